@@ -13,7 +13,13 @@ export async function checkHistory(settings: Settings): Promise<Finding> {
   try {
     store = await openReader(settings);
   } catch (error) {
-    return good('history', `There is no history yet: ${describeFailure(error).message}`);
+    const { code, message } = describeFailure(error);
+    if (code !== 'store.copy-incomplete') return good('history', `There is no history yet: ${message}`);
+    return bad('failed', 'history', {
+      says: message,
+      cause: 'A copy into this store was interrupted.',
+      remedy: 'Repeat the same sealwright store copy.',
+    });
   }
   try {
     const report = await verifyHistory(store, { kinds: ACTOR_KINDS, limit: MAX_ENTRIES });

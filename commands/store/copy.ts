@@ -50,6 +50,7 @@ export async function copyCommand(
   const sides: CopySide[] = [];
   const progress = new Progress('store copy:', { err: (text) => terminal.err(text), live }, clock);
   try {
+    for (const text of [from, to]) if (isUrl(text)) assertUrl(text);
     if (sameStore(from, to)) throw new Fatal('settings.same-store', '--from and --to name the same store.');
     const source = await open(from, schema, 'source', clock);
     sides.push(source);
@@ -82,12 +83,12 @@ async function open(
   clock: Clock,
 ): Promise<CopySide> {
   if (!isUrl(text)) return openLmdbCopy(resolve(text), role);
-  assertUrl(text);
   return openPostgresCopy({ url: text, schema }, role, clock);
 }
 
+/** True for every text that could be meant as an address, so that none with a password is taken for a folder. */
 function isUrl(text: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+  return /^[\s'"]*[a-z][a-z0-9+.-]+:/i.test(text);
 }
 
 /** Throws `settings.store-url`, without the text: it may hold a password. */
@@ -96,7 +97,7 @@ function assertUrl(text: string): void {
   if (url !== undefined && /^postgres(ql)?:$/.test(url.protocol) && url.host !== '') return;
   throw new Fatal(
     'settings.store-url',
-    'A store is the folder of an LMDB store or postgres://user@host:port/database.',
+    'A store is the folder of an LMDB store or postgres://user@host:port/database. Write ./ before a relative folder whose name has a colon.',
   );
 }
 

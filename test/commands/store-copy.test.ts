@@ -1,5 +1,5 @@
 /** `sealwright store copy` moves an installation to PostgreSQL and back. */
-import { cpSync, rmSync, statSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import pg from 'pg';
@@ -302,7 +302,55 @@ onCluster('a store that is none, and a password, are not shown or made', async (
   t.is(same.code, 2);
   const closed = await copy('postgres://user:top-secret@127.0.0.1:1/db', folder, 'none');
   t.is(closed.code, 3);
-  for (const { err } of [unknown, wrong, same, closed]) t.notRegex(err, /top-secret/);
+  const misspelt = [
+    'postgres:/user:top-secret@host/db',
+    'postgres:user:top-secret@host',
+    'POSTGRES:/user:top-secret@host/db',
+    'postgresq:/user:top-secret@host/db',
+    ' postgres://user:top-secret@host:x/db',
+    '"postgres://user:top-secret@host/db"',
+    'postgres:///user:top-secret@host/db',
+  ];
+  const refused = [];
+  for (const [at, text] of misspelt.entries())
+    refused.push(await (at % 2 === 0 ? copy(text, folder, 'none') : copy(folder, text, 'none')));
+  t.deepEqual(new Set(refused.map(({ code }) => code)), new Set([2]));
+  t.deepEqual(readdirSync(folder), [], 'no folder was made');
+  for (const { err } of [unknown, wrong, same, closed, ...refused]) t.notRegex(err, /top-secret/);
+});
+
+onCluster('commands that read refuse the part of a copy, and say what to do', async (t, url) => {
+  const root = await temporaryRoot(t);
+  const parts = [
+    { side: openLmdbCopy(join(root, 'db'), 'target'), settings: [`--Storage:Root=${root}`] },
+    {
+      side: await openPostgresCopy({ url, schema: 'part' }, 'target', systemClock),
+      settings: [
+        `--Storage:Root=${root}`,
+        '--Runtime:Store=postgres',
+        `--Runtime:Postgres:Url=${url}`,
+        '--Runtime:Postgres:Schema=part',
+      ],
+    },
+  ];
+  for (const { side, settings } of parts) {
+    await side.begin({ source: 'elsewhere', digest: '' });
+    await side.write('rows', [{ key: ['lamps', 1], value: '{}' }]);
+    await side.close();
+    const backup = join(freshFolder(), 'new');
+    const isLmdb = settings.length === 1;
+    for (const words of [['verify-history'], ['jobs', 'export'], ...(isLmdb ? [['backup', backup]] : [])]) {
+      const { code, out, err } = await run(freshFolder(), [...words, ...settings]);
+      t.is(`${code} ${out}`, '3 ', words.join(' '));
+      t.regex(err, /target of a copy that is not finished\. Repeat "sealwright store copy"/, words.join(' '));
+    }
+    if (isLmdb) t.deepEqual(readdirSync(backup), [], 'nothing is left in it');
+    const { out } = await run(freshFolder(), ['doctor', '--json', ...settings]);
+    const { checks } = JSON.parse(out) as { checks: { name: string; verdict: string; says: string }[] };
+    const told = checks.find(({ name }) => name === 'history');
+    t.is(told?.verdict, 'failed');
+    t.regex(told?.says ?? '', /target of a copy that is not finished/);
+  }
 });
 
 onCluster('services and further copies are told of a copy that runs', async (t, url) => {

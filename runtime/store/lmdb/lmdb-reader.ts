@@ -5,14 +5,14 @@ import { open } from 'lmdb';
 import { Fatal } from '../../failures.ts';
 import type { ActorStore } from '../../ports.ts';
 import { type ReadTables, readActor, readActors, readCounters, readJournal, readRows } from './lmdb-reads.ts';
-import type { Key, Table } from './lmdb-tables.ts';
+import { assertNoCopy, type Key, type Table } from './lmdb-tables.ts';
 
 /** Reads of a store without the right to write. The state index may be behind. */
 export type StoreReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows' | 'counters'> & {
   close(): Promise<void>;
 };
 
-/** @throws {Fatal} `store.missing` */
+/** @throws {Fatal} `store.missing`, `store.copy-incomplete` */
 export function openLmdbReader(folder: string): StoreReader {
   if (!existsSync(join(folder, 'data.mdb')))
     throw new Fatal('store.missing', `There is no store in ${folder}.`);
@@ -25,6 +25,7 @@ export function openLmdbReader(folder: string): StoreReader {
   });
   const table = (name: string, useVersions = false): Table =>
     root.openDB<string, Key>({ name, encoding: 'string', useVersions });
+  assertNoCopy(root, table('meta'), folder);
   const tables: ReadTables = {
     actors: table('actors', true),
     journal: table('journal'),

@@ -114,6 +114,16 @@ export function openTables(folder: string): Tables {
   };
 }
 
+/** Throws `store.copy-incomplete` for the target of a copy that is not finished. Closes the environment then. */
+export function assertNoCopy(root: RootDatabase<string, Key>, meta: Table, folder: string): void {
+  if (!meta.doesExist(COPY_MARKER)) return;
+  void root.close();
+  throw new Fatal(
+    'store.copy-incomplete',
+    `${folder} is the target of a copy that is not finished. Repeat "sealwright store copy", which goes on with it, or remove the folder.`,
+  );
+}
+
 /** Runs one transaction: committed and synced to the disk when it returns, without effect when it throws. */
 export function transact(tables: Tables, work: () => void): void {
   tables.root.transactionSync(work, TransactionFlags.ABORTABLE | TransactionFlags.SYNCHRONOUS_COMMIT);

@@ -6,7 +6,6 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { latestDue } from '../../effects/backoff.ts';
-import { Fatal } from '../../failures.ts';
 import { Faults } from '../../faults.ts';
 import { STATE_INDEX_PREFIX, STATE_INDEX_VIEW } from '../../inspection/state-index.ts';
 import type {
@@ -34,7 +33,7 @@ import { settlePending } from './lmdb-state-index.ts';
 import { stepOfText } from './lmdb-step-text.ts';
 import {
   actorKey,
-  COPY_MARKER,
+  assertNoCopy,
   effectKey,
   type Key,
   openTables,
@@ -66,13 +65,7 @@ export function openLmdbStore(options: LmdbOptions): ActorStore {
   const release = claimFolder(options.folder);
   try {
     const tables = openTables(options.folder);
-    if (tables.meta.doesExist(COPY_MARKER)) {
-      void tables.root.close();
-      throw new Fatal(
-        'store.copy-incomplete',
-        `${options.folder} is the target of a copy that is not finished. Repeat "sealwright store copy", which goes on with it, or remove the folder.`,
-      );
-    }
+    assertNoCopy(tables.root, tables.meta, options.folder);
     upgradeTables(tables);
     settlePending(tables);
     return new LmdbStore(options, tables, release);

@@ -1,5 +1,6 @@
 /** The actor store on PostgreSQL 15 or newer, which several nodes can share. */
 import type pg from 'pg';
+import { Fatal } from '../../failures.ts';
 import { Faults } from '../../faults.ts';
 import type { ActorStore, Clock, Committed, Log, Step } from '../../ports.ts';
 import { ChangeFeed } from './change-feed.ts';
@@ -130,14 +131,17 @@ class PostgresStore extends PostgresWork implements ActorStore {
   }
 }
 
-/** Opens a store for reading that another process may be writing. Throws `store.unavailable`. */
+/**
+ * Opens a store for reading that another process may be writing. Throws `store.copy-incomplete`, `store.unavailable`.
+ */
 export async function openPostgresReader(options: PostgresOptions): Promise<PostgresReader> {
   const pool = openPool(options, () => {});
   try {
     await pool.query('SELECT 1 FROM schema_version');
+    await assertNoCopy(pool, schemaName(options));
   } catch (error) {
     await pool.end();
-    throw unavailable(error);
+    throw error instanceof Fatal ? error : unavailable(error);
   }
   const reads = new PostgresReads(pool);
   return {
