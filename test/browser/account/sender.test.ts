@@ -1,6 +1,6 @@
 /** Senders in a real browser: they compose, place fields, keep drafts, send, and follow their documents. */
 import test from 'ava';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { startProgram, until } from '../../actors/portal/service.ts';
 import { mailedLink, register, SENDER, signedIn } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
@@ -134,6 +134,45 @@ for (const [what, options] of [
     },
   );
 }
+
+test.serial(
+  'after a lost answer, the same document is not made twice, and an edited one is sent',
+  async (t) => {
+    const program = await startProgram(t);
+    await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+    const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 1000 } });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(await mailedLink(program, 'sender@example.org'));
+    await page.locator('form button[type="submit"]').first().click();
+    const made = async () => (await program.acme.get<{ totalCount: number }>('/api/documents')).totalCount;
+    const compose = async () => {
+      await page.goto(`${program.url}/account/documents/new`);
+      await page.locator('#add-files').setInputFiles(CONTRACT);
+      await page.locator('#file-list input').waitFor();
+      await fillPerson(page, 0, 'Ana', 'ana@example.org');
+      // The service does what is asked; its answer does not arrive.
+      const lose = async (route: Route) => {
+        await route.fetch();
+        await route.abort();
+      };
+      await page.route('**/api/documents', lose, { times: 1 });
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.locator('#outcome.bad').waitFor();
+    };
+    await compose();
+    t.is(await made(), 1);
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('The document is sent.').waitFor();
+    t.is(await made(), 1, 'repeated without a change');
+    await compose();
+    t.is(await made(), 2);
+    await page.locator('#message').fill('Please sign by Friday.');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('The document is sent.').waitFor();
+    t.is(await made(), 3, 'edited: another request');
+  },
+);
 
 test.serial('a field is dragged from its button onto a page', async (t) => {
   const program = await startProgram(t);

@@ -11,8 +11,11 @@ const data = pageData<EditorData>();
 const { words } = data;
 const model = data.draft === null ? emptyModel() : fromRequest(data.draft.document);
 let draftId = data.draft?.id;
-/** The same for each try, so that a repeated request makes no second document. */
-const idempotencyKey = randomKey();
+/**
+ * Idempotency keys by content: the repetition of a request whose answer was lost makes no second document, and an edited
+ * request is another one.
+ */
+const idempotencyKeys = new Map<string, string>();
 const outcome = requireElement('#outcome');
 const locations = new Map(Object.entries(data.locations));
 
@@ -30,6 +33,13 @@ function say(text: string, kind: 'good' | 'bad' | 'busy'): void {
   outcome.className = `outcome ${kind}`;
   outcome.textContent = text;
   if (kind === 'bad') outcome.focus();
+}
+
+function keyOf(body: CreationRequest): string {
+  const content = JSON.stringify(body);
+  const key = idempotencyKeys.get(content) ?? randomKey();
+  idempotencyKeys.set(content, key);
+  return key;
 }
 
 function request(): CreationRequest {
@@ -75,7 +85,7 @@ async function send(): Promise<void> {
   }
   let made: readonly { readonly documentId: string }[];
   if (draftId === undefined) {
-    made = await call(data, 'POST', '/api/documents', body, idempotencyKey);
+    made = await call(data, 'POST', '/api/documents', body, keyOf(body));
   } else {
     await saveDraft();
     made = await call(data, 'POST', `/api/document-drafts/${encodeURIComponent(draftId)}/send`, {});
