@@ -34,7 +34,7 @@ const actorQuery = z.object({
   oldest: flag
     .optional()
     .describe(
-      'Sorts by the time of the last line of the history, oldest first, and gives this time. One page, of the first 500 actors that match.',
+      'Sorts by the time of the last line of the history, oldest first, and gives this time. One page. At most 20,000 actors that match are sorted, the first by their id; `complete` is false when there are more.',
     ),
   limit: z.coerce
     .number({ error: LIMIT })
@@ -89,6 +89,10 @@ const pageShape = z
     kinds: z.array(kindShape).optional(),
     items: z.array(z.strictObject(summary)).optional(),
     next: z.string().nullable().optional(),
+    complete: z
+      .boolean()
+      .optional()
+      .describe('With `oldest` only: false when more actors match than are sorted.'),
   })
   .meta({ id: 'ActorPage' });
 
@@ -228,7 +232,11 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
         checkState(rest.state, inspection.states(kind));
         const page = await inspection.list({ kind, idPrefix: id, ...rest });
         if (page === undefined) throw new Refusal('actor.not-found', `There are no actors of kind ${kind}.`);
-        return json(200, { items: page.items.map(summaryBody), next: page.next ?? null });
+        const { items, next = null, complete } = page;
+        return json(200, {
+          ...{ items: items.map(summaryBody), next },
+          ...(complete !== undefined && { complete }),
+        });
       },
     }),
     route({

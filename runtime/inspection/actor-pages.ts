@@ -3,6 +3,7 @@
  * state between two pages is on at most one of them.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HostReport } from '../actor-host.ts';
 import type { ActorStore, EffectKey, Millis, StoredActor, StoredEffect } from '../ports.ts';
 import { isEffectKey, isKey } from '../store/keys.ts';
@@ -41,7 +42,7 @@ export interface ActorQuery {
   /** Only actors whose id begins with this text. */
   readonly idPrefix?: string | undefined;
   /**
-   * Those whose history was longest without a line first, of the first `MAX_SORTED` that fit; such a list has one page.
+   * Those whose history was longest without a line first, of `MAX_SORTED` that fit; such a list has one page.
    * @default in the order of their ids
    */
   readonly oldest?: boolean | undefined;
@@ -55,13 +56,18 @@ export interface ActorPage {
   readonly items: readonly ActorSummary[];
   /** Cursor of the next page; undefined at the end. */
   readonly next: string | undefined;
+  /** In a list of the oldest: false when more actors fit than are sorted. */
+  readonly complete?: boolean;
 }
 
 type PagedStore = Pick<ActorStore, 'load' | 'actors' | 'rows' | 'failedEffects' | 'journal'>;
 
-/** Maximum number of actors that are sorted by age. */
-export const MAX_SORTED = 500;
-const MAX_PAGES = 20;
+/** Maximum number of actors that are sorted by age: about a second on a store on disk. */
+export const MAX_SORTED = 20_000;
+/** Actors that are read at once while they are sorted. */
+const SORTED_AT_ONCE = 500;
+/** A page may be empty although more follow, so their number is limited, too. */
+const MAX_PAGES = 2 * (MAX_SORTED / SORTED_AT_ONCE);
 
 /** Ids of a range of an index, in ascending order. */
 interface Found {
@@ -81,36 +87,68 @@ export async function actorPage(
   reports: () => Promise<readonly HostReport[]>,
   query: ActorQuery,
 ): Promise<ActorPage> {
-  if (!query.oldest) return pageById(store, reports, query);
-  const found: ActorSummary[] = [];
-  let after: string | undefined;
-  // A page may be empty although more follow, so their number is limited, too.
-  for (let pages = 0; pages < MAX_PAGES && found.length < MAX_SORTED; pages += 1) {
-    const page = await pageById(store, reports, { ...query, after, limit: MAX_SORTED });
-    found.push(...page.items);
-    after = page.next;
-    if (after === undefined) break;
-  }
-  const dated = await Promise.all(
-    found.slice(0, MAX_SORTED).map(async (actor) => {
-      const { kind, id } = actor;
-      const stored = await store.load({ kind, id });
-      const journal = { after: Math.max(0, (stored?.journalLength ?? 0) - 1), limit: 1 };
-      const [line] = await store.journal({ kind, id }, journal);
-      return { ...actor, since: line?.at ?? null };
-    }),
-  );
-  const oldest = dated
-    .sort((one, other) => (one.since ?? Infinity) - (other.since ?? Infinity))
-    .slice(0, query.limit);
-  return { items: oldest, next: undefined };
+  const found = query.oldest ? await findOldest(store, query) : await findFitting(store, query);
+  const { actors, troubles, since, next, complete } = found;
+  const depths = actors.length === 0 ? NO_DEPTHS : mailboxDepths(await reports());
+  const items = actors.map((actor) => {
+    const trouble = troubles?.get(actor.address.id);
+    const summary = { ...summaryOf(actor, depths), trouble: trouble ? effectReport(trouble) : null };
+    return since === undefined ? summary : { ...summary, since: since.get(actor) ?? null };
+  });
+  return { items, next, ...(complete !== undefined && { complete }) };
 }
 
-async function pageById(
+interface Fitting extends Pick<Found, 'troubles'> {
+  readonly actors: readonly StoredActor[];
+  readonly next: string | undefined;
+  /** Times of the last lines of the histories. */
+  readonly since?: ReadonlyMap<StoredActor, Millis | null>;
+  readonly complete?: boolean;
+}
+
+/** Reads all actors that fit in pages, and keeps those whose last line is oldest, at most two pages in memory. */
+async function findOldest(store: PagedStore, query: ActorQuery): Promise<Fitting> {
+  let kept: { readonly actor: StoredActor; readonly at: Millis | null; readonly trouble?: StoredEffect }[] =
+    [];
+  let after: string | undefined;
+  let sorted = 0;
+  for (let pages = 0; pages < MAX_PAGES && sorted < MAX_SORTED; pages += 1) {
+    const page = await findFitting(store, { ...query, after, limit: SORTED_AT_ONCE });
+    const dated = await Promise.all(
+      page.actors.map(async (actor) => {
+        const trouble = page.troubles?.get(actor.address.id);
+        return { actor, at: await lastLineAt(store, actor), ...(trouble && { trouble }) };
+      }),
+    );
+    sorted += dated.length;
+    kept = [...kept, ...dated]
+      .sort((one, other) => (one.at ?? Infinity) - (other.at ?? Infinity))
+      .slice(0, query.limit);
+    after = page.next;
+    if (after === undefined) break;
+    // Reads of a store on disk do not wait; other work of the thread comes in between.
+    await nextTurn();
+  }
+  return {
+    actors: kept.map(({ actor }) => actor),
+    troubles: new Map(kept.flatMap(({ actor, trouble }) => (trouble ? [[actor.address.id, trouble]] : []))),
+    since: new Map(kept.map(({ actor, at }) => [actor, at])),
+    next: undefined,
+    complete: after === undefined,
+  };
+}
+
+/** Null for an actor without a history. */
+async function lastLineAt(
   store: PagedStore,
-  reports: () => Promise<readonly HostReport[]>,
-  query: ActorQuery,
-): Promise<ActorPage> {
+  { address, journalLength }: StoredActor,
+): Promise<Millis | null> {
+  if (journalLength === 0) return null;
+  const [line] = await store.journal(address, { after: journalLength - 1, limit: 1 });
+  return line?.at ?? null;
+}
+
+async function findFitting(store: PagedStore, query: ActorQuery): Promise<Fitting> {
   const { state, stopped, idPrefix = '' } = query;
   const after = readCursor(query.after) ?? startOf(idPrefix);
   const { actors, troubles, last } = await find(store, query, after);
@@ -118,12 +156,9 @@ async function pageById(
     .filter((actor) => actor !== undefined)
     .filter((actor) => (state === undefined || actor.state === state) && (!stopped || actor.stopped))
     .filter(({ address }) => address.id.startsWith(idPrefix));
-  const depths = fitting.length === 0 ? NO_DEPTHS : mailboxDepths(await reports());
   return {
-    items: fitting.map((actor) => {
-      const trouble = troubles?.get(actor.address.id);
-      return { ...summaryOf(actor, depths), trouble: trouble ? effectReport(trouble) : null };
-    }),
+    actors: fitting,
+    ...(troubles !== undefined && { troubles }),
     // Ids are in ascending order: after the first one beyond the prefix, none fits.
     next:
       last !== undefined && (last < idPrefix || last.startsWith(idPrefix)) ? writeCursor(last) : undefined,

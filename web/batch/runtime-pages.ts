@@ -18,7 +18,7 @@ ${tableOf('kinds', 'Kinds of actors', ['Kind', 'Actors', 'By state', 'Given up',
 <label>Id begins with <input name="id" type="search" autocomplete="off" maxlength="200"></label>
 <fieldset><legend>Only</legend><label><input type="checkbox" name="stuck" value="true"> failing work</label>
 <label><input type="checkbox" name="stopped" value="true"> given up</label></fieldset>
-<label><input type="checkbox" name="oldest" value="true"> Oldest first (of 500)</label>
+<label><input type="checkbox" name="oldest" value="true"> Oldest first</label>
 <button type="submit">Filter</button>
 </form>
 <p id="total" role="status"></p>

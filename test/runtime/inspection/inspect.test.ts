@@ -140,6 +140,40 @@ test('the oldest are those whose last line of history is oldest, with its time, 
   );
 });
 
+test('the oldest of more actors than are read at once is found, wherever its id sorts', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-inspect-'));
+  const lmdb = openLmdbStore({ folder });
+  t.teardown(async () => {
+    await lmdb.close();
+    await rm(folder, { recursive: true });
+  });
+  for (const store of [new MemoryStore(), lmdb]) {
+    const { runtime, clock, make } = world(store);
+    const { inspector, system } = runtime;
+    const open = async (id: string) => {
+      await make(id);
+      await system.send({ kind: 'door', id }, { type: 'OPEN' });
+    };
+    await open('z-first');
+    await clock.advance(1000);
+    await Promise.all(Array.from({ length: 520 }, (_, n) => open(`d${String(n).padStart(5, '0')}`)));
+    await clock.advance(1000);
+    await open('a-last');
+    for (const state of [undefined, 'Open'] as const) {
+      const page = await inspector.list({ kind: 'door', state, oldest: true, limit: 3 });
+      t.deepEqual(
+        page?.items.map(({ id, since }) => [id, since]),
+        [
+          ['z-first', 1_000_000],
+          ['d00000', 1_001_000],
+          ['d00001', 1_001_000],
+        ],
+      );
+      t.is(page?.complete, true);
+    }
+  }
+});
+
 test('cursors and states that nobody gave are no failure, in either store', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-inspect-'));
   const lmdb = openLmdbStore({ folder });

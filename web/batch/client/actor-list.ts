@@ -37,6 +37,8 @@ interface Kind {
 interface ActorPage {
   readonly items: readonly ActorSummary[];
   readonly next: string | null;
+  /** In a list of the oldest: false when more actors match than the service sorts. */
+  readonly complete?: boolean;
 }
 
 /** Kind of the documents page, where it is given. */
@@ -98,7 +100,8 @@ export async function refreshActorList(): Promise<void> {
   next = page.next;
   requireElement('#first', HTMLButtonElement).disabled = after === '';
   requireElement('#next', HTMLButtonElement).disabled = next === null;
-  const more = next === null ? '' : ', more follow';
+  const more =
+    next === null ? (page.complete === false ? ', of the first 20,000 that match' : '') : ', more follow';
   requireElement('#total').textContent =
     `${page.items.length} ${page.items.length === 1 ? 'actor' : 'actors'} on this page${more}`;
   const rows = page.items.map(actorRow);
