@@ -9,6 +9,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import { LOGIN_STYLE, type LoginError, loginPage } from '../../web/batch/login.ts';
 import { prefersHtml } from '../core/accept.ts';
 import { ORIGIN_HEADERS, requireSameOrigin } from '../core/access/access-check.ts';
+import { clientNetwork } from '../core/access/addresses.ts';
 import { type Authenticator, OPERATOR } from '../core/access/auth.ts';
 import { clearedCookie, readCookie, sessionCookie } from '../core/access/cookies.ts';
 import type { RateLimiter } from '../core/access/rate-limit.ts';
@@ -66,7 +67,8 @@ export function sessionRoutes(
     try {
       return Once === undefined ? authenticator.logIn(ApiKey) : authenticator.logInOnce(Once);
     } catch (thrown) {
-      if (thrown instanceof Refusal && thrown.code === 'auth.invalid-credentials') failures.acquire(address);
+      if (thrown instanceof Refusal && thrown.code === 'auth.invalid-credentials')
+        failures.acquire(clientNetwork(address));
       throw thrown;
     }
   };

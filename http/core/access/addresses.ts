@@ -19,6 +19,19 @@ export function canonicalAddress(text: string): string | undefined {
   return [bits >>> 24, (bits >>> 16) & 0xff, (bits >>> 8) & 0xff, bits & 0xff].join('.');
 }
 
+/**
+ * What counts as one client for limits: the /64 network of an IPv6 address in canonical form, because a provider gives one
+ * customer all of its addresses (RFC 6177); other text as it is.
+ */
+export function clientNetwork(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  while (tail !== undefined && groups.length + last.length < 8) groups.push('0');
+  return `${[...groups, ...last].slice(0, 4).join(':')}::/64`;
+}
+
 /** `10.0.0.0/8` or `2001:db8::/32` → address and prefix length; undefined for other text. */
 export function parseNetwork(
   text: string,

@@ -1,8 +1,10 @@
 /**
- * Counts wrong keys by client address and in total. Beyond a limit a wrong key is answered 429 instead of 401; a
+ * Counts wrong keys by client and in total. Beyond a limit a wrong key is answered 429 instead of 401; a
  * correct key never is, so guessing cannot lock others out.
  */
 import type { Clock } from '../../../runtime/index.ts';
+import type { RateWindow } from '../settings.ts';
+import { clientNetwork } from './addresses.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
 export interface WrongKeys {
@@ -16,12 +18,17 @@ const OVERALL = { permits: 3000, windowSeconds: 60 } as const;
 /** Key of the total count. */
 const ALL = 'all';
 
-export function createWrongKeys(clock: Pick<Clock, 'elapsed' | 'after'>): WrongKeys {
-  const byAddress = createRateLimiter(PER_ADDRESS, clock);
-  const overall = createRateLimiter(OVERALL, clock);
+/** @param perClient limit of one address, or of one IPv6 network; what it refuses does not count in total */
+export function createWrongKeys(
+  clock: Pick<Clock, 'elapsed' | 'after'>,
+  perClient: RateWindow = PER_ADDRESS,
+  inTotal: RateWindow = OVERALL,
+): WrongKeys {
+  const byClient = createRateLimiter(perClient, clock);
+  const overall = createRateLimiter(inTotal, clock);
   return {
     count(address) {
-      byAddress.acquire(address);
+      byClient.acquire(clientNetwork(address));
       overall.acquire(ALL);
     },
   };

@@ -11,7 +11,7 @@ import { addressFrom } from '../../../web/portal/account-frame.ts';
 import { linkPage, linkSentPage, myAccountPage, signInPage } from '../../../web/portal/sign-in-view.ts';
 import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
 import { isSameOrigin } from '../../core/access/origin.ts';
-import { createRateLimiter, type RateLimiter } from '../../core/access/rate-limit.ts';
+import { createWrongKeys, type WrongKeys } from '../../core/access/wrong-keys.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute, ApiRequest } from '../../core/router.ts';
 import { SIGN_IN_PATH, USER_COOKIE } from '../access-check.ts';
@@ -27,7 +27,7 @@ import {
   formText,
 } from './account-route.ts';
 
-/** Permitted requests for links, and wrong links, from one address and in total. */
+/** Permitted requests for links, and wrong links, from one client and in total. */
 const PER_ADDRESS = { permits: 10, windowSeconds: 60 } as const;
 const IN_TOTAL = { permits: 300, windowSeconds: 60 } as const;
 
@@ -39,7 +39,7 @@ export function signInRoutes(
   signIn: SignIn,
   { clock, log }: { readonly clock: Pick<Clock, 'elapsed' | 'after'>; readonly log?: Log | undefined },
 ): readonly AnyRoute[] {
-  const limits = [createRateLimiter(PER_ADDRESS, clock), createRateLimiter(IN_TOTAL, clock)] as const;
+  const limits = createWrongKeys(clock, PER_ADDRESS, IN_TOTAL);
   return [
     portalRoute({
       ...COMMON,
@@ -139,10 +139,9 @@ export function signInRoutes(
 }
 
 /** False beyond a limit. */
-function admits(limits: readonly [RateLimiter, RateLimiter], address: string): boolean {
+function admits(limits: WrongKeys, address: string): boolean {
   try {
-    void limits[0].acquire(address);
-    void limits[1].acquire('all');
+    limits.count(address);
     return true;
   } catch {
     return false;

@@ -10,6 +10,7 @@ import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals
 import type { Clock } from '../../../runtime/index.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { type ValidationPageResult, validationPage } from '../../../web/portal/validation-view.ts';
+import { clientNetwork } from '../../core/access/addresses.ts';
 import { createRateLimiter, type RateLimiter } from '../../core/access/rate-limit.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -91,7 +92,7 @@ async function find(
   key: string,
 ): Promise<ValidationPageResult> {
   try {
-    await limiter.acquire(client);
+    await limiter.acquire(clientNetwork(client));
   } catch {
     return { found: 'busy' };
   }

@@ -1,6 +1,12 @@
 import test from 'ava';
-import { addressSet, canonicalAddress, parseNetwork } from '../../../http/core/access/addresses.ts';
+import {
+  addressSet,
+  canonicalAddress,
+  clientNetwork,
+  parseNetwork,
+} from '../../../http/core/access/addresses.ts';
 import { type Caller, followProxies } from '../../../http/core/access/caller.ts';
+import { createWrongKeys } from '../../../http/core/access/wrong-keys.ts';
 import { SimulatedClock } from '../../../runtime/clock.ts';
 import { ask, codeOf, logIn } from '../ask.ts';
 import { KEY, startServer } from '../harness.ts';
@@ -22,6 +28,33 @@ test('every spelling of an address becomes one', (t) => {
     ['_hidden', undefined],
   ];
   for (const [given, wanted] of rows) t.is(canonicalAddress(given), wanted, given);
+});
+
+test('limits count the addresses of one IPv6 network as one client', (t) => {
+  for (const [address, wanted] of [
+    ['192.0.2.1', '192.0.2.1'],
+    ['', ''],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::6', '2001:db8:1:2::/64'],
+    ['2001:db8::6', '2001:db8:0:0::/64'],
+    ['2001:db8::', '2001:db8:0:0::/64'],
+    ['2001::5:6:7:8', '2001:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+  ] as const)
+    t.is(clientNetwork(address), wanted);
+  const guesses = createWrongKeys(
+    new SimulatedClock(),
+    { permits: 2, windowSeconds: 60 },
+    { permits: 4, windowSeconds: 60 },
+  );
+  guesses.count('2001:db8:1:2::1');
+  guesses.count('2001:db8:1:2:ffff::2');
+  // One network cannot use up what all clients together may.
+  for (let host = 3; host < 9; host += 1)
+    t.throws(() => guesses.count(`2001:db8:1:2::${host}`), { code: 'rate-limited' });
+  guesses.count('2001:db8:1:3::1');
+  guesses.count('192.0.2.1');
+  t.throws(() => guesses.count('192.0.2.2'), { code: 'rate-limited' });
 });
 
 test('addresses are in a set by value or by network', (t) => {
