@@ -8,6 +8,7 @@ import type { Retention } from '../../actors/batch/api/bulk.ts';
 import type { FolderControl } from '../../actors/batch/api/service.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { AT } from './description/example-values.ts';
 import { noBody, noParams, noQuery, rescanQuery } from './queries.ts';
 import { cleanupShape, foldersBody, foldersShape, rescanBody, rescanShape } from './shapes.ts';
 
@@ -26,16 +27,41 @@ const NOTHING_REMOVED = json(200, {
   message: 'No retention policy is configured; nothing was removed.',
 });
 
+const COUNTS = { scanned: 3, enqueued: 1, alreadyActive: 1, ignored: 1, errors: 0 };
+
 export function actionRoutes(folders: FolderControl, retention: Retention): readonly AnyRoute[] {
   return [
     route({
       ...COMMON,
       method: 'GET',
       path: '/api/folders',
+      group: 'System',
       summary: 'Shows every input folder and its watcher.',
+      description:
+        '`fileCount` counts waiting files up to 50. A watcher that used up its budget of failures is `Stopped` with its `lastError` until the service is started anew.',
       rate: 'none',
       query: noQuery,
       responses: { 200: foldersShape },
+      examples: {
+        responses: {
+          200: {
+            folders: [
+              {
+                name: 'invoices',
+                path: '/srv/in/invoices',
+                exists: true,
+                status: 'Running',
+                lastEnqueueAt: AT,
+                lastError: null,
+                processedCount: 412,
+                fileCount: 50,
+                fileCountCapped: true,
+                profile: 'invoices',
+              },
+            ],
+          },
+        },
+      },
       refusals: [],
       async handle() {
         return json(200, foldersBody(await folders.list()));
@@ -45,10 +71,23 @@ export function actionRoutes(folders: FolderControl, retention: Retention): read
       ...COMMON,
       method: 'POST',
       path: '/api/rescan',
+      group: 'Actions',
       summary: 'Queues every file of one or all input folders that no active job has.',
+      description:
+        'Does not wait until files are stable, and takes canceled and failed ones too. Files below a folder that is watched recursively are named by their relative path.',
       rate: 'actions',
       query: rescanQuery,
       responses: { 200: rescanShape },
+      examples: {
+        responses: {
+          200: {
+            folders: [
+              { name: 'invoices', path: '/srv/in/invoices', ...COUNTS, enqueuedFiles: ['may/order.xml'] },
+            ],
+            totals: { folders: 1, ...COUNTS },
+          },
+        },
+      },
       refusals: ['folder.not-found', 'validation.filter-invalid', 'service.busy'],
       async handle({ query }) {
         const name = query.folder?.trim();
@@ -59,10 +98,18 @@ export function actionRoutes(folders: FolderControl, retention: Retention): read
       ...COMMON,
       method: 'POST',
       path: '/api/cleanup',
+      group: 'Actions',
       summary: 'Removes finished jobs that are older than the configured age.',
+      description:
+        'Runs the hourly cleanup now: deletes jobs that ended more than `Retention:JobsDays` ago. Their files stay. Without that setting nothing is removed.',
       rate: 'actions',
       query: noQuery,
       responses: { 200: cleanupShape },
+      examples: {
+        responses: {
+          200: { deleted: 0, message: 'No retention policy is configured; nothing was removed.' },
+        },
+      },
       refusals: ['service.busy'],
       async handle() {
         if (!retention.isConfigured) return NOTHING_REMOVED;

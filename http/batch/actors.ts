@@ -1,14 +1,15 @@
 /**
- * `/api/actors` and `/api/runtime`: actors and runtime of this process, for operators.
+ * `/api/actors`, `/api/actor-kinds` and `/api/changes`: the actors of this process, for operators.
  *
  * Not in docs/batch-values.md §0; additive.
  */
 import { z } from 'zod';
-import type { ActorInspection, RuntimeView } from '../../actors/batch/api/inspection.ts';
+import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { ActorReport, ActorSummary } from '../../actors/batch/api/service.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { AT, JOB_ID } from './description/example-values.ts';
 import { actorParams, checkReason, noParams, reasonBody } from './queries.ts';
 import { withQueryLimit } from './query-limits.ts';
 import { isoTime, timestamp } from './shapes.ts';
@@ -134,70 +135,6 @@ const chartShape = z
   })
   .meta({ id: 'ActorChart' });
 
-const quantiles = z.strictObject({ p50Ms: z.number(), p99Ms: z.number(), maxMs: z.number() });
-
-const stalledShape = z.strictObject({
-  task: z.string(),
-  subject: z.string().describe('Id of the job or document.'),
-  state: z.enum(['computing', 'waiting']),
-  runningMs: z.number(),
-  deadlineMs: z.number(),
-});
-
-const nodeShape = z
-  .strictObject({
-    name: z.string(),
-    version: z.string(),
-    isThis: z.boolean(),
-    startedAt: timestamp,
-    silentMs: z.number(),
-    leaseMs: z.number(),
-    session: z.number(),
-    draining: z.boolean(),
-    leases: z.array(z.string()),
-    effectsInFlight: z.number(),
-    lagMs: z.number(),
-    storeMs: z.number(),
-  })
-  .meta({ id: 'Node' });
-
-/** Maximum number of nodes on one store. */
-const MAX_NODES = 64;
-
-const runtimeShape = z
-  .strictObject({
-    nodes: z.array(nodeShape).max(MAX_NODES),
-    eventLoopDelay: quantiles,
-    effectsInFlight: z.number(),
-    shards: z.array(
-      z.strictObject({
-        shard: z.number(),
-        thread: z.string().nullable(),
-        losses: z.number(),
-        lastLoss: z.strictObject({ at: timestamp, why: z.string(), actor: z.string().nullable() }).nullable(),
-        awakeActors: z.number(),
-        deepestMailbox: z.number(),
-        commit: quantiles,
-        eventLoopDelay: quantiles,
-      }),
-    ),
-    pool: z.strictObject({
-      threads: z.number(),
-      busy: z.number(),
-      waiting: z.number(),
-      utilisation: z.number(),
-      stalled: z.array(stalledShape).max(100),
-    }),
-    store: z.strictObject({ engine: z.string(), bytes: z.number().nullable() }),
-    memory: z.strictObject({ residentBytes: z.number(), heapBytes: z.number() }),
-    uptimeSeconds: z.number(),
-  })
-  .meta({ id: 'Runtime' });
-
-const nodeParams = z.object({ id: z.string().regex(/^[!-~]{1,100}$/) });
-
-const drainShape = z.strictObject({ name: z.string(), draining: z.literal(true) });
-
 const restartShape = z.strictObject({ kind: z.string(), id: z.string(), restarted: z.literal(true) });
 
 const limitedQuery = withQueryLimit('actor.not-found');
@@ -206,22 +143,42 @@ const WAIT = 'must be a whole number from 1 to 60';
 
 const changesQuery = z.object({
   after: once.max(64).default('').describe('`version` of the answer before.'),
-  wait: z.coerce.number({ error: WAIT }).int(WAIT).min(1, WAIT).max(60, WAIT).default(25),
+  wait: z.coerce
+    .number({ error: WAIT })
+    .int(WAIT)
+    .min(1, WAIT)
+    .max(60, WAIT)
+    .default(25)
+    .describe('Seconds to wait for a change.'),
 });
 
 const changesShape = z
   .strictObject({ version: z.string().max(64).describe('Changes with each step of any actor.') })
   .meta({ id: 'Changes' });
 
+const ACTOR = {
+  kind: 'job',
+  id: JOB_ID,
+  state: 'Completed',
+  revision: 4,
+  mailbox: 0,
+  stopped: null,
+  trouble: null,
+};
+
 export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
   return [
     route({
       ...limitedQuery,
       path: '/api/actors',
+      group: 'System',
       summary: 'Lists the kinds of actors with their counts, or the actors of one kind.',
+      description:
+        'Without `kind` it counts the actors of each kind; with `kind` it lists them page by page (`after` is the `next` of the previous page).',
       params: noParams,
       query: actorQuery,
       responses: { 200: pageShape },
+      examples: { responses: { 200: { items: [ACTOR], next: null } } },
       refusals: ['validation.filter-invalid', 'actor.not-found'],
       async handle({ query }) {
         const { kind, id, ...rest } = query;
@@ -242,9 +199,29 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
     route({
       ...limitedQuery,
       path: '/api/actor-kinds/{kind}',
+      group: 'System',
       summary: 'Shows a kind of actors: the states of its machine and the transitions between them.',
+      description:
+        'Deadlines are named `after <name>`, transitions without an event `always`. A transition with a condition may be refused.',
       params: z.object({ kind: z.string() }),
       responses: { 200: chartShape },
+      examples: {
+        responses: {
+          200: {
+            kind: 'pipeline',
+            version: 1,
+            initial: 'Running',
+            states: [
+              { name: 'Running', final: false },
+              { name: 'Paused', final: false },
+            ],
+            transitions: [
+              { from: 'Running', to: 'Paused', event: 'PAUSE' },
+              { from: 'Paused', to: 'Running', event: 'RESUME' },
+            ],
+          },
+        },
+      },
       refusals: ['actor.not-found'],
       handle({ params }) {
         const chart = inspection.chart(params.kind);
@@ -256,9 +233,27 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
     route({
       ...limitedQuery,
       path: '/api/actors/{kind}/{id}',
+      group: 'System',
       summary: 'Shows one actor: state, history, what it waits for and what it would take.',
+      description: 'With its pending effects and timers, and the messages that it accepts now.',
       params: actorParams,
       responses: { 200: actorShape },
+      examples: {
+        responses: {
+          200: {
+            ...ACTOR,
+            version: 1,
+            context: { fileName: 'contract.pdf' },
+            accepts: ['CLEAR'],
+            timers: [],
+            effects: [],
+            history: [{ id: 1, at: AT, state: 'Queued', message: 'Uploaded.', cause: 'create' }],
+            parent: null,
+            children: [],
+            shard: 0,
+          },
+        },
+      },
       refusals: ['actor.not-found'],
       async handle({ params }) {
         const actor = await inspection.actor(params);
@@ -270,13 +265,19 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       ...limitedQuery,
       method: 'POST',
       path: '/api/actors/{kind}/{id}/restart',
+      group: 'System',
       summary:
         'Lets an actor that was given up go on from its last committed state, or runs again what is set aside.',
+      description: 'For an actor that supervision has stopped after too many failures.',
       rate: 'actions',
       bodyPolicy: 'json',
       params: actorParams,
       body: reasonBody,
       responses: { 200: restartShape },
+      examples: {
+        request: { reason: 'The mail server is reachable again.' },
+        responses: { 200: { kind: 'job', id: JOB_ID, restarted: true } },
+      },
       refusals: [
         'actor.not-found',
         'actor.not-stopped',
@@ -302,37 +303,17 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
     route({
       ...limitedQuery,
       path: '/api/changes',
+      group: 'System',
       summary: 'Answers when something has changed, or after `wait` seconds. Pages refresh by it.',
+      description:
+        'Send the `version` of the answer before as `after`. The answer comes with the next step of any actor, or after `wait` seconds with the same version.',
       params: noParams,
       query: changesQuery,
       responses: { 200: changesShape },
+      examples: { responses: { 200: { version: '8c1f2a34-5b6d-4e7f-8091-a2b3c4d5e6f7.1042' } } },
       refusals: ['validation.filter-invalid'],
       handle: async ({ query: { after, wait } }) =>
         json(200, { version: await inspection.changes.wait(after, wait * 1000) }),
-    }),
-    route({
-      ...limitedQuery,
-      path: '/api/runtime',
-      summary: 'Shows how threads, pool and store are doing.',
-      params: noParams,
-      responses: { 200: runtimeShape },
-      refusals: [],
-      handle: async () => json(200, runtimeBody(await inspection.runtime())),
-    }),
-    route({
-      ...limitedQuery,
-      method: 'POST',
-      path: '/api/runtime/nodes/{id}/drain',
-      summary: 'Asks a node to finish its work and end; the others go on.',
-      rate: 'actions',
-      params: nodeParams,
-      responses: { 202: drainShape },
-      refusals: ['node.not-found'],
-      async handle({ params: { id }, identity }) {
-        if (!(await inspection.drain(id, identity?.operator ?? '')))
-          throw new Refusal('node.not-found', `There is no node ${id}.`);
-        return json(202, { name: id, draining: true });
-      },
     }),
   ];
 }
@@ -369,17 +350,6 @@ function summaryBody({ kind, id, state, revision, mailbox, stopped, trouble, sin
     stopped: stopped && { ...stopped, at: isoTime(stopped.at) },
     trouble: trouble && { ...trouble, dueAt: isoTime(trouble.dueAt) },
     ...(since !== undefined && { since: since && isoTime(since) }),
-  };
-}
-
-function runtimeBody({ nodes, shards, ...rest }: RuntimeView) {
-  return {
-    ...rest,
-    nodes: nodes.map((node) => ({ ...node, startedAt: isoTime(node.startedAt) })),
-    shards: shards.map(({ lastLoss, ...shard }) => ({
-      ...shard,
-      lastLoss: lastLoss && { ...lastLoss, at: isoTime(lastLoss.at) },
-    })),
   };
 }
 

@@ -8,6 +8,7 @@ import type { BulkJobs, BulkQuery } from '../../actors/batch/api/bulk.ts';
 import { REFUSALS, type RefusalCode } from '../../machines/refusals.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { JOB_ID, OTHER_ID } from './description/example-values.ts';
 import { checkReason, moment, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 
 /** Maximum number of jobs in one call. */
@@ -89,10 +90,29 @@ export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
       ...COMMON,
       method: 'POST',
       path: '/api/jobs/retry',
+      group: 'Jobs',
       summary: 'Retries failed jobs, oldest first, or counts them; a job whose retry exists is left to that.',
+      description:
+        'Acts on each job as a single request would; a job that cannot be changed is reported with its code, and the others continue. `countOnly` only counts. An unknown member is refused, because it would widen the selection.',
       bodyPolicy: 'json',
       body: retryBody,
       responses: { 200: bulkRetryShape },
+      examples: {
+        request: {
+          status: 'Failed',
+          errorCode: 'remote.unreachable',
+          since: '2026-05-26T00:00:00Z',
+          limit: 100,
+        },
+        responses: {
+          200: {
+            matched: 1,
+            created: 1,
+            skipped: 0,
+            items: [{ jobId: JOB_ID, newJobId: OTHER_ID, code: null }],
+          },
+        },
+      },
       refusals: ['validation.body-invalid', 'service.busy'],
       async handle({ body, names }) {
         const { requestId, traceId } = names();
@@ -105,10 +125,19 @@ export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
       ...COMMON,
       method: 'POST',
       path: '/api/jobs/cancel',
+      group: 'Jobs',
       summary: 'Cancels queued and waiting jobs, oldest first, or counts them.',
+      description:
+        'Acts on each job as a single request would; a job that cannot be changed is reported with its code, and the others continue. `countOnly` only counts.',
       bodyPolicy: 'json',
       body: cancelBody,
       responses: { 200: bulkCancelShape },
+      examples: {
+        request: { status: ['Queued'], profile: 'contracts', reason: 'wrong batch' },
+        responses: {
+          200: { matched: 1, canceled: 0, skipped: 1, items: [{ jobId: JOB_ID, code: 'job.race-lost' }] },
+        },
+      },
       refusals: ['validation.reason-too-long', 'validation.body-invalid', 'service.busy'],
       async handle({ body, names }) {
         const { requestId, traceId } = names();
@@ -130,10 +159,18 @@ export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
       ...COMMON,
       method: 'DELETE',
       path: '/api/jobs',
+      group: 'Jobs',
       summary: 'Forgets finished jobs with their history; their files stay.',
+      description:
+        'Deletes jobs that are Completed, Failed or Canceled, in batches. Their files stay, and the watcher does not enqueue a canceled or failed input again. Jobs with files still to be moved, and those with a valid upload key, are skipped.',
       bodyPolicy: 'none',
       body: noBody,
       responses: { 200: clearShape },
+      examples: {
+        responses: {
+          200: { deleted: 1280, skipped: 3, message: '1280 finished jobs were forgotten; 3 jobs stay.' },
+        },
+      },
       refusals: ['service.busy'],
       async handle() {
         const { deleted, skipped } = await bulk.clear();

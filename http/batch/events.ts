@@ -6,6 +6,7 @@
 import type { SystemEvents } from '../../actors/batch/api/service.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { AT, OTHER_ID } from './description/example-values.ts';
 import { eventQuery, noBody, noParams } from './queries.ts';
 import { eventListShape, isoTime } from './shapes.ts';
 
@@ -14,7 +15,9 @@ export function eventRoutes(events: SystemEvents): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: '/api/events',
+      group: 'System',
       summary: 'Lists system events, newest first.',
+      description: 'Newest first. `kind` may be repeated or separated by commas.',
       auth: 'operator',
       rate: 'none',
       bodyPolicy: 'none',
@@ -28,6 +31,26 @@ export function eventRoutes(events: SystemEvents): readonly AnyRoute[] {
         body: 'validation.body-invalid',
       },
       responses: { 200: eventListShape },
+      examples: {
+        responses: {
+          200: {
+            items: [
+              {
+                id: OTHER_ID,
+                timestamp: AT,
+                kind: 'PipelinePaused',
+                actor: 'operator',
+                jobId: null,
+                code: null,
+                message: 'Pipeline paused by operator. Reason: certificate change.',
+              },
+            ],
+            page: 1,
+            pageSize: 50,
+            totalCount: 1,
+          },
+        },
+      },
       refusals: ['validation.filter-invalid'],
       async handle({ query }) {
         const { kind: kinds, page, pageSize } = query;

@@ -8,6 +8,7 @@ import type { JobFormat } from '../../machines/batch/job-context.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { JOB_BODY, JOB_DETAIL, JOB_ID } from './description/example-values.ts';
 import { noParams, uploadForm, uploadQuery } from './queries.ts';
 import { jobDetailBody, jobDetailShape, jobFormat, uploadAcceptedShape } from './shapes.ts';
 import { readUploadForm } from './upload-form.ts';
@@ -25,7 +26,10 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
     route({
       method: 'POST',
       path: '/api/files',
+      group: 'Files',
       summary: 'Takes one file and queues it for signing.',
+      description:
+        'With `wait` the answer is 200 with the job when that has ended within so many seconds (at most 60), else 202 as without it. A form with one part `file`. `format`, `profile` and `operation` may be fields of the form or members of the query, which win. The file is stored under a name of its own below `input/`; `fileName` keeps the one it was sent with. With an `Idempotency-Key` (at most 24 hours old) the same upload sent again is answered with the job of the first; another one under the same key (content, file name, format, profile or operation differ) is refused with 422 `idempotency.mismatch`.',
       auth: 'operator',
       rate: 'upload',
       bodyPolicy: 'stream',
@@ -39,6 +43,18 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
         body: 'validation.body-invalid',
       },
       responses: { 200: jobDetailShape, 202: uploadAcceptedShape },
+      examples: {
+        responses: {
+          200: JOB_DETAIL,
+          202: {
+            jobId: JOB_ID,
+            fileName: 'contract.pdf',
+            originalPath: JOB_BODY.originalPath,
+            format: 'Pades',
+            status: 'Queued',
+          },
+        },
+      },
       refusals: [
         'upload.empty',
         'upload.too-large',

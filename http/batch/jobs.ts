@@ -9,6 +9,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import { fileReply } from '../core/file-reply.ts';
 import { cachedJson, type JsonReply, json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { JOB_BODY, JOB_DETAIL, JOB_ID, OTHER_ID } from './description/example-values.ts';
 import { checkReason, jobListQuery, jobParams, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { cancelShape, jobBody, jobDetailBody, jobDetailShape, jobListShape, retryShape } from './shapes.ts';
 
@@ -23,7 +24,10 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: '/api/jobs',
+      group: 'Jobs',
       summary: 'Lists jobs, newest first.',
+      description:
+        'Newest first; `totalCount` is exact. `status`, `format` and `source` may be repeated or separated by commas. `folder` is the name of an input folder or `(upload)`. `pageSize` above 200 is lowered to 200.',
       auth: 'operator',
       rate: 'none',
       bodyPolicy: 'none',
@@ -33,6 +37,7 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       body: noBody,
       unfit: JOB_UNFIT,
       responses: { 200: jobListShape },
+      examples: { responses: { 200: { items: [JOB_BODY], page: 1, pageSize: 50, totalCount: 1 } } },
       refusals: ['validation.filter-invalid'],
       async handle({ query }) {
         const { page, pageSize, status, format, source, ...more } = query;
@@ -44,7 +49,9 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: '/api/jobs/{id}',
+      group: 'Jobs',
       summary: 'Shows one job with its history.',
+      description: 'The history has one entry for each transition, oldest first.',
       auth: 'operator',
       rate: 'none',
       bodyPolicy: 'none',
@@ -54,6 +61,11 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       body: noBody,
       unfit: JOB_UNFIT,
       responses: { 200: jobDetailShape },
+      examples: {
+        responses: {
+          200: JOB_DETAIL,
+        },
+      },
       refusals: ['job.not-found'],
       handle({ params }) {
         const id = readId(params.id);
@@ -65,7 +77,10 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
     route({
       method: 'GET',
       path: '/api/jobs/{id}/output',
+      group: 'Jobs',
       summary: 'Sends the signed file, whole or one range of it.',
+      description:
+        'As an attachment with its name. The `ETag` is the SHA-256 of the file. One range may be asked for; several are answered with the whole file.',
       auth: 'operator',
       rate: 'none',
       bodyPolicy: 'none',
@@ -88,7 +103,10 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
     route({
       method: 'POST',
       path: '/api/jobs/{id}/cancel',
+      group: 'Jobs',
       summary: 'Cancels a job that is queued or waits for its signer.',
+      description:
+        'Only a job that is Queued or AwaitingSigner can be canceled. Its input file stays in place, and the watcher does not enqueue it again. For a waiting job the service then notifies the remote portal; the job stays canceled when the portal cannot be reached.',
       auth: 'operator',
       rate: 'actions',
       bodyPolicy: 'json',
@@ -98,6 +116,10 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       body: reasonBody,
       unfit: JOB_UNFIT,
       responses: { 200: cancelShape },
+      examples: {
+        request: { reason: 'sent twice' },
+        responses: { 200: { jobId: JOB_ID, status: 'Canceled' } },
+      },
       refusals: [
         'job.not-found',
         'job.not-queued',
@@ -116,7 +138,10 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
     route({
       method: 'POST',
       path: '/api/jobs/{id}/retry',
+      group: 'Jobs',
       summary: 'Makes a new job of a failed one.',
+      description:
+        'The failed job stays Failed; the new one names it as its parent. The original input must still be there, and no active job may have it.',
       auth: 'operator',
       rate: 'actions',
       bodyPolicy: 'none',
@@ -126,6 +151,7 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       body: noBody,
       unfit: JOB_UNFIT,
       responses: { 200: retryShape },
+      examples: { responses: { 200: { newJobId: OTHER_ID, parentJobId: JOB_ID, status: 'Queued' } } },
       refusals: [
         'job.not-found',
         'job.not-failed',

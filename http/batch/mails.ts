@@ -12,6 +12,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import { escapeHtml } from '../../web/html.ts';
 import { json, page, type ReplyHeaders } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { AT, JOB_ID, OTHER_ID } from './description/example-values.ts';
 import { mailQuery, noParams } from './queries.ts';
 import { withQueryLimit } from './query-limits.ts';
 import { isoTime, timestamp } from './shapes.ts';
@@ -61,6 +62,23 @@ const mailParams = z.object({ id: z.string() });
 
 const limitedQuery = withQueryLimit('mail.not-found');
 
+const MAIL = {
+  id: OTHER_ID,
+  organizationId: JOB_ID,
+  about: 'pending',
+  to: 'ana@example.com',
+  documentId: JOB_ID,
+  status: 'Waiting',
+  tries: 1,
+  createdAt: AT,
+  endedAt: null,
+  nextTryAt: '2026-05-26T15:43:11.123Z',
+  reply: null,
+  lastError: { code: 'mail.folder', message: 'ENOSPC: no space left on device' },
+  hasText: false,
+  textRemoved: false,
+};
+
 export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
   const body = async (mail: MailView) => mailBody(mail, await mails.textState(mail));
   const entry = async (mail: MailboxEntry) => ({ ...(await body(mail)), subject: mail.subject });
@@ -74,10 +92,23 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
     route({
       ...limitedQuery,
       path: '/api/mails',
+      group: 'System',
       summary: 'Lists the e-mails of the portal, newest first.',
+      description:
+        'Of all organizations, newest first. Kept for 30 days. Absent when the portal is not served. `pageSize` above 200 is lowered to 200.',
       params: noParams,
       query: mailQuery,
       responses: { 200: mailListShape },
+      examples: {
+        responses: {
+          200: {
+            items: [{ ...MAIL, subject: 'Please sign: Contract' }],
+            page: 1,
+            pageSize: 50,
+            totalCount: 1,
+          },
+        },
+      },
       refusals: ['validation.filter-invalid'],
       async handle({ query: { status, search, page, pageSize } }) {
         const wanted = { status, search, limit: pageSize, offset: page - 1 };
@@ -88,9 +119,12 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
     route({
       ...limitedQuery,
       path: '/api/mails/{id}',
+      group: 'System',
       summary: 'Tells what became of an e-mail, with its last tries.',
+      description: 'With its last tries, oldest first.',
       params: mailParams,
       responses: { 200: mailDetailShape },
+      examples: { responses: { 200: { ...MAIL, failures: [{ at: AT, ...MAIL.lastError }] } } },
       refusals: ['mail.not-found'],
       async handle({ params }) {
         const mail = await existingMail(mails.get(params.id));
@@ -101,7 +135,10 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
     route({
       ...limitedQuery,
       path: '/api/mails/{id}/text',
+      group: 'System',
       summary: 'Shows an e-mail as it was written: its headers and its text.',
+      description:
+        'Only while mails are written to a folder, that is, without a relay. It contains links and codes that authorize signatures.',
       params: mailParams,
       responses: { 200: 'text' },
       refusals: ['mail.not-found', 'mail.text-unavailable'],
@@ -114,7 +151,10 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
     route({
       ...limitedQuery,
       path: '/api/mails/{id}/html',
+      group: 'System',
       summary: 'Shows an e-mail as its recipient sees it.',
+      description:
+        'The page as written, under a policy that loads nothing and runs nothing. Available for mails that were written to a folder, until `Portal:MailFolderKeepDays` have passed.',
       params: mailParams,
       responses: { 200: 'page' },
       refusals: ['mail.not-found', 'mail.text-unavailable'],

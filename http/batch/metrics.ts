@@ -256,7 +256,10 @@ export function metricsRoutes(expose: () => Promise<string>, requireKey: boolean
     route({
       method: 'GET',
       path: '/api/metrics',
+      group: 'System',
       summary: 'Metrics in the text format of Prometheus.',
+      description:
+        'Counters start at zero with the process; gauges are read from the store on each request, so they are correct directly after a restart. Open to anyone when `Metrics:RequireApiKey` is false.',
       auth: requireKey ? 'operator' : 'anonymous',
       rate: 'none',
       exemptFromLoadShedding: true,

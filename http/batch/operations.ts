@@ -11,6 +11,7 @@ import { parseJobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { AT, OTHER_ID } from './description/example-values.ts';
 import { checkReason, moment, noBody, noParams, noQuery, operationListQuery, reasonBody } from './queries.ts';
 import { isoTime, timestamp } from './shapes.ts';
 
@@ -95,19 +96,52 @@ const COMMON = { auth: 'operator', headers: [], unfit: INVALID_INPUT_CODES } as 
 const ONE = { ...COMMON, bodyPolicy: 'none', query: noQuery, body: noBody } as const;
 const operationParams = z.object({ id: z.string().max(64) });
 
+const OPERATION = {
+  id: OTHER_ID,
+  action: 'retry',
+  state: 'Running',
+  filter: {
+    status: [],
+    profile: 'contracts',
+    format: [],
+    source: [],
+    folder: null,
+    fileName: null,
+    errorCode: 'remote.unreachable',
+    parentJobId: null,
+    createdFrom: null,
+    createdTo: AT,
+  },
+  reason: null,
+  matched: 12000,
+  done: 2560,
+  skipped: 3,
+  skippedByCode: { 'job.input-missing': 3 },
+  createdAt: AT,
+  updatedAt: AT,
+  endedAt: null,
+};
+
 export function operationRoutes(operations: Operations): readonly AnyRoute[] {
   return [
     route({
       ...COMMON,
       method: 'POST',
       path: '/api/operations',
+      group: 'System',
       summary: 'Retries, cancels or clears every job that matches a filter, or counts them.',
+      description:
+        'With `dryRun` the matching jobs are counted and nothing happens. Otherwise the operation acts on the jobs that match and were made before the call, oldest first, in batches; it goes on after a restart. `filter` takes the filters of `GET /api/jobs`, and `errorCode`; `status` is limited to what the action is possible for. Skipped jobs are counted by code. Four operations run at the same time.',
       rate: 'actions',
       bodyPolicy: 'json',
       params: noParams,
       query: noQuery,
       body: operationBody,
       responses: { 200: operationCountShape, 202: operationShape },
+      examples: {
+        request: { action: 'retry', filter: { profile: 'contracts', errorCode: 'remote.unreachable' } },
+        responses: { 200: { matched: 12000 }, 202: OPERATION },
+      },
       refusals: [
         'operation.limit-reached',
         'validation.reason-too-long',
@@ -125,13 +159,16 @@ export function operationRoutes(operations: Operations): readonly AnyRoute[] {
       ...COMMON,
       method: 'GET',
       path: '/api/operations',
+      group: 'System',
       summary: 'Lists large operations, newest first.',
+      description: 'Ended operations are kept for 30 days. `pageSize` above 200 is lowered to 200.',
       rate: 'none',
       bodyPolicy: 'none',
       params: noParams,
       query: operationListQuery,
       body: noBody,
       responses: { 200: operationListShape },
+      examples: { responses: { 200: { items: [OPERATION], page: 1, pageSize: 50, totalCount: 1 } } },
       refusals: ['validation.filter-invalid'],
       async handle({ query: { page, pageSize } }) {
         const { items, totalCount } = await operations.list(page, pageSize);
@@ -142,10 +179,13 @@ export function operationRoutes(operations: Operations): readonly AnyRoute[] {
       ...ONE,
       method: 'GET',
       path: '/api/operations/{id}',
+      group: 'System',
       summary: 'Shows one large operation and its progress.',
+      description: '`done` and `skipped` grow while the state is Running or Canceling.',
       rate: 'none',
       params: operationParams,
       responses: { 200: operationShape },
+      examples: { responses: { 200: OPERATION } },
       refusals: ['operation.not-found'],
       handle: async ({ params }) => json(200, operationBodyOf(await operations.get(params.id))),
     }),
@@ -153,10 +193,13 @@ export function operationRoutes(operations: Operations): readonly AnyRoute[] {
       ...ONE,
       method: 'POST',
       path: '/api/operations/{id}/cancel',
+      group: 'System',
       summary: 'Ends a large operation after the batch under way.',
+      description: 'What was done stays done. The state is Canceling until the batch under way is counted.',
       rate: 'actions',
       params: operationParams,
       responses: { 200: operationShape },
+      examples: { responses: { 200: { ...OPERATION, state: 'Canceling' } } },
       refusals: ['operation.not-found', 'operation.not-running', 'service.busy'],
       handle: async ({ params }) => json(200, operationBodyOf(await operations.cancel(params.id))),
     }),

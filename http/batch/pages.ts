@@ -98,6 +98,7 @@ interface OperatorPage {
   readonly script: string;
   readonly title: string;
   readonly summary: string;
+  readonly description: string;
   main(id: string): Html;
 }
 
@@ -115,6 +116,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'failures',
     title: 'Failures',
     summary: 'The failed jobs by cause, with what to do.',
+    description: 'What `GET /api/failures` says, and a retry of all jobs of a group.',
     main: () => FAILURES,
   },
   {
@@ -122,6 +124,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'actors',
     title: 'Actors',
     summary: 'The kinds of actors, and the actors of one kind.',
+    description: 'What `GET /api/actors` says, with filters in the address.',
     main: () => ACTORS,
   },
   {
@@ -129,6 +132,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'actor',
     title: 'Actor',
     summary: 'One actor, a picture of its state machine, and what it waits for.',
+    description: 'What `GET /api/actors/{kind}/{id}` says, with a picture of the state machine.',
     main: () => ACTOR,
   },
   {
@@ -136,6 +140,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'runtime',
     title: 'Runtime',
     summary: 'Threads, pool, store and memory.',
+    description: 'What `GET /api/runtime` says.',
     main: () => RUNTIME,
   },
   {
@@ -143,6 +148,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'webhooks',
     title: 'Webhooks',
     summary: 'Calls of webhooks, their attempts, and sending them again.',
+    description: 'What `GET /api/webhooks/deliveries` says, and sending again.',
     main: () => webhooksPage(DELIVERY_STATUSES),
   },
   {
@@ -150,6 +156,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'certificates',
     title: 'Certificates',
     summary: 'The certificates that profiles sign with, and how long they are valid.',
+    description: 'The certificates of `GET /api/profiles` with the findings of `GET /api/ready`.',
     main: () => CERTIFICATES,
   },
 ];
@@ -159,6 +166,7 @@ const DOCUMENTS_PAGE: OperatorPage = {
   script: 'actors',
   title: 'Documents',
   summary: 'The states of the documents of the portal, without their content.',
+  description: 'The actors of kind `document`; no title, person or content.',
   main: () => DOCUMENTS,
 };
 
@@ -167,6 +175,7 @@ const MAILS: OperatorPage = {
   script: 'mails',
   title: 'E-mails',
   summary: 'The e-mails of the portal, and what became of each.',
+  description: 'Absent when the portal is not served. Without a relay each mail can be read.',
   main: () => mailListPage(MAIL_STATES),
 };
 
@@ -181,6 +190,7 @@ export function pageRoutes(
       script: 'overview',
       title: 'Overview',
       summary: 'The state of the service at a glance.',
+      description: 'Refreshes itself every `Dashboard:PollIntervalSeconds`.',
       main: () => OVERVIEW,
     },
     {
@@ -188,6 +198,7 @@ export function pageRoutes(
       script: 'jobs',
       title: 'Jobs',
       summary: 'The jobs, with filters.',
+      description: 'The filters are those of `GET /api/jobs`.',
       main: () => jobListPage(JOB_STATES, jobFormat.options),
     },
     {
@@ -195,6 +206,7 @@ export function pageRoutes(
       script: 'job',
       title: 'Job',
       summary: 'One job, its history, and what can be done with it.',
+      description: 'Stops refreshing once the job has ended.',
       main: jobPage,
     },
     {
@@ -202,6 +214,7 @@ export function pageRoutes(
       script: 'input',
       title: 'Input',
       summary: 'The input folders and their watchers.',
+      description: 'One card for each folder, with a rescan of it or of all.',
       main: () => INPUT,
     },
     ...INSPECTION_PAGES,
@@ -211,15 +224,18 @@ export function pageRoutes(
       script: 'system',
       title: 'System',
       summary: 'The pipeline, readiness, profiles, and the program itself.',
+      description: 'What `check-config` and `GET /api/profiles` say, and pause and resume with a reason.',
       main: () => systemPage(systemInfo),
     },
   ];
   return [
-    ...pages.map(({ path, script, title, summary, main }) =>
+    ...pages.map(({ path, script, title, summary, description, main }) =>
       route({
         method: 'GET',
         path,
+        group: 'Pages',
         summary: `A page for people: ${summary[0]?.toLowerCase() ?? ''}${summary.slice(1)}`,
+        description,
         auth: 'page',
         rate: 'none',
         bodyPolicy: 'none',

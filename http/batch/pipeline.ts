@@ -6,10 +6,12 @@
 import type { PipelineControl } from '../../actors/batch/api/service.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { AT } from './description/example-values.ts';
 import { checkReason, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { pipelineBody, pipelineShape } from './shapes.ts';
 
 const COMMON = {
+  group: 'Pipeline',
   auth: 'operator',
   rate: 'actions',
   headers: [],
@@ -19,6 +21,25 @@ const COMMON = {
   responses: { 200: pipelineShape },
 } as const;
 
+const CHANGE = {
+  method: 'POST',
+  bodyPolicy: 'json',
+  body: reasonBody,
+  refusals: ['validation.reason-too-long', 'validation.body-invalid', 'service.busy'],
+} as const;
+
+const PIPELINE = {
+  paused: true,
+  pausedAtUtc: AT,
+  resumedAtUtc: null,
+  pausedBy: 'operator',
+  reason: 'certificate change',
+  held: null,
+  maxConcurrency: 8,
+  jobsInFlight: 2,
+  jobsInFlightByFormat: { pades: 1, cades: 0, xades: 1, total: 2 },
+};
+
 export function pipelineRoutes(pipeline: PipelineControl): readonly AnyRoute[] {
   return [
     route({
@@ -26,30 +47,45 @@ export function pipelineRoutes(pipeline: PipelineControl): readonly AnyRoute[] {
       method: 'GET',
       path: '/api/pipeline/state',
       summary: 'Says whether the pipeline is paused and what is in flight.',
+      description:
+        '`held` gives the reason and the time while no jobs are claimed because a disk is full or a folder is not writable; it ends automatically. Counts against the actions limit, as the other operations of the pipeline do.',
       bodyPolicy: 'none',
       body: noBody,
+      examples: { responses: { 200: PIPELINE } },
       refusals: [],
       async handle() {
         return json(200, pipelineBody(await pipeline.state()));
       },
     }),
-    ...(['pause', 'resume'] as const).map((action) =>
-      route({
-        ...COMMON,
-        method: 'POST',
-        path: `/api/pipeline/${action}`,
-        summary:
-          action === 'pause'
-            ? 'Claims no more jobs; those in flight finish. Lasts over restarts.'
-            : 'Claims jobs again.',
-        bodyPolicy: 'json',
-        body: reasonBody,
-        refusals: ['validation.reason-too-long', 'validation.body-invalid', 'service.busy'],
-        async handle({ body }) {
-          checkReason(body.reason);
-          return json(200, pipelineBody(await pipeline[action](body.reason)));
+    route({
+      ...COMMON,
+      ...CHANGE,
+      path: '/api/pipeline/pause',
+      summary: 'Claims no more jobs; those in flight finish. Lasts over restarts.',
+      description:
+        'Idempotent: pausing a paused pipeline changes nothing, the reason included. Uploads and watchers go on; jobs stay Queued.',
+      examples: { request: { reason: 'certificate change' }, responses: { 200: PIPELINE } },
+      async handle({ body }) {
+        checkReason(body.reason);
+        return json(200, pipelineBody(await pipeline.pause(body.reason)));
+      },
+    }),
+    route({
+      ...COMMON,
+      ...CHANGE,
+      path: '/api/pipeline/resume',
+      summary: 'Claims jobs again.',
+      description: 'Idempotent. The next jobs are claimed at once, oldest first.',
+      examples: {
+        request: { reason: 'done' },
+        responses: {
+          200: { ...PIPELINE, paused: false, resumedAtUtc: '2026-05-26T15:50:00.000Z', reason: 'done' },
         },
-      }),
-    ),
+      },
+      async handle({ body }) {
+        checkReason(body.reason);
+        return json(200, pipelineBody(await pipeline.resume(body.reason)));
+      },
+    }),
   ];
 }

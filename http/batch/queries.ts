@@ -84,7 +84,7 @@ const jobId = single.transform((text, context): JobId => {
 
 export const jobListQuery = z.object({
   status: anyOf(JOB_STATES).default([]),
-  profile: single.optional(),
+  profile: single.optional().describe('Only jobs of this profile.'),
   format: anyOf(jobFormat.options).default([]),
   source: anyOf(JOB_SOURCES).default([]),
   folder: single.optional(),
@@ -184,8 +184,9 @@ const seconds = single
   .meta({ openapi: { type: 'integer', minimum: 1, maximum: MAX_WAIT } });
 
 export const uploadQuery = z.object({
-  /** Seconds to wait for the end of the job. */
-  wait: seconds.optional(),
+  wait: seconds
+    .optional()
+    .describe('Seconds to wait for the end of the job. Absent: the answer comes at once.'),
   format: single.optional(),
   profile: single.optional(),
   operation: single.optional(),

@@ -1,11 +1,9 @@
 /**
- * Texts of the batch service's API description beyond its routes.
+ * The batch service's API description beyond its operations, which their routes describe.
  *
  * Source: docs/batch-values.md §0, §3.
  */
 import type { ApiDescription } from '../core/openapi/document.ts';
-import { OPERATION_EXAMPLES } from './description/operation-examples.ts';
-import { OPERATION_TEXTS } from './description/operation-texts.ts';
 import { BATCH_PROPERTY_TEXTS } from './description/property-texts.ts';
 import { BATCH_WEBHOOKS } from './description/webhooks.ts';
 import { batchRefusals } from './refusal-info.ts';
@@ -17,16 +15,15 @@ Every request needs the API key or a session, except those marked otherwise. Eve
 (RFC 9457); programs decide by its \`code\`. Times are in UTC, with milliseconds. \`HEAD\` is answered wherever \`GET\`
 is. An unknown path is answered 404 \`route.not-found\`, an unknown method 405 \`route.method-not-allowed\`.`;
 
-/** Groups in document order; pages and their assets come last. */
 const GROUPS: ApiDescription['groups'] = [
-  { name: 'Files', description: 'Where files come in.', paths: /^\/api\/(files|validate)$/ },
-  { name: 'Jobs', description: 'What becomes of them.', paths: /^\/api\/jobs(\/|$)/ },
-  { name: 'Pipeline', description: 'Whether queued jobs are claimed.', paths: /^\/api\/pipeline\// },
-  { name: 'Actions', description: 'What operators set off.', paths: /^\/api\/(rescan|cleanup)$/ },
-  { name: 'Authentication', description: 'Sessions of browsers.', paths: /^\/api\/auth\// },
-  { name: 'System', description: 'The service itself.', paths: /^\/api\// },
-  { name: 'Description', description: 'This description.', paths: /^\/(openapi|scalar)\// },
-  { name: 'Pages', description: 'Pages for people, and their parts.', paths: /^\// },
+  { name: 'Files', description: 'Where files come in.' },
+  { name: 'Jobs', description: 'What becomes of them.' },
+  { name: 'Pipeline', description: 'Whether queued jobs are claimed.' },
+  { name: 'Actions', description: 'What operators set off.' },
+  { name: 'Authentication', description: 'Sessions of browsers.' },
+  { name: 'System', description: 'The service itself.' },
+  { name: 'Description', description: 'This description.' },
+  { name: 'Pages', description: 'Pages for people, and their parts.' },
 ];
 
 /** Media types of outputs. Source: docs/batch-values.md §3, `GET /api/jobs/{id}/output`. */
@@ -50,8 +47,6 @@ export function batchApi(
     version,
     description: DESCRIPTION,
     groups: GROUPS,
-    words: OPERATION_TEXTS,
-    examples: OPERATION_EXAMPLES,
     propertyTexts: BATCH_PROPERTY_TEXTS,
     webhooks: BATCH_WEBHOOKS,
     fileTypes: FILE_TYPES,

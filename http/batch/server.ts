@@ -43,6 +43,7 @@ import { operationRoutes } from './operations.ts';
 import { type PageSettings, pageLinks, pageRoutes } from './pages.ts';
 import { pipelineRoutes } from './pipeline.ts';
 import { batchApi } from './reference.ts';
+import { runtimeRoutes } from './runtime.ts';
 import { FAILED_LOGINS, sessionRoutes } from './session.ts';
 import { statisticsRoutes } from './statistics.ts';
 import { systemRoutes } from './system.ts';
@@ -133,7 +134,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     ...pipelineRoutes(service.pipeline),
     ...actionRoutes(service.folders, service.retention),
     ...eventRoutes(service.events),
-    ...(inspection === undefined ? [] : actorRoutes(inspection)),
+    ...(inspection === undefined ? [] : [...actorRoutes(inspection), ...runtimeRoutes(inspection)]),
     ...(mails === undefined ? [] : mailRoutes(mails)),
     ...systemRoutes(service.health, clock, createOperatorCheck(authenticator, wrongKeys)),
     FAVICON_ROUTE,

@@ -9,6 +9,7 @@ import type { Jobs } from '../../actors/batch/api/jobs.ts';
 import type { ProfileList, ProfileView } from '../../actors/batch/api/service.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { AT } from './description/example-values.ts';
 import { noBody, noParams, noQuery, seriesQuery, statisticsQuery } from './queries.ts';
 import { isoTime, jobFormat, timestamp } from './shapes.ts';
 
@@ -101,6 +102,8 @@ const COMMON = {
   unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
 } as const;
 
+const DURATIONS = { count: 1280, avgMs: 4.2, p50Ms: 3.9, p95Ms: 9.1, maxMs: 41 };
+
 export function statisticsRoutes(
   profiles: ProfileList,
   statistics: Statistics,
@@ -110,18 +113,61 @@ export function statisticsRoutes(
     route({
       ...COMMON,
       path: '/api/profiles',
+      group: 'System',
       summary: 'Lists the signing profiles an upload may name.',
+      description: 'In the order of the configuration. The one with `default` signs uploads that name none.',
       query: noQuery,
       responses: { 200: profilesShape },
+      examples: {
+        responses: {
+          200: {
+            profiles: [
+              {
+                name: 'contracts',
+                format: 'Pades',
+                method: 'Local',
+                verify: true,
+                encrypt: false,
+                validateCertificate: true,
+                certificate: {
+                  source: 'Pfx',
+                  subject: 'CN=Contracts, O=Example',
+                  thumbprint: '5F1E2D3C4B5A69788796A5B4C3D2E1F001122334',
+                  notAfter: '2028-01-31T23:59:59.000Z',
+                },
+                default: true,
+              },
+            ],
+          },
+        },
+      },
       refusals: [],
       handle: () => json(200, { profiles: profiles.list().map(profileBody) }),
     }),
     route({
       ...COMMON,
       path: '/api/statistics',
+      group: 'System',
       summary: 'Says how many jobs ended within a window up to now, and how long their stages took.',
+      description:
+        'Over a window up to now (`15m`, `24h`, `7d`). Times are in milliseconds; the time that people need to sign is not included. Deleted jobs are not counted.',
       query: statisticsQuery,
       responses: { 200: statisticsShape },
+      examples: {
+        responses: {
+          200: {
+            since: '2026-05-25T15:42:11.123Z',
+            completed: 1280,
+            failed: 4,
+            canceled: 1,
+            encrypted: 0,
+            perStage: { queueWait: DURATIONS, sign: DURATIONS, verify: DURATIONS, output: DURATIONS },
+            perMethod: { Local: 1275, RemoteSigner: 5 },
+            throughputPerMinute: 62,
+            lifetimePerMinute: 48.5,
+          },
+        },
+      },
       refusals: ['validation.filter-invalid'],
       async handle({ query }) {
         const { since, ...more } = await statistics.over(query.window);
@@ -131,9 +177,23 @@ export function statisticsRoutes(
     route({
       ...COMMON,
       path: '/api/statistics/series',
+      group: 'System',
       summary: 'Counts the jobs that ended in equal intervals of a window up to now, oldest first.',
+      description:
+        'For charts: one number for each interval and end, oldest first. Deleted jobs are not counted.',
       query: seriesQuery,
       responses: { 200: seriesShape },
+      examples: {
+        responses: {
+          200: {
+            since: '2026-05-25T15:42:11.123Z',
+            intervalSeconds: 21_600,
+            completed: [310, 402, 298, 270],
+            failed: [0, 3, 1, 0],
+            canceled: [0, 0, 1, 0],
+          },
+        },
+      },
       refusals: ['validation.filter-invalid'],
       async handle({ query }) {
         const { since, interval, ...more } = await statistics.series(query.window, query.intervals);
@@ -148,9 +208,34 @@ function failureRoute(jobs: Pick<Jobs, 'failures'>): AnyRoute {
   return route({
     ...COMMON,
     path: '/api/failures',
+    group: 'System',
     summary: 'Groups the failed jobs by error code, with what to do.',
+    description:
+      'Reads the newest 10,000 failed jobs. `remedy` says what usually ends the error; `POST /api/operations` retries the jobs of a group by `errorCode`.',
     query: noQuery,
     responses: { 200: failuresShape },
+    examples: {
+      responses: {
+        200: {
+          groups: [
+            {
+              errorCode: 'pdf.malformed',
+              remedy: 'The PDF is damaged. Save it again with a PDF program.',
+              count: 3,
+              oldestAt: AT,
+              newestAt: AT,
+              example: {
+                id: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+                fileName: 'contract.pdf',
+                message: 'This is no PDF: its first 1024 bytes have no %PDF- header.',
+              },
+            },
+          ],
+          examined: 3,
+          complete: true,
+        },
+      },
+    },
     refusals: [],
     async handle() {
       const { groups, ...more } = await jobs.failures();

@@ -72,7 +72,9 @@ export function validateRoutes(
     route({
       method: 'GET',
       path: '/validate',
+      group: 'Pages',
       summary: 'A page for people: validates the signatures of a file.',
+      description: 'Sends the chosen file to `POST /api/validate` and shows its answer.',
       auth: 'page',
       rate: 'none',
       bodyPolicy: 'none',
@@ -88,7 +90,10 @@ export function validateRoutes(
     route({
       method: 'POST',
       path: '/api/validate',
+      group: 'Files',
       summary: 'Validates the signatures of a file and answers with the report of ETSI TS 119 102-2.',
+      description:
+        'A form with one part `file`, and `format` where the content is ambiguous. `Signing:Trust` and the anchors of all profiles are trusted. The file is validated in the pool and removed. Clients that prefer HTML get a page; all others the XML report of ETSI TS 119 102-2. A detached signature needs its content, which only `sealwright verify --content` accepts.',
       auth: 'operator',
       rate: 'upload',
       bodyPolicy: 'stream',

@@ -14,7 +14,9 @@ export const ICON = asset('image/svg+xml', ICON_SVG);
 export const FAVICON_ROUTE: AnyRoute = route({
   method: 'GET',
   path: '/favicon.ico',
+  group: 'Pages',
   summary: 'The icon of the pages, as SVG.',
+  description: 'Open to anyone, because browsers request it for every page, without credentials.',
   auth: 'anonymous',
   rate: 'none',
   bodyPolicy: 'none',

@@ -14,13 +14,14 @@ import { type AnyRoute, route } from './router.ts';
  * Builds the routes of the assets.
  * @param scripts names of compiled files, with those that they import
  * @param styles name → content
- * @param at where they are, and who may have them. @default `/assets`, for operators
+ * @param at where they are, their group in the API description, and who may have them. @default `/assets`, for operators
  */
 export function assetRoutes(
   scripts: readonly string[],
   styles: { readonly [name: string]: string },
-  at: { readonly prefix: string; readonly auth: 'operator' | 'anonymous' } = {
+  at: { readonly prefix: string; readonly group: string; readonly auth: 'operator' | 'anonymous' } = {
     prefix: '/assets',
+    group: 'Pages',
     auth: 'operator',
   },
 ): readonly AnyRoute[] {
@@ -40,7 +41,9 @@ export function assetRoutes(
     route({
       method: 'GET',
       path: `${at.prefix}/{name}`,
+      group: at.group,
       summary: 'A script or style of the pages.',
+      description: 'The name contains a digest of the content, so it may be cached permanently.',
       auth: at.auth,
       rate: 'none',
       bodyPolicy: 'none',

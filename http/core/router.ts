@@ -1,4 +1,9 @@
-/** The route table. Dispatch, validation, refusals, tests and the API description read it. */
+/**
+ * The route table: one descriptor for each operation. Dispatch, access, rate limits, validation, refusals, the API
+ * description, the typed client and tests read it; no other table names an operation.
+ *
+ * Source: docs/decisions/0131-one-descriptor-per-operation.md.
+ */
 import type { z } from 'zod';
 import type { RefusalCode } from '../../machines/refusals.ts';
 import type { Identity } from './access/auth.ts';
@@ -77,6 +82,13 @@ export interface PageFailure {
   header(name: string): string;
 }
 
+/** Examples of the JSON bodies of an operation, for the API description; a test validates them by their schemas. */
+export interface OperationExamples {
+  readonly request?: unknown;
+  /** By status. @default composed of the examples of the properties */
+  readonly responses?: { readonly [status: number]: unknown };
+}
+
 /** `Code`: the error codes of the service. */
 export interface Route<
   Params = unknown,
@@ -88,9 +100,15 @@ export interface Route<
   readonly method: Method;
   /** `{name}` matches one segment, passed decoded to `params`. */
   readonly path: string;
+  /** Name of the operation's group in the API description (`ApiDescription.groups`). */
+  readonly group: string;
   /** One sentence for people. */
   readonly summary: string;
+  /** Rules and effects that the summary does not tell, CommonMark. */
+  readonly description?: string;
   readonly auth: AuthPolicy;
+  /** Portal: the scope that a key with limited scopes needs. */
+  readonly scope?: string;
   readonly rate: RatePolicy;
   /** Served during overload. @default false */
   readonly exemptFromLoadShedding?: boolean;
@@ -124,6 +142,7 @@ export interface Route<
   readonly responses: {
     readonly [status: number]: z.ZodType | Content | readonly (z.ZodType | Content)[];
   };
+  readonly examples?: OperationExamples;
   /** Every error code of the handler and its service; those of authentication and rate limit are added. */
   readonly refusals: readonly Code[];
   handle(request: ApiRequest<Params, Query, Body, CallerIdentity>): Reply | Promise<Reply>;

@@ -1,55 +1,35 @@
 /**
- * Scopes of keys: the group of each request with a key of an application.
+ * Scopes of keys: what a request with a limited key, or with the session of a user, needs.
  *
  * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md.
  */
 import type { Tenant } from '../../actors/portal/api.ts';
 import type { KeyScope } from '../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
-import type { AnyRoute } from '../core/router.ts';
 
-/** Requests that change nothing although their method says so. */
-const READS =
-  /^\/api\/(?:documents\/(?:validate-signatures|archive|combined|date)|reports\/documents\/date)$/;
-/** Requests that act for a participant, or give the addresses with which anybody can. */
-const SIGNS =
-  /^\/api\/documents\/(?:(?:\{id\}|keys\/\{key\})\/(?:action-url|electronic-signature|signature|approval|participant-refusal|view|email-authentication-code)|sms-authentication-code)(?:\/|$)/;
-/** Requests about organizations: webhooks, their calls, users, applications. */
-const ADMINISTERS = /^\/api\/(?:organizations\/|admin\/|users\/\{)/;
-
-export function scopeOf({ method, path }: Pick<AnyRoute, 'method' | 'path'>): KeyScope {
-  if (method === 'POST' && SIGNS.test(path)) return 'Sign';
-  if (method === 'GET' || READS.test(path)) return 'Read';
-  return ADMINISTERS.test(path) ? 'Administer' : 'Create';
-}
-
-/**
- * Requests of keys that are restricted to folders: those that reach documents by their id, key or filter. All others are
- * refused, because what they tell or change is of the whole organization.
- */
-const IN_FOLDERS: readonly RegExp[] = [
-  /^\/api\/uploads(?:\/|$)/,
-  /^\/api\/documents(?:$|\/\{id\}|\/keys\/)/,
-  /^\/api\/documents\/(?:validate-signatures|sms-authentication-code|archive|combined|export|batch\/folder)$/,
-  /^\/api\/documents\/operations\/\{id\}/,
-  /^\/api\/notifications\/flow-action-reminder$/,
-];
-const FOLDER_READS = /^\/api\/folders(?:\/\{id\}(?:\/details)?)?$/;
-
-/** True for requests that a key restricted to folders may make. */
-export function isFolderRequest({ method, path }: Pick<AnyRoute, 'method' | 'path'>): boolean {
-  if (path === '/api/documents/operations') return method === 'POST';
-  return IN_FOLDERS.some((route) => route.test(path)) || (method === 'GET' && FOLDER_READS.test(path));
+/** Part of the descriptor of each operation that admits keys. */
+export interface KeyAccess {
+  /**
+   * Scope that a key needs: `Read` changes nothing; `Sign` acts for a participant, or gives the addresses with which
+   * anybody can; `Administer` changes organizations, webhooks, users or applications; `Create` is everything else.
+   */
+  readonly scope: KeyScope;
+  /** Scope that the session of a user needs: webhooks, users and keys are no business of senders. @default `scope` */
+  readonly sessionScope?: KeyScope;
+  /**
+   * True: keys that are restricted to folders may call it, because it reaches documents by their id, key or filter. All
+   * other operations refuse them, because what they tell or change is of the whole organization. @default false
+   */
+  readonly folderKeys?: boolean;
 }
 
 /** Refusals: `Forbidden`. */
-export function requireScope(tenant: Tenant, route: Pick<AnyRoute, 'method' | 'path'>): void {
-  // Webhooks, users and keys are no business of senders, although reading them is `Read` for keys.
-  const isOfAdministrators = tenant.user !== undefined && ADMINISTERS.test(route.path);
-  const scope = isOfAdministrators ? 'Administer' : scopeOf(route);
+export function requireScope(tenant: Tenant, access: KeyAccess): void {
+  const { scope: keyScope, sessionScope = keyScope, folderKeys = false } = access;
+  const scope = tenant.user === undefined ? keyScope : sessionScope;
   if (tenant.scopes !== undefined && !tenant.scopes.includes(scope))
     throw new PortalRefusal('Forbidden', `The key lacks the scope ${scope}.`);
-  if (tenant.folders !== undefined && !isFolderRequest(route))
+  if (tenant.folders !== undefined && !folderKeys)
     throw new PortalRefusal(
       'Forbidden',
       'The key is restricted to folders; this request is about more than them.',

@@ -1,12 +1,11 @@
 /**
- * Texts of the portal's API description beyond its routes.
+ * The portal's API description beyond its operations, which their routes describe.
  *
  * Source: docs/portal-values.md §0, §§1 to 3.
  */
 import type { ApiDescription } from '../core/openapi/document.ts';
 import { USER_COOKIE } from './access-check.ts';
 import { PORTAL_PROPERTY_TEXTS } from './description/property-texts.ts';
-import { REQUEST_EXAMPLES } from './description/request-examples.ts';
 import { PORTAL_WEBHOOKS } from './description/webhooks.ts';
 import { portalRefusals } from './refusal-info.ts';
 
@@ -19,45 +18,38 @@ milliseconds. An unknown document, folder or action, and one of another organiza
 ticket 404; an unknown method 405. Programs decide by the \`code\` of a refusal.`;
 
 const GROUPS: ApiDescription['groups'] = [
-  { name: 'Uploads', description: 'Where files come in.', paths: /^\/api\/uploads(\/|$)/ },
+  { name: 'Uploads', description: 'Where files come in.' },
   {
     name: 'Signing',
     description: 'What participants do, on our pages or in other applications.',
-    paths:
-      /^\/api\/documents\/(?:\{id\}|keys\/\{key\})\/(?:electronic-signature|signature|approval|participant-refusal|email-auth)|sms-authentication-code$/,
   },
   {
     name: 'Validation',
     description: 'Whether signatures are good.',
-    paths: /\/(?:signatures|signatures-details|validation-report|validate-signatures)$/,
   },
   {
     name: 'Monitoring',
     description: 'For keys of the role Monitor, which reach nothing else.',
-    paths: /^\/api\/(?:reports\/|documents\/date$)/,
   },
-  { name: 'Documents', description: 'Documents and their flows.', paths: /^\/api\/documents(\/|$)/ },
+  { name: 'Documents', description: 'Documents and their flows.' },
   {
     name: 'Notifications',
     description: 'Reminders by e-mail.',
-    paths: /^\/api\/(?:notifications\/|users\/notify-pending$)/,
   },
-  { name: 'Folders', description: 'Where documents are kept.', paths: /^\/api\/folders(\/|$)/ },
-  { name: 'Saved flows', description: 'Flows to be used again.', paths: /^\/api\/document-flows(\/|$)/ },
-  { name: 'Marks', description: 'Placing marks before creation.', paths: /^\/api\/marks-sessions?(\/|$)/ },
+  { name: 'Folders', description: 'Where documents are kept.' },
+  { name: 'Saved flows', description: 'Flows to be used again.' },
+  { name: 'Marks', description: 'Placing marks before creation.' },
   {
     name: 'Organizations',
     description: 'Webhooks of the organization and their calls.',
-    paths: /^\/api\/organizations\//,
   },
   {
     name: 'Administration',
     description: 'For keys of the role Administrator.',
-    paths: /^\/api\/(?:admin|users)(\/|$)/,
   },
-  { name: 'System', description: 'The service itself.', paths: /^\/api\// },
-  { name: 'Description', description: 'This description.', paths: /^\/(openapi|scalar)\// },
-  { name: 'Pages', description: 'Pages for people, and their parts.', paths: /^\// },
+  { name: 'System', description: 'The service itself.' },
+  { name: 'Description', description: 'This description.' },
+  { name: 'Pages', description: 'Pages for people, and their parts.' },
 ];
 
 /** Media types of generated files; uploaded files keep their own types. */
@@ -81,7 +73,6 @@ export function portalApi(version: string): ApiDescription {
     groups: GROUPS,
     fileTypes: FILE_TYPES,
     propertyTexts: PORTAL_PROPERTY_TEXTS,
-    examples: REQUEST_EXAMPLES,
     webhooks: PORTAL_WEBHOOKS,
     refusals: portalRefusals,
     security: {

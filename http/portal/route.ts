@@ -6,7 +6,7 @@ import type { EmptyReply } from '../core/reply.ts';
 import type { AnyRoute, ApiRequest, AuthPolicy, Route } from '../core/router.ts';
 import { requireRole, requireTenant } from './access-check.ts';
 import type { LargeBody } from './input/body-wire.ts';
-import { requireScope } from './key-scopes.ts';
+import { type KeyAccess, requireScope } from './key-scopes.ts';
 
 export interface PortalRequest<Params, Query, Body> extends ApiRequest<Params, Query, Body, Tenant> {
   /**
@@ -18,12 +18,16 @@ export interface PortalRequest<Params, Query, Body> extends ApiRequest<Params, Q
 
 type Whole<Params, Query, Body> = Route<Params, Query, Body, Tenant, PortalRefusalCode>;
 
-interface PortalRoute<Params, Query, Body>
-  extends Pick<Whole<Params, Query, Body>, 'method' | 'path' | 'summary' | 'responses' | 'refusals'>,
+interface Definition<Params, Query, Body>
+  extends Pick<
+      Whole<Params, Query, Body>,
+      'method' | 'path' | 'group' | 'summary' | 'responses' | 'refusals'
+    >,
     Partial<
       Pick<
         Whole<Params, Query, Body>,
-        | 'auth'
+        | 'description'
+        | 'examples'
         | 'rate'
         | 'exemptFromLoadShedding'
         | 'exemptFromEntryRules'
@@ -48,12 +52,17 @@ interface PortalRoute<Params, Query, Body>
   handle(request: PortalRequest<Params, Query, Body>): ReturnType<Whole<Params, Query, Body>['handle']>;
 }
 
-/** Policies that admit nobody without a key. */
-const KEYED: ReadonlySet<AuthPolicy> = new Set(['application', 'monitor', 'administrator']);
+/** Policies under which a key of an application can be used. */
+type KeyPolicy = Extract<AuthPolicy, 'application' | 'monitor' | 'administrator' | 'known-or-ticket'>;
 
-/** @param definition `auth` is `application` by default */
+/** Callers: an operation for keys says what a limited key needs. `auth` is `application` by default. */
+type Access = ({ readonly auth?: KeyPolicy } & KeyAccess) | { readonly auth: Exclude<AuthPolicy, KeyPolicy> };
+
+type PortalRoute<Params, Query, Body> = Definition<Params, Query, Body> & Access;
+
 export function portalRoute<Params, Query, Body>(definition: PortalRoute<Params, Query, Body>): AnyRoute {
   const { unfitParams = 'NotFound', handle, ...given } = definition;
+  const access = 'scope' in definition ? definition : undefined;
   const route: AnyRoute = {
     auth: 'application',
     rate: 'none',
@@ -65,25 +74,30 @@ export function portalRoute<Params, Query, Body>(definition: PortalRoute<Params,
     unfit: { params: unfitParams, query: 'BadRequest', body: 'BadRequest' },
     ...given,
     handle: (request) => {
-      if (KEYED.has(route.auth)) requireScope(requireTenant(request.identity), route);
-      return handle.call(definition, withTenant(request, route));
+      if (access !== undefined && route.auth !== 'known-or-ticket')
+        requireScope(requireTenant(request.identity), access);
+      return handle.call(
+        definition,
+        withTenant(request, route.auth === 'known-or-ticket' ? access : undefined),
+      );
     },
   };
   return route;
 }
 
+/** @param optionalKey what a key needs where requests without one are admitted, too */
 function withTenant<Params, Query, Body>(
   request: ApiRequest<Params, Query, Body, Tenant>,
-  route: Pick<AnyRoute, 'auth' | 'method' | 'path'>,
+  optionalKey: KeyAccess | undefined,
 ): PortalRequest<Params, Query, Body> {
   return {
     ...request,
     get tenant() {
       const tenant = requireTenant(request.identity);
       // Elsewhere the access check guarantees an identity.
-      if (route.auth === 'known-or-ticket') {
+      if (optionalKey !== undefined) {
         requireRole(tenant, 'application');
-        requireScope(tenant, route);
+        requireScope(tenant, optionalKey);
       }
       return tenant;
     },

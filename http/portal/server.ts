@@ -112,7 +112,7 @@ export function portalRoutes(
     ...assetRoutes(
       ['dom.js', 'reference.js'],
       { 'pages.css': PAGES_STYLE, 'reference.css': REFERENCE_STYLE },
-      { prefix: REFERENCE_ASSETS, auth: 'anonymous' },
+      { prefix: REFERENCE_ASSETS, group: 'Description', auth: 'anonymous' },
     ),
   ];
   return withReference(routes, portalApi(version), {

@@ -190,6 +190,7 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
   const marksFile = portalRoute({
     method: 'GET',
     path: '/marks-file',
+    group: 'Pages',
     summary: 'The file of the marks session.',
     auth: 'anonymous',
     responses: { 200: 'asset' },

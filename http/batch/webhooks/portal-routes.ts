@@ -9,6 +9,7 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { json } from '../../core/reply.ts';
 import { type AnyRoute, route } from '../../core/router.ts';
+import { AT } from '../description/example-values.ts';
 import { deliveryQuery, noBody, noParams, noQuery } from '../queries.ts';
 import { isoTime, timestamp } from '../shapes.ts';
 
@@ -70,17 +71,29 @@ const COMMON = {
   },
 } as const;
 
+const ORGANIZATION = '6f2b8e14-93c7-4d5a-b0e1-7a4c2d9f8b36';
+
+const DOCUMENT = '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e';
+
 export function portalWebhookRoutes(webhooks: OperatorWebhooks): readonly AnyRoute[] {
   return [
     route({
       ...COMMON,
       method: 'GET',
       path: '/api/webhooks/portal',
+      group: 'System',
       summary: "Lists the portal's organizations with webhook deliveries, those with most failures first.",
+      description:
+        'Counts of the last 30 days by state. At most 200 organizations. Only where the portal is served.',
       rate: 'none',
       params: noParams,
       query: noQuery,
       responses: { 200: organizationsShape },
+      examples: {
+        responses: {
+          200: { items: [{ id: ORGANIZATION, name: 'Acme', pending: 1, delivered: 40, failed: 2 }] },
+        },
+      },
       refusals: [],
       async handle() {
         const items = (await webhooks.organizations()).map(({ id, name, counts }) => ({
@@ -93,11 +106,36 @@ export function portalWebhookRoutes(webhooks: OperatorWebhooks): readonly AnyRou
       ...COMMON,
       method: 'GET',
       path: '/api/webhooks/portal/{organizationId}/deliveries',
+      group: 'System',
       summary: 'Lists the webhook deliveries of an organization, newest first.',
+      description:
+        'With attempts and responses, without the bodies, which name participants. `pageSize` above 200 is lowered to 200. Empty for an unknown organization.',
       rate: 'none',
       params: organizationParams,
       query: deliveryQuery,
       responses: { 200: deliveryListShape },
+      examples: {
+        responses: {
+          200: {
+            items: [
+              {
+                id: `${ORGANIZATION}.${DOCUMENT}.1`,
+                webhookId: ORGANIZATION,
+                documentId: DOCUMENT,
+                type: 'DocumentConcluded',
+                sequence: 1,
+                status: 'Pending',
+                createdAt: AT,
+                nextAttemptAt: AT,
+                attempts: [],
+              },
+            ],
+            page: 1,
+            pageSize: 50,
+            totalCount: 1,
+          },
+        },
+      },
       refusals: ['validation.filter-invalid'],
       async handle({ params, query: { status, page, pageSize } }) {
         const place = { status, limit: pageSize, offset: page - 1 };
@@ -119,11 +157,14 @@ export function portalWebhookRoutes(webhooks: OperatorWebhooks): readonly AnyRou
       ...COMMON,
       method: 'POST',
       path: '/api/webhooks/portal/{organizationId}/deliveries/{id}/resend',
+      group: 'System',
       summary: 'Sends a delivery of an organization again.',
+      description: 'With the same id and body. The journal of the organization names the operator.',
       rate: 'actions',
       params: deliveryParams,
       query: noQuery,
       responses: { 202: z.strictObject({ id: z.string() }) },
+      examples: { responses: { 202: { id: `${ORGANIZATION}.${DOCUMENT}.1` } } },
       refusals: ['webhook.delivery-not-found', 'service.busy'],
       async handle({ params: { organizationId, id }, identity }) {
         try {

@@ -11,6 +11,7 @@ import {
 } from '../../../actors/batch/api/webhooks.ts';
 import { json } from '../../core/reply.ts';
 import { type AnyRoute, route } from '../../core/router.ts';
+import { AT, JOB_ID } from '../description/example-values.ts';
 import { deliveryQuery, moment, noBody, noParams, noQuery } from '../queries.ts';
 import { isoTime, timestamp } from '../shapes.ts';
 
@@ -55,7 +56,10 @@ const webhookReplayShape = z
 
 const replayBody = z.strictObject({
   from: moment.nullish(),
-  to: moment.nullish(),
+  to: moment.nullish().meta({
+    description: 'Last end of a job, included, ISO 8601. Absent: up to now.',
+    exampleValue: '2026-05-27T00:00:00Z',
+  }),
   failedOnly: z.boolean({ error: 'must be true or false' }).default(true),
 });
 
@@ -69,19 +73,44 @@ const COMMON = {
   },
 } as const;
 
+const DELIVERY = {
+  id: `5c0c1f0d7be1a2f4.${JOB_ID}`,
+  url: 'https://hooks.example.com/jobs',
+  jobId: JOB_ID,
+  type: 'JobCompleted',
+  status: 'Delivered',
+  body: '{"type":"JobCompleted","timestamp":"2026-05-26T15:42:11.123Z","data":{}}',
+  createdAt: AT,
+  nextAttemptAt: null,
+  attempts: [
+    {
+      at: AT,
+      url: 'https://hooks.example.com/jobs',
+      status: 204,
+      milliseconds: 18,
+      error: null,
+      response: '',
+    },
+  ],
+};
+
 export function webhookRoutes(deliveries: WebhookDeliveries): readonly AnyRoute[] {
   return [
     route({
       ...COMMON,
       method: 'GET',
       path: '/api/webhooks/deliveries',
+      group: 'System',
       summary: 'Lists calls of webhooks for the ends of jobs, newest first.',
+      description:
+        'Calls of the webhooks of `Notifications:Webhooks`. Those that ended are kept for 7 days. `pageSize` above 200 is lowered to 200.',
       rate: 'none',
       bodyPolicy: 'none',
       params: noParams,
       query: deliveryQuery,
       body: noBody,
       responses: { 200: webhookDeliveryListShape },
+      examples: { responses: { 200: { items: [DELIVERY], page: 1, pageSize: 50, totalCount: 1 } } },
       refusals: ['validation.filter-invalid'],
       async handle({ query }) {
         const { page, pageSize } = query;
@@ -93,13 +122,17 @@ export function webhookRoutes(deliveries: WebhookDeliveries): readonly AnyRoute[
       ...COMMON,
       method: 'POST',
       path: '/api/webhooks/deliveries/{id}/resend',
+      group: 'System',
       summary: 'Sends a delivery again.',
+      description:
+        'With the same id and body. A delivery that ended is pending again, with ten attempts; one that waits for its next attempt is attempted now.',
       rate: 'actions',
       bodyPolicy: 'none',
       params: z.object({ id: z.string().max(64) }),
       query: noQuery,
       body: noBody,
       responses: { 202: webhookDeliveryShape },
+      examples: { responses: { 202: { ...DELIVERY, status: 'Pending', nextAttemptAt: AT } } },
       refusals: ['webhook.delivery-not-found', 'service.busy'],
       handle: async ({ params }) => json(202, deliveryBody(await deliveries.resend(params.id))),
     }),
@@ -107,13 +140,20 @@ export function webhookRoutes(deliveries: WebhookDeliveries): readonly AnyRoute[
       ...COMMON,
       method: 'POST',
       path: '/api/webhooks/replay',
+      group: 'System',
       summary: 'Sends deliveries of a range of time again.',
+      description:
+        'Those of jobs that ended from `from` to `to`, both included; left out: without a bound. `failedOnly` false sends those again too that were delivered. At most 10,000 in one request, oldest first; `complete` is false when there are more, and the next request goes on with the failed ones that are left.',
       rate: 'actions',
       bodyPolicy: 'json',
       params: noParams,
       query: noQuery,
       body: replayBody,
       responses: { 202: webhookReplayShape },
+      examples: {
+        request: { from: '2026-05-26T00:00:00Z', failedOnly: true },
+        responses: { 202: { count: 12, complete: true } },
+      },
       refusals: ['validation.body-invalid', 'service.busy'],
       async handle({ body: { from, to, failedOnly } }) {
         const range = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, failedOnly };

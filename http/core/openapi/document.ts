@@ -4,7 +4,7 @@
  * Source: OpenAPI Specification 3.1.1.
  */
 import type { AnyRoute } from '../router.ts';
-import { type OperationExamples, withComposedExamples } from './examples.ts';
+import { withComposedExamples } from './examples.ts';
 import { RESPONSE_HEADERS } from './headers.ts';
 import { operationOf } from './operation.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
@@ -20,16 +20,12 @@ export interface ApiDescription {
   readonly version: string;
   /** CommonMark. */
   readonly description: string;
-  /** Groups of operations in reading order; a path belongs to the first match, and at least one must match. */
-  readonly groups: readonly { readonly name: string; readonly description: string; readonly paths: RegExp }[];
+  /** Groups of operations in reading order. */
+  readonly groups: readonly { readonly name: string; readonly description: string }[];
   /** Media types of the files that the service sends. */
   readonly fileTypes: readonly string[];
   readonly refusals: RefusalInfo;
   readonly security: SecurityInfo;
-  /** Method and path, as `GET /api/jobs` → description of the operation, CommonMark. @default only the summaries */
-  readonly words?: { readonly [operation: string]: string };
-  /** @default none */
-  readonly examples?: OperationExamples;
   /** Calls that the service makes, by type of event. @default none */
   readonly webhooks?: WebhookDescriptions;
   /** Texts of properties and parameters whose schema has none. @default none */
@@ -49,7 +45,7 @@ export interface OpenApiDocument {
 }
 
 /**
- * Throws when a path belongs to no group, or two operations have the same id: both are defects of the route table.
+ * Throws when the group of a route is unknown, or two operations have the same id: both are defects of the route table.
  */
 export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): OpenApiDocument {
   const book = new SchemaBook();
@@ -59,34 +55,28 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
     fileTypes: api.fileTypes,
     refusals: api.refusals,
     security: api.security,
-    words: api.words ?? {},
-    examples: api.examples ?? {},
     propertyTexts: api.propertyTexts ?? {},
-    tagOf: (path: string) => {
-      const group = api.groups.find(({ paths }) => paths.test(path));
-      if (group === undefined) throw new Error(`${path} belongs to no group of the API description.`);
-      return group.name;
-    },
   };
+  const groups = new Set(api.groups.map(({ name }) => name));
   const paths: { [path: string]: { [method: string]: object } } = {};
   const ids = new Set<string>();
   for (const route of routes) {
+    if (!groups.has(route.group))
+      throw new Error(`${route.path} belongs to the group ${route.group}, which the API description lacks.`);
     const operation = operationOf(route, context);
     const id = (operation as { readonly operationId: string }).operationId;
     if (ids.has(id)) throw new Error(`Two operations would be called ${id}.`);
     ids.add(id);
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation };
   }
-  const used = new Set(routes.map(({ path }) => context.tagOf(path)));
+  const used = new Set(routes.map(({ group }) => group));
   // A copy: the schemas of refusals are constants of the service.
   const document: OpenApiDocument = structuredClone({
     openapi: '3.1.1',
     info: { title: api.title, version: api.version, description: api.description },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
-    tags: api.groups
-      .filter(({ name }) => used.has(name))
-      .map(({ name, description }) => ({ name, description })),
+    tags: api.groups.filter(({ name }) => used.has(name)),
     paths,
     ...(api.webhooks !== undefined && { webhooks: webhooksOf(api.webhooks, book) }),
     components: {
@@ -108,11 +98,10 @@ function describeDocument({ paths, components, webhooks = {} }: OpenApiDocument,
     const { requestBody } = post as { readonly requestBody: object };
     withComposedExamples({ 200: requestBody }, schemas);
   }
-  for (const [path, methods] of Object.entries(paths)) {
-    for (const [method, operation] of Object.entries(methods)) {
+  for (const methods of Object.values(paths)) {
+    for (const operation of Object.values(methods)) {
       const { requestBody, responses } = operation as OperationSchemas;
-      const name = `${method.toUpperCase()} ${path}`;
-      for (const part of [requestBody, responses]) describeProperties(part, name, texts);
+      for (const part of [requestBody, responses]) describeProperties(part, '', texts);
       withComposedExamples(responses, schemas);
     }
   }

@@ -3,14 +3,6 @@
 import { exampleOf } from './example-values.ts';
 import type { Schema } from './schemas.ts';
 
-/** Method and path, as `GET /api/jobs/{id}` → example request body, and example reply by status. */
-export type OperationExamples = {
-  readonly [operation: string]: {
-    readonly sends?: unknown;
-    readonly answers?: { readonly [status: number]: unknown };
-  };
-};
-
 type Mutable = { [keyword: string]: unknown };
 
 /** Gives each JSON body of a success without an example one that is composed of its properties. */

@@ -6,7 +6,7 @@
 
 import { MAX_HEAD_BYTES } from '../head-limit.ts';
 import type { AnyRoute } from '../router.ts';
-import { type OperationExamples, withExample } from './examples.ts';
+import { withExample } from './examples.ts';
 import { headerParameters } from './headers.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
 import { describeParameters, type Parameter, type PropertyTexts } from './property-texts.ts';
@@ -19,18 +19,12 @@ export interface OperationContext {
   readonly fileTypes: readonly string[];
   readonly refusals: RefusalInfo;
   readonly security: SecurityInfo;
-  /** Method and path → description of the operation, CommonMark. */
-  readonly words: { readonly [operation: string]: string };
-  readonly examples: OperationExamples;
   readonly propertyTexts: PropertyTexts;
-  /** Name of the group of a path. */
-  tagOf(path: string): string;
 }
 
 export function operationOf(route: AnyRoute, context: OperationContext): object {
-  const { book, security, tagOf, words, examples } = context;
-  const name = `${route.method} ${route.path}`;
-  const { sends, answers = {} } = examples[name] ?? {};
+  const { book, security, propertyTexts } = context;
+  const { description, examples = {} } = route;
   const path = members(book.input(route.params));
   const query = members(book.input(route.query));
   const parameters: readonly Parameter[] = [
@@ -46,17 +40,17 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
     })),
     ...headerParameters(route.headers),
   ];
-  const requestBody = bodyOf(route, book, sends);
+  const requestBody = bodyOf(route, book, examples.request);
   const asked = { params: path.length > 0, query: query.length > 0 };
   return {
     operationId: operationId(route),
     summary: route.summary,
-    ...(words[name] !== undefined && { description: words[name] }),
-    tags: [tagOf(route.path)],
+    ...(description !== undefined && { description }),
+    tags: [route.group],
     security: security.of(route),
-    ...(parameters.length > 0 && { parameters: describeParameters(parameters, name, context.propertyTexts) }),
+    ...(parameters.length > 0 && { parameters: describeParameters(parameters, route.path, propertyTexts) }),
     ...(requestBody !== undefined && { requestBody }),
-    responses: exemplified(responsesOf(route, asked, context), answers),
+    responses: exemplified(responsesOf(route, asked, context), examples.responses ?? {}),
   };
 }
 
@@ -112,12 +106,12 @@ function isBoundedText(schema: Schema): boolean {
 /** Each reply with its example. */
 function exemplified(
   responses: ReturnType<typeof responsesOf>,
-  answers: { readonly [status: number]: unknown },
+  examples: { readonly [status: number]: unknown },
 ): object {
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => {
       if (!('content' in response)) return [status, response];
-      return [status, { ...response, content: withExample(response.content, answers[Number(status)]) }];
+      return [status, { ...response, content: withExample(response.content, examples[Number(status)]) }];
     }),
   );
 }

@@ -1,5 +1,6 @@
 /**
- * Adds descriptions and examples to properties and parameters whose schema has none, from a table by name.
+ * Adds descriptions and examples to properties and parameters whose schema has none, from a table by name. The table
+ * holds what several schemas share; the text of one property of one operation is in its schema (`.describe()`).
  *
  * Source: JSON Schema 2020-12 Validation §9.1 (`description`) and §9.5 (`examples`).
  */
@@ -15,9 +16,8 @@ export type PropertyText = string | readonly [description: string, example: unkn
  * |---|---|
  * | `Document.name` | the property `name` of the component `Document` |
  * | `files.name` | the property `name` of the object, or of each item of the list, `files` |
- * | `POST /api/folders.name` | the property `name` of the body or of a reply of this operation |
  * | `documents/{id}` | the path parameter `id` after the segment `documents` |
- * | `GET /api/jobs?page`, `?page` | the query parameter `page`, of one operation or of all |
+ * | `?page` | the query parameter `page` |
  * | `name` | every other property or parameter of this name |
  */
 export type PropertyTexts = { readonly [key: string]: PropertyText };
@@ -27,7 +27,7 @@ type Mutable = { [keyword: string]: unknown };
 /** Maximum nesting of schemas that are described; deeper ones stay as they are. */
 const MAX_DEPTH = 40;
 
-/** Describes every property of `schema`, in place, at any depth. `owner`: name of its component, property or operation. */
+/** Describes every property of `schema`, in place, at any depth. `owner`: name of its component or property. */
 export function describeProperties(schema: unknown, owner: string, texts: PropertyTexts, depth = 0): void {
   if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH) return;
   if (Array.isArray(schema)) {
@@ -62,24 +62,24 @@ export interface Parameter {
 /** Adds texts to the parameters of one operation. */
 export function describeParameters(
   parameters: readonly Parameter[],
-  operation: string,
+  path: string,
   texts: PropertyTexts,
 ): readonly Parameter[] {
   return parameters.map((parameter) => {
     const { in: place, name } = parameter;
     const found =
       place === 'path'
-        ? (texts[`${segmentBefore(operation, name)}/{${name}}`] ?? texts[name])
-        : (texts[`${operation}?${name}`] ?? texts[`?${name}`] ?? texts[name]);
+        ? (texts[`${segmentBefore(path, name)}/{${name}}`] ?? texts[name])
+        : (texts[`?${name}`] ?? texts[name]);
     if (found === undefined) return parameter;
     const [description, example] = typeof found === 'string' ? [found] : found;
     return { description, ...(example !== undefined && place === 'path' && { example }), ...parameter };
   });
 }
 
-/** `GET /api/jobs/{id}/output`, `id` → `jobs`. */
-function segmentBefore(operation: string, name: string): string {
-  const segments = operation.split('/');
+/** `/api/jobs/{id}/output`, `id` → `jobs`. */
+function segmentBefore(path: string, name: string): string {
+  const segments = path.split('/');
   return segments[segments.indexOf(`{${name}}`) - 1] ?? '';
 }
 

@@ -15,6 +15,7 @@ const REFERENCE_PATH = '/scalar/v1';
 
 const COMMON = {
   method: 'GET',
+  group: 'Description',
   rate: 'none',
   bodyPolicy: 'none',
   headers: [],
@@ -66,6 +67,7 @@ export function withReference(
       ...COMMON,
       path: DOCUMENT_PATH,
       summary: 'This interface as an OpenAPI document.',
+      description: 'Built from the route table of the running service.',
       auth: framing.auth.document,
       responses: { 200: documentShape },
       // Encoded once: a quarter of a megabyte takes tens of milliseconds.
@@ -75,6 +77,7 @@ export function withReference(
       ...COMMON,
       path: REFERENCE_PATH,
       summary: 'This interface as a page to read, search and try.',
+      description: 'Loads nothing from other hosts.',
       auth: framing.auth.page,
       responses: { 200: 'page' },
       handle: () => page(200, describe().html),

@@ -14,6 +14,9 @@ export type Schema = { readonly [keyword: string]: unknown };
  */
 const OMITTED_KEYWORDS = 'openapi';
 
+/** Zod drops `examples` of transforming schemas in requests, so these carry `.meta({ exampleValue: … })`. */
+const EXAMPLE_VALUE = 'exampleValue';
+
 /** Three digits of a second, and UTC. */
 const TIMESTAMP = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$';
 
@@ -60,8 +63,14 @@ function override({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }):
   const keywords = schema[OMITTED_KEYWORDS];
   if (typeof keywords === 'object' && keywords !== null) {
     const { description } = schema;
+    const example = schema[EXAMPLE_VALUE];
     for (const keyword of Object.keys(schema)) delete schema[keyword];
     Object.assign(schema, description === undefined ? {} : { description }, keywords);
+    if (example !== undefined) schema[EXAMPLE_VALUE] = example;
+  }
+  if (schema[EXAMPLE_VALUE] !== undefined) {
+    schema['examples'] = [schema[EXAMPLE_VALUE]];
+    delete schema[EXAMPLE_VALUE];
   }
   // `format` is enough; the patterns have hundreds of characters.
   if (schema['format'] === 'uuid') delete schema['pattern'];

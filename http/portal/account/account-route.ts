@@ -46,7 +46,7 @@ interface AccountRoute<Params, Body> {
 
 /** Headers that pages of users read. */
 const HEADERS = ['accept-language', 'cookie'] as const;
-const COMMON = { rate: 'none', headers: HEADERS } as const;
+const COMMON = { group: 'Pages', rate: 'none', headers: HEADERS } as const;
 const UNFIT = { params: 'NotFound', query: 'BadRequest', body: 'BadRequest' } as const satisfies {
   readonly [part: string]: PortalRefusalCode;
 };

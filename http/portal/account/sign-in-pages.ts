@@ -31,7 +31,7 @@ import {
 const PER_ADDRESS = { permits: 10, windowSeconds: 60 } as const;
 const IN_TOTAL = { permits: 300, windowSeconds: 60 } as const;
 
-const COMMON = { auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
+const COMMON = { group: 'Pages', auth: 'anonymous', refusals: [], failurePage: accountFailurePage } as const;
 const ORIGIN = ['accept-language', 'origin', 'sec-fetch-site', 'cookie'] as const;
 const PAGES = { 200: 'page', 429: 'page', 403: 'page', ...ERROR_PAGE_CODES } as const;
 

@@ -16,6 +16,7 @@ export function brandingAssetRoutes(
     portalRoute({
       method: 'GET',
       path: `${BRANDING}/{id}/logo`,
+      group: 'Pages',
       summary: 'The logo on the pages of an organization.',
       auth: 'anonymous',
       headers: ['if-none-match'],
@@ -31,6 +32,7 @@ export function brandingAssetRoutes(
     portalRoute({
       method: 'GET',
       path: `${BRANDING}/{id}/colors.css`,
+      group: 'Pages',
       summary: 'The colors of the pages of an organization.',
       auth: 'anonymous',
       headers: ['if-none-match'],

@@ -16,7 +16,10 @@ const MAX_ORIGINS = 20;
 /** Larger ones are refused with the limit by the check of the picture. */
 const MAX_READ_LOGO_BYTES = 512 * 1024;
 
-const subject = textUpTo(MAX_SUBJECT).nullish();
+const subject = textUpTo(MAX_SUBJECT).nullish().meta({
+  description: 'Subject line of the mail. Null: that of the service.',
+  exampleValue: 'Please sign: {document}',
+});
 const introduction = textUpTo(MAX_INTRODUCTION)
   .nullish()
   .describe('In place of the first paragraph; plain text with placeholders such as {document}.');
@@ -44,13 +47,20 @@ const brandingShape = z
   })
   .meta({ id: 'Branding' });
 
+/** A PNG of one pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
   const responses = { 200: brandingShape };
   return [
     portalRoute({
       method: 'GET',
       path: '/api/organizations/{id}/branding',
+      group: 'Organizations',
       summary: 'Tells the branding of the organization of the key.',
+      scope: 'Read',
+      sessionScope: 'Administer',
       params: idParams,
       responses,
       refusals: ['OrganizationNotFound'],
@@ -62,7 +72,9 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
     portalRoute({
       method: 'PUT',
       path: '/api/organizations/{id}/branding',
+      group: 'Organizations',
       summary: 'Replaces colors, texts of mails and the page after signing; the logo stays.',
+      scope: 'Administer',
       params: idParams,
       body: members({
         primaryColor: textUpTo(20).nullish().describe('#rrggbb, with AA contrast to white text.'),
@@ -74,6 +86,7 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
         redirectOrigins: list(textUpTo(300), { most: MAX_ORIGINS }).nullish(),
       }),
       responses,
+      examples: { request: { headerColor: '#102a43' } },
       refusals: ['OrganizationNotFound', 'InvalidBranding'],
       async handle({ tenant, params, body }) {
         requireOwn(tenant, params.id);
@@ -96,10 +109,18 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
     portalRoute({
       method: 'PUT',
       path: '/api/organizations/{id}/branding/logo',
+      group: 'Organizations',
       summary: 'Sets the logo: a PNG or JPEG file of at most 64 KiB and 1200 x 600 pixels.',
+      scope: 'Administer',
       params: idParams,
-      body: members({ bytes: bytes(MAX_READ_LOGO_BYTES) }),
+      body: members({
+        bytes: bytes(MAX_READ_LOGO_BYTES).meta({
+          description: 'Picture in PNG or JPEG, Base64.',
+          exampleValue: 'iVBORw0KGgo=',
+        }),
+      }),
       responses,
+      examples: { request: { bytes: PIXEL } },
       refusals: ['OrganizationNotFound', 'InvalidBranding'],
       async handle({ tenant, params, body }) {
         requireOwn(tenant, params.id);
@@ -109,7 +130,9 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
     portalRoute({
       method: 'DELETE',
       path: '/api/organizations/{id}/branding/logo',
+      group: 'Organizations',
       summary: 'Removes the logo.',
+      scope: 'Administer',
       params: idParams,
       responses,
       refusals: ['OrganizationNotFound'],
@@ -121,7 +144,9 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/organizations/{id}/branding/preview',
+      group: 'Organizations',
       summary: 'Shows a mail with sample data; nothing is sent. Texts that are left out are those kept.',
+      scope: 'Administer',
       params: idParams,
       body: members({
         kind: word(BRANDED_MAILS),
@@ -134,6 +159,7 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
           .strictObject({ subject: z.string(), text: z.string(), html: z.string() })
           .meta({ id: 'MailPreview' }),
       },
+      examples: { request: { kind: 'pending', subject: 'Please sign' } },
       refusals: ['OrganizationNotFound', 'InvalidBranding'],
       async handle({ tenant, params, body }) {
         requireOwn(tenant, params.id);

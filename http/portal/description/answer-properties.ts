@@ -181,8 +181,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   'owner.name': ['Full name of the person.', 'Ana Silva'],
   'OrganizationReference.name': ['Name of the organization.', 'Example Ltda.'],
   'Upload.name': ['File name with its extension.', 'contract.pdf'],
-  'GET /api/documents/{id}/content-b64.name': ['File name with its extension.', 'contract.pdf'],
-  'GET /api/documents/{id}/content-b64.bytes': ['Content of the file, Base64.', 'JVBERi0xLjc='],
   nextTryAt: ['Time of the next try. Null: none is planned.', TIME],
   nextTryDate: ['Time of the next try. Null: none is planned.', TIME],
   node: ['Node that signed the checkpoint.', 'node-1'],

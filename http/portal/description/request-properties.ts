@@ -59,7 +59,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   description: ['Free text about the document, shown to participants.', 'Lease of the office in Rua Augusta'],
   'items.description': ['First line about the health record.', 'Amoxicillin 500 mg'],
   'items.description2': ['Second line about the health record.', 'One capsule every 8 hours'],
-  'PUT /api/organizations/{id}/branding/logo.bytes': ['Picture in PNG or JPEG, Base64.', 'iVBORw0KGgo='],
   introduction: [
     'Plain text in place of the first paragraph of the mail. Null: the text of the service.',
     'Please sign {document}.',
@@ -67,10 +66,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   kind: 'Mail that the text is for.',
   mailTexts: 'Texts of mails in place of those of the service, at most one for each kind.',
   'mailTexts.subject': ['Subject line of the mail. Null: that of the service.', 'Please sign: {document}'],
-  'POST /api/organizations/{id}/branding/preview.subject': [
-    'Subject line of the mail. Null: that of the service.',
-    'Please sign: {document}',
-  ],
   redirectOrigins: [
     'Origins to which pages may send people after signing, at most 20.',
     ['https://app.example.com'],
@@ -263,10 +258,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   signaturePositions: 'Places of the visible signature. Absent: those given at creation.',
   signatureType: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
   'xadesOptions.signatureType': 'Which part of the XML file is signed. Absent: the whole file.',
-  'POST /api/documents/validate-signatures.signatureType': [
-    'Accepted and ignored: the format is found in the file.',
-    'Pades',
-  ],
   smsCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
   startDateUtc: ['First day or time of the period, included. UTC. Absent: from the beginning.', '2026-01-01'],
   step: ['Place in the order, from 0; equal numbers act at the same time. Default 0.', 1],
@@ -285,14 +276,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   token: [
     'Token from the call that began this signature. Used once, within 10 minutes.',
     'c2lnbmluZy10b2tlbg',
-  ],
-  'POST /api/organizations/{id}/webhooks.token': [
-    'Value sent in the header of `authType`. Required unless that is `NoAuth`.',
-    'Zm9vOmJhcg==',
-  ],
-  'PUT /api/organizations/{id}/webhooks/{webhookId}.token': [
-    'Value sent in the header of `authType`. Required unless `authType` is `NoAuth`: it replaces the registered one.',
-    'Zm9vOmJhcg==',
   ],
   topLeftX: ['Distance of the box from the left edge of the page, points.', 72],
   topLeftY: ['Distance of the box from the top edge of the page, points.', 600],

@@ -13,6 +13,7 @@ export function homePageRoutes(): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/',
+      group: 'Pages',
       summary: 'A page for people: what this portal is, with links to its other pages.',
       auth: 'anonymous',
       headers: ['accept-language'],

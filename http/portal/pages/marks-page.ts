@@ -19,6 +19,7 @@ export function marksRoutes(sessions: Pick<MarksSessions, 'get'>): readonly AnyR
     portalRoute({
       method: 'GET',
       path: '/position-marks/{id}',
+      group: 'Pages',
       summary: 'A page for people: place signatures on files.',
       auth: 'anonymous',
       headers: ['accept-language'],

@@ -189,6 +189,7 @@ function assetRoute(path: string, summary: string, find: (name: string) => Promi
   return portalRoute({
     method: 'GET',
     path: `${ASSETS}/${path}`,
+    group: 'Pages',
     summary,
     auth: 'anonymous',
     headers: ['if-none-match', 'accept-encoding'],

@@ -35,6 +35,7 @@ export function signingRoutes(
     portalRoute({
       method: 'POST',
       path: '/document/key/{key}/new-link',
+      group: 'Pages',
       summary: 'Mails the participant of an expired link a new one.',
       auth: 'anonymous',
       headers: ['accept-language'],
@@ -54,6 +55,7 @@ export function signingRoutes(
     portalRoute({
       method: 'GET',
       path: '/document/key/{key}/content',
+      group: 'Pages',
       summary: 'The file that the signing page shows.',
       auth: 'anonymous',
       headers: [...FILE_HEADERS, 'user-agent'],
@@ -82,6 +84,7 @@ export function signingRoutes(
     portalRoute({
       method: 'GET',
       path: '/document/key/{key}/attachments/{attachmentId}',
+      group: 'Pages',
       summary: 'An attachment that the signing page offers.',
       auth: 'anonymous',
       headers: FILE_HEADERS,
@@ -107,6 +110,7 @@ function pageRoute(
   return portalRoute({
     method: 'GET',
     path: `/document/key/{key}/${path}`,
+    group: 'Pages',
     summary,
     auth: 'anonymous',
     headers: ['accept-language', 'referer', 'sec-fetch-dest'],

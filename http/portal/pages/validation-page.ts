@@ -58,6 +58,7 @@ export function validationPageRoutes(
     portalRoute({
       method: 'GET',
       path: '/check',
+      group: 'Pages',
       summary: 'A page for people: type a validation key.',
       auth: 'anonymous',
       headers: ['accept-language'],
@@ -71,6 +72,7 @@ export function validationPageRoutes(
     portalRoute({
       method: 'GET',
       path: '/check/{key}',
+      group: 'Pages',
       summary: 'A page for people: the signatures of the document with this validation key.',
       auth: 'anonymous',
       headers: ['accept-language'],

@@ -13,6 +13,7 @@ export function widgetRoutes(): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/widget.js',
+      group: 'Pages',
       summary: 'The script with which other sites show the signing page.',
       auth: 'anonymous',
       headers: ['if-none-match'],

@@ -20,14 +20,21 @@ const type = queryWord(DOWNLOAD_TYPES).meta({ description: 'Which file; `Origina
 
 const REFUSALS = [...UNKNOWN_DOCUMENT, 'DocumentHasNoSignatures', 'DownloadTypeNotAvailable'] as const;
 
-const base64Shape = z.strictObject({ bytes: z.string(), name: z.string(), contentType: z.string() });
+const base64Shape = z.strictObject({
+  bytes: z.string().meta({ description: 'Content of the file, Base64.', examples: ['JVBERi0xLjc='] }),
+  name: z.string().meta({ description: 'File name with its extension.', examples: ['contract.pdf'] }),
+  contentType: z.string(),
+});
 
 export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
   return [
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}/content',
+      group: 'Documents',
       summary: 'Sends a file of the document, whole or one range of it.',
+      scope: 'Read',
+      folderKeys: true,
       headers: FILE_HEADERS,
       params: idParams,
       query: members({ type }),
@@ -41,7 +48,10 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}/attachments/{attachmentId}/content',
+      group: 'Documents',
       summary: 'Sends an attachment of the document, whole or one range of it.',
+      scope: 'Read',
+      folderKeys: true,
       headers: FILE_HEADERS,
       params: attachmentParams,
       responses: { 200: 'file', 206: 'file' },
@@ -54,7 +64,10 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}/content-b64',
+      group: 'Documents',
       summary: 'Sends a file of the document as Base64.',
+      scope: 'Read',
+      folderKeys: true,
       params: idParams,
       query: members({ type }),
       responses: { 200: base64Shape },
@@ -66,7 +79,10 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}/ticket',
+      group: 'Documents',
       summary: 'Gives a path from which a file of the document is fetched without a key, for an hour.',
+      scope: 'Read',
+      folderKeys: true,
       params: idParams,
       query: members({ type, preview: queryFlag }),
       responses: { 200: z.strictObject({ location: z.string() }) },
@@ -84,6 +100,7 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}/download',
+      group: 'Documents',
       summary: 'Sends the file that a ticket is for.',
       auth: 'anonymous',
       headers: [...FILE_HEADERS, 'user-agent'],

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { PortalDocuments } from '../../../actors/portal/api.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { FILE, SIGNER } from '../description/example-values.ts';
 import { list, members, text } from '../input/fields.ts';
 import { flowEditInput, newEnvelopeVersionInput, newVersionInput } from '../input/flow-inputs.ts';
 import { documentId, idParams } from '../input/ids.ts';
@@ -25,11 +26,15 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
     portalRoute({
       method: 'POST',
       path: '/api/documents/{id}/versions',
+      group: 'Documents',
       summary: 'Puts a new file in the place of the document’s, and begins its flow again.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       body: newVersionInput,
       largeBody: 'version',
       responses: { 200: 'empty' },
+      examples: { request: { file: FILE } },
       refusals: [
         ...UNKNOWN_DOCUMENT,
         ...UNKNOWN_FILES,
@@ -46,11 +51,15 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
     portalRoute({
       method: 'POST',
       path: '/api/documents/{id}/envelope/versions',
+      group: 'Documents',
       summary: 'Puts new files in the place of the envelope’s, and begins its flow again.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       body: newEnvelopeVersionInput,
       largeBody: 'envelope-version',
       responses: { 200: 'empty' },
+      examples: { request: { files: [FILE], envelopeName: 'Contract and annexes' } },
       refusals: [
         ...UNKNOWN_DOCUMENT,
         ...UNKNOWN_FILES,
@@ -67,11 +76,19 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
     portalRoute({
       method: 'POST',
       path: '/api/documents/{id}/flow',
+      group: 'Documents',
       summary: 'Changes the flow of a document while it runs.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       body: flowEditInput,
       largeBody: 'flow-edit',
       responses: { 200: rectifiedShape },
+      examples: {
+        request: {
+          addedFlowActions: [{ ...SIGNER, step: 2, user: { name: 'Lou Lima', email: 'lou@example.com' } }],
+        },
+      },
       refusals: [
         ...UNKNOWN_DOCUMENT,
         'FlowActionNotFound',
@@ -88,10 +105,14 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
     portalRoute({
       method: 'PUT',
       path: '/api/documents/{id}/notified-emails',
+      group: 'Documents',
       summary: 'Says who is mailed when the document is concluded.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       body: members({ emails: list(text) }),
       responses: { 200: 'empty' },
+      examples: { request: { emails: ['archive@example.com'] } },
       refusals: [...UNKNOWN_DOCUMENT, 'InvalidFlowAction', 'LimitExceeded', 'InvalidDocumentStatus'],
       async handle({ tenant, params, body }) {
         await documents.setNotifiedEmails(tenant, documentId(params.id), body.emails);

@@ -8,6 +8,7 @@ import type { PortalDocuments, PortalFolders, Tenant } from '../../../actors/por
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { EXAMPLE_IDS } from '../description/example-values.ts';
 import { list, maybeText, maybeUuid, members, uuid } from '../input/fields.ts';
 import { documentId, idParams } from '../input/ids.ts';
 import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
@@ -29,10 +30,14 @@ export function documentFolderRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/{id}/folder',
+      group: 'Documents',
       summary: 'Moves a document into a folder, a new one, or out of any.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       body: members(destination),
       responses: { 200: 'empty' },
+      examples: { request: { newFolderName: 'Contracts 2026' } },
       refusals: [...UNKNOWN_DOCUMENT, 'FolderNotFound'],
       async handle({ tenant, params, body }) {
         await documents.move(tenant, documentId(params.id), {
@@ -45,9 +50,13 @@ export function documentFolderRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/batch/folder',
+      group: 'Documents',
       summary: 'Moves many documents, and says of each whether it was moved.',
+      scope: 'Create',
+      folderKeys: true,
       body: members({ documents: list(uuid, { most: 5 * MAX_DOCUMENTS_MOVED }), ...destination }),
       responses: { 200: z.array(movedShape) },
+      examples: { request: { documents: [EXAMPLE_IDS.document], newFolderName: 'Contracts 2026' } },
       refusals: ['FolderNotFound', 'LimitExceeded'],
       async handle({ tenant, body }) {
         if (body.documents.length > MAX_DOCUMENTS_MOVED) {

@@ -74,7 +74,10 @@ export function documentHistoryRoutes(documents: Pick<PortalDocuments, 'history'
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}/history',
+      group: 'Documents',
       summary: 'Lists what happened to a document, oldest first, with the proof that nothing was changed.',
+      scope: 'Read',
+      folderKeys: true,
       params: idParams,
       query: members({ limit: paging.limit, offset: paging.offset }),
       responses: { 200: pageShape(entryShape).extend({ proof: proofShape.nullable() }) },

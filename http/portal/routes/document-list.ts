@@ -22,7 +22,10 @@ export function documentListRoutes(documents: PortalDocuments): readonly AnyRout
     portalRoute({
       method: 'GET',
       path: '/api/documents',
+      group: 'Documents',
       summary: 'Lists documents of the organization.',
+      scope: 'Read',
+      folderKeys: true,
       query: members({ ...filterQuery, ...paging, cursor }),
       responses: { 200: pageShape(listItemShape) },
       refusals: [],
@@ -39,7 +42,10 @@ export function documentListRoutes(documents: PortalDocuments): readonly AnyRout
     portalRoute({
       method: 'GET',
       path: '/api/documents/export',
+      group: 'Documents',
       summary: 'Sends the list of documents as a CSV file.',
+      scope: 'Read',
+      folderKeys: true,
       query: members({ ...filterQuery, order }),
       responses: { 200: 'csv' },
       refusals: ['LimitExceeded'],

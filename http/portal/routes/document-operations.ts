@@ -54,9 +54,13 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
     portalRoute({
       method: 'POST',
       path: '/api/documents/operations',
+      group: 'Documents',
       summary: 'Cancels, deletes or reminds every document that a filter finds, or counts them.',
+      scope: 'Create',
+      folderKeys: true,
       body: operationInput,
       responses: { 200: z.union([operationShape, countShape]) },
+      examples: { request: { action: 'Remind', filter: { status: 'Pending', q: 'lease' }, dryRun: true } },
       refusals: [],
       async handle({ tenant, body }) {
         const { action, reason } = body;
@@ -68,7 +72,9 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
     portalRoute({
       method: 'GET',
       path: '/api/documents/operations',
+      group: 'Documents',
       summary: 'Lists operations on documents, newest first.',
+      scope: 'Read',
       query: members({ limit, offset }),
       responses: { 200: pageShape(operationShape) },
       refusals: [],
@@ -79,7 +85,10 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
     portalRoute({
       method: 'GET',
       path: '/api/documents/operations/{id}',
+      group: 'Documents',
       summary: 'Shows an operation on documents and its progress.',
+      scope: 'Read',
+      folderKeys: true,
       params: idParams,
       responses: { 200: operationShape },
       refusals: ['DocumentOperationNotFound'],
@@ -90,7 +99,10 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
     portalRoute({
       method: 'POST',
       path: '/api/documents/operations/{id}/cancellation',
+      group: 'Documents',
       summary: 'Ends an operation on documents after the batch in progress.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       responses: { 200: operationShape },
       refusals: ['DocumentOperationNotFound', 'DocumentOperationEnded'],

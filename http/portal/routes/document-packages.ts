@@ -7,6 +7,7 @@ import type { DocumentPackages, TemporaryFile } from '../../../actors/portal/api
 import { DOWNLOAD_TYPES } from '../../../machines/portal/portal-types.ts';
 import type { EmptyReply, FileReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { EXAMPLE_IDS } from '../description/example-values.ts';
 import { list, members, uuid, word } from '../input/fields.ts';
 import { documentId } from '../input/ids.ts';
 import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
@@ -33,9 +34,13 @@ export function documentPackageRoutes(packages: DocumentPackages): readonly AnyR
     portalRoute({
       method: 'POST',
       path: '/api/documents/archive',
+      group: 'Documents',
       summary: 'Sends a ZIP file with a file of each document.',
+      scope: 'Read',
+      folderKeys: true,
       body: packageInput,
       responses: { 200: 'file' },
+      examples: { request: { documents: [EXAMPLE_IDS.document], type: 'Original' } },
       refusals: REFUSALS,
       async handle({ tenant, body }) {
         const ids = body.documents.map(documentId);
@@ -45,9 +50,13 @@ export function documentPackageRoutes(packages: DocumentPackages): readonly AnyR
     portalRoute({
       method: 'POST',
       path: '/api/documents/combined',
+      group: 'Documents',
       summary: 'Sends one PDF with the pages of a file of each document, without their signatures.',
+      scope: 'Read',
+      folderKeys: true,
       body: packageInput,
       responses: { 200: 'file' },
+      examples: { request: { documents: [EXAMPLE_IDS.document], type: 'Original' } },
       refusals: [...REFUSALS, 'DocumentUnreadable', 'EnvelopeRequiresPdf'],
       async handle({ tenant, body }) {
         const ids = body.documents.map(documentId);

@@ -13,6 +13,7 @@ import type {
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { ANA, CREATION, REASON } from '../description/example-values.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import { maybeFlag, maybeText, maybeUuid, members, text } from '../input/fields.ts';
 import { createDocumentsInput } from '../input/flow-inputs.ts';
@@ -77,12 +78,16 @@ export function documentRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents',
+      group: 'Documents',
       summary: 'Makes documents of uploads, with the flow of those who sign and approve them.',
+      scope: 'Create',
+      folderKeys: true,
       headers: [IDEMPOTENCY_HEADER],
       query: createDocumentsQuery,
       body: createDocumentsInput,
       largeBody: 'documents',
       responses: { 200: z.array(createdShape) },
+      examples: { request: CREATION },
       refusals: [...UNKNOWN_FILES, ...CREATION_REFUSALS, 'IdempotencyConflict'],
       async handle({ tenant, query, body: given, fingerprint, header }) {
         const body = withQuery(given, query);
@@ -101,7 +106,10 @@ export function documentRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}',
+      group: 'Documents',
       summary: 'Tells everything about a document.',
+      scope: 'Read',
+      folderKeys: true,
       params: idParams,
       responses: { 200: documentShape },
       refusals: UNKNOWN_DOCUMENT,
@@ -112,7 +120,10 @@ export function documentRoutes(
     portalRoute({
       method: 'DELETE',
       path: '/api/documents/{id}',
+      group: 'Documents',
       summary: 'Deletes a document.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       responses: { 200: 'empty' },
       refusals: UNKNOWN_DOCUMENT,
@@ -124,7 +135,10 @@ export function documentRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/{id}/action-url',
+      group: 'Documents',
       summary: 'Gives the addresses of the signing page for one participant.',
+      scope: 'Sign',
+      folderKeys: true,
       params: idParams,
       body: members({
         identifier: maybeText,
@@ -133,6 +147,7 @@ export function documentRoutes(
         flowActionId: maybeUuid,
       }),
       responses: { 200: z.strictObject({ url: z.url(), embedUrl: z.url() }) },
+      examples: { request: { emailAddress: ANA.email } },
       refusals: [
         ...UNKNOWN_DOCUMENT,
         'FlowActionNotFound',
@@ -153,10 +168,14 @@ export function documentRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/{id}/cancellation',
+      group: 'Documents',
       summary: 'Cancels a document for good.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       body: reasonInput,
       responses: { 200: 'empty' },
+      examples: { request: REASON },
       refusals: [
         ...UNKNOWN_DOCUMENT,
         'DocumentAlreadyCanceled',
@@ -171,10 +190,14 @@ export function documentRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/{id}/refusal',
+      group: 'Documents',
       summary: 'Refuses a document; a new version lets its flow begin again.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       body: reasonInput,
       responses: { 200: 'empty' },
+      examples: { request: REASON },
       refusals: [...UNKNOWN_DOCUMENT, 'InvalidDocumentStatus'],
       async handle({ tenant, params, body }) {
         await documents.refuse(tenant, documentId(params.id), body.reason);
@@ -184,7 +207,10 @@ export function documentRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/{id}/retry',
+      group: 'Documents',
       summary: 'Tries again at once what could not be signed or concluded.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       responses: { 200: 'empty' },
       refusals: [...UNKNOWN_DOCUMENT, 'InvalidDocumentStatus', 'SigningFailed'],

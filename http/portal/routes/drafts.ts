@@ -9,6 +9,7 @@ import {
 } from '../../../actors/portal/api.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { CREATION } from '../description/example-values.ts';
 import { members, text, withSent } from '../input/fields.ts';
 import { createDocumentsInput, draftedDocumentsInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
@@ -54,12 +55,19 @@ export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
   return [
     ...recordRoutes({
       path: '/api/document-drafts',
-      summaries: {
-        list: 'Lists drafts that are not sent.',
-        create: 'Keeps a request for documents, which may be incomplete, and its files.',
-        get: 'Gives a draft with its request as it was sent.',
-        replace: 'Replaces the name and the request of a draft.',
-        remove: 'Removes a draft.',
+      group: 'System',
+      texts: {
+        list: { summary: 'Lists drafts that are not sent.' },
+        create: {
+          summary: 'Keeps a request for documents, which may be incomplete, and its files.',
+          examples: { request: { name: 'Lease', document: CREATION } },
+        },
+        get: { summary: 'Gives a draft with its request as it was sent.' },
+        replace: {
+          summary: 'Replaces the name and the request of a draft.',
+          examples: { request: { name: 'Lease of flat 3', document: CREATION } },
+        },
+        remove: { summary: 'Removes a draft.' },
       },
       body: draftInput,
       largeBody: 'draft',
@@ -83,8 +91,10 @@ export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/document-drafts/{id}/send',
+      group: 'System',
       summary:
         'Makes the documents of a draft and asks their participants; a repeated call answers the same.',
+      scope: 'Create',
       params: idParams,
       responses: { 200: z.array(createdShape) },
       refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus', ...UNKNOWN_FILES, ...CREATION_REFUSALS],

@@ -28,9 +28,12 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/folders',
+      group: 'Folders',
       summary: 'Makes a folder.',
+      scope: 'Create',
       body: members({ name: text, parentId: maybeUuid }),
       responses: { 200: folderShape },
+      examples: { request: { name: 'Contracts 2027' } },
       refusals: ['FolderNotFound', 'NameTaken', 'LimitExceeded'],
       async handle({ tenant, body }) {
         const parent = typeof body.parentId === 'string' ? body.parentId : null;
@@ -40,7 +43,10 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/folders',
+      group: 'Folders',
       summary: 'Lists folders of the organization.',
+      scope: 'Read',
+      folderKeys: true,
       query: members({ q: queryText, filterByParent: queryFlag, parentId: uuid.optional(), ...paging }),
       responses: { 200: pageShape(folderShape) },
       refusals: [],
@@ -59,7 +65,10 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/folders/{id}',
+      group: 'Folders',
       summary: 'Tells about a folder.',
+      scope: 'Read',
+      folderKeys: true,
       params: idParams,
       responses: {
         200: folderShape.extend({ organization: organizationRefShape }).meta({ id: 'FolderDetail' }),
@@ -77,8 +86,11 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/folders/{id}/details',
+      group: 'Folders',
       summary:
         'Lists access rules of a folder: always empty, because every application of the organization may use it.',
+      scope: 'Read',
+      folderKeys: true,
       params: idParams,
       responses: {
         200: z.strictObject({ id, name: z.string(), folderAccesses: z.array(accessShape) }),
@@ -92,13 +104,16 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/folders/{id}/delete',
+      group: 'Folders',
       summary: 'Deletes a folder, with what is in it or after moving it elsewhere.',
+      scope: 'Create',
       params: idParams,
       body: members({
         deleteAction: word(['MoveContent', 'DeleteContent']),
         destinationFolderId: maybeUuid,
       }),
       responses: { 200: 'empty' },
+      examples: { request: { deleteAction: 'MoveContent' } },
       refusals: ['FolderNotFound'],
       async handle({ tenant, params, body }) {
         const { deleteAction, destinationFolderId } = body;

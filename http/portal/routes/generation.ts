@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { GenerationView, IdempotentRequests, PortalGenerations } from '../../../actors/portal/api.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { EXAMPLE_IDS, SIGNER } from '../description/example-values.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import { DOCUMENT_TYPES } from '../input/enumerations.ts';
 import { day, list, maybeText, maybeUuid, members, text, word } from '../input/fields.ts';
@@ -101,11 +102,20 @@ export function generationRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/generation',
+      group: 'Documents',
       summary: 'Makes a document of a template for every row of a table; texts may hold {{column}}.',
+      scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       body: generationInput,
       largeBody: 'generation',
       responses: { 200: generationShape },
+      examples: {
+        request: {
+          templateFile: { id: EXAMPLE_IDS.template, name: 'letter.txt', contentType: 'text/plain' },
+          dataFile: { id: EXAMPLE_IDS.table, name: 'people.csv', contentType: 'text/csv' },
+          flowActions: [{ ...SIGNER, user: { name: '{{name}}', email: '{{email}}' } }],
+        },
+      },
       refusals: [
         'FolderNotFound',
         'IdempotencyConflict',
@@ -129,7 +139,9 @@ export function generationRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/documents/generation/{id}',
+      group: 'Documents',
       summary: 'Tells how far a generation is.',
+      scope: 'Read',
       params: idParams,
       responses: { 200: generationShape },
       refusals: ['DocumentGenerationNotFound'],
@@ -140,7 +152,9 @@ export function generationRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/documents/generation/{id}/rows',
+      group: 'Documents',
       summary: 'Lists the rows of a generation with their documents, or why there are none.',
+      scope: 'Read',
       params: idParams,
       query: members({ limit: paging.limit, offset: paging.offset }),
       responses: { 200: pageShape(rowShape) },
@@ -156,7 +170,9 @@ export function generationRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/generation/{id}/cancellation',
+      group: 'Documents',
       summary: 'Ends a generation after the rows in progress; documents that were made stay.',
+      scope: 'Create',
       params: idParams,
       responses: { 200: generationShape },
       refusals: ['DocumentGenerationNotFound', 'DocumentOperationEnded'],

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { MarksSessions } from '../../../actors/portal/api.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../description/example-values.ts';
 import { INITIALS_MODES, SIGNATURE_TYPES } from '../input/enumerations.ts';
 import { list, maybeFlag, maybeText, maybeUuid, members, whole, withSent, word } from '../input/fields.ts';
 import { createDocumentsInput, fileReference, markInput, participantInput } from '../input/flow-inputs.ts';
@@ -44,15 +45,32 @@ const sessionShape = z
   })
   .meta({ id: 'MarksSession' });
 
+const MARK = {
+  type: 'SignatureVisualRepresentation',
+  pageNumber: 1,
+  topLeftX: 72,
+  topLeftY: 600,
+  width: 180,
+  height: 60,
+};
+
 export function marksSessionRoutes(sessions: MarksSessions): readonly AnyRoute[] {
   return [
     portalRoute({
       method: 'POST',
       path: '/api/marks-sessions',
+      group: 'Marks',
       summary: 'Opens a session for marks on uploads.',
+      scope: 'Create',
       body: marksInput,
       largeBody: 'marks',
       responses: { 200: createdShape },
+      examples: {
+        request: {
+          files: [{ id: EXAMPLE_IDS.upload, name: 'contract.pdf', contentType: 'application/pdf' }],
+          flowActions: [{ type: 'Signer', user: ANA }],
+        },
+      },
       refusals: ['UploadNotFound', 'LimitExceeded'],
       async handle({ tenant, body: { read, sent } }) {
         const made = await sessions.create(tenant, read.files, sent);
@@ -62,10 +80,13 @@ export function marksSessionRoutes(sessions: MarksSessions): readonly AnyRoute[]
     portalRoute({
       method: 'POST',
       path: '/api/marks-sessions/documents',
+      group: 'Marks',
       summary: 'Opens a session for marks on what is to become documents.',
+      scope: 'Create',
       body: marksOfDocumentsInput,
       largeBody: 'marks-of-documents',
       responses: { 200: createdShape },
+      examples: { request: { files: [FILE], flowActions: [{ ...SIGNER, prePositionedMarks: [MARK] }] } },
       refusals: ['UploadNotFound', 'LimitExceeded'],
       async handle({ tenant, body: { read, sent } }) {
         const files = read.files.map(({ id: upload, name, contentType }) => ({
@@ -82,6 +103,7 @@ export function marksSessionRoutes(sessions: MarksSessions): readonly AnyRoute[]
       portalRoute({
         method: 'GET',
         path,
+        group: 'Marks',
         summary: 'Returns a session to a client with its id.',
         auth: 'anonymous',
         params: idParams,

@@ -6,6 +6,7 @@
 import type { PortalDocuments } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { ANA, EXAMPLE_IDS } from '../description/example-values.ts';
 import { list, members, text, uuid } from '../input/fields.ts';
 import { documentId, flowActionId, idParams } from '../input/ids.ts';
 import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
@@ -20,9 +21,13 @@ export function notificationRoutes(documents: PortalDocuments): readonly AnyRout
     portalRoute({
       method: 'POST',
       path: '/api/notifications/flow-action-reminder',
+      group: 'Notifications',
       summary: 'Reminds a participant whose action is pending; otherwise does nothing.',
+      scope: 'Create',
+      folderKeys: true,
       body: members({ documentId: uuid, flowActionId: uuid }),
       responses: { 200: 'empty' },
+      examples: { request: { documentId: EXAMPLE_IDS.document, flowActionId: EXAMPLE_IDS.flowAction } },
       refusals: [...UNKNOWN_DOCUMENT, 'FlowActionNotFound'],
       async handle({ tenant, body }) {
         await documents.remind(tenant, documentId(body.documentId), flowActionId(body.flowActionId));
@@ -32,10 +37,14 @@ export function notificationRoutes(documents: PortalDocuments): readonly AnyRout
     portalRoute({
       method: 'PUT',
       path: '/api/documents/{id}/reminders',
+      group: 'Documents',
       summary: 'Replaces the reminders and the warnings before expiry that are sent on schedule.',
+      scope: 'Create',
+      folderKeys: true,
       params: idParams,
       body: remindersInput,
       responses: { 200: 'empty' },
+      examples: { request: { everyDays: 3, maximum: 5, daysBeforeExpiry: [7, 1] } },
       refusals: [...UNKNOWN_DOCUMENT, 'InvalidDocumentStatus'],
       async handle({ tenant, params, body }) {
         await documents.setReminders(tenant, documentId(params.id), body);
@@ -45,9 +54,12 @@ export function notificationRoutes(documents: PortalDocuments): readonly AnyRout
     portalRoute({
       method: 'POST',
       path: '/api/users/notify-pending',
+      group: 'Notifications',
       summary: 'Mails each of these addresses what is pending for it.',
+      scope: 'Create',
       body: members({ emails: list(text) }),
       responses: { 200: 'empty' },
+      examples: { request: { emails: [ANA.email] } },
       refusals: ['InvalidFlowAction', 'LimitExceeded'],
       async handle({ tenant, body }) {
         if (body.emails.length > MAX_ADDRESSES) {

@@ -84,7 +84,10 @@ export function organizationRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/organizations/{id}',
+      group: 'Organizations',
       summary: 'Tells about the organization of the key, with its webhooks.',
+      scope: 'Read',
+      sessionScope: 'Administer',
       params: idParams,
       responses: { 200: ownOrganizationShape },
       refusals: ['OrganizationNotFound'],
@@ -99,7 +102,9 @@ export function organizationRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/admin/organizations',
+      group: 'Administration',
       summary: 'Lists the organizations of the instance.',
+      scope: 'Read',
       auth: 'administrator',
       query: members({ q: queryText, limit: paging.limit, offset: paging.offset }),
       responses: { 200: pageShape(organizationShape) },
@@ -111,10 +116,13 @@ export function organizationRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/admin/organizations',
+      group: 'Administration',
       summary: 'Makes an organization.',
+      scope: 'Administer',
       auth: 'administrator',
       body: members({ name: text, identifier: maybeText }),
       responses: { 200: organizationShape },
+      examples: { request: { name: 'Example Ltda.', identifier: '11222333000181' } },
       refusals: ['NameTaken', 'LimitExceeded'],
       async handle({ body }) {
         const made = await administration.createOrganization({
@@ -127,7 +135,9 @@ export function organizationRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/admin/organizations/{id}',
+      group: 'Administration',
       summary: 'Tells about an organization, with its applications and the beginnings of their keys.',
+      scope: 'Read',
       auth: 'administrator',
       params: idParams,
       responses: { 200: organizationShape },
@@ -139,7 +149,9 @@ export function organizationRoutes(
     portalRoute({
       method: 'PATCH',
       path: '/api/admin/organizations/{id}',
+      group: 'Administration',
       summary: 'Changes settings of an organization; members that are left out stay as they are.',
+      scope: 'Administer',
       auth: 'administrator',
       params: idParams,
       body: members({
@@ -147,6 +159,7 @@ export function organizationRoutes(
         reminders: remindersInput.nullish().describe('Null: none.'),
       }),
       responses: { 200: organizationShape },
+      examples: { request: { refuseSignedEnvelopeFiles: true } },
       refusals: ['OrganizationNotFound'],
       async handle({ params, body: { refuseSignedEnvelopeFiles, reminders } }) {
         const changed = await administration.configure(organizationId(params.id), {
@@ -159,11 +172,14 @@ export function organizationRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/admin/organizations/{id}/applications',
+      group: 'Administration',
       summary: 'Makes an application, which has no key yet.',
+      scope: 'Administer',
       auth: 'administrator',
       params: idParams,
       body: members({ name: text, role: word(APPLICATION_ROLES).nullish() }),
       responses: { 200: applicationShape },
+      examples: { request: { name: 'Billing' } },
       refusals: ['OrganizationNotFound', 'NameTaken', 'LimitExceeded'],
       async handle({ params, body }) {
         const made = await administration.createApplication(organizationId(params.id), {
@@ -176,7 +192,9 @@ export function organizationRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/admin/organizations/{id}/applications/{applicationId}/keys',
+      group: 'Administration',
       summary: 'Makes a key, shown this once; an application has at most two.',
+      scope: 'Administer',
       auth: 'administrator',
       params: applicationParams,
       body: members({
@@ -191,6 +209,7 @@ export function organizationRoutes(
           ),
       }),
       responses: { 200: z.strictObject({ id: z.string(), key: z.string() }) },
+      examples: { request: { scopes: ['Read'] } },
       refusals: ['OrganizationNotFound', 'ApplicationNotFound', 'KeyLimitReached'],
       async handle({ params, body: { scopes, expirationDate, folderIds } }) {
         const made = await administration.createSecret(
@@ -208,7 +227,9 @@ export function organizationRoutes(
     portalRoute({
       method: 'DELETE',
       path: '/api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}',
+      group: 'Administration',
       summary: 'Revokes a key.',
+      scope: 'Administer',
       auth: 'administrator',
       params: keyParams,
       responses: { 200: 'empty' },

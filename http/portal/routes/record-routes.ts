@@ -16,9 +16,14 @@ export const recordQuery = { q: queryText.describe('Names contain this text, in 
 
 type RecordQuery = z.infer<z.ZodObject<typeof recordQuery>>;
 
+/** Differences between the descriptions of operations. */
+type OperationTexts = Pick<AnyRoute, 'summary' | 'description' | 'examples'>;
+
 export interface RecordRoutes<Item, View, Body, Query extends RecordQuery, Version> {
   readonly path: string;
-  readonly summaries: Readonly<Record<'list' | 'create' | 'get' | 'replace' | 'remove', string>>;
+  /** Group in the API description. */
+  readonly group: string;
+  readonly texts: Readonly<Record<'list' | 'create' | 'get' | 'replace' | 'remove', OperationTexts>>;
   readonly body: z.ZodType<Body>;
   readonly largeBody: LargeBody;
   readonly notFound: PortalRefusalCode;
@@ -47,13 +52,15 @@ export const noQuery = z.object({});
 export function recordRoutes<Item, View, Body, Query extends RecordQuery, Version>(
   definition: RecordRoutes<Item, View, Body, Query, Version>,
 ): readonly AnyRoute[] {
-  const { path, summaries, body, largeBody, notFound, notSaved, fixed, item, view, records } = definition;
+  const { path, group, texts, body, largeBody, notFound, notSaved, fixed, item, view, records } = definition;
   const one = `${path}/{id}`;
   return [
     portalRoute({
       method: 'GET',
       path,
-      summary: summaries.list,
+      group,
+      ...texts.list,
+      scope: 'Read',
       query: definition.listQuery,
       responses: { 200: pageShape(item.shape) },
       refusals: [],
@@ -65,7 +72,9 @@ export function recordRoutes<Item, View, Body, Query extends RecordQuery, Versio
     portalRoute({
       method: 'POST',
       path,
-      summary: summaries.create,
+      group,
+      ...texts.create,
+      scope: 'Create',
       ...{ body, largeBody },
       responses: { 200: item.shape },
       refusals: notSaved,
@@ -76,7 +85,9 @@ export function recordRoutes<Item, View, Body, Query extends RecordQuery, Versio
     portalRoute({
       method: 'GET',
       path: one,
-      summary: summaries.get,
+      group,
+      ...texts.get,
+      scope: 'Read',
       params: idParams,
       query: definition.getQuery,
       responses: { 200: view.shape },
@@ -88,7 +99,9 @@ export function recordRoutes<Item, View, Body, Query extends RecordQuery, Versio
     portalRoute({
       method: 'PUT',
       path: one,
-      summary: summaries.replace,
+      group,
+      ...texts.replace,
+      scope: 'Create',
       params: idParams,
       ...{ body, largeBody },
       responses: { 200: 'empty' },
@@ -101,7 +114,9 @@ export function recordRoutes<Item, View, Body, Query extends RecordQuery, Versio
     portalRoute({
       method: 'DELETE',
       path: one,
-      summary: summaries.remove,
+      group,
+      ...texts.remove,
+      scope: 'Create',
       params: idParams,
       responses: { 200: 'empty' },
       refusals: [notFound, ...fixed],

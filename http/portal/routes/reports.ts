@@ -17,15 +17,20 @@ import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
 
 const rangeInput = members({ startDateUtc: moment.nullish(), endDateUtc: end.nullish() });
 
+const PERIOD = { startDateUtc: '2026-01-01', endDateUtc: '2026-12-31' };
+
 export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
   return [
     portalRoute({
       method: 'POST',
       path: '/api/reports/documents/date',
+      group: 'Monitoring',
       summary: 'Makes a report of the documents created in a period.',
+      scope: 'Read',
       auth: 'monitor',
       body: rangeInput,
       responses: { 200: z.strictObject({ location: z.string() }) },
+      examples: { request: PERIOD },
       refusals: [],
       async handle({ body }) {
         const { location } = await reports.documents(rangeOf(body));
@@ -35,10 +40,13 @@ export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/documents/date',
+      group: 'Monitoring',
       summary: 'Counts the documents and envelopes created in a period.',
+      scope: 'Read',
       auth: 'monitor',
       body: rangeInput,
       responses: { 200: z.strictObject({ totalDocuments: z.int(), totalEnvelopes: z.int() }) },
+      examples: { request: PERIOD },
       refusals: [],
       async handle({ body }) {
         const { totalDocuments, totalEnvelopes } = await reports.totals(rangeOf(body));
@@ -48,6 +56,7 @@ export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/reports/{id}',
+      group: 'Monitoring',
       summary: 'Sends a report to a client with its ticket.',
       auth: 'anonymous',
       headers: FILE_HEADERS,

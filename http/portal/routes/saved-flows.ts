@@ -13,6 +13,7 @@ import type {
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { ANA, FILE, SIGNER } from '../description/example-values.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import { asSent, list, maybeFlag, members, text } from '../input/fields.ts';
 import { flowActionInput, observerInput, savedFlowDocumentsInput } from '../input/flow-inputs.ts';
@@ -64,12 +65,19 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
   return [
     ...recordRoutes({
       path: '/api/document-flows',
-      summaries: {
-        list: 'Lists saved flows.',
-        create: 'Saves a flow.',
-        get: 'Gives a saved flow as it was sent.',
-        replace: 'Puts another flow in the place of a saved one.',
-        remove: 'Forgets a saved flow.',
+      group: 'Saved flows',
+      texts: {
+        list: { summary: 'Lists saved flows.' },
+        create: {
+          summary: 'Saves a flow.',
+          examples: { request: { name: 'Lease', areActionsOrdered: true, flowActions: [SIGNER] } },
+        },
+        get: { summary: 'Gives a saved flow as it was sent.' },
+        replace: {
+          summary: 'Puts another flow in the place of a saved one.',
+          examples: { request: { name: 'Lease of flats', areActionsOrdered: true, flowActions: [SIGNER] } },
+        },
+        remove: { summary: 'Forgets a saved flow.' },
       },
       body: flowInput,
       largeBody: 'saved-flow',
@@ -92,12 +100,15 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
     portalRoute({
       method: 'POST',
       path: '/api/document-flows/{id}/documents',
+      group: 'Saved flows',
       summary: 'Makes documents of uploads with a saved flow, whose roles are taken by the given people.',
+      scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       params: idParams,
       body: savedFlowDocumentsInput,
       largeBody: 'saved-flow-documents',
       responses: { 200: z.array(createdShape) },
+      examples: { request: { files: [FILE], participants: [{ role: 'Tenant', user: ANA }] } },
       refusals: ['DocumentFlowNotFound', 'IdempotencyConflict', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
       async handle({ tenant, params, body: { participants, fieldValues, ...given }, fingerprint, header }) {
         const key = idempotencyKeyOf(header(IDEMPOTENCY_HEADER));

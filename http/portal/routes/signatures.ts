@@ -8,6 +8,7 @@ import type { PortalValidation } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { EXAMPLE_IDS } from '../description/example-values.ts';
 import { maybeText, maybeUuid, members, text, uuid } from '../input/fields.ts';
 import { documentId, idParams, keyParams } from '../input/ids.ts';
 import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
@@ -24,7 +25,10 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
     portalRoute({
       method: 'GET',
       path: '/api/documents/keys/{key}/signatures',
+      group: 'Signing',
       summary: 'Validates the signatures of a document by its validation key.',
+      scope: 'Read',
+      folderKeys: true,
       rate: 'validation',
       params: keyParams,
       responses: { 200: validationRecordShape },
@@ -36,7 +40,10 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}/signatures-details',
+      group: 'Signing',
       summary: 'Validates the signatures of a document.',
+      scope: 'Read',
+      folderKeys: true,
       params: idParams,
       responses: { 200: validationRecordShape },
       refusals: [...UNKNOWN_DOCUMENT, 'DocumentHasNoSignatures'],
@@ -47,7 +54,10 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}/validation-report',
+      group: 'Validation',
       summary: 'The validation report of a document (ETSI TS 119 102-2).',
+      scope: 'Read',
+      folderKeys: true,
       params: idParams,
       responses: { 200: 'xml' },
       refusals: [...UNKNOWN_DOCUMENT, 'DocumentHasNoSignatures', 'DocumentUnreadable'],
@@ -61,14 +71,21 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
     portalRoute({
       method: 'POST',
       path: '/api/documents/validate-signatures',
+      group: 'Validation',
       summary: 'Validates the signatures of an uploaded file.',
+      scope: 'Read',
+      folderKeys: true,
       body: members({
         fileId: uuid,
         mimeType: text,
-        signatureType: maybeText,
+        signatureType: maybeText.meta({
+          description: 'Accepted and ignored: the format is found in the file.',
+          exampleValue: 'Pades',
+        }),
         securityContextId: maybeUuid,
       }),
       responses: { 200: z.array(signatureShape) },
+      examples: { request: { fileId: EXAMPLE_IDS.upload, mimeType: 'application/pdf' } },
       refusals: ['UploadNotFound', 'DocumentHasNoSignatures', 'DocumentUnreadable'],
       async handle({ tenant, body }) {
         const signatures = await validation.ofUpload(tenant, body.fileId, body.mimeType);

@@ -15,6 +15,7 @@ import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/
 import { json } from '../../core/reply.ts';
 import type { AnyRoute, CredentialRequest } from '../../core/router.ts';
 import { requireRole, requireTenant } from '../access-check.ts';
+import { ANA, EXAMPLE_IDS, REASON } from '../description/example-values.ts';
 import { flag, maybeFlag, members, text, uuid } from '../input/fields.ts';
 import { documentId, flowActionId, idParams, keyParams, userId } from '../input/ids.ts';
 import {
@@ -80,6 +81,7 @@ const SIGNING_METHODS = [
     prefix: '/api/documents/{id}',
     auth: 'application',
     by: 'with a key',
+    example: { flowActionId: EXAMPLE_IDS.flowAction },
     params: idParams.transform(({ id }) => ({ id, key: undefined })),
     refusals: [],
   },
@@ -87,6 +89,7 @@ const SIGNING_METHODS = [
     prefix: '/api/documents/keys/{key}',
     auth: 'known-or-ticket',
     by: 'with a ticket',
+    example: { ticket: EXAMPLE_IDS.ticket },
     params: keyParams.transform(({ key }) => ({ key, id: undefined })),
     refusals: ['Unauthorized', 'Forbidden'],
   },
@@ -121,11 +124,14 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
     await signing.checkAccess({ by: 'token', key: params.key, token });
   };
   return [
-    ...SIGNING_METHODS.flatMap(({ prefix, auth, by, params, refusals }) => [
+    ...SIGNING_METHODS.flatMap(({ prefix, auth, by, example, params, refusals }) => [
       portalRoute({
         method: 'POST',
         path: `${prefix}/electronic-signature`,
+        group: 'Signing',
         summary: `Signs electronically, ${by}.`,
+        scope: 'Sign',
+        folderKeys: true,
         auth,
         headers: ['user-agent'],
         params: params as z.ZodType<SigningMethod>,
@@ -134,6 +140,7 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
         largeBody: 'electronic-signature',
         authorize: withTicket,
         responses: { 200: 'empty' },
+        examples: { request: { ...example, typedName: ANA.name } },
         refusals: [...REFUSALS, ...ELECTRONIC, ...refusals],
         async handle(request) {
           const who = accessOf(request);
@@ -144,12 +151,16 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
       portalRoute({
         method: 'POST',
         path: `${prefix}/signature/certificate`,
+        group: 'Signing',
         summary: `Begins a signature with a certificate whose key stays with the participant, ${by}.`,
+        scope: 'Sign',
+        folderKeys: true,
         auth,
         params: params as z.ZodType<SigningMethod>,
         body: startInput,
         authorize: withTicket,
         responses: { 200: startedShape },
+        examples: { request: { ...example, certificate: 'MIIDazCCAlOgAwIBAgIU' } },
         refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
         async handle(request) {
           const { certificate, signaturePosition, signaturePositions, fieldValues } = request.body;
@@ -168,13 +179,17 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
       portalRoute({
         method: 'POST',
         path: `${prefix}/signature`,
+        group: 'Signing',
         summary: `Completes a signature with a certificate, ${by}.`,
+        scope: 'Sign',
+        folderKeys: true,
         auth,
         headers: ['user-agent'],
         params: params as z.ZodType<SigningMethod>,
         body: completeInput,
         authorize: withTicketOrToken,
         responses: { 200: completedShape },
+        examples: { request: { ...example, token: 'c2lnbmluZy10b2tlbg', signature: 'MEUCIQDx' } },
         refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
         async handle(request) {
           const { token, signature, disableNotifications } = request.body;
@@ -198,13 +213,17 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/documents/keys/{key}/approval',
+      group: 'Signing',
       summary: 'Approves, with a ticket.',
+      scope: 'Sign',
+      folderKeys: true,
       auth: 'known-or-ticket',
       headers: ['user-agent'],
       params: keyParams.transform(({ key }): SigningMethod => ({ key, id: undefined })),
       body: members({ ...access, disableNotifications: maybeFlag }),
       authorize: withTicket,
       responses: { 200: 'empty' },
+      examples: { request: { ticket: EXAMPLE_IDS.ticket } },
       refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
       async handle(request) {
         const disableNotifications = request.body.disableNotifications ?? undefined;
@@ -215,13 +234,17 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/documents/keys/{key}/participant-refusal',
+      group: 'Signing',
       summary: 'Refuses as a participant, with a ticket.',
+      scope: 'Sign',
+      folderKeys: true,
       auth: 'known-or-ticket',
       headers: ['user-agent'],
       params: keyParams.transform(({ key }): SigningMethod => ({ key, id: undefined })),
       body: members({ ...access, reason: text }),
       authorize: withTicket,
       responses: { 200: 'empty' },
+      examples: { request: { ticket: EXAMPLE_IDS.ticket, ...REASON } },
       refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
       async handle(request) {
         await signing.refuse(accessOf(request), request.body.reason, requestOriginOf(request));
@@ -231,13 +254,17 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/documents/keys/{key}/view',
+      group: 'Documents',
       summary: 'Records that a participant has opened the document, or has seen its last page.',
+      scope: 'Sign',
+      folderKeys: true,
       auth: 'known-or-ticket',
       headers: ['user-agent'],
       params: keyParams.transform(({ key }): SigningMethod => ({ key, id: undefined })),
       body: members({ ...access, reachedEnd: maybeFlag }),
       authorize: withTicket,
       responses: { 200: 'empty' },
+      examples: { request: { ticket: EXAMPLE_IDS.ticket, reachedEnd: true } },
       refusals: [...REFUSALS, 'Unauthorized', 'Forbidden'],
       async handle(request) {
         const who = accessOf(request);
@@ -249,12 +276,16 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/documents/keys/{key}/email-authentication-code',
+      group: 'Signing',
       summary: 'Mails the participant a code of six digits.',
+      scope: 'Sign',
+      folderKeys: true,
       auth: 'known-or-ticket',
       params: keyParams.transform(({ key }): SigningMethod => ({ key, id: undefined })),
       body: members({ ...access, resend: maybeFlag }),
       authorize: withTicket,
       responses: { 200: 'empty' },
+      examples: { request: { ticket: EXAMPLE_IDS.ticket } },
       refusals: [...REFUSALS, 'TooManyRequests', 'Unauthorized', 'Forbidden'],
       async handle(request) {
         await signing.sendEmailCode(accessOf(request), request.body.resend ?? false);
@@ -264,9 +295,13 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/documents/sms-authentication-code',
+      group: 'Signing',
       summary: 'Would send a code by SMS; this service has no way to, and says so.',
+      scope: 'Sign',
+      folderKeys: true,
       body: members({ flowActionId: uuid, resend: flag.nullish() }),
       responses: { 200: 'empty' },
+      examples: { request: { flowActionId: EXAMPLE_IDS.flowAction } },
       refusals: ['InvalidFlowAction'],
       handle() {
         throw new PortalRefusal('InvalidFlowAction', 'This service sends no codes by SMS.');

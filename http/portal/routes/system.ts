@@ -11,6 +11,7 @@ export function systemRoutes(): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/health',
+      group: 'System',
       summary: 'Says that the process is up.',
       auth: 'anonymous',
       exemptFromLoadShedding: true,

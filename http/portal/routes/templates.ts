@@ -9,6 +9,7 @@ import type {
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../description/example-values.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import { maybeText, members, text, wholeFrom, withSent } from '../input/fields.ts';
 import {
@@ -138,6 +139,8 @@ const version = z
 /** Reads the request of a template. Refusals: `BadRequest`. */
 export const readTemplate = (document: unknown) => parsedInput(createDocumentsInput, document, 'BadRequest');
 
+const TEMPLATE = { files: [FILE], flowActions: [{ ...SIGNER, user: null }] };
+
 export function templateRoutes(
   templates: DocumentTemplates,
   requests: IdempotentRequests,
@@ -145,13 +148,20 @@ export function templateRoutes(
   return [
     ...recordRoutes({
       path: '/api/templates',
-      summaries: {
-        list: 'Lists templates in their newest versions.',
-        create:
-          'Keeps a creation request and its files as a template; the titles of its flow actions are roles.',
-        get: 'Gives a template in its newest version or another one that is kept.',
-        replace: 'Adds a version to a template; documents made before do not change.',
-        remove: 'Removes a template with all its versions; documents made of it do not change.',
+      group: 'System',
+      texts: {
+        list: { summary: 'Lists templates in their newest versions.' },
+        create: {
+          summary:
+            'Keeps a creation request and its files as a template; the titles of its flow actions are roles.',
+          examples: { request: { name: 'Lease agreement', document: TEMPLATE } },
+        },
+        get: { summary: 'Gives a template in its newest version or another one that is kept.' },
+        replace: {
+          summary: 'Adds a version to a template; documents made before do not change.',
+          examples: { request: { name: 'Lease agreement 2027', document: TEMPLATE } },
+        },
+        remove: { summary: 'Removes a template with all its versions; documents made of it do not change.' },
       },
       body: templateInput,
       largeBody: 'template',
@@ -181,7 +191,9 @@ export function templateRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/templates/{id}/versions',
+      group: 'System',
       summary: 'Lists the versions of a template that are kept, newest first.',
+      scope: 'Read',
       params: idParams,
       responses: { 200: versionsShape },
       refusals: ['TemplateNotFound'],
@@ -192,12 +204,15 @@ export function templateRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/templates/{id}/documents',
+      group: 'System',
       summary: 'Makes documents of a template: people take its roles, and its fields get values.',
+      scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       params: idParams,
       body: templateDocumentsInput,
       largeBody: 'template-documents',
       responses: { 200: z.array(createdShape) },
+      examples: { request: { participants: [{ role: 'Tenant', user: ANA }] } },
       refusals: [
         'TemplateNotFound',
         'TemplateVersionNotFound',
@@ -222,12 +237,17 @@ export function templateRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/templates/{id}/generation',
+      group: 'System',
       summary: 'Makes documents of a template for every row of a table, whose columns are people and fields.',
+      scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       params: idParams,
       body: templateGenerationInput,
       largeBody: 'template-generation',
       responses: { 200: generationShape },
+      examples: {
+        request: { dataFile: { id: EXAMPLE_IDS.table, name: 'people.csv', contentType: 'text/csv' } },
+      },
       refusals: [
         'TemplateNotFound',
         'TemplateVersionNotFound',

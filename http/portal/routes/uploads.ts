@@ -94,7 +94,10 @@ export function uploadRoutes(uploads: PortalUploads, requests: IdempotentRequest
     portalRoute({
       method: 'POST',
       path: '/api/uploads',
+      group: 'Uploads',
       summary: 'Takes one file, or with a ticket one piece of it.',
+      scope: 'Create',
+      folderKeys: true,
       auth: 'known-or-ticket',
       bodyPolicy: 'stream',
       headers: ['content-type', 'content-length', 'content-range', IDEMPOTENCY_HEADER],
@@ -121,11 +124,15 @@ export function uploadRoutes(uploads: PortalUploads, requests: IdempotentRequest
     portalRoute({
       method: 'POST',
       path: '/api/uploads/bytes',
+      group: 'Uploads',
       summary: 'Takes one file as Base64.',
+      scope: 'Create',
+      folderKeys: true,
       bodyPolicy: 'json-stream',
       headers: ['content-type', 'content-length', IDEMPOTENCY_HEADER],
       body: members({ bytes: bytes(uploads.maxBytes) }),
       responses: { 200: uploadedBytesShape },
+      examples: { request: { bytes: 'JVBERi0xLjc=' } },
       refusals: ['BadRequest', 'IdempotencyConflict', 'PayloadTooLarge', 'UnsupportedMediaType'],
       async handle({ tenant, stream, header }) {
         if (stream === undefined) throw new Error('The route reads its body as a stream.');
@@ -157,7 +164,10 @@ export function uploadRoutes(uploads: PortalUploads, requests: IdempotentRequest
     portalRoute({
       method: 'POST',
       path: '/api/uploads/segmented-upload-ticket',
+      group: 'Uploads',
       summary: 'Gives a ticket for a file that is sent in pieces.',
+      scope: 'Create',
+      folderKeys: true,
       responses: { 200: z.string().describe('The ticket.') },
       refusals: ['LimitExceeded'],
       async handle({ tenant }) {
@@ -167,6 +177,7 @@ export function uploadRoutes(uploads: PortalUploads, requests: IdempotentRequest
     portalRoute({
       method: 'GET',
       path: '/api/uploads/{id}/preview',
+      group: 'Uploads',
       summary: 'Sends an upload to a client with its ticket.',
       auth: 'anonymous',
       headers: FILE_HEADERS,

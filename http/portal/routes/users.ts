@@ -17,6 +17,7 @@ import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requireRole } from '../access-check.ts';
+import { ANA } from '../description/example-values.ts';
 import { maybeFlag, maybeText, members, text } from '../input/fields.ts';
 import { idParams, organizationId } from '../input/ids.ts';
 import { paging, queryText } from '../input/query-fields.ts';
@@ -53,6 +54,10 @@ const memberInput = members({
 const listQuery = members({ q: queryText, limit: paging.limit, offset: paging.offset });
 const memberParams = z.object({ id: z.string(), userId: z.string() });
 
+const PERSON = { ...ANA, phone: '+351 912 345 678' };
+
+const MEMBER = { ...PERSON, accessProfile: { administrator: false, manager: true, operator: true } };
+
 export function userRoutes(users: PortalUsers, administration: PortalAdministration): readonly AnyRoute[] {
   const add = async (organization: OrganizationId, tenant: Tenant, body: z.infer<typeof memberInput>) => {
     const { accessProfile } = body;
@@ -70,7 +75,10 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
     portalRoute({
       method: 'GET',
       path: '/api/organizations/users',
+      group: 'Organizations',
       summary: 'Lists the people of the organization.',
+      scope: 'Read',
+      sessionScope: 'Administer',
       query: listQuery,
       responses: { 200: pageShape(memberShape) },
       refusals: [],
@@ -81,9 +89,12 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
     portalRoute({
       method: 'POST',
       path: '/api/organizations/users',
+      group: 'Organizations',
       summary: 'Adds somebody to the organization, or changes what they may do there.',
+      scope: 'Administer',
       body: memberInput,
       responses: { 200: memberShape },
+      examples: { request: MEMBER },
       refusals: ['LimitExceeded', 'NameTaken'],
       handle: ({ tenant, body }) => {
         // Administrators of this organization make keys that administer the instance.
@@ -94,7 +105,9 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
     portalRoute({
       method: 'DELETE',
       path: '/api/organizations/users/{userId}',
+      group: 'Organizations',
       summary: 'Takes somebody out of the organization.',
+      scope: 'Administer',
       params: z.object({ userId: z.string() }),
       responses: { 200: 'empty' },
       refusals: ['UserNotFound'],
@@ -106,7 +119,9 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
     portalRoute({
       method: 'GET',
       path: '/api/users',
+      group: 'Administration',
       summary: 'Finds people of the instance.',
+      scope: 'Read',
       auth: 'administrator',
       query: listQuery,
       responses: { 200: pageShape(userShape) },
@@ -118,11 +133,14 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
     portalRoute({
       method: 'PUT',
       path: '/api/users/{subject}',
+      group: 'Administration',
       summary: 'Describes the person that another system calls so.',
+      scope: 'Administer',
       auth: 'administrator',
       params: z.object({ subject: z.string() }),
       body: members(profileInput),
       responses: { 200: userShape },
+      examples: { request: PERSON },
       refusals: ['NameTaken', 'UserNotFound'],
       async handle({ params, body }) {
         return json(200, userBody(await users.put(params.subject, profileOf(body))));
@@ -131,7 +149,9 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
     portalRoute({
       method: 'GET',
       path: '/api/organizations/{id}/users',
+      group: 'Organizations',
       summary: 'Lists the people of an organization.',
+      scope: 'Read',
       auth: 'administrator',
       params: idParams,
       query: listQuery,
@@ -144,11 +164,14 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
     portalRoute({
       method: 'POST',
       path: '/api/organizations/{id}/users',
+      group: 'Organizations',
       summary: 'Adds somebody to an organization, or changes what they may do there.',
+      scope: 'Administer',
       auth: 'administrator',
       params: idParams,
       body: memberInput,
       responses: { 200: memberShape },
+      examples: { request: MEMBER },
       refusals: ['OrganizationNotFound', 'LimitExceeded', 'NameTaken'],
       async handle({ tenant, params, body }) {
         return add(await existing(params.id), tenant, body);
@@ -157,7 +180,9 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
     portalRoute({
       method: 'DELETE',
       path: '/api/admin/organizations/{id}/users/{userId}',
+      group: 'Administration',
       summary: 'Takes somebody out of an organization.',
+      scope: 'Administer',
       auth: 'administrator',
       params: memberParams,
       responses: { 200: 'empty' },

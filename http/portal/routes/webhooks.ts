@@ -66,7 +66,11 @@ const deliveryShape = z
 const webhookInput = members({
   url: text,
   authType: word(WEBHOOK_AUTH_TYPES).nullish(),
-  token: maybeText,
+  token: maybeText.meta({
+    description:
+      'Value sent in the header of `authType`. Required unless `authType` is `NoAuth`; `PUT` replaces the registered one.',
+    exampleValue: 'Zm9vOmJhcg==',
+  }),
   secret: maybeText,
   events: list(word(EVENT_TYPES)).nullish(),
 }).transform(({ url, authType, token, secret, events }): WebhookInput => {
@@ -82,12 +86,21 @@ const webhookInput = members({
 const REFUSALS = ['OrganizationNotFound'] as const satisfies readonly PortalRefusalCode[];
 const deliveryParams = z.object({ id: z.string(), deliveryId: z.string() });
 
+const WEBHOOK = {
+  url: 'https://hooks.example.com/portal',
+  authType: 'NoAuth',
+  events: ['DocumentConcluded'],
+};
+
 export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
   return [
     portalRoute({
       method: 'GET',
       path: '/api/organizations/{id}/webhooks',
+      group: 'Organizations',
       summary: 'Lists the webhooks of the organization.',
+      scope: 'Read',
+      sessionScope: 'Administer',
       params: idParams,
       responses: { 200: z.array(webhookShape) },
       refusals: REFUSALS,
@@ -99,10 +112,13 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/organizations/{id}/webhooks',
+      group: 'Organizations',
       summary: 'Registers a webhook.',
+      scope: 'Administer',
       params: idParams,
       body: webhookInput,
       responses: { 200: webhookShape },
+      examples: { request: WEBHOOK },
       refusals: [
         ...REFUSALS,
         'MaxWebhooksLimitReached',
@@ -117,10 +133,13 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
     portalRoute({
       method: 'PUT',
       path: '/api/organizations/{id}/webhooks/{webhookId}',
+      group: 'Organizations',
       summary: 'Changes a webhook, and enables it again.',
+      scope: 'Administer',
       params: webhookParams,
       body: webhookInput,
       responses: { 200: webhookShape },
+      examples: { request: WEBHOOK },
       refusals: [...REFUSALS, 'WebhookNotFound', 'WebhookUrlNotAllowed'],
       async handle({ tenant, params, body }) {
         requireOwn(tenant, params.id);
@@ -130,7 +149,9 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
     portalRoute({
       method: 'DELETE',
       path: '/api/organizations/{id}/webhooks/{webhookId}',
+      group: 'Organizations',
       summary: 'Removes a webhook.',
+      scope: 'Administer',
       params: webhookParams,
       responses: { 200: 'empty' },
       refusals: [...REFUSALS, 'WebhookNotFound'],
@@ -143,7 +164,9 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/organizations/{id}/webhooks/{webhookId}/test',
+      group: 'Organizations',
       summary: 'Sends a made-up event now, and says what came back.',
+      scope: 'Administer',
       params: webhookParams,
       responses: { 200: deliveryShape },
       refusals: [...REFUSALS, 'WebhookNotFound', 'WebhookUrlNotAllowed'],
@@ -155,7 +178,10 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
     portalRoute({
       method: 'GET',
       path: '/api/organizations/{id}/deliveries',
+      group: 'Organizations',
       summary: 'Lists calls of webhooks, newest first.',
+      scope: 'Read',
+      sessionScope: 'Administer',
       params: idParams,
       query: members({
         webhookId: uuid.optional(),
@@ -176,7 +202,9 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/organizations/{id}/deliveries/{deliveryId}/resend',
+      group: 'Organizations',
       summary: 'Makes a call again.',
+      scope: 'Administer',
       params: deliveryParams,
       responses: { 200: 'empty' },
       refusals: [...REFUSALS, 'DeliveryNotFound'],
@@ -189,10 +217,13 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/organizations/{id}/deliveries/replay',
+      group: 'Organizations',
       summary: 'Makes the calls of a period again.',
+      scope: 'Administer',
       params: idParams,
       body: members({ from: moment, to: end, failedOnly: maybeFlag }),
       responses: { 200: z.strictObject({ count: z.int() }) },
+      examples: { request: { from: '2026-05-26T00:00:00Z', to: '2026-05-27T00:00:00Z', failedOnly: true } },
       refusals: [...REFUSALS, 'LimitExceeded'],
       async handle({ tenant, params, body }) {
         requireOwn(tenant, params.id);

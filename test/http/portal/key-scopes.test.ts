@@ -1,6 +1,5 @@
 /** Scopes and expiry of keys, over HTTP. Source: docs/decisions/0129-scopes-and-expiry-of-keys.md. */
 import test from 'ava';
-import { scopeOf } from '../../../http/portal/key-scopes.ts';
 import { Client, startProgram, until } from '../../actors/portal/service.ts';
 import { portalTable } from './harness.ts';
 import { clientOf, clockedPortal, DAY } from './requests/clocked-portal.ts';
@@ -23,7 +22,7 @@ test('what signs or lets sign needs the scope Sign, and only requests that chang
   const routes = portalTable().filter(({ auth }) => auth !== 'anonymous');
   const named = (scope: string, only: (method: string) => boolean = () => true) =>
     routes
-      .filter((route) => scopeOf(route) === scope && only(route.method))
+      .filter((route) => route.scope === scope && only(route.method))
       .map(({ method, path }) => `${method} ${path}`)
       .sort();
   t.deepEqual(named('Sign'), [
@@ -50,7 +49,16 @@ test('what signs or lets sign needs the scope Sign, and only requests that chang
       'POST /api/reports/documents/date',
     ],
   );
-  t.true(named('Administer').every((name) => /\/api\/(?:organizations|admin|users\/\{)/.test(name)));
+  const ofOrganizations = /^\/api\/(?:organizations\/|admin\/|users\/\{)/;
+  for (const route of routes.filter(({ path }) => path.startsWith('/api/'))) {
+    const { method, path, auth, scope = '' } = route;
+    const name = `${method} ${path}`;
+    if (method === 'GET') t.is(scope, 'Read', name);
+    t.is(scope === 'Administer', method !== 'GET' && ofOrganizations.test(path), name);
+    // Senders have a session, and the scopes Read and Create.
+    const isSessionScoped = 'sessionScope' in route && route.sessionScope === 'Administer';
+    t.is(isSessionScoped, method === 'GET' && auth === 'application' && ofOrganizations.test(path), name);
+  }
 });
 
 test('a key does what its scopes allow', async (t) => {

@@ -1,7 +1,8 @@
 /** Sends the examples of the reference to a fresh installation, with the ids of prepared things in place of theirs. */
 import anyTest, { type TestFn } from 'ava';
-import { EXAMPLE_IDS, REQUEST_EXAMPLES } from '../../../../http/portal/description/request-examples.ts';
+import { EXAMPLE_IDS } from '../../../../http/portal/description/example-values.ts';
 import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
+import { portalTable } from '../harness.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 
@@ -23,6 +24,12 @@ const NOT_SENT = new Set([
   'POST /api/documents/keys/{key}/signature',
   'POST /api/documents/sms-authentication-code',
 ]);
+
+const EXAMPLES: ReadonlyMap<string, object> = new Map(
+  portalTable().flatMap(({ method, path, examples }) =>
+    examples?.request === undefined ? [] : [[`${method} ${path}`, examples.request as object] as const],
+  ),
+);
 
 interface Made {
   readonly id: string;
@@ -46,7 +53,9 @@ async function upload(
 const CREATE = 'POST /api/documents';
 
 function exampleOf(operation: string): object {
-  return REQUEST_EXAMPLES[operation]?.sends as object;
+  const example = EXAMPLES.get(operation);
+  if (example === undefined) throw new Error(`${operation} has no example.`);
+  return example;
 }
 
 /** The body with prepared ids in place of those of the example. */
@@ -145,7 +154,7 @@ test('the example of every operation with a body works when it is sent', async (
     if (path.endsWith('/date')) return monitor;
     return path.includes('organizations/{id}') ? own : acme;
   };
-  for (const operation of Object.keys(REQUEST_EXAMPLES)) {
+  for (const operation of EXAMPLES.keys()) {
     if (NOT_SENT.has(operation)) continue;
     const [method = '', path = ''] = operation.split(' ');
     const { params = {}, ids } = await prepare(operation);

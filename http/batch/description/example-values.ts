@@ -1,0 +1,47 @@
+/** Values that the examples of several operations share. */
+
+export const JOB_ID = '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e';
+
+export const OTHER_ID = '6f2b8e14-93c7-4d5a-b0e1-7a4c2d9f8b36';
+
+export const AT = '2026-05-26T15:42:11.123Z';
+
+export const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+
+export const JOB_BODY = {
+  id: JOB_ID,
+  fileName: 'contract.pdf',
+  originalPath: '/var/lib/batch/input/2b1c7d8e-0f3a-4b5c-9d6e-7f8091a2b3c4.pdf',
+  format: 'Pades',
+  source: 'Upload',
+  status: 'Completed',
+  createdAt: '2026-05-26T15:42:10.900Z',
+  updatedAt: AT,
+  parentJobId: null,
+  errorMessage: null,
+  profileName: 'contracts',
+  folder: null,
+  outputEncrypted: false,
+};
+
+export const JOB_DETAIL = {
+  ...JOB_BODY,
+  errorCode: null,
+  remoteDocumentId: null,
+  awaitingSignerSince: null,
+  queuedAt: JOB_BODY.createdAt,
+  inputSha256: SHA256,
+  outputSha256: SHA256,
+  outputFileName: 'contract.signed.pdf',
+  history: [
+    { id: 1, timestamp: JOB_BODY.createdAt, status: 'Queued', message: 'Uploaded.' },
+    {
+      id: 2,
+      timestamp: '2026-05-26T15:42:10.950Z',
+      status: 'Processing',
+      message: 'Claimed by worker.',
+    },
+    { id: 3, timestamp: '2026-05-26T15:42:11.020Z', status: 'Verifying', message: 'Signed.' },
+    { id: 4, timestamp: AT, status: 'Completed', message: 'Verified and published.' },
+  ],
+};
