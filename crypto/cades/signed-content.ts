@@ -1,9 +1,9 @@
 /** Reads a CAdES file as SignedData without content and digests of that content. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
+import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { TAG } from '../../base/asn1/tags.ts';
 import type { HashName } from '../algorithms/hashes.ts';
-import { Asn1Error } from '../asn1/error.ts';
-import { TAG } from '../asn1/tags.ts';
 import type { Finding } from '../core/finding.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';

@@ -1,6 +1,7 @@
 /** Reads CMS SignedData (RFC 5652 §5) of any writer: DER or BER, any number of certificates and signers. */
-import { type Algorithm, parseAlgorithm } from '../algorithms/algorithm.ts';
-import { Asn1Error } from '../asn1/error.ts';
+import { type Algorithm, parseAlgorithm } from '../../base/asn1/algorithm.ts';
+import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { TAG } from '../../base/asn1/tags.ts';
 import { OID } from '../asn1/oids.ts';
 import {
   Cursor,
@@ -14,7 +15,6 @@ import {
   readWhole,
   smallInteger,
 } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
 
 export interface SignedData {
   /** Dotted type of the signed content. */
@@ -38,7 +38,7 @@ export interface SignerInfo {
   readonly digestAlgorithm: string;
   /** The signed attributes; undefined when the signature covers the content directly. */
   readonly attributes: Attributes | undefined;
-  readonly signatureAlgorithm: Algorithm;
+  readonly signatureAlgorithm: Algorithm<Buffer>;
   readonly signature: Buffer;
   readonly unsignedAttributes: Attributes | undefined;
   /** Encoding of the whole SignerInfo. */

@@ -3,12 +3,12 @@
  * Each signature then adds a digest, a time and the private-key operation.
  */
 
+import { TAG } from '../../base/asn1/tags.ts';
 import { LruCache } from '../../base/lru-cache.ts';
 import { algorithmOf } from '../algorithms/algorithm-choice.ts';
 import { DIGEST_LENGTH, digestIdentifier, signatureIdentifier } from '../algorithms/algorithm-identifier.ts';
 import { kindOf } from '../algorithms/local-key.ts';
 import { OID } from '../asn1/oids.ts';
-import { TAG } from '../asn1/tags.ts';
 import { oid, sequence, setOf, small } from '../asn1/write.ts';
 import {
   CryptoError,

@@ -1,9 +1,10 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { Asn1Error } from '../asn1/error.ts';
+import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { TAG } from '../../base/asn1/tags.ts';
+import { decryptWithPassword } from '../../base/pkcs12/password-encryption.ts';
 import { enter, octets, readElement } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
 import { CryptoError } from '../core/types.ts';
-import { decryptWithPassword } from './password-encryption.ts';
+import { passwordSource } from './password-primitives.ts';
 
 /**
  * Reads a private key from PEM: PKCS#8, encrypted PKCS#8, or the older forms of RSA and EC keys.
@@ -44,16 +45,17 @@ const OLDER_CIPHERS = /^DEK-Info: (DES-EDE3|AES-(128|192|256)|CAMELLIA-(128|192|
  *     EncryptedPrivateKeyInfo ::= SEQUENCE { encryptionAlgorithm AlgorithmIdentifier, encryptedData OCTET STRING }
  */
 async function decryptPkcs8(der: Buffer, password: string): Promise<KeyObject> {
-  let plain: Buffer;
+  let plain: Uint8Array | undefined;
   try {
     const fields = enter(readElement(der), TAG.sequence);
     const algorithm = fields.next(TAG.sequence);
-    plain = await decryptWithPassword(algorithm, octets(fields.next()), password);
+    plain = await decryptWithPassword(algorithm, octets(fields.next()), passwordSource(password));
   } catch (error) {
     throw error instanceof Asn1Error ? unsupported(error.message) : wrongPassword();
   }
+  if (plain === undefined) throw wrongPassword();
   try {
-    return createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' });
+    return createPrivateKey({ key: Buffer.from(plain), format: 'der', type: 'pkcs8' });
   } catch {
     // One wrong password in a few hundred leaves padding that looks right.
     throw wrongPassword();

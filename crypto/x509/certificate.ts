@@ -1,8 +1,9 @@
 /** Fields of an X.509 certificate for signing and path validation (RFC 5280 §4.1). */
 
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
+import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { TAG } from '../../base/asn1/tags.ts';
 import { LruCache } from '../../base/lru-cache.ts';
-import { Asn1Error } from '../asn1/error.ts';
 import {
   Cursor,
   childrenOf,
@@ -13,7 +14,6 @@ import {
   oidText,
   readWhole,
 } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
 import { readTime } from '../asn1/time.ts';
 import { CryptoError } from '../core/types.ts';
 import { type CertificateExtensions, readExtensions } from './extensions.ts';

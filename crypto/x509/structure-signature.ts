@@ -1,17 +1,17 @@
 /** Verifies the signatures of X.509 structures, whose algorithm includes digest and padding (RFC 5280 §4.1.1.2). */
 import type { KeyObject } from 'node:crypto';
-import { type Algorithm, parseAlgorithm } from '../algorithms/algorithm.ts';
+import { type Algorithm, parseAlgorithm } from '../../base/asn1/algorithm.ts';
+import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { TAG } from '../../base/asn1/tags.ts';
 import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
 import { faultOf, signatureMethod } from '../algorithms/signature-value.ts';
-import { Asn1Error } from '../asn1/error.ts';
 import { type Cursor, childrenOf, contents, encoded, enter } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
 
 /** Fields of a signed structure. */
 export interface SignedStructure {
   /** DER of the signed bytes. */
   readonly data: Buffer;
-  readonly algorithm: Algorithm;
+  readonly algorithm: Algorithm<Buffer>;
   /** Undefined for an unknown algorithm. */
   readonly hash: HashName | undefined;
   readonly value: Buffer;
@@ -44,7 +44,7 @@ export function structureFault(
   }
 }
 
-function hashOf(algorithm: Algorithm): HashName | undefined {
+function hashOf(algorithm: Algorithm<Buffer>): HashName | undefined {
   const method = signatureMethod(algorithm.id);
   if (method?.scheme === 'ed25519') return 'sha512';
   if (method?.scheme !== 'rsa-pss') return method?.hash;

@@ -12,13 +12,26 @@ const SENDER = [
   'new-version.js',
   'sender-requests.js',
 ];
+/** Folder of a script that the server uses too, by name. */
+const BASE: { readonly [name: string]: string } = {
+  'algorithm.js': 'asn1',
+  'asn1-error.js': 'asn1',
+  'ber-header.js': 'asn1',
+  'ber-reader.js': 'asn1',
+  'tags.js': 'asn1',
+  'password-derivation.js': 'pkcs12',
+  'password-encryption.js': 'pkcs12',
+  'pkcs12-reader.js': 'pkcs12',
+};
 /** Beginning of an import from another folder, which all are served from one. */
-const OTHER_FOLDER = /(["'])(?:\.\.\/){1,3}(?:client\/)?(?=[\w-]+\.js["'])/g;
+const OTHER_FOLDER = /(["'])(?:\.\.\/){1,3}(?:client\/|(?:base\/)?(?:asn1|pkcs12)\/)?(?=[\w-]+\.js["'])/g;
 /** The source map comment; source maps are not served. */
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=\S+\s*$/;
 
 /** Location of a compiled script. @param name known file name, never a client's text */
 export function clientScriptUrl(service: 'batch' | 'portal', name: string): URL {
+  const base = service === 'portal' ? BASE[name] : undefined;
+  if (base !== undefined) return new URL(`../../base/${base}/${name}`, import.meta.url);
   const own = SENDER.includes(name) ? `${service}/client/sender` : `${service}/client`;
   const folder = SHARED.has(name) ? 'client' : own;
   return new URL(`../../web/${folder}/${name}`, import.meta.url);

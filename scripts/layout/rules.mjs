@@ -13,7 +13,7 @@ export const ZONES = {
   /** Data structures and functions without words of the product, one implementation of each. */
   base: {
     owns: /^base\//,
-    enteredBy: [/^base\/[^/]+\.ts$/],
+    enteredBy: [/^base\/.+\.ts$/],
     imports: {},
     packages: [],
     builtins: true,
@@ -72,7 +72,7 @@ export const ZONES = {
   web: {
     owns: /^web\//,
     enteredBy: [/^web\/((batch|portal)\/)?((texts|sender)\/)?[^/]+\.ts$/],
-    imports: { machines: 'all', actors: 'types' },
+    imports: { base: 'all', machines: 'all', actors: 'types' },
     packages: ['pdfjs-dist', 'node-forge'],
     builtins: true,
   },

@@ -21,6 +21,10 @@ import { DECODER_HEADERS, KEY_HEADERS } from './page-policy.ts';
 
 /** Compiled files of `client/`. */
 const SCRIPTS = [
+  'algorithm.js',
+  'asn1-error.js',
+  'ber-header.js',
+  'ber-reader.js',
   'return-link.js',
   'certificate.js',
   'document-view.js',
@@ -33,6 +37,7 @@ const SCRIPTS = [
   'editor-places.js',
   'electronic.js',
   'forge.js',
+  'forge-primitives.js',
   'guide.js',
   'initials.js',
   'key-worker.js',
@@ -42,16 +47,19 @@ const SCRIPTS = [
   'outcome.js',
   'page-data.js',
   'pager.js',
-  'password-secrets.js',
+  'password-derivation.js',
+  'password-encryption.js',
   'parent-window.js',
   'pdf-library.js',
   'pdf-view.js',
   'pkcs12.js',
+  'pkcs12-reader.js',
   'requests.js',
   'sender-requests.js',
   'signature-look.js',
   'signing-client.js',
   'state-client.js',
+  'tags.js',
 ] as const;
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';

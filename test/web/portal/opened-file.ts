@@ -10,13 +10,13 @@ Object.assign(globalThis, { window: globalThis });
 const forge = createRequire(import.meta.url)('node-forge/dist/forge.min.js') as Forge;
 
 export function open(bytes: Buffer, password: string): Promise<OpenedFile> {
-  return openPkcs12(forge, bytes.toString('latin1'), password);
+  return openPkcs12(forge, bytes, password);
 }
 
 /** Faults of the opened file. */
 export function flaws({ certificate, privateKey }: OpenedFile, made: CertificateFile): string[] {
-  const key = createPrivateKey({ key: Buffer.from(privateKey, 'latin1'), format: 'der', type: 'pkcs8' });
-  const parsed = new X509Certificate(Buffer.from(certificate, 'latin1'));
+  const key = createPrivateKey({ key: Buffer.from(privateKey), format: 'der', type: 'pkcs8' });
+  const parsed = new X509Certificate(certificate);
   return [
     ...(key.equals(made.privateKey) ? [] : ['another key']),
     ...(parsed.checkPrivateKey(made.privateKey) ? [] : ['not the certificate of the key']),

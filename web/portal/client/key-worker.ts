@@ -2,9 +2,10 @@
  * Worker that holds a participant's private key. Its Content-Security-Policy permits no connections, so the key
  * cannot leave it; the page receives the certificate and signatures.
  */
-import { children, content, type Forge, toBytes, toText } from './forge.ts';
+import { childrenOf, contents, readElement } from '../../../base/asn1/ber-reader.ts';
+import { type Forge, toBytes, toText } from './forge.ts';
 import type { KeyError, KeyRequest, KeyResponse } from './key-messages.ts';
-import { type OpenedFile, openPkcs12, Pkcs12Error } from './pkcs12.ts';
+import { FileRefused, type OpenedFile, openPkcs12 } from './pkcs12.ts';
 
 interface WorkerScope {
   onmessage: ((event: { readonly data: KeyRequest }) => void) | null;
@@ -52,9 +53,9 @@ scope.onmessage = ({ data: request }) => {
 async function answer(request: KeyRequest): Promise<KeyResponse> {
   if (request.ask === 'open') {
     const forge = await loadForge();
-    const opened = await openPkcs12(forge, toText(new Uint8Array(request.file)), request.password);
+    const opened = await openPkcs12(forge, new Uint8Array(request.file), request.password);
     sign = await signerOf(opened, forge);
-    return { answer: 'opened', certificate: toBytes(opened.certificate), holder: opened.holder };
+    return { answer: 'opened', certificate: opened.certificate, holder: opened.holder };
   }
   if (sign === undefined) throw new KeyRejected('key-missing');
   return { answer: 'signed', signature: await sign(request.data, request.hash) };
@@ -73,7 +74,7 @@ async function signerOf({ algorithm, curve, privateKey }: OpenedFile, forge: For
         return new Uint8Array(await crypto.subtle.sign('RSASSA-PKCS1-v1_5', key, data as BufferSource));
       }
       // Web Crypto hashes its input, and is absent where the page came over plain http.
-      const plain = forge.pki.privateKeyFromAsn1(forge.asn1.fromDer(privateKey)) as ForgeKey;
+      const plain = forge.pki.privateKeyFromAsn1(forge.asn1.fromDer(toText(privateKey))) as ForgeKey;
       return toBytes(plain.sign(digestInfo(hash), null));
     };
   }
@@ -93,8 +94,9 @@ async function signerOf({ algorithm, curve, privateKey }: OpenedFile, forge: For
  * RFC 8410 §7: the key is an OCTET STRING inside that of PrivateKeyInfo. Uses the library, because some browsers lack
  * the curve.
  */
-function ed25519Signer(privateKey: string, { asn1, ed25519 }: Forge): Sign {
-  const seed = content(asn1.fromDer(content(children(asn1.fromDer(privateKey))[2])));
+function ed25519Signer(privateKey: Uint8Array, { ed25519 }: Forge): Sign {
+  const [, , key] = childrenOf(readElement(privateKey));
+  const seed = key === undefined ? '' : toText(contents(readElement(contents(key))));
   if (seed.length !== 32) throw new KeyRejected('key-unsupported');
   return async (data) => {
     if (data === null) throw new KeyRejected('key-unsupported');
@@ -102,15 +104,15 @@ function ed25519Signer(privateKey: string, { asn1, ed25519 }: Forge): Sign {
   };
 }
 
-async function rsaKey(privateKey: string) {
+async function rsaKey(privateKey: Uint8Array) {
   if (!scope.isSecureContext) return undefined;
   // Keys of unusual size are left to the library.
   return imported(privateKey, { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }).catch(() => undefined);
 }
 
-function imported(privateKey: string, algorithm: EcKeyImportParams | RsaHashedImportParams) {
+function imported(privateKey: Uint8Array, algorithm: EcKeyImportParams | RsaHashedImportParams) {
   return crypto.subtle
-    .importKey('pkcs8', toBytes(privateKey) as BufferSource, algorithm, false, ['sign'])
+    .importKey('pkcs8', privateKey as BufferSource, algorithm, false, ['sign'])
     .catch(() => {
       throw new KeyRejected('key-unsupported');
     });
@@ -123,6 +125,6 @@ function digestInfo(hash: Uint8Array): string {
 }
 
 function errorOf(error: unknown): KeyError {
-  if (error instanceof KeyRejected || error instanceof Pkcs12Error) return error.trouble;
+  if (error instanceof KeyRejected || error instanceof FileRefused) return error.trouble;
   return 'file-unreadable';
 }

@@ -1,4 +1,4 @@
-import { Asn1Error } from './error.ts';
+import { Asn1Error } from './asn1-error.ts';
 
 /** Identifier and length octets of an element (X.690 §8.1.2, §8.1.3). */
 export interface Header {
