@@ -59,6 +59,8 @@ export interface SignatureContent {
     /** Path of a PNG or JPEG; null = text only. */
     readonly image: string | null;
   }[];
+  /** Places of tags, which white rectangles cover; drawn as marks are. @default none */
+  readonly covers?: readonly PlaceOnPage[];
 }
 
 interface SignaturePlace extends DocumentTask {
@@ -170,6 +172,23 @@ export interface InspectTask extends DocumentTask {
   readonly at: number;
 }
 
+/** Finds the tags in the text of a PDF, such as `{{sig:ana}}`. */
+export interface TextTagsTask extends DocumentTask {
+  readonly task: 'portal.text-tags';
+  readonly path: string;
+  /** Most tags; one more in the result shows that there are more. */
+  readonly most: number;
+}
+
+/** A tag with the rectangle of its text. */
+export interface TextTag {
+  /** Between the braces. */
+  readonly text: string;
+  readonly place: PlaceOnPage & { readonly pageNumber: number };
+  /** Contains the text of the tag for any font of usual proportions. */
+  readonly cover: PlaceOnPage & { readonly pageNumber: number };
+}
+
 /** One signature required in the file. */
 export interface ExpectedSignature {
   /** PDF: its field; null for others. */
@@ -273,6 +292,7 @@ export type PortalTask =
   | BeginSigningTask
   | FinishSigningTask
   | InspectTask
+  | TextTagsTask
   | CheckTask
   | MergeTask
   | ZipTask
@@ -328,6 +348,7 @@ export interface PortalResults {
     /** Pages of a PDF, at most `countPagesTo`; null = not counted. */
     readonly pages: number | null;
   };
+  readonly 'portal.text-tags': { readonly tags: readonly TextTag[] };
   readonly 'portal.check': {
     /** The time-stamped file; null when not requested or no authority is configured. */
     readonly output: BlobRef | null;

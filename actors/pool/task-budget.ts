@@ -16,6 +16,7 @@ const LARGE_BYTES = 4 * 1024 * 1024;
 const INTERACTIVE_MS: { readonly [Name in PoolTask['task']]?: number } = {
   'portal.store': 30_000,
   'portal.inspect': 30_000,
+  'portal.text-tags': 30_000,
   'portal.describe': 30_000,
   'portal.begin': 30_000,
   'portal.render': 30_000,

@@ -22,6 +22,8 @@ export interface PageContent {
   /** Drawn only where the document has no signature yet: a later one would change what was signed. */
   readonly stamps: readonly Stamp[];
   readonly fields: readonly FormFieldContent[];
+  /** Places that white rectangles cover, below stamps and fields; as stamps. @default none */
+  readonly covers?: readonly PagePlace[];
 }
 
 /** A form field to create, to fill, or both. */

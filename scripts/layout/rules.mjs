@@ -58,7 +58,7 @@ export const ZONES = {
       /^actors\/shared\/signature-view\.ts$/,
     ],
     imports: { base: 'all', machines: 'all', runtime: 'all', crypto: 'all', independent: 'all' },
-    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs'],
+    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs', 'pdfjs-dist'],
     builtins: true,
   },
   http: {

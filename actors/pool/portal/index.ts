@@ -11,6 +11,7 @@ import { merge } from './merge.ts';
 import type { PortalTaskContext } from './portal-task-context.ts';
 import { render } from './render.ts';
 import { storeBytes } from './store-bytes.ts';
+import { findTextTags } from './text-tags.ts';
 import { zipFiles } from './zip-files.ts';
 
 type Result<Name extends PortalTask['task']> = PortalResults[Name] | Promise<PortalResults[Name]>;
@@ -26,6 +27,7 @@ const PERFORM: {
   'portal.begin': beginParticipantSigning,
   'portal.finish': finishParticipantSigning,
   'portal.inspect': inspect,
+  'portal.text-tags': findTextTags,
   'portal.check': checkSignatures,
   'portal.describe': describe,
   'portal.merge': merge,

@@ -35,7 +35,7 @@ export function formatParameters(
   }
 }
 
-function pageContent({ fields, marks }: SignatureContent): PageContent {
+function pageContent({ fields, marks, covers = [] }: SignatureContent): PageContent {
   const images = new Map<string, Buffer>();
   const imageOf = (path: string): Buffer => {
     const image = images.get(path) ?? readFileSync(path);
@@ -43,6 +43,7 @@ function pageContent({ fields, marks }: SignatureContent): PageContent {
     return image;
   };
   return {
+    ...(covers.length > 0 && { covers: covers.map(pagePlace) }),
     fields: fields.map((field) => ({ ...field, place: field.place && pagePlace(field.place) })),
     stamps: marks.map(({ mark, lines, image }) => ({
       place: pagePlace(mark),

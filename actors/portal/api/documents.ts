@@ -127,6 +127,8 @@ export interface CreateDocuments {
   readonly type?: string | null | undefined;
   /** The caller's own id, found again by lists. Ours. */
   readonly externalId?: string | null | undefined;
+  /** True: tags in the text of PDFs place marks and fields. Ours. */
+  readonly textTags?: boolean | null | undefined;
 }
 
 export interface CreatedDocument {

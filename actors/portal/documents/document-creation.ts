@@ -26,6 +26,7 @@ import {
 } from './document-plans.ts';
 import { assertFieldFiles } from './field-plans.ts';
 import { highestMarkedPage } from './mark-plans.ts';
+import { withoutTaggedFields, withTextTags } from './text-tags.ts';
 import { planNamespaces } from './xades-plans.ts';
 
 const DAY = 86_400_000;
@@ -117,13 +118,37 @@ export class DocumentCreation {
     const reminders = request.reminders ?? (await this.#dependencies.remindersOf(tenant.organization.id));
     const attachments = await this.#attachments(tenant, request, at);
     const files = await this.#files(tenant, request);
-    const inputs = files.map((prepared) => ({
-      ...this.#input(tenant, request, prepared, { at, shared, attachments }),
-      ...(reminders !== undefined && { reminders }),
-    }));
+    const inputs: DocumentInput[] = [];
+    for (const prepared of files)
+      inputs.push({
+        ...(await this.#tagged(
+          tenant,
+          request,
+          prepared,
+          this.#input(tenant, request, prepared, { at, shared, attachments }),
+        )),
+        ...(reminders !== undefined && { reminders }),
+      });
     for (const input of inputs)
       await this.#dependencies.files.assertSignable(tenant.organization.id, input, input.actions);
     return inputs;
+  }
+
+  /** The document with what tags in the text of its file place. Refusals: `InvalidTextTag`, `LimitExceeded`. */
+  async #tagged(
+    { organization }: Tenant,
+    { textTags, flowActions }: CreateDocuments,
+    { file }: PreparedFile,
+    input: DocumentInput,
+  ): Promise<DocumentInput> {
+    if (textTags !== true) return input;
+    const tags =
+      input.format === 'Pades' ? await this.#dependencies.files.textTags(organization.id, file) : [];
+    const { actions, covers } = withTextTags(input.actions, flowActions, tags, {
+      ids: this.#dependencies.ids,
+      uploadId: file.uploadId ?? undefined,
+    });
+    return { ...input, actions, ...(covers.length > 0 && { covers }) };
   }
 
   /** True if a call under this seed has made its first document. */
@@ -183,7 +208,7 @@ export class DocumentCreation {
     assertSignatureType(request.signatureType, request.flowActions);
     const xmlNamespaces = planNamespaces(request.xmlNamespaces);
     // Checked once for all documents of the call; each gets ids of its own.
-    planActions(request.flowActions, [], plans, xmlNamespaces);
+    planActions(withoutTaggedFields(request), [], plans, xmlNamespaces);
     planObservers(request.observers ?? [], plans);
     return {
       expirationDate: expiryOf(request.expirationDate ?? null, at),
@@ -233,7 +258,7 @@ export class DocumentCreation {
       isEnvelope: request.isEnvelope === true,
       description: plainText(request.description ?? '') || null,
       folderId: null,
-      actions: planActions(request.flowActions, marked, plans, shared.xmlNamespaces),
+      actions: planActions(withoutTaggedFields(request), marked, plans, shared.xmlNamespaces),
       observers: planObservers(request.observers ?? [], plans),
       attachments: [...attachments, ...signedOriginals].map((attachment) => ({
         ...attachment,

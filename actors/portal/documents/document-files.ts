@@ -15,7 +15,7 @@ import type {
 } from '../../../machines/portal/portal-types.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import type { PortalResults, SignatureContent } from '../../pool/portal-tasks.ts';
+import type { PortalResults, SignatureContent, TextTag } from '../../pool/portal-tasks.ts';
 import type { FileInput } from '../api/documents.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
@@ -23,6 +23,7 @@ import { cleanContentType, cleanName, cleanTitle } from '../uploads/upload-names
 import type { Uploads } from '../uploads/uploads.ts';
 import { formContent } from './form-content.ts';
 import type { MarkedFile } from './mark-plans.ts';
+import { MAX_TEXT_TAGS } from './text-tags.ts';
 import { assertSignaturesCoexist } from './xades-plans.ts';
 
 /** Files of one envelope. Source: docs/portal-values.md §21. */
@@ -209,6 +210,24 @@ export class DocumentFiles {
     const asked = added.flatMap(({ xadesOptions }) => (xadesOptions === null ? [] : [xadesOptions]));
     const different = new Map(asked.map((options) => [JSON.stringify(options), options]));
     if (different.size > 0) await this.#inspect(organization, file, { xades: [...different.values()] });
+  }
+
+  /** Tags in the text of a PDF. Refusals: `DocumentUnreadable`, `LimitExceeded`. */
+  async textTags(organization: OrganizationId, file: FileEntry): Promise<readonly TextTag[]> {
+    const { pool, blobs } = this.#dependencies;
+    const path = blobs.pathOf(file.blob);
+    const task = {
+      task: 'portal.text-tags',
+      documentId: file.uploadId ?? file.blob.sha256,
+      path,
+      most: MAX_TEXT_TAGS,
+    } as const;
+    const answer = await pool.run(task, { organization, bytes: file.blob.length });
+    if (answer.ok) return answer.result.tags;
+    const message = inAscii(answer.message.replaceAll(path, 'The file'));
+    if (answer.code === 'document.unreadable') throw new PortalRefusal('DocumentUnreadable', message);
+    if (answer.code === 'document.too-large') throw new PortalRefusal('LimitExceeded', message);
+    throw poolRefusal(answer);
   }
 
   async #inspect(

@@ -50,6 +50,7 @@ export function renditionModelOf(source: RenditionSource): RenditionModel {
     },
     people: made.map((one) => personOf(one, context, signatures)),
     marks: made.flatMap((one) => marksOf(one, context, language)),
+    ...(context.covers && { covers: context.covers.map(placed) }),
     ...{ trail, trailOmitted },
     at: context.updateDate,
   };

@@ -21,7 +21,7 @@ export type MarkedSignature = Pick<
   'flowActionId' | 'userId' | 'kind' | 'evidence' | 'signingTime' | 'marks' | 'image' | 'values'
 >;
 
-/** Returns undefined for a document without fields whose signatures have one mark each at most. */
+/** Returns undefined for a document without fields and tags whose signatures have one mark each at most. */
 export function signatureContent(
   document: DocumentContext,
   signatures: readonly MarkedSignature[],
@@ -43,7 +43,9 @@ export function signatureContent(
           : null,
     })),
   );
-  return fields.length === 0 && marks.length === 0 ? undefined : { fields, marks };
+  const { covers = [] } = document;
+  if (fields.length === 0 && marks.length === 0 && covers.length === 0) return undefined;
+  return { fields, marks, ...(covers.length > 0 && { covers }) };
 }
 
 /** The marks that the field of the signature does not show: it is seen in the first of its kind. */

@@ -111,6 +111,8 @@ export interface RenditionModel {
   /** Number of later entries of the history. */
   readonly trailOmitted: number;
   readonly marks: readonly RenditionMark[];
+  /** Places of tags in the text, which are covered. @default none */
+  readonly covers?: readonly Omit<RenditionMark, 'type' | 'lines' | 'image'>[];
   /** Last change of the document; said to be the time the version was made at. */
   readonly at: Millis;
 }

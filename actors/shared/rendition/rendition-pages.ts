@@ -13,18 +13,22 @@ const GREY = 0.35;
 /** Pictures by their SHA-256. */
 export type Pictures = ReadonlyMap<string, Uint8Array>;
 
-/** The marks that belong on a page, in the order they were made. */
+/** The covers of tags and the marks that belong on a page, in the order they were made. */
 export function markItems(
-  { marks, document }: RenditionModel,
+  { marks, document, covers = [] }: RenditionModel,
   { number, count, width, height }: ShownPage,
   pictures: Pictures,
 ): readonly DrawnItem[] {
   const here = marks.filter((mark) => pageOf(mark, count) === number);
-  return here.flatMap((mark) => itemsOf(fitted(mark, width, height), document.checkUrl, pictures));
+  const covered = covers.filter((cover) => pageOf(cover, count) === number);
+  return [
+    ...covered.map((cover): DrawnItem => ({ ...cover, shape: 'box', fill: 1 })),
+    ...here.flatMap((mark) => itemsOf(fitted(mark, width, height), document.checkUrl, pictures)),
+  ];
 }
 
 /** Returns the page of a mark; the last page for a number above the count. */
-function pageOf({ pageNumber }: RenditionMark, count: number): number {
+function pageOf({ pageNumber }: Pick<RenditionMark, 'pageNumber'>, count: number): number {
   return pageNumber === null ? count : Math.min(Math.max(1, pageNumber), count);
 }
 

@@ -54,6 +54,19 @@ export class AppearanceWriter {
     return referenceText(this.#draft.add(packedStream(keys, Buffer.from(content, 'latin1'))));
   }
 
+  /** Writes a white rectangle and returns the text of the reference to it. @param extent as shown, points */
+  blank(extent: Extent, rotation: Rotation): string {
+    const size = `${numberText(extent.width)} ${numberText(extent.height)}`;
+    const resources = this.#rules.deviceColours
+      ? ''
+      : `/ColorSpace<</Ink ${colourSpace('grey', this.#rules)}>>`;
+    const white = this.#rules.deviceColours ? '1 g' : '/Ink cs 1 sc';
+    const keys = `/Type/XObject/Subtype/Form/BBox[0 0 ${size}]/Matrix[${upright(extent, rotation)}]/Resources<<${resources}>>`;
+    return referenceText(
+      this.#draft.add(packedStream(keys, Buffer.from(`${white} 0 0 ${size} re f`, 'latin1'))),
+    );
+  }
+
   /** Writes the appearance of a text field: one line, or more where they fit. */
   text(extent: Extent, rotation: Rotation, value: string): string {
     const fits = extent.height >= 2 * 1.2 * TEXT_SIZE || value.includes('\n');

@@ -33,6 +33,15 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
   const writer = new AppearanceWriter(draft, pdfARules(pdf));
   const places = new Places(pdf);
   let isFormNew = false;
+  // Annotations are painted in their order.
+  for (const place of isSigned ? [] : (content.covers ?? [])) {
+    const at = places.of(place);
+    addAnnotation(
+      draft,
+      at,
+      `/Subtype/Stamp/F ${STAMP_FLAGS}/AP<</N ${writer.blank(extentOf(at), at.view.rotation)}>>`,
+    );
+  }
   for (const field of content.fields) {
     const found = present.get(field.name);
     if (found !== undefined) {

@@ -266,6 +266,8 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   templateFieldValues: ['Accepted and ignored.', {}],
   templateFile: 'Upload with the template. Texts in double braces name columns of the table.',
   templateId: 'Accepted and ignored.',
+  textTags:
+    'Whether tags in the text of PDFs, such as `{{sig:Tenant}}` and `{{text:Tenant:city}}`, place marks and fields. Fields of the request without a place need a tag of their name. Default false.',
   ticket: [
     'Ticket of the participant’s link, in place of a key. It lasts 24 hours, or 90 days in a mail.',
     '0f8c1d2e3b4a59687786a5b4c3d2e1f0',

@@ -171,6 +171,7 @@ const creationMembers = {
   securityContextId: maybeUuid,
   templateId: maybeUuid,
   templateFieldValues: map(z.unknown()).nullish(),
+  textTags: maybeFlag,
 };
 
 export const createDocumentsInput = members({

@@ -48,6 +48,7 @@ export const CREATION_REFUSALS = [
   'InvalidFieldValue',
   'InvalidFlowAction',
   'InvalidIdentifier',
+  'InvalidTextTag',
   'TimestampNotAvailable',
 ] as const;
 

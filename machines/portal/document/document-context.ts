@@ -3,7 +3,7 @@
  * Source: docs/portal-values.md §§5-10, 13-15.
  */
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
-import type { FieldValue } from '../field-values.ts';
+import type { FieldPlace, FieldValue } from '../field-values.ts';
 import type {
   ActionPlan,
   Attachment,
@@ -72,6 +72,8 @@ export interface DocumentInput extends DocumentFile, DocumentSource {
   readonly externalId?: string;
   /** Automatic reminders; absent = none. */
   readonly reminders?: ReminderSchedule;
+  /** Places of tags in the text of the file, which its signed versions cover; absent = none. */
+  readonly covers?: readonly FieldPlace[];
   /** True: no notifications for the first step. */
   readonly quietStart: boolean;
   /** The other documents of the same call, when this one announces them all; null = another one does. */
@@ -96,10 +98,7 @@ export interface AcceptedSignature {
   readonly evidenceSha256: string | null;
   readonly marks: readonly Mark[];
   readonly image: BlobRef | null;
-  /**
-   * For `certificate`: the signer's certificate as lower-case hex SHA-256, the result of the first step, the value
-   * (Base64).
-   */
+  /** For `certificate`: the signer's certificate, lower-case hex SHA-256; result of the first step; value (Base64). */
   readonly certificate: string | null;
   readonly state: BlobRef | null;
   readonly value: string | null;

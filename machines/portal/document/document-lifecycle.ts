@@ -112,8 +112,10 @@ export const remove =
 export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) => {
   const { at, name, file, format, parts, quietStart, tellParticipants, marks, additionalInfo } = message;
   const { actions, pending } = actionsReleased(withRestartedFlow(document.actions, marks, at), at);
+  // Tags were in the text of the version before.
+  const { covers: _, ...kept } = document;
   const context: DocumentContext = {
-    ...document,
+    ...kept,
     ...{ name, file, format, parts, actions },
     ...(additionalInfo !== undefined && { additionalInfo }),
     current: file.blob,

@@ -1,0 +1,209 @@
+/**
+ * Marks and fields that tags in the text of a PDF place. Source: docs/fields.md.
+ *
+ * A tag is `{{type:who}}` for a mark, `{{type:who:name}}` for a field; `*` behind the type makes a field required, and
+ * a last part such as `160x40` is the size in points.
+ */
+import { plainLine } from '../../../machines/plain-text.ts';
+import type { FieldPlace, FieldType } from '../../../machines/portal/field-values.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ActionPlan, MarkType } from '../../../machines/portal/portal-types.ts';
+import type { TextTag } from '../../pool/portal-tasks.ts';
+import type { CreateDocuments, FieldInput, FlowActionInput, MarkInput } from '../api/documents.ts';
+import { folded } from '../document-records/document-index.ts';
+import { assertFieldNames, planFields } from './field-plans.ts';
+import { planMarks } from './mark-plans.ts';
+
+/** Tags of one file; ours. */
+export const MAX_TEXT_TAGS = 500;
+/** Most tags that a refusal names. */
+const MAX_NAMED = 20;
+
+interface Extent {
+  readonly width: number;
+  readonly height: number;
+}
+
+interface TagType {
+  /** The mark of a tag without a name; absent = it needs a name. */
+  readonly mark?: { readonly type: MarkType; readonly extent: Extent };
+  /** The field of a tag with a name; absent = it has none. */
+  readonly field?: { readonly type: FieldType; readonly extent: Extent };
+}
+
+const LINE = 16;
+const TYPES: { readonly [type: string]: TagType } = {
+  sig: { mark: { type: 'SignatureVisualRepresentation', extent: { width: 160, height: 40 } } },
+  initials: {
+    mark: { type: 'SignatureInitials', extent: { width: 60, height: 30 } },
+    field: { type: 'Initials', extent: { width: 50, height: LINE } },
+  },
+  text: { field: { type: 'Text', extent: { width: 120, height: LINE } } },
+  number: { field: { type: 'Number', extent: { width: 80, height: LINE } } },
+  date: { field: { type: 'Date', extent: { width: 80, height: LINE } } },
+  checkbox: { field: { type: 'Checkbox', extent: { width: LINE, height: LINE } } },
+  choice: { field: { type: 'Choice', extent: { width: 120, height: LINE } } },
+};
+
+/** Marks and fields that tags add to one flow action. */
+interface Added {
+  readonly marks: MarkInput[];
+  readonly fields: FieldInput[];
+}
+
+interface ReadTag {
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly who: string;
+  /** Null for a mark. */
+  readonly name: string | null;
+  readonly extent: Extent | null;
+}
+
+const TYPE = /^([a-z]+)(\*?)$/;
+const SIZE = /^(\d{1,4})x(\d{1,4})$/;
+
+/** A field that a tag places: it has neither a place nor a form field. */
+function isUnplaced({ topLeftX, topLeftY, width, height, formField }: FieldInput): boolean {
+  return [topLeftX, topLeftY, width, height].every((one) => one == null) && !formField?.trim();
+}
+
+/** The actions without the fields that tags place; as they are for a request without tags. */
+export function withoutTaggedFields({
+  flowActions,
+  textTags,
+}: Pick<CreateDocuments, 'flowActions' | 'textTags'>): readonly FlowActionInput[] {
+  if (textTags !== true) return flowActions;
+  return flowActions.map((action) => {
+    const fields = action.fields?.filter((field) => !isUnplaced(field));
+    return fields === undefined || fields.length === action.fields?.length ? action : { ...action, fields };
+  });
+}
+
+/**
+ * Adds the marks and fields of tags to the plans of the actions. A field of the request that has the name of a tag and no
+ * place gets its place.
+ * @param uploadId of the file; undefined for an envelope
+ * Refusals: `InvalidTextTag`, and those of plans.
+ */
+export function withTextTags(
+  plans: readonly ActionPlan[],
+  inputs: readonly FlowActionInput[],
+  tags: readonly TextTag[],
+  dependencies: Parameters<typeof planFields>[2] & { readonly uploadId: string | undefined },
+): { readonly actions: readonly ActionPlan[]; readonly covers: readonly FieldPlace[] } {
+  if (tags.length > MAX_TEXT_TAGS)
+    throw new PortalRefusal('LimitExceeded', `A file has at most ${MAX_TEXT_TAGS} tags in its text.`);
+  const faults = new Map<string, string>();
+  const added = inputs.map((): Added => ({ marks: [], fields: [] }));
+  for (const tag of tags) {
+    const fault = addTag(tag, inputs, added);
+    if (fault !== undefined) faults.set(`{{${plainLine(tag.text)}}}`, fault);
+  }
+  for (const [index, { fields }] of inputs.entries()) {
+    for (const { name, uploadId } of (fields ?? []).filter(isUnplaced)) {
+      const isElsewhere = uploadId && uploadId.toLowerCase() !== dependencies.uploadId;
+      const isPlaced = added[index]?.fields.some((field) => field.name === name.trim());
+      if (!isElsewhere && isPlaced !== true) faults.set(name, 'The field has no place, and no tag names it.');
+    }
+  }
+  if (faults.size > 0)
+    throw new PortalRefusal('InvalidTextTag', undefined, {
+      details: Object.fromEntries(
+        [...faults].slice(0, MAX_NAMED).map(([name, fault]) => [name.slice(0, 100), fault]),
+      ),
+    });
+  const whole = [{ uploadId: '', pagesBefore: 0, pages: undefined, lastPage: null }];
+  const actions = plans.map((plan, index): ActionPlan => {
+    const { marks, fields } = added[index] ?? { marks: [], fields: [] };
+    const planned = planFields([...fields], whole, dependencies);
+    return {
+      ...plan,
+      marks: [...plan.marks, ...planMarks([...marks], whole)],
+      ...(planned.length > 0 && { fields: [...(plan.fields ?? []), ...planned] }),
+    };
+  });
+  assertFieldNames(actions);
+  return { actions, covers: tags.map(({ cover }) => cover) };
+}
+
+/** Returns what is wrong with the tag, in ASCII. */
+function addTag(
+  { text, place }: TextTag,
+  inputs: readonly FlowActionInput[],
+  added: readonly Added[],
+): string | undefined {
+  const tag = readTag(text);
+  if (tag === undefined) return 'A tag is {{type:who}} or {{type:who:name}}.';
+  const type = TYPES[tag.type];
+  if (type === undefined) return `The type is one of ${Object.keys(TYPES).join(', ')}.`;
+  const index = actionOf(tag.who, inputs);
+  if (typeof index === 'string') return index;
+  const [input, own] = [inputs[index], added[index]];
+  const isSigner = (input?.type ?? 'Signer') === 'Signer';
+  const isSigning = isSigner || input?.type === 'SignRule';
+  if (tag.name === null) {
+    if (type.mark === undefined) return `A field needs a name, as in {{${tag.type}:who:name}}.`;
+    if (tag.isRequired) return 'Only a field is made required.';
+    if (!isSigning) return 'This participant approves and does not sign.';
+    own?.marks.push({ type: type.mark.type, ...placed(place, tag.extent ?? type.mark.extent) });
+    return undefined;
+  }
+  if (type.field === undefined) return 'A signature has no name.';
+  if (!isSigner) return 'Only an action of the type Signer has fields.';
+  const { name } = tag;
+  if (added.some(({ fields }) => fields.some((field) => field.name === name)))
+    return 'Another tag has this name.';
+  const given = input?.fields?.find((field) => isUnplaced(field) && field.name.trim() === name);
+  if (given?.type && given.type !== type.field.type)
+    return `The request has a field of this name and of the type ${given.type}.`;
+  const { width, height } = type.field.extent;
+  const isBox = type.field.type === 'Checkbox';
+  const extent = tag.extent ?? { width: isBox ? width : Math.max(width, place.width), height };
+  own?.fields.push({
+    ...given,
+    name,
+    type: type.field.type,
+    required: tag.isRequired || given?.required === true,
+    ...placed(place, extent),
+    uploadId: undefined,
+  });
+  return undefined;
+}
+
+/** Undefined for what is no tag. */
+function readTag(text: string): ReadTag | undefined {
+  const [first = '', who = '', ...rest] = plainLine(text)
+    .split(':')
+    .map((part) => part.trim());
+  const [, type, star] = TYPE.exec(first.toLowerCase()) ?? [];
+  const size = SIZE.exec(rest.at(-1) ?? '');
+  const names = size === null ? rest : rest.slice(0, -1);
+  if (type === undefined || who === '' || names.length > 1 || names[0] === '') return undefined;
+  return {
+    type,
+    isRequired: star === '*',
+    who,
+    name: names[0] ?? null,
+    extent: size === null ? null : { width: Number(size[1]), height: Number(size[2]) },
+  };
+}
+
+/** Index of the action that a tag names: by its title, else by the participant. Returns what is wrong, in ASCII. */
+function actionOf(who: string, inputs: readonly FlowActionInput[]): number | string {
+  const wanted = folded(who);
+  const having = (names: (input: FlowActionInput) => readonly (string | null | undefined)[]) =>
+    inputs.flatMap((input, index) =>
+      names(input).some((name) => name && folded(name.trim()) === wanted) ? [index] : [],
+    );
+  const titled = having(({ title }) => [title]);
+  const found =
+    titled.length > 0 ? titled : having(({ user, ruleName }) => [user?.name, user?.email, ruleName]);
+  if (found.length > 1) return 'Several flow actions have this title or participant.';
+  return found[0] ?? 'No flow action has this title or participant.';
+}
+
+/** Stands on the lower edge of the tag's text: signatures and values stand on lines. */
+function placed({ topLeftX, topLeftY, height, pageNumber }: TextTag['place'], extent: Extent): FieldPlace {
+  return { ...extent, topLeftX, topLeftY: Math.max(0, topLeftY + height - extent.height), pageNumber };
+}
