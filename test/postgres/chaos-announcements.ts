@@ -28,8 +28,13 @@ export interface Announcements {
   readonly settings: { readonly [key: string]: string | number | boolean };
   /** Creates a document and approves it; each request is repeated until it is answered. */
   document(name: string, pick: () => Service | undefined): Promise<void>;
-  /** Everything that is missing or was told under two ids, in words. */
-  broken(service: Service): Promise<readonly string[]>;
+  /** Makes a draft. Returns what gives it another name; a change is repeated until it is answered. */
+  draft(pick: () => Service | undefined): Promise<(name: string) => Promise<void>>;
+  /**
+   * Everything that is missing or was told under two ids, in words.
+   * @param stepsOf number of steps of a draft
+   */
+  broken(service: Service, stepsOf: (id: string) => Promise<number>): Promise<readonly string[]>;
   /** Webhook calls and mails that came more than once. */
   readonly repeats: { readonly calls: number; readonly mails: number };
   readonly documents: number;
@@ -39,6 +44,8 @@ export async function startAnnouncements(t: { teardown(task: () => unknown): voi
   const receiver = await startReceiver(t, (_, response) => setImmediate(() => response.writeHead(204).end()));
   const relay = await startRelay(t);
   const documents = new Map<string, string>();
+  /** Drafts, with the name acknowledged last and the number of acknowledged changes. */
+  const drafts = new Map<string, { readonly name: string; readonly changes: number }>();
   return {
     settings: {
       'Notifications:Webhooks:0:Url': `${receiver.url}/jobs`,
@@ -71,9 +78,24 @@ export async function startAnnouncements(t: { teardown(task: () => unknown): voi
         return true;
       });
     },
-    async broken(service) {
+    async draft(pick) {
+      const body = (name: string) => ({ name, document: { files: [], flowActions: [] } });
+      const { id } = await repeated(pick, (service) =>
+        call<{ id: string }>(service, 'POST', '/api/document-drafts', body('new')),
+      );
+      drafts.set(id, { name: 'new', changes: 0 });
+      return async (name) => {
+        await repeated(pick, async (service) => {
+          await call(service, 'PUT', `/api/document-drafts/${id}`, body(name));
+          return true;
+        });
+        drafts.set(id, { name, changes: (drafts.get(id)?.changes ?? 0) + 1 });
+      };
+    },
+    async broken(service, stepsOf) {
       const { jobs, ofDocuments } = sorted(receiver.calls);
       return [
+        ...(await lostChanges(service, drafts, stepsOf)),
         ...(await openDocuments(service, [...documents.keys()])),
         ...[...documents].flatMap(([id]) => wrongEvents(id, ofDocuments.get(id) ?? [])),
         ...[...documents.values()].flatMap((email) => wrongMails(email, relay)),
@@ -166,6 +188,23 @@ async function openDocuments(service: Service, ids: readonly string[]): Promise<
   }
   const { totalCount } = await call<{ totalCount: number }>(service, 'GET', '/api/documents?limit=1');
   if (totalCount !== ids.length) broken.push(`${totalCount} documents for ${ids.length} acknowledged ones`);
+  return broken;
+}
+
+/** A draft has the name acknowledged last, and was stored once for each acknowledged change. */
+async function lostChanges(
+  service: Service,
+  drafts: ReadonlyMap<string, { readonly name: string; readonly changes: number }>,
+  stepsOf: (id: string) => Promise<number>,
+): Promise<readonly string[]> {
+  const broken: string[] = [];
+  for (const [id, { name, changes }] of drafts) {
+    const found = await call<{ name: string }>(service, 'GET', `/api/document-drafts/${id}`);
+    if (found.name !== name) broken.push(`draft ${id} is called ${found.name} instead of ${name}`);
+    // The first step is its creation; a change whose answer was lost was made again.
+    const steps = await stepsOf(id);
+    if (!(steps >= changes + 1)) broken.push(`draft ${id} has ${steps} steps after ${changes} changes`);
+  }
   return broken;
 }
 

@@ -10,7 +10,7 @@ test('three nodes that are killed and suspended, with cut lines and a crashing d
   if (cluster === undefined) return;
   t.teardown(() => cluster.remove());
   const root = await temporaryRoot(t);
-  const { acknowledged, broken, takeOverMs, documents, repeats } = await runChaos(t, {
+  const { acknowledged, uploads, broken, takeOverMs, documents, repeats } = await runChaos(t, {
     ...{ root, cluster, nodes: 3, requests: 200, faults: 5, seed: 1, leaseSeconds: 3 },
     say: (text) => t.log(text),
   });
@@ -18,6 +18,7 @@ test('three nodes that are killed and suspended, with cut lines and a crashing d
   t.log(`Take-over after ${takeOverMs.join(', ')} ms.`);
   t.deepEqual(broken, []);
   t.true(acknowledged >= 200);
+  t.true(uploads > 0);
   t.true(takeOverMs.length > 0);
   t.true(documents > 0);
 });

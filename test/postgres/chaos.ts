@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { samplePdf } from '../../bench/samples.ts';
 import { seededIds } from '../../runtime/index.ts';
+import { actorKey } from '../../runtime/store/postgres/steps-as-arrays.ts';
 import { Service } from '../service/service.ts';
 import { brokenPromises, sha256 } from '../service/signing/evidence.ts';
 import { type Announcements, startAnnouncements } from './chaos-announcements.ts';
@@ -25,7 +26,7 @@ export interface ChaosOptions {
   readonly root: string;
   readonly cluster: Cluster;
   readonly nodes: number;
-  /** Uploads to be acknowledged. */
+  /** Requests to be acknowledged: changes of drafts, a third of them uploads. */
   readonly requests: number;
   /** Faults while they are sent; the kinds take turns. */
   readonly faults: number;
@@ -36,6 +37,8 @@ export interface ChaosOptions {
 
 export interface ChaosReport {
   readonly acknowledged: number;
+  /** Uploads among them; the others changed drafts. */
+  readonly uploads: number;
   /** Broken promises, in words. */
   readonly broken: readonly string[];
   /** Milliseconds from the end of a node to the moment its work belonged to others. */
@@ -52,9 +55,18 @@ const CHECK_MS_PER_REQUEST = 40;
 /** Time without any progress after which a run is given up, milliseconds. */
 const STANDSTILL_MS = 180_000;
 
+/**
+ * One of so many requests is an upload: it costs some 60 ms of processor time until its signed file is announced. The
+ * others change a draft, one step of an actor that the next change finds on another node.
+ */
+const UPLOAD_EVERY = 3;
+
 /** One of so many requests makes a document and approves it; one of so many drops a file into the folder. */
-const DOCUMENT_EVERY = 25;
-const DROP_EVERY = 10;
+const DOCUMENT_EVERY = 75;
+const DROP_EVERY = 30;
+
+/** Requests in flight: enough for nodes to commit several steps in one transaction. */
+const SENDERS = 12;
 
 const FAULTS = ['kill', 'suspend', 'cut', 'delay', 'database'] as const;
 
@@ -146,18 +158,27 @@ export async function runChaos(
   const anyNode = () => living()[pick(nodes.length)] ?? living()[0];
 
   const load = { accepted: [] as string[], dropped: [] as string[] };
+  let acknowledged = 0;
   let isSending = true;
   let sent = 0;
   const send = async () => {
-    while (isSending && load.accepted.length < options.requests) {
+    const change = await announcements.draft(anyNode);
+    while (isSending && acknowledged < options.requests) {
       sent += 1;
       const name = `chaos-${options.seed}-${sent}`;
-      const content = sent % 3 === 0 ? samplePdf(3000, name) : `text of ${name}`;
+      const isPdf = sent % (3 * UPLOAD_EVERY) === 0;
+      const content = isPdf ? samplePdf(3000, name) : `text of ${name}`;
       if (sent % DOCUMENT_EVERY === 7) await announcements.document(name, anyNode);
-      else if (sent % DROP_EVERY === 0) {
+      else if (sent % DROP_EVERY === 1) {
         await writeFile(join(root, 'input', `${name}.txt`), content);
         load.dropped.push(sha256(content));
-      } else await upload(`${name}${sent % 3 === 0 ? '.pdf' : '.txt'}`, content);
+      } else if (sent % UPLOAD_EVERY === 0) {
+        await upload(`${name}${isPdf ? '.pdf' : '.txt'}`, content);
+        acknowledged += 1;
+      } else {
+        await change(name);
+        acknowledged += 1;
+      }
     }
   };
   /** Repeats under one key until it is answered: the job is the same however often it was received. */
@@ -186,15 +207,15 @@ export async function runChaos(
   };
   /** Waits until so many requests are acknowledged. */
   const reach = async (goal: number) => {
-    let [last, since] = [load.accepted.length, performance.now()];
-    while (load.accepted.length < goal) {
+    let [last, since] = [acknowledged, performance.now()];
+    while (acknowledged < goal) {
       await sleep(20);
-      if (load.accepted.length > last) [last, since] = [load.accepted.length, performance.now()];
+      if (acknowledged > last) [last, since] = [acknowledged, performance.now()];
       if (performance.now() - since > STANDSTILL_MS)
         throw new Error(`Nothing was acknowledged for ${STANDSTILL_MS / 1000} s: ${await openWork(direct)}`);
     }
   };
-  const senders = Array.from({ length: 6 }, send);
+  const senders = Array.from({ length: SENDERS }, send);
 
   const takeOverMs: number[] = [];
   const sessionsOf = async (name: string, before: number) =>
@@ -211,7 +232,7 @@ export async function runChaos(
     await reach(goal);
     const kind = FAULTS[at % FAULTS.length] ?? 'kill';
     const node = nodes[pick(nodes.length)] as Node;
-    say(`${load.accepted.length} acknowledged; ${kind} ${kind === 'database' ? '' : node.name}`);
+    say(`${acknowledged} acknowledged; ${kind} ${kind === 'database' ? '' : node.name}`);
     const { service } = node;
     if (kind === 'database') {
       await cluster.stop('immediate');
@@ -237,18 +258,25 @@ export async function runChaos(
   await Promise.all(senders);
   isSending = false;
 
-  say(`${load.accepted.length} acknowledged; waiting for the end of all work`);
+  say(`${acknowledged} acknowledged; waiting for the end of all work`);
   const patience = CHECK_TIMEOUT_MS + options.requests * CHECK_MS_PER_REQUEST;
   const end = performance.now() + 2 * patience;
   let broken: readonly string[] = ['no node answered'];
   let last: string | undefined;
+  /** Steps of a draft. */
+  const stepsOf = async (id: string) => {
+    const { rows } = await direct.query<{ revision: string }>('SELECT revision FROM actors WHERE key = $1', [
+      actorKey({ kind: 'draft', id }),
+    ]);
+    return Number(rows[0]?.revision);
+  };
   const checked = (service: Service) =>
     service
       .idle(20)
       .then(() => settled(direct))
       .then(async () => [
         ...(await brokenPromises(service, load)),
-        ...(await announcements.broken(service)).slice(0, 20),
+        ...(await announcements.broken(service, stepsOf)).slice(0, 20),
       ])
       // Another node may still receive them, for all that is known; a later start removes them.
       .then((found) => found.filter((promise) => !/^input\/\..*\.part was left behind$/.test(promise)))
@@ -270,7 +298,8 @@ export async function runChaos(
   await Promise.all(nodes.map(({ line }) => line.close()));
   report.push(...(await brokenHistory(root, cluster, schema)));
   const { documents, repeats } = announcements;
-  return { acknowledged: load.accepted.length, broken: report, takeOverMs, documents, repeats };
+  const uploads = load.accepted.length;
+  return { acknowledged, uploads, broken: report, takeOverMs, documents, repeats };
 }
 
 /** Resolves once no effect is left to do, or when that takes long: the check then says what is missing. */
