@@ -210,7 +210,7 @@ export const serve: Serve = async (settings, log, options) => {
         load,
         nodes: store.nodes,
         observe: metrics.portalRequest,
-        pageRoutes: portalPageRoutes(services.portal, clock, log),
+        pageRoutes: portalPageRoutes(services.portal, { clock, ids, log }),
       });
       portalUrl = (await listener.listen()).url;
       working.push(() => listener.close());

@@ -280,7 +280,9 @@ export class Portal implements PortalService, HostedService {
       singletons: new Singletons(dependencies),
       validation: new Validation({ documents: directory, described, uploads, store }),
       drafts: new Drafts({ system, store, clock, ids, uploads, creation }),
-      templates: new Templates({ system, store, clock, ids, order, uploads, creation, generations }),
+      templates: new Templates({
+        ...{ system, store, clock, ids, order, uploads, directory, creation, generations },
+      }),
       savedFlows: new SavedFlowService({ system, store, clock, ids, creation }),
       generations,
       marksSessions: new MarksSessionService({

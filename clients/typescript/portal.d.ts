@@ -507,6 +507,13 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: undefined;
   };
+  /** Keeps the files, flow and fields of a document as a template; its people become roles. */
+  readonly "POST /api/templates/from-document": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "documentId": string; readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "expirationDays"?: (number) | (null) };
+    readonly answer: TemplateItem;
+  };
   /** Lists the versions of a template that are kept, newest first. */
   readonly "GET /api/templates/{id}/versions": {
     readonly params: { readonly "id": string };

@@ -235,7 +235,7 @@ async function serve(
     clock: systemClock,
     ids: systemIds,
     log: recorder([]),
-    pageRoutes: [...portalPageRoutes(service, systemClock), ...more],
+    pageRoutes: [...portalPageRoutes(service, { clock: systemClock, ids: systemIds }), ...more],
   });
   t.teardown(() => server.close());
   return (await server.listen()).url;

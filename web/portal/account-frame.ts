@@ -56,6 +56,7 @@ function pagesOf({ role }: SignedInUser, { texts, words }: AccountPage): readonl
   return [
     { path: '/account/documents', label: sender.documents },
     { path: '/account/documents/new', label: sender.newDocument },
+    { path: '/account/templates', label: sender.templates.title },
     ...(role === 'administrator'
       ? [
           { path: '/organization', label: navigation.organization },

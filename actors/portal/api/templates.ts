@@ -1,5 +1,5 @@
 /** Templates: creation requests with roles, kept in versions. Source: docs/decisions/0120-templates.md. */
-import type { Millis } from '../../../machines/ids.ts';
+import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type { Principal } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
 import type {
@@ -44,6 +44,12 @@ export interface TemplateBody {
   readonly document: unknown;
 }
 
+/** Settings of a template that a document does not have. */
+export interface TemplateOfDocument extends Omit<TemplateBody, 'document'> {
+  /** Empty: that of the document. */
+  readonly name: string;
+}
+
 export interface TemplateQuery extends Omit<FolderQuery, 'parent'> {
   /** Roles contain this text. */
   readonly role?: string | undefined;
@@ -80,6 +86,15 @@ export interface DocumentTemplates {
   list(tenant: Tenant, query: TemplateQuery): Promise<Page<TemplateItem>>;
   /** Refusals: those of creation; `LimitExceeded`. */
   create(tenant: Tenant, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem>;
+  /** The flow of a document with its files, without its people. Refusals: those of creation; `DocumentNotFound`. */
+  createOfDocument(
+    tenant: Tenant,
+    document: DocumentId,
+    body: TemplateOfDocument,
+    read: ReadTemplate,
+  ): Promise<TemplateItem>;
+  /** Paths with a ticket from which the files of the newest version can be read, by upload id. */
+  locations(tenant: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }>;
   /** @param version null = the newest. Refusals: `TemplateVersionNotFound`. */
   get(tenant: Tenant, id: string, version: number | null): Promise<TemplateView>;
   /** The versions that are kept, newest first. */

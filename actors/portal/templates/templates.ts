@@ -6,10 +6,10 @@
  *
  * Source: docs/decisions/0120-templates.md.
  */
-import { parsePortalId } from '../../../machines/ids.ts';
+import { type DocumentId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { plainText } from '../../../machines/plain-text.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { DocumentTemplate } from '../../../machines/portal/portal-types.ts';
+import type { DocumentTemplate, FileEntry } from '../../../machines/portal/portal-types.ts';
 import {
   TEMPLATE_REMOVED,
   type TemplateContent,
@@ -40,14 +40,18 @@ import type {
   TemplateDocuments,
   TemplateGeneration,
   TemplateItem,
+  TemplateOfDocument,
   TemplateQuery,
   TemplateRequest,
   TemplateView,
 } from '../api/templates.ts';
+import type { DocumentDirectory } from '../document-records/document-directory.ts';
+import { documentOf } from '../document-records/document-reader.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
 import { blobCounters } from '../uploads/blobs.ts';
-import type { Uploads } from '../uploads/uploads.ts';
+import type { StoredUpload, Uploads } from '../uploads/uploads.ts';
+import { requestOfDocument } from './document-template.ts';
 import { rolesOf, withPeople, withProperties, withStandIns } from './template-request.ts';
 
 const TEMPLATE = actorKind<typeof templateMachine>('template');
@@ -90,7 +94,8 @@ export interface TemplatesDependencies {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly order: OrderNumbers;
-  readonly uploads: Pick<Uploads, 'findUpload' | 'restore'>;
+  readonly uploads: Pick<Uploads, 'findUpload' | 'restore' | 'locationOf'>;
+  readonly directory: DocumentDirectory;
   readonly creation: Pick<DocumentCreation, 'create' | 'check'>;
   readonly generations: {
     createOfTemplate(
@@ -151,6 +156,46 @@ export class Templates implements DocumentTemplates {
     if (!made.accepted) throw new PortalRefusal('ServiceBusy');
     await made.durable;
     return itemOf({ ...context, id }, newestOf(context));
+  }
+
+  async createOfDocument(
+    tenant: Tenant,
+    id: DocumentId,
+    { name, description, expirationDays }: TemplateOfDocument,
+    read: ReadTemplate,
+  ): Promise<TemplateItem> {
+    const { directory } = this.#dependencies;
+    const { context } = await documentOf(directory, tenant, id);
+    // Files that were merged into an envelope with their signatures are no attachments of a new document.
+    const given = context.attachments.filter(({ signatures }) => signatures === undefined);
+    const file = await this.#uploadOf(tenant, context.file);
+    const attachments = new Map<string, string>();
+    for (const attachment of given)
+      attachments.set(attachment.id, (await this.#uploadOf(tenant, attachment.file)).id);
+    const document = requestOfDocument(context, { file: file.id, attachments });
+    const body = { name: name || context.name, description, expirationDays, document };
+    return this.create(tenant, body, read);
+  }
+
+  /** A new upload with the content of a file of a document. Refusals: `UploadNotFound`. */
+  async #uploadOf({ organization, application }: Tenant, file: FileEntry): Promise<StoredUpload> {
+    const { ids, uploads, clock } = this.#dependencies;
+    const { name, contentType, blob, md5 } = file;
+    const upload: StoredUpload = {
+      id: ids.uuid() as UploadId,
+      ...{ organizationId: organization.id, applicationId: application.id },
+      ...{ name, contentType, blob, md5, createdAt: clock.now() },
+    };
+    await uploads.restore(upload);
+    return upload;
+  }
+
+  async locations({ organization }: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }> {
+    const { uploads } = this.#dependencies;
+    const newest = newestOf(await this.#existing(organization.id, id));
+    // Uploads are swept after a day; the template keeps their content.
+    for (const upload of newest.uploads) await uploads.restore(upload);
+    return Object.fromEntries(newest.uploads.map((upload) => [upload.id, uploads.locationOf(upload.id)]));
   }
 
   async get({ organization }: Tenant, id: string, version: number | null): Promise<TemplateView> {

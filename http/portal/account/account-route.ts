@@ -57,6 +57,8 @@ const UNKNOWN: ReadonlySet<string> = new Set<PortalRefusalCode>([
   'DocumentNotFound',
   'DocumentIsDeleted',
   'DocumentDraftNotFound',
+  'TemplateNotFound',
+  'TemplateVersionNotFound',
 ]);
 
 /** A form field; longer texts are refused. */

@@ -3,7 +3,7 @@
  * Those for participants change nothing and set no cookie; users sign in to theirs.
  */
 import type { PortalService } from '../../../actors/portal/api.ts';
-import type { Clock, Log } from '../../../runtime/index.ts';
+import type { Clock, Ids, Log } from '../../../runtime/index.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { applicationPageRoutes } from '../account/application-pages.ts';
 import { organizationPageRoutes } from '../account/organization-page.ts';
@@ -12,6 +12,7 @@ import { signInRoutes } from '../account/sign-in-pages.ts';
 import { userPageRoutes } from '../account/user-pages.ts';
 import { brandingAssetRoutes } from '../branding/branding-assets.ts';
 import { senderRoutes } from '../sender/sender-pages.ts';
+import { templatePageRoutes } from '../sender/template-pages.ts';
 import { homePageRoutes } from './home-page.ts';
 import { marksRoutes } from './marks-page.ts';
 import { portalAssetRoutes } from './portal-assets.ts';
@@ -33,12 +34,19 @@ export type PageService = Pick<
   | 'branding'
   | 'documents'
   | 'drafts'
+  | 'templates'
+  | 'idempotency'
 >;
+
+export interface PageDependencies {
+  readonly clock: Pick<Clock, 'elapsed' | 'after'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly log?: Log;
+}
 
 export function portalPageRoutes(
   service: PageService,
-  clock: Pick<Clock, 'elapsed' | 'after'>,
-  log?: Log,
+  { clock, ids, log }: PageDependencies,
 ): readonly AnyRoute[] {
   return [
     ...homePageRoutes(),
@@ -52,6 +60,7 @@ export function portalPageRoutes(
     ...applicationPageRoutes(service.administration),
     ...userPageRoutes(service.users),
     ...senderRoutes(service.documents, service.drafts),
+    ...templatePageRoutes({ ...service, ids }),
     ...portalAssetRoutes(),
   ];
 }

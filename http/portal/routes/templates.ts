@@ -11,13 +11,13 @@ import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../description/example-values.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
-import { maybeText, members, text, wholeFrom, withSent } from '../input/fields.ts';
+import { maybeText, members, text, uuid, wholeFrom, withSent } from '../input/fields.ts';
 import {
   createDocumentsInput,
   templateDocumentsInput,
   templateGenerationInput,
 } from '../input/flow-inputs.ts';
-import { idParams } from '../input/ids.ts';
+import { documentId, idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
 import { cursor, queryText } from '../input/query-fields.ts';
 import { isoTime } from '../input/timestamps.ts';
@@ -129,6 +129,15 @@ export const templateInput = members({
     },
   });
 
+const templateOfDocumentInput = members({
+  documentId: uuid.describe('Document of the organization; it does not change.'),
+  name: maybeText.describe('Name of the template; left out: that of the document.'),
+  description: maybeText.describe('Text for those who choose a template.'),
+  expirationDays: wholeFrom(1, MAX_EXPIRATION_DAYS)
+    .nullish()
+    .describe('Days from the creation of a document to its expiry.'),
+}).meta({ example: { documentId: '7c9f3a52-6d3e-4c5c-9a55-6f1b8f0f4a77', name: 'Lease' } });
+
 const version = z
   .string()
   .regex(/^\d{1,7}$/, { error: `must be a whole number from 1 to ${MAX_VERSION}` })
@@ -186,6 +195,28 @@ export function templateRoutes(
         get: (tenant, template, query) => templates.get(tenant, template, query.version ?? null),
         replace: (tenant, template, body) => templates.replace(tenant, template, body, readTemplate),
         remove: (tenant, template) => templates.remove(tenant, template),
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: '/api/templates/from-document',
+      group: 'System',
+      scope: 'Create',
+      summary: 'Keeps the files, flow and fields of a document as a template; its people become roles.',
+      body: templateOfDocumentInput,
+      responses: { 200: itemShape },
+      refusals: ['DocumentNotFound', 'DocumentIsDeleted', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
+      async handle({ tenant, body: { documentId: given, name, description, expirationDays } }) {
+        const made = await templates.createOfDocument(
+          tenant,
+          documentId(given),
+          {
+            name: name?.trim() ?? '',
+            ...{ description: description ?? null, expirationDays: expirationDays ?? null },
+          },
+          readTemplate,
+        );
+        return json(200, itemBody(made));
       },
     }),
     portalRoute({

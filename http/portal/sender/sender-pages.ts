@@ -100,7 +100,7 @@ function editorRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
       path: '/account/documents/new',
       summary: 'A page for users: the editor of a new document.',
       auth: 'user',
-      handle: ({ page, user }) => accountReply(200, editorPage(page, user, undefined)),
+      handle: ({ page, user }) => accountReply(200, editorPage(page, user, {})),
     }),
     accountGet({
       path: '/account/documents/drafts/{id}',
@@ -118,7 +118,7 @@ function editorRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
         if (status === DRAFT_STATUSES[2] && first !== undefined)
           return redirect(302, addressFrom(page, `/account/documents/${first.documentId}`));
         const locations = await drafts.locations(user.tenant, id);
-        return accountReply(200, editorPage(page, user, { id, document, locations }));
+        return accountReply(200, editorPage(page, user, { draft: { id, document, locations } }));
       },
     }),
   ];

@@ -7,6 +7,7 @@ import type { ExecutionContext } from 'ava';
 import { type PageService, portalPageRoutes } from '../../../http/portal/pages/routes.ts';
 
 import { systemClock } from '../../../runtime/clock.ts';
+import { systemIds } from '../../../runtime/ids.ts';
 import { type AnswerBook, checkAnswersOf } from '../../http/answers.ts';
 import { portalBook } from '../../http/portal/harness.ts';
 import { ONE_REQUEST_PER_CONNECTION, storeSettings } from '../../postgres/test-store.ts';
@@ -143,7 +144,7 @@ export async function startProgram(
     },
   });
   const url = service.portalUrl;
-  book ??= portalBook(portalPageRoutes({} as PageService, systemClock));
+  book ??= portalBook(portalPageRoutes({} as PageService, { clock: systemClock, ids: systemIds }));
   checkAnswersOf(url, book);
   const admin = new Client(url, administratorKey);
   return {

@@ -187,6 +187,7 @@ export const ADDED: { readonly [name: string]: string } = {
   'POST /api/document-flows/{id}/documents': 'application',
   'GET /api/templates': 'application',
   'POST /api/templates': 'application',
+  'POST /api/templates/from-document': 'application',
   'GET /api/templates/{id}': 'application',
   'PUT /api/templates/{id}': 'application',
   'DELETE /api/templates/{id}': 'application',

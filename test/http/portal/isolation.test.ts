@@ -168,6 +168,11 @@ const REQUESTS: readonly Request[] = [
     () => ({}),
   ],
   ['POST /api/templates', plain('/api/templates'), templateOf],
+  [
+    'POST /api/templates/from-document',
+    plain('/api/templates/from-document'),
+    (ids) => ({ documentId: ids.document }),
+  ],
   ['GET /api/organizations/{id}', own(() => '')],
   ['GET /api/organizations/{id}/branding', own(() => '/branding')],
   ['PUT /api/organizations/{id}/branding', own(() => '/branding'), () => ({ primaryColor: '#1b5fb4' })],

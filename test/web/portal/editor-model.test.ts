@@ -84,3 +84,48 @@ test('what is missing is said before anything is sent', (t) => {
   const group = { ...newPerson('Group', 1), name: 'Board', needed: 3, members: 'a@example.org' };
   t.is(faultOf({ ...model, people: [group] }), 'noMail');
 });
+
+test('members of a request that the editor does not show are kept, and roles need no person in templates', (t) => {
+  const place = { uploadId: FILE_ID, topLeftX: 1, topLeftY: 2, width: 30, height: 20 };
+  const request = {
+    files: [{ id: FILE_ID, name: 'lease.pdf', contentType: 'application/pdf', displayName: 'Lease' }],
+    tags: [{ label: 'kind', value: 'flat' }],
+    reminders: { everyDays: null, daysBeforeExpiry: [2] },
+    observers: [],
+    flowActions: [
+      {
+        ...{ type: 'Signer', step: 1, title: 'Tenant', allowElectronicSignature: true },
+        signatureInitialsMode: 'Required',
+        prePositionedMarks: [{ type: 'AuthenticationStamp', ...place, pageNumber: null, fontSize: 9 }],
+        fields: [
+          {
+            name: 'plan',
+            type: 'Choice',
+            options: ['A', 'B'],
+            label: 'Plan',
+            required: true,
+            ...place,
+            pageNumber: 2,
+          },
+          { name: 'rent', type: 'Number', label: null, required: false, formField: 'form.rent' },
+        ],
+      },
+      {
+        ...{ type: 'ApproverRule', step: 2, title: null, ruleName: 'Board', numberRequiredSignatures: 1 },
+        signRuleUsers: [{ name: 'Cy', email: 'cy@example.org', identifier: '1' }],
+        ...{ allowElectronicSignature: false, prePositionedMarks: [] },
+      },
+    ],
+  };
+  const model = fromRequest(request);
+  t.deepEqual(JSON.parse(JSON.stringify(toRequest(model))), JSON.parse(JSON.stringify(request)));
+  t.is(faultOf(model, true), undefined);
+  t.is(faultOf(model), 'noMail');
+  const [tenant] = model.people;
+  tenant?.items.push({ kind: 'Text', label: '', required: false, ...place, pageNumber: 1 });
+  const [action] = toRequest(model).flowActions ?? [];
+  t.deepEqual(
+    action?.fields?.map(({ name }) => name),
+    ['plan', 'person-1-field-1', 'rent'],
+  );
+});

@@ -30,6 +30,7 @@ ${participants(page, user, texts, document)}
 ${downloads(texts, document)}
 ${isOpen ? cancellation(page, user, texts, document) : ''}
 ${(isOpen || document.status === 'Refused') && !document.isEnvelope ? newVersion(texts) : ''}
+${asTemplate(page, user, texts, document)}
 ${historyPart(page, texts, shown)}`;
   return accountPage(page, user, {
     title: document.name,
@@ -110,6 +111,17 @@ function newVersion({ page }: SenderTexts): Html {
 <label>${page.file} <input type="file" id="version-file"></label>
 <p><button type="button" id="replace">${page.replace}</button></p>
 <div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
+</details>`;
+}
+
+function asTemplate(page: AccountPage, user: SignedInUser, texts: SenderTexts, document: DocumentView): Html {
+  const { templates } = texts;
+  if (document.isDeleted) return html``;
+  const content = html`<label>${templates.name} <input name="name" maxlength="200" value="${document.name}" required></label>
+<button type="submit">${templates.save}</button>`;
+  return html`<details><summary>${templates.save}</summary>
+<p class="hint">${templates.saveHint}</p>
+${form(page, user, `/account/documents/${document.id}/template`, content)}
 </details>`;
 }
 

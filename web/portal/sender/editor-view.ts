@@ -2,6 +2,7 @@
 import type { SignedInUser } from '../../../actors/portal/api.ts';
 import { type Html, html } from '../../html.ts';
 import { type AccountPage, accountPage } from '../account-frame.ts';
+import { filled } from '../texts/page-texts.ts';
 import type { PlacedKind, SenderTexts } from '../texts/sender-texts.ts';
 import { senderTexts } from './sender-language.ts';
 
@@ -30,6 +31,18 @@ const KINDS: readonly PlacedKind[] = [
   'Initials',
 ];
 
+/** The template in the editor; a new one has no id. */
+export interface EditedTemplate {
+  readonly id?: string;
+  readonly name: string;
+  readonly description: string;
+  readonly expirationDays: number | null;
+  /** Of the version that is edited; 0 = none. */
+  readonly version: number;
+  readonly document: unknown;
+  readonly locations: { readonly [uploadId: string]: string };
+}
+
 export interface EditedDraft {
   readonly id: string;
   readonly document: unknown;
@@ -37,33 +50,65 @@ export interface EditedDraft {
   readonly locations: { readonly [uploadId: string]: string };
 }
 
-export function editorPage(page: AccountPage, user: SignedInUser, draft: EditedDraft | undefined): string {
+export function editorPage(
+  page: AccountPage,
+  user: SignedInUser,
+  { draft, template }: { readonly draft?: EditedDraft; readonly template?: EditedTemplate },
+): string {
   const texts = senderTexts(page.words.language);
   const { editor } = texts;
-  const main = html`<p>${editor.intro}</p>
-<noscript><p class="trouble">${editor.needsScript}</p></noscript>
-<div id="editor" class="editor">
-${filesPart(editor)}
-${peoplePart(editor)}
-${placesPart(editor)}
-${messagePart(editor)}
-<section id="finish" class="ways">
+  const finish =
+    template === undefined
+      ? html`<section id="finish" class="ways">
 <button type="button" id="send" class="main">${editor.send}</button>
 <button type="button" id="save-draft">${editor.saveDraft}</button>
 </section>
+<details id="template"><summary>${texts.templates.save}</summary>
+${templatePart(texts, undefined)}
+</details>`
+      : html`<section id="template" aria-labelledby="template-title"><h2 id="template-title">${texts.templates.one}</h2>
+${templatePart(texts, template)}
+</section>`;
+  const main = html`<p>${template === undefined ? editor.intro : texts.templates.intro}</p>
+<noscript><p class="trouble">${editor.needsScript}</p></noscript>
+<div id="editor" class="editor">
+${filesPart(editor)}
+${peoplePart(texts)}
+${placesPart(editor)}
+${messagePart(editor, template !== undefined)}
+${finish}
 <div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
 </div>`;
   return accountPage(page, user, {
-    title: texts.newDocument,
+    title: titleOf(texts, template),
     main,
     scripts: SCRIPTS,
     data: {
       formToken: user.formToken,
       draft: draft === undefined ? null : { id: draft.id, document: draft.document },
-      locations: draft?.locations ?? {},
+      template: template?.id === undefined ? null : { id: template.id, document: template.document },
+      locations: { ...draft?.locations, ...template?.locations },
       words: editor.script,
     },
   });
+}
+
+function titleOf({ newDocument, templates }: SenderTexts, template: EditedTemplate | undefined): string {
+  if (template === undefined) return newDocument;
+  return template.id === undefined ? templates.create : templates.edit;
+}
+
+/** Name and settings of the template, and the button that saves it. */
+function templatePart({ templates }: SenderTexts, template: EditedTemplate | undefined): Html {
+  const { name = '', description = '', expirationDays = null, version = 0 } = template ?? {};
+  const label =
+    version === 0 ? templates.save : filled(templates.saveVersion, { version: String(version + 1) });
+  const kind = template === undefined ? '' : html` class="main"`;
+  return html`<p class="hint">${templates.roleHint}</p>
+<p><label>${templates.name} <input id="template-name" maxlength="200" value="${name}" autocomplete="off"></label></p>
+<p><label>${templates.description} <textarea id="template-description" rows="2" maxlength="2000">${description}</textarea></label></p>
+<p><label>${templates.expirationDays} <input id="template-days" type="number" min="1" max="3650" value="${expirationDays === null ? '' : String(expirationDays)}"></label></p>
+<p class="ways"><button type="button" id="save-template"${kind}>${label}</button></p>`;
 }
 
 function filesPart(editor: SenderTexts['editor']): Html {
@@ -77,7 +122,7 @@ function filesPart(editor: SenderTexts['editor']): Html {
 </section>`;
 }
 
-function peoplePart(editor: SenderTexts['editor']): Html {
+function peoplePart({ editor, templates }: SenderTexts): Html {
   const step = html`<label>${editor.order} <input name="step" type="number" min="1" max="100" value="1"></label>`;
   const tick = html`<label class="tick"><input name="electronic" type="checkbox" checked> ${editor.electronic}</label>`;
   const name = html`<label>${editor.personName} <input name="name" autocomplete="off" maxlength="200" required></label>`;
@@ -95,6 +140,7 @@ ${mail}
 <label>${editor.role} <select name="role"><option value="Signer">${editor.signer}</option><option value="Approver">${editor.approver}</option></select></label>
 ${step}
 ${tick}
+<label>${templates.role} <input name="title" autocomplete="off" maxlength="200"></label>
 </fieldset></template>
 <template id="group-row"><fieldset><legend>${editor.group}</legend>
 <label>${editor.groupName} <input name="name" autocomplete="off" maxlength="200" required></label>
@@ -132,13 +178,13 @@ ${buttons}</span>
 </section>`;
 }
 
-function messagePart(editor: SenderTexts['editor']): Html {
+function messagePart(editor: SenderTexts['editor'], isTemplate: boolean): Html {
+  const expires = isTemplate ? '' : html`<label>${editor.expires} <input id="expires" type="date"></label>\n`;
   return html`<section aria-labelledby="message-title">
 <h2 id="message-title">${editor.message}</h2>
 <label for="message">${editor.messageText}</label>
 <p class="hint" id="message-hint">${editor.messageHint}</p>
 <textarea id="message" rows="4" maxlength="4000" aria-describedby="message-hint"></textarea>
-<label>${editor.expires} <input id="expires" type="date"></label>
-<label>${editor.reminders} <input id="reminder-days" type="number" min="1" max="365"> ${editor.reminderDays}</label>
+${expires}<label>${editor.reminders} <input id="reminder-days" type="number" min="1" max="365"> ${editor.reminderDays}</label>
 </section>`;
 }

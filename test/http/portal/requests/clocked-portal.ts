@@ -49,7 +49,7 @@ export async function clockedPortal(
     service: room.portal,
     settings: SETTINGS,
     ...{ clock, ids: systemIds, log: SILENT },
-    pageRoutes: portalPageRoutes(room.portal, clock),
+    pageRoutes: portalPageRoutes(room.portal, { clock, ids: systemIds }),
   });
   const { url } = await server.listen();
   let closed = false;

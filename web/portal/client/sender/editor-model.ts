@@ -23,12 +23,16 @@ export interface PlacedItem extends ItemPlace {
   readonly uploadId: string;
   label: string;
   required: boolean;
+  /** As it was read: members that the editor does not show are kept. */
+  readonly given?: RequestedField | RequestedMark;
 }
 
 export type PersonRole = 'Signer' | 'Approver' | 'Group' | 'Observer';
 
 export interface EditorPerson {
   role: PersonRole;
+  /** Role of a template: who uses it names the person. */
+  title: string;
   /** Of a group: its name. */
   name: string;
   email: string;
@@ -40,6 +44,8 @@ export interface EditorPerson {
   /** Group only: lines `Name <e-mail>`. */
   members: string;
   items: PlacedItem[];
+  /** As it was read. */
+  readonly given?: RequestedAction;
 }
 
 export interface EditorModel {
@@ -50,6 +56,8 @@ export interface EditorModel {
   expires: string;
   /** Days between reminders; 0 = none. */
   reminderDays: number;
+  /** As it was read. */
+  readonly given?: CreationRequest;
 }
 
 /** Sizes of new items, points. */
@@ -66,25 +74,35 @@ export const SIZES: { readonly [Kind in PlacedKind]: { readonly width: number; r
 interface RequestedUser {
   readonly name?: string | null;
   readonly email?: string | null;
+  readonly identifier?: string | null;
 }
-type RequestedPlace = Partial<ItemPlace> & { readonly uploadId?: string | null };
+interface RequestedPlace extends Partial<Omit<ItemPlace, 'pageNumber'>> {
+  readonly uploadId?: string | null;
+  /** Null: the last page. */
+  readonly pageNumber?: number | null;
+}
+interface RequestedMark extends RequestedPlace {
+  readonly type?: string | null;
+}
+interface RequestedField extends RequestedPlace {
+  readonly name: string;
+  readonly type?: string | null;
+  readonly label?: string | null;
+  readonly required?: boolean | null;
+  /** Field of the PDF's own form: it has no place. */
+  readonly formField?: string | null;
+}
 interface RequestedAction {
   readonly type?: string | null;
   readonly step?: number | null;
-  readonly user?: RequestedUser | null;
+  readonly title?: string | null;
+  readonly user?: RequestedUser | null | undefined;
   readonly allowElectronicSignature?: boolean | null;
   readonly ruleName?: string | null;
   readonly numberRequiredSignatures?: number | null;
   readonly signRuleUsers?: readonly RequestedUser[] | null;
-  readonly prePositionedMarks?: readonly (RequestedPlace & { readonly type?: string | null })[] | null;
-  readonly fields?:
-    | readonly (RequestedPlace & {
-        readonly name: string;
-        readonly type?: string | null;
-        readonly label?: string | null;
-        readonly required?: boolean | null;
-      })[]
-    | null;
+  readonly prePositionedMarks?: readonly RequestedMark[] | null;
+  readonly fields?: readonly RequestedField[] | null | undefined;
 }
 
 /** The body of `POST /api/documents`; a draft may lack members. */
@@ -92,13 +110,16 @@ export interface CreationRequest {
   readonly files?: readonly EditorFile[] | null;
   readonly flowActions?: readonly RequestedAction[] | null;
   readonly observers?: readonly { readonly user: RequestedUser }[] | null;
-  readonly description?: string | null;
-  readonly expirationDate?: string | null;
-  readonly reminders?: { readonly everyDays?: number | null } | null;
+  readonly description?: string | null | undefined;
+  readonly expirationDate?: string | null | undefined;
+  readonly reminders?:
+    | { readonly everyDays?: number | null; readonly daysBeforeExpiry?: readonly number[] | null }
+    | null
+    | undefined;
 }
 
 export function newPerson(role: PersonRole, step: number): EditorPerson {
-  return { role, name: '', email: '', step, electronic: true, needed: 1, members: '', items: [] };
+  return { role, title: '', name: '', email: '', step, electronic: true, needed: 1, members: '', items: [] };
 }
 
 export function emptyModel(): EditorModel {
@@ -129,55 +150,74 @@ export function readMembers(text: string): readonly { readonly name: string; rea
 
 /** Returns the body of `POST /api/documents`. */
 export function toRequest(model: EditorModel): CreationRequest {
+  const names = new Set(
+    model.people.flatMap((person) => (person.given?.fields ?? []).map(({ name }) => name)),
+  );
   return {
+    ...model.given,
     files: model.files.map(({ id, name, contentType, displayName }) => {
       return { id, name, contentType, displayName: displayName.trim() || name };
     }),
-    flowActions: model.people.filter(acts).map(actionOf),
+    flowActions: model.people.filter(acts).map((person, index) => actionOf(person, index, names)),
     observers: model.people
       .filter((person) => !acts(person))
       .map(({ name, email }) => ({ user: { name: name.trim(), email: email.trim() } })),
-    ...(model.message.trim() && { description: model.message.trim() }),
-    ...(model.expires && { expirationDate: model.expires }),
-    ...(model.reminderDays > 0 && { reminders: { everyDays: model.reminderDays } }),
+    description: model.message.trim() || undefined,
+    expirationDate: model.expires || undefined,
+    reminders: remindersOf(model),
   };
 }
 
-function actionOf(person: EditorPerson, index: number): RequestedAction {
-  const { role, step, items } = person;
-  const marks = items.flatMap((item) => {
+/** Absent: those of the organization. */
+function remindersOf({ reminderDays, given }: EditorModel): CreationRequest['reminders'] {
+  if (reminderDays > 0) return { ...given?.reminders, everyDays: reminderDays };
+  const hasWarnings = (given?.reminders?.daysBeforeExpiry ?? []).length > 0;
+  return hasWarnings ? { ...given?.reminders, everyDays: null } : undefined;
+}
+
+/** @param names names of fields that are taken; new ones are added */
+function actionOf(person: EditorPerson, index: number, names: Set<string>): RequestedAction {
+  const { role, step, items, given } = person;
+  const marks = items.flatMap((item): RequestedMark[] => {
     const type = MARK_TYPES.get(item.kind);
-    return type === undefined ? [] : [{ type, ...placeOf(item) }];
+    return type === undefined ? [] : [{ type, ...item.given, ...placeOf(item) }];
   });
-  const fields = items.flatMap((item, number) =>
-    MARK_TYPES.has(item.kind)
-      ? []
-      : [
-          {
-            name: `person-${index + 1}-field-${number + 1}`,
-            type: item.kind,
-            label: item.label.trim() || null,
-            required: item.required,
-            ...placeOf(item),
-          },
-        ],
-  );
-  const placed = { prePositionedMarks: marks, ...(fields.length > 0 && { fields }) };
+  const fresh = () => {
+    let number = 1;
+    while (names.has(`person-${index + 1}-field-${number}`)) number += 1;
+    const name = `person-${index + 1}-field-${number}`;
+    names.add(name);
+    return name;
+  };
+  const placedFields = items
+    .filter(({ kind }) => !MARK_TYPES.has(kind))
+    .map((item): RequestedField => {
+      const known = item.given as RequestedField | undefined;
+      const texts = { label: item.label.trim() || null, required: item.required };
+      return { type: item.kind, ...known, name: known?.name ?? fresh(), ...texts, ...placeOf(item) };
+    });
+  const fields = [...placedFields, ...(given?.fields ?? []).filter(isOfForm)];
+  const title = person.title.trim() || null;
+  const placed = { title, prePositionedMarks: marks, fields: fields.length > 0 ? fields : undefined };
   if (role === 'Group') {
     return {
       type: 'SignRule',
+      ...given,
       step,
       ruleName: person.name.trim(),
       numberRequiredSignatures: person.needed,
-      signRuleUsers: readMembers(person.members),
+      signRuleUsers: membersOf(person),
       allowElectronicSignature: person.electronic,
       ...placed,
     };
   }
+  const [name, email] = [person.name.trim(), person.email.trim()];
+  const isNamed = name !== '' || email !== '' || given?.user?.identifier;
   return {
+    ...given,
     type: role,
     step,
-    user: { name: person.name.trim(), email: person.email.trim() },
+    user: isNamed ? { ...given?.user, name, email } : undefined,
     ...(role === 'Signer' && { allowElectronicSignature: person.electronic }),
     ...placed,
   };
@@ -189,8 +229,22 @@ const MARK_TYPES: ReadonlyMap<PlacedKind, string> = new Map([
   ['SignatureInitials', 'SignatureInitials'],
 ]);
 
+/** A field of the PDF's own form is filled where it stands; the editor does not show it. */
+function isOfForm({ formField }: RequestedField): boolean {
+  return (formField ?? '') !== '';
+}
+
+/** Members as they were read keep what a line does not show. */
+function membersOf({ members, given }: EditorPerson): readonly RequestedUser[] {
+  const known = given?.signRuleUsers ?? [];
+  return readMembers(members).map((member) => ({
+    ...known.find(({ email }) => email === member.email),
+    ...member,
+  }));
+}
+
 function placeOf({ uploadId, topLeftX, topLeftY, width, height, pageNumber }: PlacedItem) {
-  return { uploadId, topLeftX, topLeftY, width, height, pageNumber };
+  return { uploadId, topLeftX, topLeftY, width, height, pageNumber: pageNumber || null };
 }
 
 /** Reads a request that the editor made, or one of the API as far as the editor can show it. */
@@ -208,6 +262,7 @@ export function fromRequest(request: CreationRequest): EditorModel {
     message: request.description ?? '',
     expires: (request.expirationDate ?? '').slice(0, 10),
     reminderDays: request.reminders?.everyDays ?? 0,
+    given: request,
   };
 }
 
@@ -221,17 +276,29 @@ function personOf(action: RequestedAction, files: readonly EditorFile[]): Editor
     topLeftY: given.topLeftY ?? 0,
     width: given.width ?? 100,
     height: given.height ?? 22,
-    pageNumber: given.pageNumber ?? 1,
+    // The last page: known when the file is shown.
+    pageNumber: given.pageNumber ?? 0,
   });
   const marks = (action.prePositionedMarks ?? []).map((mark): PlacedItem => {
-    return { kind: kinds.get(mark.type ?? '') ?? 'Signature', label: '', required: true, ...place(mark) };
+    const kind = kinds.get(mark.type ?? '') ?? 'Signature';
+    return { kind, label: '', required: true, ...place(mark), given: mark };
   });
-  const fields = (action.fields ?? []).map((field): PlacedItem => {
-    const kind = (Object.keys(SIZES) as PlacedKind[]).find((name) => name === field.type) ?? 'Text';
-    return { kind, label: field.label ?? '', required: field.required ?? false, ...place(field) };
-  });
+  const fields = (action.fields ?? [])
+    .filter((field) => !isOfForm(field))
+    .map((field): PlacedItem => {
+      const kind = (Object.keys(SIZES) as PlacedKind[]).find((name) => name === field.type) ?? 'Text';
+      return {
+        kind,
+        label: field.label ?? '',
+        required: field.required ?? false,
+        ...place(field),
+        given: field,
+      };
+    });
   return {
     role,
+    given: action,
+    title: action.title ?? '',
     name: (isGroup ? action.ruleName : action.user?.name) ?? '',
     email: action.user?.email ?? '',
     step: action.step ?? 1,
@@ -244,15 +311,25 @@ function personOf(action: RequestedAction, files: readonly EditorFile[]): Editor
   };
 }
 
-export type Fault = 'noFile' | 'noPerson' | 'noMail';
+export type Fault = 'noFile' | 'noPerson' | 'noMail' | 'noRole';
 
-/** The first reason why the request cannot be sent; the service checks the rest. */
-export function faultOf({ files, people }: EditorModel): Fault | undefined {
+/**
+ * The first reason why the request cannot be sent; the service checks the rest.
+ * @param isTemplate true: a role may stand in place of a person
+ */
+export function faultOf({ files, people }: EditorModel, isTemplate = false): Fault | undefined {
   if (files.length === 0) return 'noFile';
   if (!people.some(acts)) return 'noPerson';
   const isComplete = (person: EditorPerson) =>
     person.role === 'Group'
       ? person.name.trim() !== '' && readMembers(person.members).length >= person.needed
       : person.name.trim() !== '' && person.email.includes('@');
-  return people.every(isComplete) ? undefined : 'noMail';
+  const hasRole = ({ title, name, email, role }: EditorPerson) =>
+    isTemplate &&
+    role !== 'Group' &&
+    role !== 'Observer' &&
+    title.trim() !== '' &&
+    !(name.trim() || email.trim());
+  if (people.every((person) => isComplete(person) || hasRole(person))) return undefined;
+  return isTemplate ? 'noRole' : 'noMail';
 }

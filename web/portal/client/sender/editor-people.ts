@@ -56,6 +56,7 @@ export function startPeople(
   const read = () => {
     for (const [person, row] of rows) {
       const text = (name: string) => controlOf(row, name)?.value ?? '';
+      person.title = text('title');
       person.name = text('name');
       person.email = text('email');
       person.members = text('members');
@@ -89,9 +90,9 @@ export function startPeople(
   return { read };
 }
 
-function valuesOf({ name, email, step, electronic, needed, members, role }: EditorPerson) {
+function valuesOf({ title, name, email, step, electronic, needed, members, role }: EditorPerson) {
   return {
-    ...{ name, email, members, role },
+    ...{ title, name, email, members, role },
     ...{ step: String(step), needed: String(needed), electronic: String(electronic) },
   };
 }

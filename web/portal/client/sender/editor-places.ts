@@ -28,7 +28,9 @@ export function startPlaces(
   const boxes = new Map<PlacedItem, MarkBox>();
 
   const nameOf = (person: EditorPerson) =>
-    person.name.trim() || filled(words.person, { number: model.people.indexOf(person) + 1 });
+    person.name.trim() ||
+    person.title.trim() ||
+    filled(words.person, { number: model.people.indexOf(person) + 1 });
   const fieldOf = ({ kind, label }: PlacedItem) => label.trim() || words.kinds[kind];
 
   const refresh = () => {
@@ -67,6 +69,8 @@ export function startPlaces(
       const view = await showPdf(pages, locations.get(id) ?? '', words);
       const sizes = await view.pageSizes();
       if (loading !== id) return;
+      for (const item of model.people.flatMap(({ items }) => items))
+        if (item.uploadId === id && item.pageNumber === 0) item.pageNumber = sizes.length;
       shown = { id, view, sizes };
       showBoxes();
       showList();

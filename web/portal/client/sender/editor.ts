@@ -9,7 +9,8 @@ import { call, type EditorData } from './sender-requests.ts';
 
 const data = pageData<EditorData>();
 const { words } = data;
-const model = data.draft === null ? emptyModel() : fromRequest(data.draft.document);
+const known = data.draft ?? data.template;
+const model = known === null ? emptyModel() : fromRequest(known.document);
 let draftId = data.draft?.id;
 /**
  * Idempotency keys by content: the repetition of a request whose answer was lost makes no second document, and an edited
@@ -23,10 +24,11 @@ const places = startPlaces(model, words, locations);
 const people = startPeople(model, words, () => places.refresh());
 startFiles(model, data, locations, () => places.refresh());
 const message = requireElement('#message', HTMLTextAreaElement);
-const expires = requireElement('#expires', HTMLInputElement);
+/** Not on the page of a template, whose documents expire some days after they are made. */
+const expires = findElement('#expires', HTMLInputElement);
 const reminders = requireElement('#reminder-days', HTMLInputElement);
 message.value = model.message;
-expires.value = model.expires;
+if (expires !== undefined) expires.value = model.expires;
 reminders.value = model.reminderDays > 0 ? String(model.reminderDays) : '';
 
 function say(text: string, kind: 'good' | 'bad' | 'busy'): void {
@@ -45,14 +47,14 @@ function keyOf(body: CreationRequest): string {
 function request(): CreationRequest {
   people.read();
   model.message = message.value;
-  model.expires = expires.value;
+  if (expires !== undefined) model.expires = expires.value;
   model.reminderDays = Number(reminders.value) || 0;
   return toRequest(model);
 }
 
 /** Runs one action at a time and shows its failure. */
 async function run(action: () => Promise<void>): Promise<void> {
-  const buttons = document.querySelectorAll<HTMLButtonElement>('#finish button');
+  const buttons = document.querySelectorAll<HTMLButtonElement>('#finish button, #template button');
   for (const button of buttons) button.disabled = true;
   say(words.sending, 'busy');
   try {
@@ -98,8 +100,26 @@ async function send(): Promise<void> {
   );
 }
 
-requireElement('#send').addEventListener('click', () => void run(send));
-requireElement('#save-draft').addEventListener('click', () => {
+async function saveTemplate(): Promise<void> {
+  const name = requireElement('#template-name', HTMLInputElement).value.trim();
+  const days = Number(requireElement('#template-days', HTMLInputElement).value);
+  const document = request();
+  const fault = name === '' ? 'noTemplateName' : faultOf(model, true);
+  if (fault !== undefined) {
+    say(words[fault], 'bad');
+    return;
+  }
+  const description = requireElement('#template-description', HTMLTextAreaElement).value.trim() || null;
+  const body = { name, description, expirationDays: days > 0 ? days : null, document };
+  let id = data.template?.id;
+  if (id === undefined) id = (await call<{ readonly id: string }>(data, 'POST', '/api/templates', body)).id;
+  else await call(data, 'PUT', `/api/templates/${encodeURIComponent(id)}`, body);
+  location.assign(`/account/templates/${encodeURIComponent(id)}?done=saved`);
+}
+
+findElement('#send')?.addEventListener('click', () => void run(send));
+requireElement('#save-template').addEventListener('click', () => void run(saveTemplate));
+findElement('#save-draft')?.addEventListener('click', () => {
   void run(async () => {
     await saveDraft();
     say(words.saved, 'good');

@@ -12,7 +12,9 @@ export interface SenderSession {
 export interface EditorData extends SenderSession {
   /** The draft that is edited. */
   readonly draft: { readonly id: string; readonly document: CreationRequest } | null;
-  /** Paths of the draft's files, by upload id. */
+  /** The template that gets a new version. */
+  readonly template: { readonly id: string; readonly document: CreationRequest } | null;
+  /** Paths of the known files, by upload id. */
   readonly locations: { readonly [uploadId: string]: string };
   readonly words: EditorScriptTexts;
 }

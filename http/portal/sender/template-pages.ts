@@ -1,0 +1,273 @@
+/**
+ * `/account/templates`: pages on which a signed-in user lists templates of the organization, edits them, and makes documents of
+ * them.
+ *
+ * Source: docs/decisions/0118-templates-of-documents.md.
+ */
+import { z } from 'zod';
+import type {
+  CreatedDocument,
+  DocumentTemplates,
+  IdempotentRequests,
+  SignedInUser,
+  TemplateItem,
+} from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Ids } from '../../../runtime/index.ts';
+import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
+import { editorPage } from '../../../web/portal/sender/editor-view.ts';
+import { senderTexts } from '../../../web/portal/sender/sender-language.ts';
+import {
+  hasOneName,
+  senderFields,
+  templatePage,
+  templatesPage,
+} from '../../../web/portal/sender/templates-view.ts';
+import { filled } from '../../../web/portal/texts/page-texts.ts';
+import { fingerprintOf } from '../../core/body/json-body.ts';
+import { redirect } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
+import { withIdempotency } from '../idempotency.ts';
+import { documentId } from '../input/ids.ts';
+import { cursor, cursorOf } from '../input/query-fields.ts';
+import { readTemplate } from '../routes/templates.ts';
+
+const PATH = '/account/templates';
+const PAGE_SIZE = 25;
+/** Those of the largest flow and document. */
+const MAX_ROLES = 100;
+const MAX_FIELDS = 500;
+
+const idParams = z.object({ id: z.string().max(64) });
+const listQuery = z.object({ q: z.string().max(200).catch(''), cursor: cursor.catch('start') });
+const versionQuery = z.coerce.number().int().min(1).max(1_000_000).nullable().catch(null);
+const DONE = ['saved', 'removed'] as const;
+
+const inputs = (name: string, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}-${index}`, formText.optional()]));
+
+const useBody = z.object({
+  version: formText,
+  key: formText,
+  documentName: formText.optional(),
+  description: formText.optional(),
+  ...inputs('name', MAX_ROLES),
+  ...inputs('email', MAX_ROLES),
+  ...inputs('value', MAX_FIELDS),
+});
+
+export interface TemplatePages {
+  readonly templates: DocumentTemplates;
+  readonly idempotency: IdempotentRequests;
+  readonly ids: Pick<Ids, 'uuid'>;
+}
+
+export function templatePageRoutes(pages: TemplatePages): readonly AnyRoute[] {
+  return [...listRoutes(pages), ...editorRoutes(pages), ...useRoutes(pages)];
+}
+
+function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
+  return [
+    accountGet({
+      path: PATH,
+      summary: 'A page for users: the templates of the organization.',
+      auth: 'user',
+      async handle({ page, user, query }) {
+        const { q, cursor: position = 'start' } = listQuery.parse(query);
+        const { items, next } = await templates.list(user.tenant, {
+          ...{ limit: PAGE_SIZE, offset: 0, newestFirst: true, position },
+          q: q === '' ? undefined : q,
+        });
+        const more = cursorOf(next);
+        const given: [string, string][] = q === '' ? [] : [['q', q]];
+        return accountReply(
+          200,
+          templatesPage(page, user, {
+            ...{ q, items, isFirst: position === 'start', notice: doneNotice(page, query) },
+            next: more === null ? undefined : `${PATH}?${new URLSearchParams([...given, ['cursor', more]])}`,
+          }),
+        );
+      },
+    }),
+    accountPost({
+      path: `${PATH}/{id}/removal`,
+      summary: 'Removes a template with all its versions.',
+      auth: 'user',
+      params: idParams,
+      body: z.object({}),
+      async handle({ page, user, params }) {
+        await templates.remove(user.tenant, params.id.toLowerCase());
+        return redirect(302, addressFrom(page, `${PATH}?done=removed`));
+      },
+    }),
+    accountPost({
+      path: '/account/documents/{id}/template',
+      summary: 'Keeps a document as a template.',
+      auth: 'user',
+      params: idParams,
+      body: z.object({ name: formText }),
+      async handle({ page, user, params, body }) {
+        const settings = { name: body.name.trim(), description: null, expirationDays: null };
+        const { id } = await templates.createOfDocument(
+          user.tenant,
+          documentId(params.id),
+          settings,
+          readTemplate,
+        );
+        return redirect(302, addressFrom(page, `${PATH}/${id}?done=saved`));
+      },
+    }),
+  ];
+}
+
+function editorRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
+  return [
+    accountGet({
+      path: `${PATH}/new`,
+      summary: 'A page for users: the editor of a new template.',
+      auth: 'user',
+      handle: ({ page, user }) => {
+        const settings = { name: '', description: '', expirationDays: null, version: 0 };
+        const template = { ...settings, document: {}, locations: {} };
+        return accountReply(200, editorPage(page, user, { template }));
+      },
+    }),
+    accountGet({
+      path: `${PATH}/{id}/edit`,
+      summary: 'A page for users: the editor of a new version of a template.',
+      auth: 'user',
+      params: idParams,
+      async handle({ page, user, params }) {
+        const { id, name, description, expirationDays, version, document } = await templates.get(
+          user.tenant,
+          params.id.toLowerCase(),
+          null,
+        );
+        const locations = await templates.locations(user.tenant, id);
+        const template = { id, name, description: description ?? '', expirationDays, version };
+        return accountReply(200, editorPage(page, user, { template: { ...template, document, locations } }));
+      },
+    }),
+  ];
+}
+
+function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly AnyRoute[] {
+  const show = async (
+    page: AccountPage,
+    user: SignedInUser,
+    id: string,
+    more: {
+      readonly version: number | null;
+      readonly values?: Readonly<Record<string, string>>;
+      readonly notice?: AccountNotice | undefined;
+    },
+  ) => {
+    const { version, values = {}, notice } = more;
+    const { document, ...template } = await templates.get(user.tenant, id, version);
+    return templatePage(page, user, {
+      ...{ template, values, notice },
+      versions: await templates.versions(user.tenant, id),
+      request: readTemplate(document),
+      key: ids.uuid(),
+    });
+  };
+  return [
+    accountGet({
+      path: `${PATH}/{id}`,
+      summary: 'A page for users: a form that makes documents of a template, and its versions.',
+      auth: 'user',
+      params: idParams,
+      async handle({ page, user, params, query }) {
+        const version = versionQuery.parse(query['version'] ?? null);
+        const notice = doneNotice(page, query);
+        return accountReply(200, await show(page, user, params.id.toLowerCase(), { version, notice }));
+      },
+    }),
+    accountPost({
+      path: `${PATH}/{id}/documents`,
+      summary: 'Makes documents of a template and sends them.',
+      auth: 'user',
+      params: idParams,
+      body: useBody,
+      async handle({ page, user, params, body }) {
+        const id = params.id.toLowerCase();
+        const { key, ...given } = body;
+        const version = versionQuery.parse(given.version);
+        try {
+          const view = await templates.get(user.tenant, id, version);
+          const request = {
+            route: `POST ${PATH}/{id}/documents`,
+            key,
+            fingerprint: fingerprintOf([id, given]),
+          };
+          const make = (seed?: string) =>
+            templates.createDocuments(user.tenant, id, filledIn(view, given), readTemplate, seed);
+          const made: readonly Pick<CreatedDocument, 'documentId'>[] = await withIdempotency(
+            idempotency,
+            user.tenant,
+            request,
+            async (seed) => (await make(seed)).map(({ documentId }) => ({ documentId })),
+          );
+          const [first] = made;
+          const isOne = made.length === 1 && first !== undefined;
+          const path = isOne ? `/account/documents/${first.documentId}?done=sent` : '/account/documents';
+          return redirect(302, addressFrom(page, path));
+        } catch (error) {
+          if (!(error instanceof PortalRefusal) || error.code === 'TemplateNotFound') throw error;
+          const notice = refusalNotice(page, error);
+          return accountReply(422, await show(page, user, id, { version, values: textsOf(given), notice }));
+        }
+      },
+    }),
+  ];
+}
+
+type Given = Omit<z.infer<typeof useBody>, 'key'>;
+
+/** The request of the form: inputs of roles and fields are numbered as on the page. */
+function filledIn({ document, version, roles }: TemplateItem & { readonly document: unknown }, given: Given) {
+  const values = textsOf(given);
+  const request = readTemplate(document);
+  const entries = senderFields(request).flatMap(({ name, type }, index): [string, string | boolean][] => {
+    const value = values[`value-${index}`] ?? '';
+    if (type === 'Checkbox') return [[name.trim(), value === 'true']];
+    return value.trim() === '' ? [] : [[name.trim(), value]];
+  });
+  const description = values['description']?.trim();
+  return {
+    version,
+    documentName: hasOneName(request) ? values['documentName']?.trim() || null : null,
+    properties: { ...(description !== undefined && description !== '' && { description }) },
+    participants: roles.map((role, index) => ({
+      role,
+      user: { name: values[`name-${index}`]?.trim() ?? '', email: values[`email-${index}`]?.trim() ?? '' },
+    })),
+    fieldValues: Object.fromEntries(entries),
+  };
+}
+
+function textsOf(given: Given): Readonly<Record<string, string>> {
+  const texts = Object.entries(given).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return Object.fromEntries(texts);
+}
+
+/** The message of the service, which is in English, with the roles and fields that it names. */
+function refusalNotice(page: AccountPage, { message, details }: PortalRefusal): AccountNotice {
+  const { templates } = senderTexts(page.words.language);
+  const named = Object.entries(details ?? {}).map(([name, fault]) => `${name}: ${fault}`);
+  return {
+    kind: 'bad',
+    text: filled(templates.failed, { reason: [message, ...named.slice(0, 5)].join(' ') }),
+  };
+}
+
+function doneNotice(
+  page: AccountPage,
+  query: { readonly [name: string]: unknown },
+): AccountNotice | undefined {
+  const done = DONE.find((name) => name === query['done']);
+  return done && { kind: 'good', text: senderTexts(page.words.language).templates[done] };
+}

@@ -1,0 +1,159 @@
+/** Templates in a real browser: made in the editor and of a document, used, changed and deleted, in three languages. */
+import test, { type ExecutionContext } from 'ava';
+import type { Page } from 'playwright-core';
+import { startProgram } from '../../actors/portal/service.ts';
+import { mailedLink, register, SENDER } from '../../http/portal/account/users.ts';
+import { assertAccessible } from '../axe.ts';
+import { closeBrowser, visit } from '../browser.ts';
+import { clausePdf } from '../portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
+
+async function looksGood(t: ExecutionContext, page: Page, what: string): Promise<void> {
+  await assertAccessible(t, page, what);
+  t.true(
+    await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+    what,
+  );
+}
+
+interface Detail {
+  readonly name: string;
+  readonly template: { readonly version: number } | null;
+  readonly flowActions: readonly {
+    readonly title: string;
+    readonly user: { readonly name: string; readonly email: string };
+    readonly fields?: readonly { readonly presetValue: string | null }[];
+  }[];
+}
+
+for (const [what, options] of [
+  ['desk', { locale: 'en-US', viewport: { width: 1280, height: 800 } }],
+  [
+    'dark phone',
+    { locale: 'en-US', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true },
+  ],
+] as const) {
+  test.serial(
+    `a sender makes a template, uses it, changes it and deletes it by keyboard (${what})`,
+    async (t) => {
+      const program = await startProgram(t);
+      await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+      const visited = await visit(t, program.url, { ...options, reducedMotion: 'reduce' });
+      if (visited === undefined) return;
+      const { page } = visited;
+      await page.goto(await mailedLink(program, 'sender@example.org'));
+      await page.getByRole('button', { name: /Sign in/ }).click();
+      await page.getByRole('link', { name: 'Templates', exact: true }).press('Enter');
+      await page.getByText('There are no templates.').waitFor();
+      await looksGood(t, page, 'no templates');
+      await page.getByRole('link', { name: 'New template' }).press('Enter');
+      await page.locator('#editor[data-ready]').waitFor();
+      await page.getByRole('button', { name: 'Save as template' }).press('Enter');
+      await page.locator('#outcome', { hasText: 'Give the template a name.' }).waitFor();
+      await page.locator('#template-name').fill('Lease');
+      await page.locator('#add-files').setInputFiles(CONTRACT);
+      await page.locator('#file-list input').waitFor();
+      await page.getByRole('button', { name: 'Save as template' }).press('Enter');
+      await page.locator('#outcome', { hasText: 'Everyone needs a role' }).waitFor();
+      await page.getByLabel('Role in a template').fill('Tenant');
+      await page.keyboard.press('Tab');
+      await page.locator('#pages[data-shown]').waitFor();
+      await page.locator('#place-person').selectOption({ label: 'Tenant' });
+      await page.getByRole('button', { name: 'Add: Text', exact: true }).press('Enter');
+      const label = page.locator('#placed-list li input').first();
+      await label.fill('City');
+      await label.press('Tab');
+      await page.locator('#placed-list li', { hasText: 'City for Tenant' }).waitFor();
+      await looksGood(t, page, 'editor of a template');
+      await page.getByRole('button', { name: 'Save as template' }).press('Enter');
+      await page.getByText('The template is saved.').waitFor();
+      await looksGood(t, page, 'template');
+
+      // A refused form keeps what was typed.
+      await page.getByLabel('Name', { exact: true }).fill('Ana');
+      await page.getByLabel('E-mail').fill('ana@localhost,');
+      await page.evaluate(`document.querySelector('form[action*="/documents"]').noValidate = true`);
+      await page.getByLabel('City').fill('Braga');
+      await page.getByRole('button', { name: 'Send', exact: true }).press('Enter');
+      await page.getByText('That did not work.').waitFor();
+      t.is(await page.getByLabel('City').inputValue(), 'Braga');
+      await looksGood(t, page, 'refused');
+      await page.getByLabel('E-mail').fill('ana@example.org');
+      await page.getByLabel('Title of the document').fill('Lease of Ana');
+      await page.keyboard.press('Enter');
+      await page.getByText('The document is sent.').waitFor();
+      const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+      const made = await program.acme.get<Detail>(`/api/documents/${id}`);
+      t.like(made, { name: 'Lease of Ana', template: { version: 1 } });
+      t.like(made.flowActions[0], { title: 'Tenant', user: { name: 'Ana', email: 'ana@example.org' } });
+      t.is(made.flowActions[0]?.fields?.[0]?.presetValue, 'Braga');
+
+      // A template of the document.
+      await page.getByText('Save as template', { exact: true }).first().press('Enter');
+      await page.getByLabel('Name of the template').fill('Copy');
+      await page.getByRole('button', { name: 'Save as template' }).press('Enter');
+      await page.getByText('The template is saved.').waitFor();
+      await page.getByRole('heading', { name: 'Copy' }).waitFor();
+      t.is(await page.getByLabel('City').inputValue(), '', 'the value of the document is not kept');
+
+      // A new version; the older one can still be used.
+      await page.getByRole('link', { name: 'All templates' }).press('Enter');
+      await looksGood(t, page, 'templates');
+      await page.getByRole('link', { name: 'Lease' }).press('Enter');
+      await page.getByRole('link', { name: 'Edit the template' }).press('Enter');
+      await page.locator('#pages[data-shown]').waitFor();
+      await page.getByRole('button', { name: 'Add a person' }).press('Enter');
+      await page.getByLabel('Role in a template').nth(1).fill('Landlord');
+      await page.getByRole('button', { name: 'Save as version 2' }).press('Enter');
+      await page.getByText('The template is saved.').waitFor();
+      await page.getByRole('group', { name: 'Landlord' }).waitFor();
+      t.is(await page.getByLabel('City').count(), 1);
+      await page.getByRole('link', { name: /^Version 1,/ }).press('Enter');
+      await page.getByText('The newest is version 2.').waitFor();
+      t.is(await page.getByRole('group', { name: 'Landlord' }).count(), 0);
+      await looksGood(t, page, 'older version');
+      await page.getByText('Delete the template', { exact: true }).press('Enter');
+      await page.getByRole('button', { name: 'Yes, delete all versions' }).press('Enter');
+      await page.getByText('The template is deleted.').waitFor();
+      t.is((await program.acme.get<{ items: unknown[] }>('/api/templates')).items.length, 1);
+    },
+  );
+}
+
+test.serial(
+  'a form that is sent twice makes one document, and pages speak Portuguese and Spanish',
+  async (t) => {
+    const program = await startProgram(t);
+    await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+    const { id, name, contentType } = await program.acme.upload();
+    const { id: template } = await program.acme.post<{ id: string }>('/api/templates', {
+      name: 'عقد Lease',
+      document: {
+        files: [{ id, displayName: 'Lease', name, contentType }],
+        flowActions: [{ title: 'Tenant', allowElectronicSignature: true }],
+      },
+    });
+    const visited = await visit(t, program.url, { locale: 'pt-BR', viewport: { width: 390, height: 844 } });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(await mailedLink(program, 'sender@example.org'));
+    await page.locator('form button[type="submit"]').first().click();
+    await page.goto(`${program.url}/account/templates`);
+    await page.getByRole('heading', { name: 'Modelos' }).waitFor();
+    await looksGood(t, page, 'list in Portuguese');
+    const address = `${program.url}/account/templates/${template}?culture=es`;
+    await page.goto(address);
+    await looksGood(t, page, 'use in Spanish');
+    await page.getByLabel('Nombre', { exact: true }).fill('Ana');
+    await page.getByLabel('Correo').fill('ana@example.org');
+    await page.getByRole('button', { name: 'Enviar' }).dblclick();
+    await page.waitForURL(/done=sent/);
+    t.like(await program.acme.get('/api/documents'), { totalCount: 1 });
+    await page.goto(`${program.url}/account/templates/${id}`);
+    t.is(await page.getByRole('heading', { level: 1 }).count(), 1);
+    t.is((await page.request.get(`${program.url}/account/templates/${id}`)).status(), 404);
+  },
+);
