@@ -114,12 +114,6 @@ export class JobService implements Jobs {
     return this.#dependencies.uploads.open(fileName, key !== undefined);
   }
 
-  /** The durable job created under this key within the last 24 hours. */
-  async uploadedAs(key: UploadKey): Promise<JobView | undefined> {
-    const job = await this.#dependencies.uploadKeys.find(uploadKeyText(key));
-    return job && jobView(job);
-  }
-
   /** @param upload opened with the same `key` */
   async acceptUpload(upload: Upload | RepeatedUpload, job: UploadJob): Promise<JobView> {
     if (upload.length === 0) throw new Refusal('upload.empty', 'The file has no bytes.');

@@ -120,10 +120,6 @@ class MemoryJobs implements Jobs {
     return new FileSink(path, await open(`${path}.part`, 'wx'));
   }
 
-  async uploadedAs(key: UploadKey): Promise<JobView | undefined> {
-    return this.#keys.get(JSON.stringify(key));
-  }
-
   async acceptUpload(
     sink: UploadSink,
     job: {
@@ -136,7 +132,7 @@ class MemoryJobs implements Jobs {
     this.accepting();
     await this.gate;
     this.#failIfAsked();
-    const known = job.key && (await this.uploadedAs(job.key));
+    const known = job.key && this.#keys.get(JSON.stringify(job.key));
     if (known) {
       await sink.abort();
       if (known.fileName !== job.fileName) throw new Refusal('idempotency.mismatch', 'Another file name.');
