@@ -1,6 +1,6 @@
 /**
- * Notifies systemd of the state of the service (sd_notify(3)). Node cannot send datagrams on Unix sockets, so the program
- * `systemd-notify` sends them. Does nothing without NOTIFY_SOCKET.
+ * Notifies systemd of the state of the service (sd_notify(3)). Node cannot send datagrams on Unix sockets
+ * (https://github.com/nodejs/node/issues/29339), so the program `systemd-notify` sends them. Does nothing without NOTIFY_SOCKET.
  *
  * Source: docs/batch-values.md §13: ready only after the banner.
  */

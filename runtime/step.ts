@@ -178,7 +178,7 @@ const shapes = new WeakMap<AnyStateMachine, object>();
 /**
  * XState copies a context with `Object.assign`. V8 makes a slow dictionary of an object that grows this way beyond a
  * dozen properties, unless another object of the same shape exists: ten times the cost of each copy. So one object per
- * shape is retained, built in a way that V8 handles fast.
+ * shape is retained, built in a way that V8 handles fast. No upstream issue found; seen in Node 20.20 with xstate 5.33.3.
  */
 function assertSameShape(machine: AnyStateMachine, context: object): void {
   if (!shapes.has(machine)) shapes.set(machine, { ...context });

@@ -2,7 +2,8 @@
  * Completes package-lock.json after a registry without the binaries of other platforms has left them out.
  *
  * `npm ci` refuses a lock that lacks any optional dependency, also those that would never be installed here. This
- * adds the missing ones with the version their parent asks for and the platform their name tells. Run after each
+ * adds the missing ones with the version their parent asks for and the platform their name tells
+ * (https://github.com/npm/cli/issues/4828). Run after each
  * `npm install`: node scripts/complete-lock.mjs
  *
  * With `--checksums` it asks the registry, through npm, for the checksum of each entry that has none, and fails when

@@ -24,8 +24,8 @@ const OPERATIONS = ['upload', 'create', 'poll', 'download', 'cancel'] as const;
 const VERDICTS = ['agrees', 'disagrees', 'not-comparable'] as const;
 
 /**
- * Gauges of the library that are named as counters; `nodejs_active_resources` and similar metrics have the same
- * values.
+ * Gauges of the library that are named as counters (https://github.com/prometheus/client_js/issues/283);
+ * `nodejs_active_resources` and similar metrics have the same values.
  */
 const MISNAMED = [
   'nodejs_active_handles_total',

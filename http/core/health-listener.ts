@@ -1,6 +1,7 @@
 /**
  * Health and readiness at a separate address, over plain http and also for HTTP/1.0: the library of the other listeners
- * answers that version with 505, and some load balancers use nothing else.
+ * answers that version with 505 (https://github.com/uNetworking/uWebSockets/issues/1547), and some load balancers use
+ * nothing else.
  *
  * Source: docs/batch-values.md §0 (`GET /api/health`), §3 (`GET /api/ready`); RFC 9112 §2.3.
  */

@@ -3,7 +3,7 @@
  *
  * Two releases are installed, because neither has a binary for every supported Node: `uws-node22` (20.69: Node 22, 24
  * and 26, glibc 2.38 or newer) and `uws-node20` (20.51: Node 18 to 23, glibc 2.31 or newer). The newest that loads is
- * used.
+ * used. Upstream: https://github.com/uNetworking/uWebSockets.js/issues/1176
  */
 import { createRequire } from 'node:module';
 import { MAX_HEAD_BYTES } from './head-limit.ts';

@@ -12,7 +12,8 @@ export function documentView(
 ): DocumentView {
   const { context } = document;
   const { file, processingError } = context;
-  // Members one by one: V8 builds such an object at once, but one that begins with a spread member by member.
+  // Members one by one: V8 builds such an object at once, but one that begins with a spread member by member. No upstream
+  // issue found; seen in Node 20.20.
   return {
     id: context.id,
     name: context.name,

@@ -108,7 +108,10 @@ function next(hex: string, index: number): string {
 
 type Encoding = (code: number) => string | undefined;
 
-/** Codes 0x80 to 0x9F of WinAnsiEncoding (annex D.2); the decoder of Node 20 gives control characters for them. */
+/**
+ * Codes 0x80 to 0x9F of WinAnsiEncoding (annex D.2). The decoder of Node 20 gives control characters for them:
+ * https://github.com/nodejs/node/issues/56542
+ */
 const WIN = '€•‚ƒ„…†‡ˆ‰Š‹Œ•Ž••‘’“”•–—˜™š›œ•žŸ';
 const MAC = new TextDecoder('macintosh');
 

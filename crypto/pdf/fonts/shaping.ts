@@ -32,7 +32,8 @@ const ATTACHED = /[\p{M}\u200c\u200d]/u;
 /** Strong right-to-left characters, with scripts that the bundled font draws unshaped. */
 const FROM_RIGHT = /[\u0590-\u08ff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\ufb1d-\ufdff\ufe70-\ufefc]/u;
 
-// The types of the package describe its ES module; Node loads the other one, which is the factory itself.
+// The types of the package describe its ES module; Node loads the other one, which is the factory itself:
+// https://github.com/lojjic/bidi-js/pull/12
 const bidiFactory: typeof bidiModule.default = createRequire(import.meta.url)('bidi-js');
 const bidi = bidiFactory();
 

@@ -122,7 +122,8 @@ export function flowActionBody(
   values: ReadonlyMap<string, string> = new Map(),
 ): z.infer<typeof flowActionShape> {
   const has = (confirmation: Confirmation): boolean => action.confirmations.includes(confirmation);
-  // Members one by one: V8 adds a member behind a spread in more than a microsecond.
+  // Members one by one: V8 adds a member behind a spread in more than a microsecond. No upstream issue found; seen in
+  // Node 20.20.
   const body: z.infer<typeof flowActionShape> = {
     id: action.id,
     type: action.type,

@@ -81,7 +81,8 @@ export function openTables(folder: string): Tables {
     mapSize: FIRST_MAP,
     maxDbs: 16,
     maxReaders: READERS,
-    // With it, lmdb-js would make a step visible before it is durable and would not report a failed sync.
+    // With it, lmdb-js would make a step visible before it is durable and would not report a failed sync. No upstream
+    // issue found about the latter; seen in lmdb 3.5.6.
     overlappingSync: false,
   });
   const table = (name: string, useVersions = false): Table =>

@@ -60,7 +60,8 @@ export function openPool(options: PostgresOptions, failed: (error: Error) => voi
   });
   pool.on('error', failed);
   // The pool listens to idle connections only. The error event of a connection in use, between two statements of a
-  // transaction, would end the process; the next statement on it fails.
+  // transaction, would end the process (https://github.com/brianc/node-postgres/issues/2439); the next statement on it
+  // fails.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
