@@ -58,6 +58,10 @@ export const PORTAL_REFUSALS = {
   ApplicationNotFound: { status: 422, message: 'No application has this id.' },
   InvalidBranding: { status: 422, message: 'The branding cannot be used as given.' },
   InvalidFieldValue: { status: 422, message: 'A field was not filled in as it must be.' },
+  FieldsNotEditable: {
+    status: 422,
+    message: 'The file has a signature with a certificate, or one is being made, and takes no new fields.',
+  },
   InvalidTextTag: { status: 422, message: 'A tag in the text of the file cannot be used.' },
   NameTaken: { status: 422, message: 'The name is in use.' },
   DocumentOperationNotFound: { status: 422, message: 'No operation on documents has this id.' },

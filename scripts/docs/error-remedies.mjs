@@ -97,6 +97,8 @@ export const PORTAL_REMEDIES = {
   ApplicationNotFound: 'Check the id.',
   InvalidBranding: 'Change what the message names: it says which color, text, picture or address would do.',
   InvalidFieldValue: 'Correct the values that `details` names, and sign again.',
+  FieldsNotEditable:
+    'Send a new version or a new document. Change fields before anybody signs with a certificate.',
   InvalidTextTag:
     'Correct the tags that `details` names, in the file or in the request; [fields.md](fields.md) lists the forms of tags.',
   NameTaken: 'Choose another name.',

@@ -293,6 +293,8 @@ export interface FlowEdit {
           | undefined;
         readonly prePositionedMarks?: readonly MarkInput[] | null | undefined;
         readonly signatureInitialsMode?: InitialsMode | null | undefined;
+        /** Replace all fields of the action; null or absent: they stay. */
+        readonly fields?: readonly FieldInput[] | null | undefined;
       }[]
     | null
     | undefined;

@@ -5,6 +5,7 @@
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { plainLine, visibleText } from '../../../machines/plain-text.ts';
 import { namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
+import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
   ActionPlan,
@@ -13,7 +14,7 @@ import type {
   XmlNamespace,
 } from '../../../machines/portal/portal-types.ts';
 import type { Ids } from '../../../runtime/index.ts';
-import type { FlowActionInput, ParticipantInput } from '../api/documents.ts';
+import type { FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
 import { assertFieldNames, planFields } from './field-plans.ts';
 import { type MarkedFile, planMarks } from './mark-plans.ts';
 import { planXadesOptions } from './xades-plans.ts';
@@ -107,17 +108,38 @@ function planAction(
   };
 }
 
-/** Only one person fills a field. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+/** Refusals: `InvalidFlowAction`, `LimitExceeded`. */
 function fieldsOf(
-  { fields }: FlowActionInput,
+  { fields, numberRequiredSignatures }: FlowActionInput,
   type: ActionPlan['type'],
   files: readonly MarkedFile[],
   dependencies: PlanDependencies,
 ): Pick<ActionPlan, 'fields'> {
-  if (!fields || fields.length === 0) return {};
-  if (type !== 'Signer') throw invalid(`An action of the type ${type} has no fields; a Signer has.`);
-  const planned = planFields(fields, files, dependencies);
+  const action = { type, numberRequiredSignatures: numberRequiredSignatures ?? 1 };
+  const planned = planFieldsOf(action, fields ?? [], files, dependencies);
   return planned.length === 0 ? {} : { fields: planned };
+}
+
+/** Only one person fills a field: a signer, or the one of a rule who signs. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+export function planFieldsOf(
+  action: Pick<ActionPlan, 'type' | 'numberRequiredSignatures'> | undefined,
+  fields: readonly FieldInput[],
+  files: readonly MarkedFile[],
+  dependencies: PlanDependencies,
+): readonly DocumentField[] {
+  if (fields.length > 0 && action !== undefined && !hasOneSigner(action))
+    throw invalid(
+      `An action of the type ${action.type} has no fields; a Signer has, and a SignRule that needs one signature.`,
+    );
+  return planFields(fields, files, dependencies);
+}
+
+/** True for an action that one person signs. */
+export function hasOneSigner({
+  type,
+  numberRequiredSignatures,
+}: Pick<ActionPlan, 'type' | 'numberRequiredSignatures'>): boolean {
+  return type === 'Signer' || (type === 'SignRule' && numberRequiredSignatures === 1);
 }
 
 /**

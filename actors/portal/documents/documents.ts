@@ -5,7 +5,11 @@
 
 import type { DocumentId, FlowActionId, FolderId } from '../../../machines/ids.ts';
 import type { FlowChange } from '../../../machines/portal/document/document-context.ts';
-import { actionsBeingSigned } from '../../../machines/portal/document/document-edits.ts';
+import {
+  actionsBeingSigned,
+  bringsFields,
+  takesFields,
+} from '../../../machines/portal/document/document-edits.ts';
 import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ReminderSchedule } from '../../../machines/portal/portal-types.ts';
@@ -50,8 +54,7 @@ import {
   type PlanDependencies,
 } from './document-plans.ts';
 import { documentItem, documentView } from './document-view.ts';
-import { assertWithoutFields } from './field-plans.ts';
-import { planFlowEdit } from './flow-edits.ts';
+import { actionsAfter, planFlowEdit } from './flow-edits.ts';
 import { highestMarkedPage, planMarks } from './mark-plans.ts';
 import type { PendingReminders } from './pending-reminders.ts';
 
@@ -239,16 +242,9 @@ export class DocumentService implements PortalDocuments {
       highestMarkedPage(marked),
     );
     assertSignatureType(context.signatureType, edit.addedFlowActions ?? []);
-    assertWithoutFields(edit.addedFlowActions ?? []);
     const planned = planFlowEdit(context, edit, this.#dependencies.plans, lastPage);
-    const { added, deleted } = planned;
-    const staying = context.actions.filter((action) => !deleted.includes(action.id));
-    await this.#dependencies.files.assertSignable(
-      tenant.organization.id,
-      context,
-      [...staying, ...added],
-      added,
-    );
+    const { now, added } = actionsAfter(context.actions, planned);
+    await this.#dependencies.files.assertSignable(tenant.organization.id, context, now, added);
     await this.#send(tenant, id, { type: 'EDIT_FLOW', change: planned }, (now) => {
       if (now.state !== 'Pending') return wrongStatus(now);
       return editFault(now, planned, this.#dependencies.clock.now()) ?? 'InvalidFlowAction';
@@ -360,7 +356,8 @@ function editFault(
   { context }: DocumentActor,
   planned: FlowChange,
   at: number,
-): 'FlowActionNotFound' | 'InvalidFlowAction' | undefined {
+): 'FieldsNotEditable' | 'FlowActionNotFound' | 'InvalidFlowAction' | undefined {
+  if (bringsFields(planned) && !takesFields(context, at)) return 'FieldsNotEditable';
   const outcome = withFlowEdits(context.actions, planned, actionsBeingSigned(context, at), at);
   if (outcome === 'unknown') return 'FlowActionNotFound';
   return outcome === 'invalid' ? 'InvalidFlowAction' : undefined;

@@ -85,14 +85,6 @@ export function assertFieldNames(actions: readonly { readonly fields?: readonly 
   if (new Set(names).size < names.length) throw invalid('The fields of a document have different names.');
 }
 
-/** Asserts that a running flow gets no fields: they are made before the first signature. Refusals: `InvalidFlowAction`. */
-export function assertWithoutFields(
-  actions: readonly { readonly fields?: readonly unknown[] | null | undefined }[],
-): void {
-  if (actions.some(({ fields }) => (fields?.length ?? 0) > 0))
-    throw invalid('Fields are given when the document is created. Send a new document to add fields.');
-}
-
 function lengthOf({ maxLength }: FieldInput, type: FieldType): number {
   const most = type === 'Initials' ? MAX_INITIALS_LENGTH : MAX_VALUE_LENGTH;
   const asked = maxLength ?? Math.min(most, DEFAULT_LENGTH);

@@ -2,6 +2,7 @@
 
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import type { DocumentContext, FlowChange } from '../../../machines/portal/document/document-context.ts';
+import type { ActionPlan, FlowAction } from '../../../machines/portal/portal-types.ts';
 import type { FlowEdit } from '../api/documents.ts';
 import {
   assertFewActions,
@@ -10,10 +11,12 @@ import {
   type PlanDependencies,
   planActions,
   planEmail,
+  planFieldsOf,
   planObservers,
   planStep,
   planText,
 } from './document-plans.ts';
+import { assertFieldFiles, assertFieldNames } from './field-plans.ts';
 import { planMarks } from './mark-plans.ts';
 
 /**
@@ -36,6 +39,10 @@ export function planFlowEdit(
   const [{ uploadId } = file] = parts;
   const whole = [{ uploadId: uploadId ?? '', pagesBefore: 0, pages: undefined, lastPage }];
   const added = edit.addedFlowActions ?? [];
+  assertFieldFiles(
+    [...added, ...(edit.editedFlowActions ?? [])],
+    uploadId === undefined ? [] : [{ id: uploadId ?? '' }],
+  );
   const planned: FlowChange = {
     added: added.length === 0 ? [] : planActions(added, whole, plans, xmlNamespaces),
     edited: (edit.editedFlowActions ?? []).map((one) => ({
@@ -56,6 +63,14 @@ export function planFlowEdit(
       }),
       ...(one.prePositionedMarks && { marks: planMarks(one.prePositionedMarks, whole) }),
       ...(one.signatureInitialsMode && { initialsMode: one.signatureInitialsMode }),
+      ...(one.fields && {
+        fields: planFieldsOf(
+          actions.find(({ id }) => id === one.flowActionId.toLowerCase()),
+          one.fields,
+          whole,
+          plans,
+        ),
+      }),
     })),
     deleted: (edit.deletedFlowActionIds ?? []).map((one) => one.toLowerCase() as FlowActionId),
     addedObservers: planObservers(edit.addedObservers ?? [], plans),
@@ -66,10 +81,31 @@ export function planFlowEdit(
     })),
     deletedObservers: (edit.deletedObserverIds ?? []).map((one) => one.toLowerCase()),
   };
-  const all = [...actions.filter(({ id }) => !planned.deleted.includes(id)), ...planned.added];
-  assertFewActions(all);
-  assertFewSigners(all);
+  const { now } = actionsAfter(actions, planned);
+  assertFewActions(now);
+  assertFewSigners(now);
+  assertFieldNames(now);
   const staying = observers.filter(({ id }) => !planned.deletedObservers.includes(id));
   assertFewObservers([...staying, ...planned.addedObservers]);
   return planned;
+}
+
+/** Returns the actions of the flow after an edit, and those of them that it adds or gives fields. */
+export function actionsAfter(
+  actions: readonly FlowAction[],
+  { added, edited, deleted }: Pick<FlowChange, 'added' | 'edited' | 'deleted'>,
+): {
+  readonly now: readonly (FlowAction | ActionPlan)[];
+  readonly added: readonly (FlowAction | ActionPlan)[];
+} {
+  const fieldsOf = new Map(edited.map(({ flowActionId, fields }) => [flowActionId, fields]));
+  const staying = actions.flatMap((action) => {
+    if (deleted.includes(action.id)) return [];
+    const fields = fieldsOf.get(action.id);
+    return [fields === undefined ? action : { ...action, fields }];
+  });
+  return {
+    now: [...staying, ...added],
+    added: [...staying.filter(({ id }) => fieldsOf.get(id) !== undefined), ...added],
+  };
 }

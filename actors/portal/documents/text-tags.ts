@@ -11,6 +11,7 @@ import type { ActionPlan, MarkType } from '../../../machines/portal/portal-types
 import type { TextTag } from '../../pool/portal-tasks.ts';
 import type { CreateDocuments, FieldInput, FlowActionInput, MarkInput } from '../api/documents.ts';
 import { folded } from '../document-records/document-index.ts';
+import { hasOneSigner } from './document-plans.ts';
 import { assertFieldNames, planFields } from './field-plans.ts';
 import { planMarks } from './mark-plans.ts';
 
@@ -140,8 +141,12 @@ function addTag(
   const index = actionOf(tag.who, inputs);
   if (typeof index === 'string') return index;
   const [input, own] = [inputs[index], added[index]];
-  const isSigner = (input?.type ?? 'Signer') === 'Signer';
-  const isSigning = isSigner || input?.type === 'SignRule';
+  const kind = input?.type ?? 'Signer';
+  const isSigning = kind === 'Signer' || kind === 'SignRule';
+  const hasFields = hasOneSigner({
+    type: kind,
+    numberRequiredSignatures: input?.numberRequiredSignatures ?? 1,
+  });
   if (tag.name === null) {
     if (type.mark === undefined) return `A field needs a name, as in {{${tag.type}:who:name}}.`;
     if (tag.isRequired) return 'Only a field is made required.';
@@ -150,7 +155,7 @@ function addTag(
     return undefined;
   }
   if (type.field === undefined) return 'A signature has no name.';
-  if (!isSigner) return 'Only an action of the type Signer has fields.';
+  if (!hasFields) return 'Only an action that one person signs has fields.';
   const { name } = tag;
   if (added.some(({ fields }) => fields.some((field) => field.name === name)))
     return 'Another tag has this name.';

@@ -123,6 +123,8 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     { city: 'Lisbon' },
   ],
   fields: 'Fields that the participant fills in before signing. At most 100.',
+  'editedFlowActions.fields':
+    'Fields in place of those of the action; an empty list removes them. Refused with `FieldsNotEditable` after a signature with a certificate. Left out: they stay.',
   'additionalInfo.fields': ['Texts by name of the client’s choice.', { department: 'Sales' }],
   file: 'Upload that replaces the file of the document.',
   fileId: 'Upload with the signed file.',

@@ -287,6 +287,7 @@ export const flowEditInput = members({
       signRuleUsers: list(members({ userId: uuid, emailAddress: text })).nullish(),
       prePositionedMarks: list(markInput).nullish(),
       signatureInitialsMode: word(INITIALS_MODES).nullish(),
+      fields: list(fieldInput, { most: 100 }).nullish(),
     }),
   ).nullish(),
   deletedFlowActionIds: list(uuid).nullish(),

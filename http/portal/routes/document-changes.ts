@@ -91,7 +91,9 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
       },
       refusals: [
         ...UNKNOWN_DOCUMENT,
+        'FieldsNotEditable',
         'FlowActionNotFound',
+        'InvalidFieldValue',
         'InvalidFlowAction',
         'InvalidIdentifier',
         'InvalidDocumentStatus',

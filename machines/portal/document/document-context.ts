@@ -3,7 +3,7 @@
  * Source: docs/portal-values.md §§5-10, 13-15.
  */
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
-import type { FieldPlace, FieldValue } from '../field-values.ts';
+import type { DocumentField, FieldPlace, FieldValue } from '../field-values.ts';
 import type {
   ActionPlan,
   Attachment,
@@ -221,6 +221,8 @@ export interface ActionEdit {
   }[];
   readonly marks?: readonly Mark[];
   readonly initialsMode?: InitialsMode;
+  /** Replaces all fields; empty = none. */
+  readonly fields?: readonly DocumentField[];
 }
 
 export interface FlowChange {

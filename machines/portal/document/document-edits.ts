@@ -6,7 +6,7 @@
 
 import type { FlowActionId, Millis } from '../../ids.ts';
 import type { FlowAction, MailRequest } from '../portal-types.ts';
-import type { DocumentContext } from './document-context.ts';
+import type { DocumentContext, FlowChange } from './document-context.ts';
 import { type DecisionFunction, type DocumentMessageOf, notifyEffect } from './document-decision.ts';
 import { actionsReleased, readdressed, withFlowEdits } from './document-flow.ts';
 import { deduplicated, observerMails, turnMails } from './document-notifications.ts';
@@ -20,7 +20,28 @@ export function actionsBeingSigned(
   return new Set([...accepted, ...begun].map(({ flowActionId }) => flowActionId));
 }
 
+/** True if an edit gives anybody fields. */
+export function bringsFields({ added, edited }: Pick<FlowChange, 'added' | 'edited'>): boolean {
+  return (
+    added.some(({ fields = [] }) => fields.length > 0) || edited.some(({ fields }) => fields !== undefined)
+  );
+}
+
+/**
+ * True while fields can be made: every signature so far is electronic, so that the file is built again with the fields at
+ * the next one.
+ */
+export function takesFields({ made, accepted, reservations }: DocumentContext, at: Millis): boolean {
+  const isCertificate = ({ kind }: { readonly kind: string }) => kind === 'certificate';
+  return (
+    !made.some(isCertificate) &&
+    !accepted.some(isCertificate) &&
+    !reservations.some(({ expiresAt }) => expiresAt > at)
+  );
+}
+
 export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }) => {
+  if (bringsFields(change) && !takesFields(document, at)) return undefined;
   const plain = withFlowEdits(document.actions, change, actionsBeingSigned(document, at), at);
   const observers = editedObservers(document, change);
   if (typeof plain === 'string' || observers === undefined) return undefined;

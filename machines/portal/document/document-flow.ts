@@ -209,7 +209,17 @@ export function withFlowEdits(
 }
 
 function withEdit(action: FlowAction, edit: ActionEdit, current: number, at: Millis): FlowAction | undefined {
-  const { step = action.step, email, newUserId, ruleName, title, ruleEmails, marks, initialsMode } = edit;
+  const {
+    step = action.step,
+    email,
+    newUserId,
+    ruleName,
+    title,
+    ruleEmails,
+    marks,
+    initialsMode,
+    fields,
+  } = edit;
   if (step < current) return undefined;
   if (email !== undefined && action.user === null) return undefined;
   const known = new Set<string>(action.ruleUsers.map(({ id }) => id));
@@ -230,6 +240,7 @@ function withEdit(action: FlowAction, edit: ActionEdit, current: number, at: Mil
     ...(title !== undefined && { title }),
     ...(marks !== undefined && { marks }),
     ...(initialsMode !== undefined && { initialsMode }),
+    ...(fields !== undefined && { fields }),
     updateDate: at,
   };
 }

@@ -72,6 +72,7 @@ export const ADDED_CODES: { readonly [code: string]: number } = {
   InvalidBranding: 422, // ours
   InvalidFieldValue: 422, // ours, fields of participants
   EnvelopeFileSigned: 422,
+  FieldsNotEditable: 422, // ours, docs/fields.md
   InvalidTextTag: 422, // ours, docs/fields.md
 };
 

@@ -1,0 +1,128 @@
+/** Fields that are added and changed while a flow runs, over HTTP. Source: docs/fields.md. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import anyTest, { type TestFn } from 'ava';
+import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
+import { requireTool, runTool } from '../../../verifiers/index.ts';
+import { assertRefused } from '../harness.ts';
+import { selfSigned, signatureValue, startSignature } from '../signing/certificate-client.ts';
+
+const test = anyTest as TestFn<PortalProgram>;
+
+let ending: (() => Promise<void>) | undefined;
+test.before(async (t) => {
+  const tasks: (() => unknown)[] = [];
+  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
+  ending = async () => {
+    for (const task of tasks.reverse()) await task();
+  };
+});
+test.after.always(() => ending?.());
+
+const user = (name: string) => ({ name, email: `${name.toLowerCase()}@example.org` });
+const signer = (name: string, step: number, more: object = {}) => ({
+  ...{ step, user: user(name), allowElectronicSignature: true },
+  ...more,
+});
+const place = (topLeftY: number) => ({ topLeftX: 10, topLeftY, width: 150, height: 18, pageNumber: 1 });
+
+interface Detail {
+  readonly status: string;
+  readonly flowActions: readonly {
+    readonly id: string;
+    readonly fields?: readonly { readonly name: string; readonly value: string | null }[];
+  }[];
+}
+
+const detail = ({ acme }: PortalProgram, id: string) => acme.get<Detail>(`/api/documents/${id}`);
+const namesOf = ({ flowActions }: Detail) =>
+  flowActions.map(({ fields = [] }) => fields.map(({ name }) => name));
+
+test.serial('fields are added and changed while the flow runs, for those who have not acted', async (t) => {
+  const { acme, service } = t.context;
+  const id = await acme.create([
+    signer('Ana', 1, { fields: [{ name: 'city', ...place(10) }] }),
+    signer('Bob', 2, { fields: [{ name: 'old', ...place(40) }] }),
+  ]);
+  const { flowActions } = await detail(t.context, id);
+  const [ana, bob] = flowActions.map(({ id: action }) => action);
+  const sign = (flowActionId: string | undefined, fieldValues: object) =>
+    acme.post(`/api/documents/${id}/electronic-signature`, { flowActionId, fieldValues });
+  await sign(ana, { city: 'Braga' });
+
+  const edit = (body: object) => acme.send(`/api/documents/${id}/flow`, body);
+  const fields = [{ name: 'iban', required: true, ...place(70) }];
+  const acted = { editedFlowActions: [{ flowActionId: ana, fields }] };
+  await assertRefused(t, await edit(acted), 'InvalidFlowAction');
+  const twice = { editedFlowActions: [{ flowActionId: bob, fields: [{ name: 'city', ...place(70) }] }] };
+  await assertRefused(t, await edit(twice), 'InvalidFlowAction');
+  const beyond = { ...place(70), pageNumber: 9 };
+  const nowhere = { editedFlowActions: [{ flowActionId: bob, fields: [{ name: 'x', ...beyond }] }] };
+  await assertRefused(t, await edit(nowhere), 'InvalidFlowAction');
+  const wrong = { name: 'x', type: 'Number', value: 'ten', ...place(70) };
+  const preset = { editedFlowActions: [{ flowActionId: bob, fields: [wrong] }] };
+  await assertRefused(t, await edit(preset), 'InvalidFieldValue');
+
+  const rule = {
+    ...{ type: 'SignRule', step: 3, ruleName: 'Board', numberRequiredSignatures: 1 },
+    ...{ signRuleUsers: [user('Cy'), user('Di')], allowElectronicSignature: true },
+    fields: [{ name: 'board', ...place(100) }],
+  };
+  const both = { ...rule, numberRequiredSignatures: 2 };
+  await assertRefused(t, await edit({ addedFlowActions: [both] }), 'InvalidFlowAction');
+  const added = { addedFlowActions: [rule], editedFlowActions: [{ flowActionId: bob, fields }] };
+  t.is((await edit(added)).status, 200);
+  const edited = await detail(t.context, id);
+  t.deepEqual(namesOf(edited), [['city'], ['iban'], ['board']]);
+
+  const lacking = { flowActionId: bob, fieldValues: {} };
+  const refused = await acme.send(`/api/documents/${id}/electronic-signature`, lacking);
+  await assertRefused(t, refused, 'InvalidFieldValue');
+  await sign(bob, { iban: 'PT50' });
+  const { url } = await acme.post<{ url: string }>(`/api/documents/${id}/action-url`, {
+    emailAddress: 'di@example.org',
+  });
+  const [, key = '', ticket = ''] = /\/key\/([^/]+)\/.*\?ticket=(.*)$/.exec(url) ?? [];
+  await acme.post(`/api/documents/keys/${key}/electronic-signature`, {
+    ticket,
+    fieldValues: { board: 'agreed' },
+  });
+  const done = await until(async () => {
+    const now = await detail(t.context, id);
+    return now.status === 'Concluded' ? now : undefined;
+  });
+  t.deepEqual(
+    done.flowActions.flatMap(({ fields: own = [] }) => own.map(({ value }) => value)),
+    ['Braga', 'PT50', 'agreed'],
+  );
+  if (!requireTool(t, 'pdfsig', 'pdftotext')) return;
+  const path = join(service.root, 'edited.pdf');
+  const answer = await acme.fetch(`/api/documents/${id}/content?type=Signatures`);
+  writeFileSync(path, Buffer.from(await answer.arrayBuffer()));
+  const { stdout: verdicts } = await runTool('pdfsig', ['-nocert', path]);
+  t.is(verdicts.split('Signature is Valid.').length - 1, 3, verdicts);
+  const { stdout: text } = await runTool('pdftotext', ['-layout', path, '-']);
+  for (const value of ['Braga', 'PT50', 'agreed']) t.true(text.includes(value), text);
+});
+
+test.serial('a file that a certificate has signed takes no new fields', async (t) => {
+  const { acme } = t.context;
+  const id = await acme.create([
+    signer('Ana', 1),
+    signer('Bob', 2, { fields: [{ name: 'old', ...place(40) }] }),
+  ]);
+  const { flowActions } = await detail(t.context, id);
+  const edit = (fields: readonly object[]) =>
+    acme.send(`/api/documents/${id}/flow`, {
+      editedFlowActions: [{ flowActionId: flowActions[1]?.id, fields }],
+    });
+  t.is((await edit([])).status, 200);
+  t.deepEqual(namesOf(await detail(t.context, id)), [[], []]);
+  const own = selfSigned('Ana');
+  const { started, path } = await startSignature(acme, id, 'ana@example.org', own);
+  const fields = [{ name: 'new', ...place(40) }];
+  await assertRefused(t, await edit(fields), 'FieldsNotEditable');
+  await acme.post(path, { token: started.token, signature: signatureValue(own, started) });
+  await assertRefused(t, await edit(fields), 'FieldsNotEditable');
+  t.deepEqual(namesOf(await detail(t.context, id)), [[], []]);
+});
