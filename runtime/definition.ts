@@ -208,6 +208,11 @@ export interface EffectHandler<Effect = any, Message = UntypedMessage> {
   readonly tries?: number;
   /** @default none: the effects share the slots of the runtime (`RuntimeOptions.effectsInFlight`) */
   readonly partitioning?: EffectPartitioning<Effect>;
+  /**
+   * Returns false when nobody needs the effect at this moment: the step is then stored without it. Asked where the
+   * handler is in the one process and thread that computes steps; true in case of doubt. @default true
+   */
+  isNeeded?(effect: Effect): boolean;
   run(effect: Effect, attempt: EffectAttempt, context: EffectContext): Promise<Message | null>;
   /**
    * Returns the message for the actor in place of another attempt, when the node that ran the effect ended. @default the

@@ -86,12 +86,14 @@ function nameChanges(before: DerivedRecords, after: DerivedRecords): Step['names
 }
 
 function counterChanges(before: DerivedRecords, after: DerivedRecords): Step['counters'] {
-  const moved: { [name: string]: number } = {};
-  for (const [name, value] of Object.entries(after.counters)) {
-    const by = value - (before.counters[name] ?? 0);
+  // Without a prototype it is a hash table for V8, which else keeps a shape for each name that never comes again.
+  const moved: { [name: string]: number } = Object.create(null);
+  for (const name in after.counters) {
+    const by = (after.counters[name] ?? 0) - (before.counters[name] ?? 0);
     if (by !== 0) moved[name] = by;
   }
-  for (const [name, value] of Object.entries(before.counters)) {
+  for (const name in before.counters) {
+    const value = before.counters[name] ?? 0;
     if (!(name in after.counters) && value !== 0) moved[name] = -value;
   }
   return moved;

@@ -8,7 +8,7 @@ import { LruCache } from '../base/lru-cache.ts';
 import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from './actor-host.ts';
 import { answerWithoutStep, refused } from './answers-without-step.ts';
 import type { ActorDefinition, CommittedActor, SendOptions, StepOutcome } from './definition.ts';
-import { partitionName } from './effects/effect-partitions.ts';
+import { withoutNeedless, withPartitions } from './effects/step-effects.ts';
 import { describeFailure, Fatal, Retryable } from './failures.ts';
 import type { Faults } from './faults.ts';
 import { RecentTimes } from './inspection/recent-times.ts';
@@ -51,6 +51,8 @@ export interface HostDependencies {
    * Known effects, with the function for the queue key where there is one; a step that requests another effect throws.
    */
   readonly effects: ReadonlyMap<string, ((effect: StoredEffect['effect']) => string) | null>;
+  /** See `EffectHandler.isNeeded`; effects without a function are always needed. @default none */
+  readonly isNeeded?: ReadonlyMap<string, (effect: StoredEffect['effect']) => boolean>;
   /** Actors kept in the cache. */
   readonly cached: number;
   /**
@@ -117,7 +119,7 @@ export class Host implements ActorHost {
       if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
         return { accepted: false, because: 'exists' };
       const first = firstStep(definition, address, input, { now: this.#dependencies.clock.now() });
-      const outcome = await this.#commit(key, this.#withPartitions(first), call);
+      const outcome = await this.#commit(key, this.#prepared(first), call);
       return outcome === 'again' ? { accepted: false, because: 'exists' } : outcome;
     });
   }
@@ -276,10 +278,15 @@ export class Host implements ActorHost {
     computing?.(key);
     try {
       const step = nextStep(definition, stored, event, context);
-      return step && this.#withPartitions(step);
+      return step && this.#prepared(step);
     } finally {
       computing?.(undefined);
     }
+  }
+
+  #prepared(step: Step): Step {
+    const { isNeeded, effects } = this.#dependencies;
+    return withPartitions(withoutNeedless(step, isNeeded), effects);
   }
 
   async #supervise(key: string, stored: StoredActor, event: ActorEvent, error: unknown): Promise<void> {
@@ -325,27 +332,6 @@ export class Host implements ActorHost {
       if (outcome !== 'again') return outcome;
     }
     throw new Retryable('actor.contended', `${key} is being changed by somebody else.`);
-  }
-
-  /** Adds the queue keys of effects. Refuses, before anything is stored, effects without a handler. */
-  #withPartitions(step: Step): Step {
-    let partitioned = false;
-    for (const { effect } of step.effects) {
-      const queueKeyOf = this.#dependencies.effects.get(effect.do);
-      if (queueKeyOf === undefined)
-        throw new Fatal('effect.unknown', `No handler exists for the effect "${effect.do}".`);
-      partitioned ||= queueKeyOf !== null;
-    }
-    if (!partitioned) return step;
-    return {
-      ...step,
-      effects: step.effects.map((stored) => {
-        const queueKeyOf = this.#dependencies.effects.get(stored.effect.do);
-        return queueKeyOf
-          ? { ...stored, lane: partitionName(stored.effect.do, queueKeyOf(stored.effect)) }
-          : stored;
-      }),
-    };
   }
 
   /**

@@ -134,7 +134,10 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
           definitions,
           effects,
           cached: options.cachedActors,
-          ...(store.nodes && { isShared: true, node: store.nodes.slot }),
+          // Another node may know of somebody who needs an effect before this one does.
+          ...(store.nodes
+            ? { isShared: true, node: store.nodes.slot }
+            : { isNeeded: needFunctions(handlers) }),
           committed,
         })
       : new ShardedHost({
@@ -274,6 +277,13 @@ function partitionFunctions(handlers: RuntimeDependencies['handlers']): HostDepe
     effects.set(name, partitioning === undefined ? null : (effect) => partitioning.queueKey(effect));
   }
   return effects;
+}
+
+function needFunctions(handlers: RuntimeDependencies['handlers']): NonNullable<HostDependencies['isNeeded']> {
+  const functions = new Map<string, (effect: StoredEffect['effect']) => boolean>();
+  for (const [name, handler] of Object.entries(handlers))
+    if (handler.isNeeded !== undefined) functions.set(name, (effect) => handler.isNeeded?.(effect) ?? true);
+  return functions;
 }
 
 function byKind(definitions: readonly ActorDefinition[]): ReadonlyMap<string, ActorDefinition> {

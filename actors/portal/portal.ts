@@ -292,7 +292,7 @@ export class Portal implements PortalService, HostedService {
         },
       }),
     });
-    const observers = [watch, tenants, folders, reports];
+    const observers = [watch, tenants, folders, reports, outgoing.registry];
     return {
       definitions: portalDefinitions,
       handlers: {

@@ -33,8 +33,9 @@ export class JobCounts {
         cell.count += by;
         continue;
       }
-      const [kind, state, profile, format] = name.split('/');
-      if (kind !== 'jobs' || !state || !profile || !format) continue;
+      if (!name.startsWith('jobs/')) continue;
+      const [, state, profile, format] = name.split('/');
+      if (!state || !profile || !format) continue;
       this.#cells.set(name, { state: state as JobState, profile, format: format as JobFormat, count: by });
     }
   }

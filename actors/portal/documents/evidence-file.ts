@@ -4,7 +4,7 @@
  *
  * Source: docs/portal-values.md §17: `file`, `evidencesSha256`.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { DocumentId, FlowActionId } from '../../../machines/ids.ts';
 import type { Evidence, Participant } from '../../../machines/portal/portal-types.ts';
 
@@ -58,5 +58,5 @@ export function evidenceFile(sealed: SignedEvidence): Buffer {
 
 /** SHA-256, Base64. */
 export function evidenceDigest(file: Buffer): string {
-  return createHash('sha256').update(file).digest('base64');
+  return hash('sha256', file, 'base64');
 }

@@ -4,7 +4,7 @@
  * Views: `organizations` [createdAt, id] → { id, name } · `applications` [name's key] → { organizationId, id };
  * counter `organizations`.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ApplicationId, OrganizationId } from '../../../machines/ids.ts';
 import {
   foldedName,
@@ -33,7 +33,7 @@ export const ORGANIZATION_ROW = jsonType<OrganizationRow>();
 
 /** A key of fixed length for a name of any length and spelling. */
 export function nameKey(name: string): string {
-  return createHash('sha256').update(foldedName(name)).digest('base64url');
+  return hash('sha256', foldedName(name), 'base64url');
 }
 
 /** The runtime's unique name of an organization. */

@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §0, §1 row 12.
  */
 
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { LruCache } from '../../../base/lru-cache.ts';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import type {
@@ -49,7 +49,7 @@ export interface TenantDirectoryDependencies {
 
 /** SHA-256 of a secret, lower-case hex. */
 export function secretDigest(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }
 
 export class TenantDirectory implements Tenants {

@@ -52,7 +52,8 @@ const MAX_ATTEMPTS = 4;
 /**
  * Effects of one document may run at the same moment, and a failed one comes back later. So each that concerns a webhook
  * first does those asked for before it that are still pending: a lane takes every event once, and in order.
- * An effect whose events concern no webhook needs no step, and may be pending for a moment after it has ended.
+ * An effect whose events concern no webhook needs no step, and may be pending for a moment after it has ended. It is
+ * not even stored where the organization is known to have no webhook.
  */
 export function publishEventsHandler(
   dependencies: PublishEventsDependencies,
@@ -60,6 +61,8 @@ export function publishEventsHandler(
   const ended = new LruCache<EffectKey, true>({ entries: MAX_ENDED });
   return {
     after: 'durable',
+    isNeeded: ({ events }) =>
+      events.some(({ document }) => !dependencies.registry.hasNone(document.organizationId)),
     async run({ events }, { key, actor }) {
       if (!(await concernsWebhook(events, dependencies))) {
         ended.set(key, true);

@@ -4,6 +4,8 @@
  *
  * Source: docs/portal-values.md §19; docs/configuration.md, `Portal:Organizations[].Webhook`.
  */
+
+import { LruCache } from '../../../base/lru-cache.ts';
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type DocumentEvent, OPTIONAL_EVENT_TYPES } from '../../../machines/portal/portal-types.ts';
@@ -12,10 +14,12 @@ import {
   type ActorStore,
   type ActorSystem,
   actorKind,
+  contextOf,
   defineActor,
   type Ids,
   jsonType,
   type MessageOf,
+  type Step,
   type StepOutcome,
 } from '../../../runtime/index.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
@@ -73,14 +77,35 @@ export interface WebhookRegistryDependencies {
 /** Maximum number of organizations in settings. */
 const MAX_CONFIGURED = 10_000;
 
+/** Organizations without a webhook that are remembered. */
+const MAX_KNOWN = 10_000;
+
 /** Longest token, characters. */
 const MAX_TOKEN_LENGTH = 4096;
 
 export class WebhookRegistry {
   readonly #dependencies: WebhookRegistryDependencies;
+  readonly #withoutAny = new LruCache<OrganizationId, true>({ entries: MAX_KNOWN });
+  /** Raised by each step of webhooks: nothing is concluded from what was read before it. */
+  #steps = 0;
 
   constructor(dependencies: WebhookRegistryDependencies) {
     this.#dependencies = dependencies;
+  }
+
+  /** Sees each committed step. */
+  observe({ actor }: Step): void {
+    const set = contextOf(WEBHOOK_SET, actor);
+    if (set === undefined) return;
+    this.#steps += 1;
+    const organization = actor.address.id as OrganizationId;
+    if (set.webhooks.length === 0) this.#withoutAny.set(organization, true);
+    else this.#withoutAny.delete(organization);
+  }
+
+  /** True: the organization is known to have no webhook. */
+  hasNone(organization: OrganizationId): boolean {
+    return this.#withoutAny.get(organization) !== undefined;
   }
 
   async list(organization: OrganizationId): Promise<readonly WebhookView[]> {
@@ -168,8 +193,11 @@ export class WebhookRegistry {
   }
 
   async #stored(organization: OrganizationId): Promise<readonly Webhook[]> {
+    const steps = this.#steps;
     const actor = await this.#dependencies.system.read(addressOf(organization));
-    return actor?.context.webhooks ?? [];
+    const webhooks = actor?.context.webhooks ?? [];
+    if (webhooks.length === 0 && steps === this.#steps) this.#withoutAny.set(organization, true);
+    return webhooks;
   }
 
   async #find(organization: OrganizationId, wanted: WebhookId): Promise<Webhook | undefined> {

@@ -86,7 +86,7 @@ export function write(
     if (tables.names.get([name]) === holderValue(own)) void tables.names.remove([name]);
   }
   for (const name of plan.take ?? NONE) void tables.names.put([name], holderValue(own));
-  for (const name in plan.counters) gathered.count(name, plan.counters[name] ?? 0);
+  for (const [name, by] of plan.counters ?? NONE) gathered.count(name, by);
   if (plan.moved) gathered.moves.push({ actor: own, from: plan.moved[0], to: plan.moved[1] });
 }
 

@@ -3,7 +3,7 @@
  * keys, the others are the values as they are stored, so that the writing thread neither parses nor encodes them. JSON
  * holds no line breaks, so nothing need be escaped.
  */
-import type { EffectKey, Millis, Revision, StateIndexEntry, Step, StoredEffect } from '../../ports.ts';
+import type { EffectKey, Millis, Revision, Row, StateIndexEntry, Step, StoredEffect } from '../../ports.ts';
 import type { EffectValue, Key } from './lmdb-tables.ts';
 
 /** Operations of a step; absent operations are omitted. Lists of keys correspond to values in the lines below. */
@@ -23,7 +23,8 @@ export interface StepPlan {
   readonly remove?: readonly Key[] | undefined;
   readonly take?: readonly string[] | undefined;
   readonly release?: readonly string[] | undefined;
-  readonly counters?: Step['counters'] | undefined;
+  /** Pairs, because names that never come again would become shapes of objects for V8. */
+  readonly counters?: readonly (readonly [name: string, by: number])[] | undefined;
   readonly moved?: readonly [from: StateIndexEntry | null, to: StateIndexEntry | null] | undefined;
   readonly events?: Step['events'];
   readonly call?: Step['call'];
@@ -44,7 +45,12 @@ export function planStep(step: Step): PlannedStep {
   for (const { effect, failures, lastError } of effects)
     values.push(JSON.stringify({ effect, failures, lastError } satisfies EffectValue));
   for (const { event } of timers.arm) values.push(JSON.stringify(event));
-  for (const { value } of rows.put) values.push(value === null ? 'null' : JSON.stringify(value));
+  let last: { readonly value: Row['value']; readonly text: string } | undefined;
+  for (const { value } of rows.put) {
+    // Several rows of an actor often have one value.
+    if (last?.value !== value) last = { value, text: value === null ? 'null' : JSON.stringify(value) };
+    values.push(last.text);
+  }
   const plan: StepPlan = {
     actor: [actor.address.kind, actor.address.id],
     revision: actor.revision,
@@ -62,7 +68,7 @@ export function planStep(step: Step): PlannedStep {
     remove: some(rows.remove, rowKey),
     take: some(names.take, (name) => name),
     release: some(names.release, (name) => name),
-    counters,
+    counters: some(Object.entries(counters), (pair) => pair),
     moved: moved === null ? undefined : [moved.from, moved.to],
     events: step.events,
     call: step.call,
@@ -107,7 +113,7 @@ export function stepOfText(text: string): Step {
       remove: (plan.remove ?? []).map(rowOf),
     },
     names: { take: plan.take ?? [], release: plan.release ?? [] },
-    counters: plan.counters ?? {},
+    counters: Object.fromEntries(plan.counters ?? []),
     moved: plan.moved ? { from: plan.moved[0], to: plan.moved[1] } : null,
     ...(plan.ends && { ends: true }),
     ...(plan.events && { events: plan.events }),

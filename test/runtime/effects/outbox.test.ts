@@ -71,6 +71,28 @@ test('an effect that reports nothing is removed without a step, and is done once
   await runtime.stop();
 });
 
+test('an effect that nobody needs is not stored, and others of its kind are done', async (t) => {
+  const runs: unknown[] = [];
+  const work: EffectHandler = {
+    ...echo,
+    isNeeded: ({ what }) => what !== 'for nobody',
+    async run({ what }) {
+      runs.push(what);
+      return null;
+    },
+  };
+  const { runtime, system, store } = makeWorld({ work });
+  await system.create(T1, null);
+  t.true((await system.send(T1, { type: 'WORK', what: 'for nobody' })).accepted);
+  t.deepEqual(await store.pendingEffects(T1), []);
+  await system.send(T1, { type: 'WORK', what: 'for somebody' });
+  t.is((await store.pendingEffects(T1)).length, 1);
+  runtime.start();
+  await settle();
+  t.deepEqual(runs, ['for somebody']);
+  await runtime.stop();
+});
+
 test('a stop removes the effects that reported nothing, so that the next start does not repeat them', async (t) => {
   const work: EffectHandler = { ...echo, run: async () => null };
   const { runtime, system, store } = makeWorld({ work });

@@ -25,6 +25,7 @@ import {
   type Clock,
   createRuntime,
   DeferredSystem,
+  type EffectHandler,
   Faults,
   type Runtime,
   systemClock,
@@ -167,7 +168,11 @@ export async function flowRoom(
     log,
     faults,
     definitions: plan.definitions,
-    handlers: plan.handlers,
+    handlers: {
+      ...plan.handlers,
+      // Events are read from steps, also where no webhook needs them.
+      announce: { ...(plan.handlers['announce'] as EffectHandler), isNeeded: () => true },
+    },
     onCommitted: (step, isOwn) => {
       for (const { effect } of step.effects) {
         if (effect.do === 'announce') events.push(...(effect['events'] as unknown as DocumentEvent[]));

@@ -31,6 +31,29 @@ test('an organization has up to five webhooks, each delivered on its own', async
   t.is(bodies.size, 1, 'the same event is the same body for all of them');
 });
 
+test('events of an organization without a webhook are not stored; a new webhook receives those that follow', async (t) => {
+  const receiver = await startReceiver(t);
+  const world = await makeWebhookWorld(t);
+  const effects = [];
+  // The first event finds out that there is no webhook.
+  await world.announce(DOCUMENT_1, event('DocumentSigned', 1));
+  for (const sequence of [2, 3]) {
+    const effect = { do: 'announce', events: [event('DocumentSigned', sequence)] };
+    await world.runtime.system.send({ kind: 'document', id: DOCUMENT_1 }, { type: 'ASK', effect });
+    effects.push(...(await world.store.pendingEffects({ kind: 'document', id: DOCUMENT_1 })));
+  }
+  t.deepEqual(effects, []);
+  const { id } = await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await world.announce(DOCUMENT_1, event('DocumentSigned', 4));
+  await world.until(() => receiver.calls.length === 1);
+  await world.webhooks.remove(TENANT_1, id);
+  await world.announce(DOCUMENT_1, event('DocumentSigned', 5));
+  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await world.announce(DOCUMENT_1, event('DocumentSigned', 6));
+  await world.until(() => receiver.calls.length === 2);
+  t.is(receiver.calls.length, 2);
+});
+
 test('a webhook is refused when its fields cannot be used', async (t) => {
   const world = await makeWebhookWorld(t);
   const bad: readonly WebhookInput[] = [

@@ -38,6 +38,7 @@ export const TENANT_1 = {
 } as unknown as Tenant;
 
 export interface WebhookWorld extends Outgoing {
+  readonly store: ActorStore;
   readonly runtime: Runtime;
   readonly clock: SimulatedClock;
   readonly faults: Faults;
@@ -109,6 +110,7 @@ export async function makeWebhookWorld(
       withRelatedActors(webhookDeliveryQueueDefinition),
     ],
     handlers: { ...outgoing.handlers, emptyFolder: nothing },
+    onCommitted: (step) => outgoing.registry.observe(step),
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
   await runtime.system.create(
@@ -128,6 +130,7 @@ export async function makeWebhookWorld(
   };
   return {
     ...outgoing,
+    store,
     runtime,
     clock: time,
     faults,
