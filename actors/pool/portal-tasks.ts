@@ -114,7 +114,12 @@ export interface FinalCheck {
 export interface StoreTask extends DocumentTask, PlacedOutput {
   readonly task: 'portal.store';
   readonly bytes: Uint8Array;
+  /** Absent: the bytes are not inspected. */
+  readonly inspect?: PdfInspection;
 }
+
+/** Parameters of the inspection of a PDF while it is stored, as for `portal.inspect`. */
+export type PdfInspection = Pick<InspectTask, 'contentType' | 'fileName' | 'profile' | 'at'>;
 
 /** Requirements of a flow action on its signer's certificate; null = none. */
 export interface CertificateRequirements {
@@ -314,6 +319,8 @@ export interface PortalResults {
     readonly blob: BlobRef;
     /** Base64. */
     readonly md5: string;
+    /** Format of an inspected file that can be signed; a failed inspection does not fail the task. */
+    readonly format?: DocumentFormat;
   };
   readonly 'portal.generation': DataTable;
   /** `pages`: the output is a PDF; `as-is`: a text in the format of the template. */

@@ -72,6 +72,7 @@ import { bootstrapTenants } from './tenants-bootstrap.ts';
 import { storeInPool } from './uploads/blob-store-task.ts';
 import { BlobSweeping } from './uploads/blob-sweeping.ts';
 import { Blobs } from './uploads/blobs.ts';
+import { InspectedUploads } from './uploads/inspected-uploads.ts';
 import { SegmentedUploads } from './uploads/segmented-uploads.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { OperatorDeliveries } from './webhooks/operator-deliveries.ts';
@@ -180,7 +181,7 @@ export class Portal implements PortalService, HostedService {
     const disk = new DiskSync();
     const blobs = new Blobs(options.root, {
       ...{ ids, disk, clock },
-      storeSmall: storeInPool(pool),
+      storeSmall: storeInPool(pool, { profile: sealProfile, clock }),
       isShared: store.nodes !== undefined,
     });
     const tickets = new Tickets(keys.tickets);
@@ -210,11 +211,13 @@ export class Portal implements PortalService, HostedService {
       ...{ system, store, clock, ids, disk, blobs, tickets, faults },
     });
     const maxBytes = options.uploadMaxBytes;
+    const inspected = new InspectedUploads(clock);
     const uploads = new Uploads({
       system,
       clock,
       ids,
       blobs,
+      inspected,
       tickets,
       segmented,
       faults,
@@ -224,6 +227,7 @@ export class Portal implements PortalService, HostedService {
     const plans = { ids, identifiers: options.identifiers };
     const files = new DocumentFiles({
       uploads,
+      inspected,
       pool,
       blobs,
       clock,

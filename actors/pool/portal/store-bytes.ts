@@ -1,7 +1,9 @@
-/** Stores a small upload: hashes, writes and places it in one task. */
-import { createHash } from 'node:crypto';
+/** Stores a small upload: hashes, writes, places and inspects it in one task. */
+import { hash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
+import type { DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import type { PortalResults, StoreTask } from '../portal-tasks.ts';
+import { inspect } from './inspect.ts';
 import { placeOutput } from './place-output.ts';
 import type { PortalTaskContext } from './portal-task-context.ts';
 
@@ -14,14 +16,27 @@ export async function storeBytes(
   thread: PortalTaskContext,
 ): Promise<PortalResults['portal.store']> {
   const { bytes, output } = task;
-  const blob = { sha256: createHash('sha256').update(bytes).digest('hex'), length: bytes.length };
-  const md5 = createHash('md5').update(bytes).digest('base64');
+  const blob = { sha256: hash('sha256', bytes), length: bytes.length };
+  const md5 = hash('md5', bytes, 'base64');
   try {
     writeFileSync(output, bytes, { mode: FILE_MODE });
+    const format = formatOf(task, thread);
     await placeOutput(task, blob, thread);
+    return { blob, md5, ...(format !== undefined && { format }) };
   } catch (error) {
     rmSync(output, { force: true });
     throw error;
   }
-  return { blob, md5 };
+}
+
+/** Undefined: it is not to be inspected, or cannot be signed; the reason is found when a document is made of it. */
+function formatOf(task: StoreTask, thread: PortalTaskContext): DocumentFormat | undefined {
+  if (task.inspect === undefined) return undefined;
+  const { documentId, output: path } = task;
+  const whole = { documentId, path, forceCades: false, xades: [], countPagesTo: 0 } as const;
+  try {
+    return inspect({ task: 'portal.inspect', ...whole, ...task.inspect }, thread).format;
+  } catch {
+    return undefined;
+  }
 }

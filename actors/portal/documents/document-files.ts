@@ -19,6 +19,7 @@ import type { PortalResults, SignatureContent, TextTag } from '../../pool/portal
 import type { FileInput } from '../api/documents.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
+import type { InspectedUploads } from '../uploads/inspected-uploads.ts';
 import { cleanContentType, cleanName, cleanTitle } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { formContent } from './form-content.ts';
@@ -35,6 +36,8 @@ const PDF = 'application/pdf';
 
 export interface DocumentFilesDependencies {
   readonly uploads: Pick<Uploads, 'findUpload'>;
+  /** Formats of files that were inspected while they were stored. */
+  readonly inspected?: Pick<InspectedUploads, 'formatOf'>;
   readonly pool: SigningPool;
   readonly blobs: Blobs;
   readonly clock: Pick<Clock, 'now'>;
@@ -84,10 +87,12 @@ export class DocumentFiles {
     highestPage: number,
   ): Promise<PreparedFile> {
     const file = await this.entry(organization, input);
-    const { format, pages } = await this.#inspect(organization, file, {
-      forceCades,
-      countPagesTo: highestPage,
-    });
+    const known =
+      forceCades || highestPage > 0 ? undefined : this.#dependencies.inspected?.formatOf(file.blob, file);
+    const { format, pages } =
+      known === undefined
+        ? await this.#inspect(organization, file, { forceCades, countPagesTo: highestPage })
+        : { format: known, pages: null };
     const marked = { uploadId: file.uploadId ?? '', pagesBefore: 0, pages: undefined, lastPage: pages };
     return { file, format, parts: [], marked: [marked], signedOriginals: [] };
   }

@@ -10,15 +10,20 @@ const FILE_MODE = 0o640;
 /** Bytes of one upload that are held in memory before they are written to a file. */
 const HELD_BYTES = 128 * 1024;
 
+/** A file that is hashed as it is written. */
+interface HashedFile {
+  readonly handle: FileHandle;
+  readonly sha256: Hash;
+  readonly md5: Hash;
+}
+
 /** Bytes on their way into a file: a few are held in memory, more are written and hashed as they pass. */
 export class BlobSink implements UploadSink {
   readonly #path: string;
   /** Bytes held by all sinks. */
   readonly #held: { bytes: number };
   #chunks: Buffer[] = [];
-  #file: FileHandle | undefined;
-  readonly #sha256: Hash = createHash('sha256');
-  readonly #md5: Hash = createHash('md5');
+  #file: HashedFile | undefined;
   #length = 0;
   #done = false;
 
@@ -44,12 +49,14 @@ export class BlobSink implements UploadSink {
   /** Writes what is held, and all that follows, to a file. @throws {Retryable} `storage.unavailable` */
   async useFile(): Promise<void> {
     try {
-      this.#file = await open(this.#path, 'wx', FILE_MODE);
+      const handle = await open(this.#path, 'wx', FILE_MODE);
+      this.#file = { handle, sha256: createHash('sha256'), md5: createHash('md5') };
     } catch (error) {
       throw unavailable(error);
     }
-    const bytes = this.#release();
-    if (bytes.length > 0) await this.#append(this.#file, bytes);
+    const chunks = this.#chunks;
+    this.#release();
+    for (const bytes of chunks) await this.#append(this.#file, bytes);
   }
 
   /**
@@ -59,23 +66,23 @@ export class BlobSink implements UploadSink {
     if (this.#done) throw new TypeError('The sink is used up.');
     if (this.#file !== undefined) return undefined;
     this.#done = true;
-    return { bytes: Buffer.concat(this.#chunks), release: () => void this.#release() };
+    const [only = Buffer.alloc(0), ...more] = this.#chunks;
+    const bytes = more.length === 0 ? only : Buffer.concat(this.#chunks);
+    return { bytes, release: () => this.#release() };
   }
 
-  #release(): Buffer {
-    const bytes = Buffer.concat(this.#chunks);
+  #release(): void {
+    for (const { length } of this.#chunks) this.#held.bytes -= length;
     this.#chunks = [];
-    this.#held.bytes -= bytes.length;
-    return bytes;
   }
 
-  async #append(file: FileHandle, bytes: Uint8Array): Promise<void> {
-    this.#sha256.update(bytes);
-    this.#md5.update(bytes);
+  async #append({ handle, sha256, md5 }: HashedFile, bytes: Uint8Array): Promise<void> {
+    sha256.update(bytes);
+    md5.update(bytes);
     let written = 0;
     while (written < bytes.length) {
       try {
-        written += (await file.write(bytes, written, bytes.length - written)).bytesWritten;
+        written += (await handle.write(bytes, written, bytes.length - written)).bytesWritten;
       } catch (error) {
         throw unavailable(error);
       }
@@ -87,14 +94,14 @@ export class BlobSink implements UploadSink {
     const file = this.#file;
     if (this.#done || file === undefined) throw new TypeError('The sink is used up.');
     try {
-      await file.datasync();
+      await file.handle.datasync();
     } catch (error) {
       await this.abort();
       throw unavailable(error);
     }
     this.#done = true;
-    await file.close();
-    return { path: this.#path, sha256: this.#sha256.digest('hex'), md5: this.#md5.digest('base64') };
+    await file.handle.close();
+    return { path: this.#path, sha256: file.sha256.digest('hex'), md5: file.md5.digest('base64') };
   }
 
   async abort(): Promise<void> {
@@ -102,7 +109,7 @@ export class BlobSink implements UploadSink {
     this.#done = true;
     this.#release();
     if (this.#file === undefined) return;
-    await this.#file.close().catch(() => {});
+    await this.#file.handle.close().catch(() => {});
     await rm(this.#path, { force: true });
   }
 }

@@ -14,12 +14,13 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LruCache } from '../../../base/lru-cache.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { BlobRef } from '../../../machines/portal/portal-types.ts';
+import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import { type ActorStore, type Clock, type Ids, Retryable } from '../../../runtime/index.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import { BlobSink, unavailable } from './blob-sink.ts';
+import type { FileDescription } from './inspected-uploads.ts';
 
 /** For the service and its group. */
 const FOLDER_MODE = 0o750;
@@ -89,7 +90,9 @@ export interface BlobDependencies {
     readonly bytes: Uint8Array;
     readonly output: string;
     readonly blobs: string;
-  }) => Promise<StoredBlob>;
+    /** Missing: its format is not needed. */
+    readonly file?: FileDescription | undefined;
+  }) => Promise<StoredBlob & { readonly format?: DocumentFormat }>;
   /** True: other nodes write to the same folders; incomplete writes are removed by age only. @default false */
   readonly isShared?: boolean;
 }
@@ -186,13 +189,19 @@ export class Blobs {
     return sink;
   }
 
-  /** Resolves when the bytes are durable under their name; closes the sink. */
-  async store(sink: BlobSink): Promise<StoredBlob> {
+  /**
+   * Resolves when the bytes are durable under their name; closes the sink. `format`: of a small file that was inspected
+   * meanwhile and can be signed.
+   */
+  async store(
+    sink: BlobSink,
+    file?: FileDescription,
+  ): Promise<StoredBlob & { readonly format?: DocumentFormat }> {
     const { storeSmall } = this.#dependencies;
     const held = sink.takeHeld();
     if (held !== undefined && storeSmall !== undefined) {
       const output = this.temporaryPath();
-      const store = () => storeSmall({ bytes: held.bytes, output, blobs: this.#folder });
+      const store = () => storeSmall({ bytes: held.bytes, output, blobs: this.#folder, file });
       return this.placing(store, ({ blob }) => blob).finally(held.release);
     }
     const { path, sha256, md5 } = await sink.finish();

@@ -21,6 +21,7 @@ import type { PortalUploads, StoredFile, UploadSink, UploadView } from '../api/u
 import type { Tickets } from '../shared/tickets.ts';
 import { BlobSink } from './blob-sink.ts';
 import { type Blobs, blobCounters, type StoredBlob } from './blobs.ts';
+import type { InspectedUploads } from './inspected-uploads.ts';
 import type { SegmentedUploads } from './segmented-uploads.ts';
 import './upload-faults.ts';
 import { cleanContentType, cleanName } from './upload-names.ts';
@@ -44,6 +45,8 @@ export interface UploadsDependencies {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly blobs: Blobs;
+  /** Learns the formats of files inspected while they were stored. */
+  readonly inspected?: Pick<InspectedUploads, 'add'>;
   readonly tickets: Tickets;
   readonly segmented: SegmentedUploads;
   readonly faults: Faults;
@@ -70,16 +73,17 @@ export class Uploads implements PortalUploads {
     sink: UploadSink,
     file: { readonly name: string; readonly contentType: string },
   ): Promise<UploadView> {
-    const { blobs, ids, faults } = this.#dependencies;
+    const { blobs, ids, faults, inspected } = this.#dependencies;
     const given = ownSink(sink);
     await this.#check(given);
-    const kept = await blobs.store(given);
+    const description = { name: cleanName(file.name), contentType: cleanContentType(file.contentType) };
+    const kept = await blobs.store(given, description);
+    if (kept.format !== undefined) inspected?.add(kept.blob, description, kept.format);
     await faults.at('portal.upload.kept');
     return this.#record(ids.uuid() as UploadId, kept, {
       organizationId: organization.id,
       applicationId: application.id,
-      name: cleanName(file.name),
-      contentType: cleanContentType(file.contentType),
+      ...description,
     });
   }
 

@@ -20,8 +20,13 @@ import {
   type StoredBlob,
   UNCOUNTED_GRACE,
 } from '../../../../actors/portal/uploads/blobs.ts';
+import { InspectedUploads } from '../../../../actors/portal/uploads/inspected-uploads.ts';
+import type { Profile } from '../../../../actors/shared/profiles.ts';
 import { openSource } from '../../../../crypto/files/source.ts';
+import type { ProfileName } from '../../../../machines/ids.ts';
 import { systemClock, systemIds } from '../../../../runtime/index.ts';
+import { contract } from '../../../crypto/pades/validation/attack-files.ts';
+import { pki } from '../../../pki/pki.ts';
 import { newTenant, room } from './upload-harness.ts';
 
 function filesOf(portal: string): string[] {
@@ -205,6 +210,53 @@ test('bytes count as held in memory until they are stored, and beyond a limit of
   await sink.abort();
 });
 
+test('a small PDF is inspected while it is stored; one that cannot be signed is stored all the same', async (t) => {
+  const it = room(t);
+  const { pool, blobs } = await withPool(t, it);
+  const store = async (bytes: Buffer, contentType: string) => {
+    const sink = await blobs.open();
+    await sink.write(bytes);
+    return blobs.store(sink, { name: 'a.pdf', contentType });
+  };
+  t.is((await store(contract(), 'application/pdf')).format, 'Pades');
+  t.is((await store(contract(), 'text/plain')).format, undefined);
+  const broken = await store(Buffer.from('no PDF'), 'application/pdf');
+  t.is(broken.format, undefined);
+  t.is(readFileSync(blobs.pathOf(broken.blob), 'utf8'), 'no PDF');
+  t.is(pool.stages.get('portal.store')?.tasks, 3);
+});
+
+test('a file whose inspection ends its thread is stored without', async (t) => {
+  const it = room(t);
+  const asked: unknown[] = [];
+  const pool = {
+    run: async (task: { readonly inspect?: unknown }) => {
+      asked.push(task.inspect !== undefined);
+      return task.inspect === undefined
+        ? { ok: true, ms: 1, result: { blob: { sha256: 'a', length: 1 }, md5: 'b' } }
+        : { ok: false, ms: 1, code: 'pool.worker-lost', message: 'lost' };
+    },
+  } as unknown as Pick<SigningPool, 'run'>;
+  const store = storeInPool(pool, { profile: 'default', clock: it.clock });
+  const file = { name: 'a.pdf', contentType: 'application/pdf' };
+  const stored = await store({ bytes: Buffer.from('x'), output: 'o', blobs: 'b', file });
+  t.is(stored.md5, 'b');
+  t.deepEqual(asked, [true, false]);
+});
+
+test('a format is known for some minutes, for a file of the same content, name and type', (t) => {
+  const { clock } = room(t);
+  const inspected = new InspectedUploads(clock);
+  const file = { name: 'a.pdf', contentType: 'application/pdf' };
+  inspected.add({ sha256: 'a' }, file, 'Pades');
+  t.is(inspected.formatOf({ sha256: 'a' }, file), 'Pades');
+  t.is(inspected.formatOf({ sha256: 'b' }, file), undefined);
+  t.is(inspected.formatOf({ sha256: 'a' }, { ...file, name: 'b.pdf' }), undefined);
+  t.is(inspected.formatOf({ sha256: 'a' }, { ...file, contentType: 'text/plain' }), undefined);
+  clock.forward(11 * 60_000);
+  t.is(inspected.formatOf({ sha256: 'a' }, file), undefined);
+});
+
 test('a disk that takes no file refuses the upload for now, and leaves nothing behind', async (t) => {
   const it = room(t);
   const { blobs } = await withPool(t, it);
@@ -219,15 +271,33 @@ async function withPool(t: ExecutionContext, it: ReturnType<typeof room>) {
   const pool = new SigningPool({
     threads: 1,
     ...poolOptions(
-      { profiles: [] },
+      { profiles: [PROFILE] },
       { processing: folder('processing'), output: folder('output'), error: folder('error'), faults: '' },
     ),
     clock: systemClock,
     log: SILENT_LOG,
   });
   t.teardown(() => pool.close());
-  const parts = { ids: systemIds, disk: it.disk, clock: it.clock, storeSmall: storeInPool(pool) };
+  const parts = {
+    ids: systemIds,
+    disk: it.disk,
+    clock: it.clock,
+    storeSmall: storeInPool(pool, { profile: PROFILE.name, clock: it.clock }),
+  };
   return { pool, blobs: new Blobs(it.portal, parts) };
 }
+
+const PROFILE: Profile = {
+  method: 'Local',
+  verify: true,
+  encrypt: false,
+  name: 'default' as ProfileName,
+  format: undefined,
+  signer: pki().signer('p-256'),
+  choices: {},
+  anchors: [pki().root.certificate],
+  validTo: Date.now() + 86_400_000,
+  certificate: 'test',
+};
 
 const SILENT_LOG = { debug() {}, info() {}, warn() {}, error() {} };
