@@ -81,6 +81,17 @@ scenario(
   },
 );
 
+scenario('a connection that is dead without a sign holds no load of an actor', async (t, room) => {
+  const store = await room.open('one');
+  for (const actor of [A, B]) t.true((await store.commit(stepOf(actor, 0))).ok);
+  room.proxy.stallNext('FROM actors WHERE key = ANY');
+  const held = store.load(A);
+  const later = store.load(B);
+  t.deepEqual([(await held)?.revision, (await later)?.revision], [1, 1]);
+  // The dead connection is not used again.
+  t.is((await store.load(A))?.revision, 1);
+});
+
 scenario('a step whose answer is lost is found, and never stored twice', async (t, room) => {
   const store = await room.open('one');
   t.true((await store.commit(stepOf(B, 0))).ok);

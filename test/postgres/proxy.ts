@@ -12,6 +12,8 @@ export interface FaultyLine {
   readonly port: number;
   /** Cuts the connection of the next request whose bytes contain `marker`, once. */
   cutNext(marker: string, cut: Cut): void;
+  /** Lets nothing more through on the connection of the next request that contains `marker`, until `resume`. */
+  stallNext(marker: string): void;
   /** Cuts all connections that there are. */
   cutAll(): void;
   /** Lets nothing through in either direction until `resume`. */
@@ -23,6 +25,7 @@ export interface FaultyLine {
 export async function startProxy(target: number): Promise<FaultyLine> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let armed: { readonly marker: string; readonly cut: Cut } | undefined;
+  let stalled: string | undefined;
   let paused = false;
   const server = createServer((client) => {
     const upstream = createConnection(target, '127.0.0.1');
@@ -36,6 +39,12 @@ export async function startProxy(target: number): Promise<FaultyLine> {
     if (paused) for (const socket of pair) socket.pause();
     let losesAnswer = false;
     client.on('data', (bytes) => {
+      if (stalled !== undefined && bytes.includes(stalled)) {
+        stalled = undefined;
+        for (const socket of pair) socket.pause();
+        client.unshift(bytes);
+        return;
+      }
       if (armed !== undefined && bytes.includes(armed.marker)) {
         const { cut } = armed;
         armed = undefined;
@@ -64,6 +73,9 @@ export async function startProxy(target: number): Promise<FaultyLine> {
     port: (server.address() as { port: number }).port,
     cutNext: (marker, cut) => {
       armed = { marker, cut };
+    },
+    stallNext: (marker) => {
+      stalled = marker;
     },
     cutAll: () => every((socket) => socket.destroy()),
     pause: () => {
