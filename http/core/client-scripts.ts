@@ -4,6 +4,7 @@
 const SHARED = new Set(['dom.js']);
 /** Folder of a script among those of its service, by name; the others lie directly in `client/`. */
 const SENDER = [
+  'branding.js',
   'editor.js',
   'editor-files.js',
   'editor-model.js',

@@ -61,6 +61,7 @@ function pagesOf({ role }: SignedInUser, { texts, words }: AccountPage): readonl
       ? [
           { path: '/organization', label: navigation.organization },
           { path: '/organization/applications', label: navigation.applications },
+          { path: '/organization/branding', label: navigation.branding },
           { path: '/organization/users', label: navigation.users },
         ]
       : []),

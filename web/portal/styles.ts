@@ -184,7 +184,7 @@ const ACCOUNT = `.account-head { display: flex; flex-wrap: wrap; align-items: ce
 .account-main select { display: block; margin: 0.25rem 0 0.5rem; } .account-main td form { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; } .account-main td select { margin: 0; }
 .account-main pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--panel); padding: 0.5rem; margin: 0 0 0.5rem; font-size: 0.85rem; }
 .scroll { overflow-x: auto; } .scroll table { border-collapse: collapse; width: 100%; } .scroll :is(th, td) { text-align: left; vertical-align: top; padding: 0.5rem; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
-.filter { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: end; }
+img.logo { max-width: 100%; height: auto; } .filter { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: end; }
 .new-key { font: 1rem/1.5 ui-monospace, monospace; user-select: all; overflow-wrap: anywhere; padding: 0.75rem; border: 2px solid var(--good); border-radius: 0.375rem; }
 .scopes label { font-weight: 400; padding: 0.35rem 0; }
 `;

@@ -21,6 +21,8 @@ export interface PageBranding {
 }
 
 export interface PortalBranding {
+  /** Names that texts of mails may have in braces. */
+  readonly placeholders: readonly string[];
   get(tenant: Tenant): Promise<BrandingContext>;
   /** Refusals: `InvalidBranding`. */
   replace(tenant: Tenant, settings: BrandingSettings): Promise<BrandingContext>;

@@ -17,7 +17,7 @@ import { type ActorSystem, actorKind, type Clock, defineActor } from '../../../r
 import type { MailPreview, PageBranding, PortalBranding } from '../api/branding.ts';
 import type { Tenant } from '../api/callers.ts';
 import { samplePreview } from '../mail/mail-preview.ts';
-import { wordingFault } from '../mail/mail-wording.ts';
+import { PLACEHOLDERS, wordingFault } from '../mail/mail-wording.ts';
 import { cleanLogo } from './logo-file.ts';
 
 const BRANDING = actorKind<typeof brandingMachine>('branding');
@@ -68,6 +68,7 @@ export function redirectOf({ redirectUrl, redirectOrigins }: BrandingContext): s
 }
 
 export class BrandingService implements PortalBranding {
+  readonly placeholders = PLACEHOLDERS;
   readonly #dependencies: BrandingDependencies;
 
   constructor(dependencies: BrandingDependencies) {

@@ -9,7 +9,7 @@ type Done = keyof AccountTexts['done'];
 
 /** Goes to a page that shows the result. */
 export function doneReply(page: AccountPage, path: string, done: Done): EmptyReply {
-  return redirect(302, addressFrom(page, `${path}?done=${done}`));
+  return redirect(302, addressFrom(page, `${path}${path.includes('?') ? '&' : '?'}done=${done}`));
 }
 
 /** Notice named by the address of a page. */

@@ -26,6 +26,7 @@ const SCRIPTS = [
   'ber-header.js',
   'ber-reader.js',
   'return-link.js',
+  'branding.js',
   'certificate.js',
   'document-view.js',
   'dom.js',

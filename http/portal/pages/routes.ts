@@ -11,6 +11,7 @@ import { signInRoutes } from '../account/sign-in-pages.ts';
 
 import { userPageRoutes } from '../account/user-pages.ts';
 import { brandingAssetRoutes } from '../branding/branding-assets.ts';
+import { brandingPageRoutes } from '../branding/branding-pages.ts';
 import { senderRoutes } from '../sender/sender-pages.ts';
 import { templatePageRoutes } from '../sender/template-pages.ts';
 import { homePageRoutes } from './home-page.ts';
@@ -58,6 +59,7 @@ export function portalPageRoutes(
     ...signInRoutes(service.signIn, { clock, log }),
     ...organizationPageRoutes(service, clock),
     ...applicationPageRoutes(service.administration),
+    ...brandingPageRoutes(service.branding),
     ...userPageRoutes(service.users),
     ...senderRoutes(service.documents, service.drafts),
     ...templatePageRoutes({ ...service, ids }),

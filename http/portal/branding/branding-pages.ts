@@ -1,0 +1,123 @@
+/** `/organization/branding`: logo, colors, texts of mails and the page after signing. Source: docs/decisions/0130-branding.md. */
+import { z } from 'zod';
+import type { PortalBranding, SignedInUser } from '../../../actors/portal/api.ts';
+import { BRANDED_MAILS, type BrandedMail } from '../../../machines/portal/branding.ts';
+import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
+import { brandingPage } from '../../../web/portal/branding-view.ts';
+import { page as pageReply } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
+import { doneNotice, doneReply, orNotice } from '../account/outcomes.ts';
+
+const PATH = '/organization/branding';
+
+/** A mail has inline styles and nothing else; what it names is not loaded. */
+const MAIL_HEADERS = [
+  [
+    'Content-Security-Policy',
+    "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'",
+  ],
+  ['X-Robots-Tag', 'noindex'],
+] as const;
+
+export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[] {
+  const previewOf = (page: AccountPage, user: SignedInUser, kind: BrandedMail) =>
+    branding.preview(user.tenant, {
+      ...{ kind, subject: null, introduction: null },
+      language: page.words.language,
+    });
+  const show = async (
+    page: AccountPage,
+    user: SignedInUser,
+    more: {
+      readonly kind: BrandedMail;
+      readonly notice: AccountNotice | undefined;
+      readonly values?: Readonly<Record<string, string>>;
+    },
+  ) => {
+    const { kind, notice, values = {} } = more;
+    const shown = { branding: await branding.get(user.tenant), preview: await previewOf(page, user, kind) };
+    const { placeholders } = branding;
+    return accountReply(200, brandingPage(page, user, { ...shown, kind, notice, values, placeholders }));
+  };
+  return [
+    accountGet({
+      path: PATH,
+      summary: 'A page for administrators: the branding of the organization.',
+      handle: ({ page, user, query }) =>
+        show(page, user, { kind: kindOf(query['kind']), notice: doneNotice(page, query) }),
+    }),
+    accountGet({
+      path: `${PATH}/preview`,
+      summary: 'A page for administrators: a mail with sample data, as it looks in a mail program.',
+      async handle({ page, user, query }) {
+        const { html } = await previewOf(page, user, kindOf(query['kind']));
+        return pageReply(200, html, MAIL_HEADERS);
+      },
+    }),
+    accountPost({
+      path: `${PATH}/looks`,
+      summary: 'Changes colors and the page after signing.',
+      body: z.object({
+        ...{ primaryColor: formText, headerColor: formText },
+        ...{ redirectOrigins: formText, redirectUrl: formText },
+      }),
+      handle: ({ page, user, body }) =>
+        orNotice(
+          page,
+          async () => {
+            const { mailTexts } = await branding.get(user.tenant);
+            await branding.replace(user.tenant, {
+              mailTexts,
+              primaryColor: body.primaryColor.trim() || null,
+              headerColor: body.headerColor.trim() || null,
+              redirectUrl: body.redirectUrl.trim() || null,
+              redirectOrigins: body.redirectOrigins
+                .split('\n')
+                .map((line) => line.trim())
+                .filter((line) => line !== ''),
+            });
+            return doneReply(page, PATH, 'brandingSaved');
+          },
+          (notice) => show(page, user, { kind: 'pending', notice, values: body }),
+        ),
+    }),
+    accountPost({
+      path: `${PATH}/mail`,
+      summary: 'Changes the texts of one kind of mail.',
+      body: z.object({ kind: formText, subject: formText, introduction: formText }),
+      handle({ page, user, body }) {
+        const kind = kindOf(body.kind);
+        return orNotice(
+          page,
+          async () => {
+            const { logo: _, ...settings } = await branding.get(user.tenant);
+            const { [kind]: __, ...others } = settings.mailTexts;
+            const words = {
+              subject: body.subject.trim() || null,
+              introduction: body.introduction.trim() || null,
+            };
+            const isOwn = words.subject !== null || words.introduction !== null;
+            const mailTexts = { ...others, ...(isOwn && { [kind]: words }) };
+            await branding.replace(user.tenant, { ...settings, mailTexts });
+            return doneReply(page, `${PATH}?kind=${kind}`, 'brandingSaved');
+          },
+          (notice) => show(page, user, { kind, notice, values: body }),
+        );
+      },
+    }),
+    accountPost({
+      path: `${PATH}/logo-removal`,
+      summary: 'Removes the logo.',
+      body: z.object({}),
+      async handle({ page, user }) {
+        await branding.setLogo(user.tenant, null);
+        return doneReply(page, PATH, 'brandingSaved');
+      },
+    }),
+  ];
+}
+
+function kindOf(given: unknown): BrandedMail {
+  return BRANDED_MAILS.find((kind) => kind === given) ?? 'pending';
+}
