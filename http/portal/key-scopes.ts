@@ -4,7 +4,7 @@
  * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md.
  */
 import type { Tenant } from '../../actors/portal/api.ts';
-import type { KeyScope } from '../../machines/portal/organization.ts';
+import { KEY_SCOPES, type KeyScope } from '../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 
 /** Part of the descriptor of each operation that admits keys. */
@@ -33,5 +33,23 @@ export function requireScope(tenant: Tenant, access: KeyAccess): void {
     throw new PortalRefusal(
       'Forbidden',
       'The key is restricted to folders; this request is about more than them.',
+    );
+}
+
+/**
+ * Asserts that a key gives nobody more than it may do itself. A signed-in administrator may give everything.
+ * Refusals: `Forbidden`.
+ * @param given scopes of the new key or user; undefined: all
+ */
+export function requireGivable(
+  { user, scopes }: Pick<Tenant, 'user' | 'scopes'>,
+  given: readonly KeyScope[] | undefined,
+): void {
+  if (user !== undefined || scopes === undefined) return;
+  const missing = (given ?? KEY_SCOPES).filter((scope) => !scopes.includes(scope));
+  if (missing.length > 0)
+    throw new PortalRefusal(
+      'Forbidden',
+      `The key lacks the scope ${missing[0]}, so it cannot give it to a user or another key.`,
     );
 }

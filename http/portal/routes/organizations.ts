@@ -19,6 +19,7 @@ import { list, maybeFlag, maybeText, members, moment, text, uuid, word } from '.
 import { applicationId, idParams, organizationId } from '../input/ids.ts';
 import { paging, queryText } from '../input/query-fields.ts';
 import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
+import { requireGivable } from '../key-scopes.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { organizationRefShape } from '../shapes/documents.ts';
 import { remindersBody, remindersInput, remindersShape } from '../shapes/reminders.ts';
@@ -211,7 +212,8 @@ export function organizationRoutes(
       responses: { 200: z.strictObject({ id: z.string(), key: z.string() }) },
       examples: { request: { scopes: ['Read'] } },
       refusals: ['OrganizationNotFound', 'ApplicationNotFound', 'KeyLimitReached'],
-      async handle({ params, body: { scopes, expirationDate, folderIds } }) {
+      async handle({ tenant, params, body: { scopes, expirationDate, folderIds } }) {
+        requireGivable(tenant, scopes ?? undefined);
         const made = await administration.createSecret(
           organizationId(params.id),
           applicationId(params.applicationId),

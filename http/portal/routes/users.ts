@@ -14,6 +14,7 @@ import {
 } from '../../../actors/portal/api.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
+import { roleOf } from '../../../machines/portal/portal-user.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requireRole } from '../access-check.ts';
@@ -21,6 +22,7 @@ import { ANA } from '../description/example-values.ts';
 import { maybeFlag, maybeText, members, text } from '../input/fields.ts';
 import { idParams, organizationId } from '../input/ids.ts';
 import { paging, queryText } from '../input/query-fields.ts';
+import { requireGivable } from '../key-scopes.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { id, pageBody, pageShape } from '../shapes/shared-shapes.ts';
 
@@ -66,6 +68,9 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       manager: accessProfile?.manager ?? false,
       operator: accessProfile?.operator ?? false,
     };
+    // Administrators make keys of all scopes; senders read and create.
+    const role = roleOf(access);
+    if (role !== undefined) requireGivable(tenant, role === 'sender' ? ['Read', 'Create'] : undefined);
     const added = await users.add(organization, profileOf(body), access, callerName(tenant));
     return json(200, memberBody(added));
   };

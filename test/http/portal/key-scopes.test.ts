@@ -125,3 +125,46 @@ test('a key is accepted until its expiry, and not from then on', async (t) => {
   const [shown] = (await admin.get<Organization>(path)).applications;
   t.like(shown?.keys[0], { expirationDate, scopes: null });
 });
+
+test('a key with scopes gives no user and no key more than it may do itself', async (t) => {
+  const portal = await clockedPortal(t);
+  const admin = clientOf(portal, 'Admin');
+  const { id } = await admin.post<{ id: string }>('/api/admin/organizations', { name: 'Guarded' });
+  const path = `/api/admin/organizations/${id}`;
+  const clientWith = async (limits: object) => {
+    const name = `Guarded App ${JSON.stringify(limits).replaceAll(/\W/g, '')}`;
+    const application = await admin.post<{ id: string }>(`${path}/applications`, { name });
+    const made = await admin.post<{ key: string }>(`${path}/applications/${application.id}/keys`, limits);
+    return new Client(admin.url, made.key);
+  };
+  const register = async (client: Client, accessProfile: object) => {
+    const body = { name: 'Uma', email: 'uma@example.org', accessProfile };
+    return (await client.send('/api/organizations/users', body)).status;
+  };
+  const [administrator, sender, none] = [{ administrator: true }, { operator: true }, {}];
+  const only = await clientWith({ scopes: ['Administer'] });
+  t.is(await register(only, administrator), 403);
+  t.is(await register(only, sender), 403);
+  t.is(await register(only, none), 200);
+  const more = await clientWith({ scopes: ['Administer', 'Read', 'Create'] });
+  t.is(await register(more, administrator), 403);
+  t.is(await register(more, sender), 200);
+  t.is(
+    await register(await clientWith({ scopes: ['Administer', 'Read', 'Create', 'Sign'] }), administrator),
+    200,
+  );
+  t.is(await register(await clientWith({}), administrator), 200);
+
+  // The same for keys of the instance's administrators, which make keys of all organizations.
+  const { items } = await admin.get<{ items: { id: string; name: string }[] }>('/api/admin/organizations');
+  const system = `/api/admin/organizations/${items.find(({ name }) => name === 'Sys Admin')?.id}/applications`;
+  const { id: helper } = await admin.post<{ id: string }>(system, { name: 'Helper', role: 'Administrator' });
+  const { key } = await admin.post<{ key: string }>(`${system}/${helper}/keys`, { scopes: ['Administer'] });
+  const limited = new Client(admin.url, key);
+  const { id: target } = await admin.post<{ id: string }>(`${path}/applications`, { name: 'Target' });
+  const make = async (limits: object) =>
+    (await limited.send(`${path}/applications/${target}/keys`, limits)).status;
+  t.is(await make({}), 403);
+  t.is(await make({ scopes: ['Sign'] }), 403);
+  t.is(await make({ scopes: ['Administer'] }), 200);
+});
