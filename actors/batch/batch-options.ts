@@ -6,8 +6,8 @@ import type { StorageLayout } from '../shared/storage-layout.ts';
 import type { TrustOptions } from '../shared/trust.ts';
 import type { BatchObserver } from './api/batch-observer.ts';
 import type { FolderOptions } from './folders/folders.ts';
+import type { RemotePollOptions } from './pipeline/remote-poll.ts';
 import type { RemotePortal } from './remote/ports.ts';
-import type { RemotePollOptions } from './remote-poll/remote-poll.ts';
 import type { JobWebhookOptions } from './webhooks/job-webhook.ts';
 
 export interface BatchOptions {

@@ -46,12 +46,12 @@ import { OperationService, operateHandler } from './operations.ts';
 import { HealthModel } from './pipeline/health.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { PipelineService } from './pipeline/pipeline-control.ts';
+import { RemotePoll } from './pipeline/remote-poll.ts';
 import { StorageMonitor, storageFolders } from './pipeline/storage-monitor.ts';
 import { ProfileViews } from './profile-views.ts';
 import { type RecoveryReport, recover, recoveryEvent } from './recovery.ts';
 import { definitions } from './registry.ts';
 import { RemoteSigning } from './remote/remote-signing.ts';
-import { RemotePoll } from './remote-poll/remote-poll.ts';
 import { FileValidations } from './validations.ts';
 import { JobWebhooks } from './webhooks/job-webhooks.ts';
 

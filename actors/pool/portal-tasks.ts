@@ -10,7 +10,7 @@ import type {
   Mark,
   XadesOptions,
 } from '../../machines/portal/portal-types.ts';
-import type { DataTable } from '../shared/generation/generation-data.ts';
+import type { DataTable } from '../shared/generation-data.ts';
 import type { RenditionModel } from '../shared/rendition/rendition-model.ts';
 import type { DescribedFile } from '../shared/signature-records.ts';
 

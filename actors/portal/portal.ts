@@ -22,11 +22,6 @@ import type {
   SavedFlows,
 } from './api.ts';
 import { BrandingService } from './branding/branding.ts';
-import {
-  DocumentOperationService,
-  operateDocumentsHandler,
-} from './document-operations/document-operations.ts';
-import { DocumentPackageService } from './document-operations/document-packages.ts';
 import { DocumentDirectory } from './document-records/document-directory.ts';
 import { DocumentHistory } from './document-records/document-history.ts';
 import { DOCUMENT } from './document-records/document-index.ts';
@@ -35,6 +30,8 @@ import { DocumentWatch } from './document-records/document-watch.ts';
 import { DescribedFiles } from './documents/described-files.ts';
 import { DocumentCreation } from './documents/document-creation.ts';
 import { DocumentFiles } from './documents/document-files.ts';
+import { DocumentOperationService, operateDocumentsHandler } from './documents/document-operations.ts';
+import { DocumentPackageService } from './documents/document-packages.ts';
 import type { IdentifierFormat } from './documents/document-plans.ts';
 import { DocumentService } from './documents/documents.ts';
 import { PendingReminders } from './documents/pending-reminders.ts';
@@ -46,6 +43,7 @@ import { Folders } from './folders/folders.ts';
 import { SavedFlowService } from './folders/saved-flows.ts';
 import { generateDocumentsHandler } from './generation/generate-documents.ts';
 import { Generations } from './generation/generations.ts';
+import { Templates } from './generation/templates.ts';
 import { IdempotentRequestService } from './idempotent-requests.ts';
 import type { Mailer } from './mail/mail-port.ts';
 import type { Mails } from './mail/mails.ts';
@@ -62,7 +60,6 @@ import { MarksSessionService } from './signing/marks-sessions.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
 import { codesFrom, SigningCodes } from './signing/signing-codes.ts';
 import { SigningService } from './signing/signing-service.ts';
-import { Templates } from './templates/templates.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
 import { UserSignIn } from './tenants/sign-in.ts';

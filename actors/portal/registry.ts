@@ -1,19 +1,19 @@
 /** The actors that the portal has, and the lanes their slow work runs in; each thread that hosts actors loads it too. */
 import type { ActorDefinition, ShardModule } from '../../runtime/index.ts';
 import { brandingDefinition } from './branding/branding.ts';
-import { documentOperationDefinition } from './document-operations/document-operations.ts';
 import { documentDefinition } from './document-records/document-index.ts';
+import { documentOperationDefinition } from './documents/document-operations.ts';
 import { draftDefinition } from './drafts/drafts.ts';
 import { folderDefinition } from './folders/folders.ts';
 import { savedFlowDefinition } from './folders/saved-flows.ts';
 import { generationDefinition } from './generation/generations.ts';
+import { templateDefinition } from './generation/templates.ts';
 import { idempotentRequestDefinition } from './idempotent-requests.ts';
 import { mailDefinition } from './mail/mails.ts';
 import { withRelatedActors } from './related-actors.ts';
 import { reportDefinition } from './reports/reports.ts';
 import { marksSessionDefinition } from './signing/marks-sessions.ts';
 import { flowActionDefinition } from './signing/signing-codes.ts';
-import { templateDefinition } from './templates/templates.ts';
 import { organizationDefinition } from './tenants/organizations.ts';
 import { portalUserDefinition } from './tenants/users.ts';
 import { segmentedUploadDefinition } from './uploads/segmented-uploads.ts';

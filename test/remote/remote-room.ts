@@ -1,6 +1,6 @@
 /** The batch service with a remote profile and a portal that does as it is told. */
 import type { ExecutionContext } from 'ava';
-import type { RemotePollOptions } from '../../actors/batch/remote-poll/remote-poll.ts';
+import type { RemotePollOptions } from '../../actors/batch/pipeline/remote-poll.ts';
 import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';
 import { samplePdf } from '../../bench/samples.ts';
 import type { ProfileName } from '../../machines/ids.ts';

@@ -9,13 +9,13 @@ import {
   readLines,
   rowsOf,
   tableOf,
-} from '../../shared/generation/generation-data.ts';
+} from '../../shared/generation-data.ts';
 import {
   countPlaceholders,
   filledLength,
   filledText,
   readTemplate,
-} from '../../shared/generation/generation-template.ts';
+} from '../../shared/generation-template.ts';
 import type { FillTask, GenerationFilePath, GenerationTask, PortalResults } from '../portal-tasks.ts';
 import { readSheet } from './read-sheet.ts';
 import { typeset } from './typeset.ts';

@@ -4,7 +4,7 @@
  */
 import type { CellValue } from 'exceljs';
 import { assertUnpacksWithin, ZipError } from '../../../crypto/index.ts';
-import type { Lines } from '../../shared/generation/generation-data.ts';
+import type { Lines } from '../../shared/generation-data.ts';
 import { TaskFailure } from '../task-failure.ts';
 
 /** Maximum unpacked size of all archive members, bytes. */

@@ -29,7 +29,6 @@ import type {
 } from '../api/documents.ts';
 import type { PortalFolders } from '../api/folders.ts';
 import type { DocumentHistoryPage } from '../api/history.ts';
-import { DocumentExports } from '../document-operations/document-export.ts';
 import {
   cannotCancel,
   type DocumentRequest,
@@ -46,6 +45,7 @@ import { applicationPrincipal, originOf, recordAction } from '../document-record
 import { pendingTurn } from '../document-records/signing-turns.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import type { DocumentCreation } from './document-creation.ts';
+import { DocumentExports } from './document-export.ts';
 import type { DocumentFiles, PreparedFile } from './document-files.ts';
 import {
   assertSignatureType,

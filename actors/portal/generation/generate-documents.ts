@@ -15,7 +15,7 @@ import type {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type EffectContext, type EffectHandler, Fatal, Retryable } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import { type DataRow, type DataTable, rowsOf } from '../../shared/generation/generation-data.ts';
+import { type DataRow, type DataTable, rowsOf } from '../../shared/generation-data.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import type { Blobs } from '../uploads/blobs.ts';

@@ -5,7 +5,7 @@ import type { GenerationFile } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { GenerationFilePath, GenerationTask } from '../../pool/portal-tasks.ts';
-import { type DataTable, invalid } from '../../shared/generation/generation-data.ts';
+import { type DataTable, invalid } from '../../shared/generation-data.ts';
 import { exceedsBudget } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 

@@ -24,8 +24,8 @@ import {
   type Ids,
 } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
-import { type DataRow, invalid, rowsOf } from '../../shared/generation/generation-data.ts';
-import { filledIn, filledText } from '../../shared/generation/generation-template.ts';
+import { type DataRow, invalid, rowsOf } from '../../shared/generation-data.ts';
+import { filledIn, filledText } from '../../shared/generation-template.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, Page } from '../api/documents.ts';
 import type {
@@ -38,12 +38,12 @@ import type { TemplateGeneration } from '../api/templates.ts';
 import { seededId } from '../document-records/document-index.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { derivedId } from '../shared/effect-ids.ts';
-import type { TemplateInUse } from '../templates/templates.ts';
 import { type Blobs, blobCounters } from '../uploads/blobs.ts';
 import { cleanContentType, cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 import { readGenerationFiles } from './generation-files.ts';
 import { assertColumns, requestOfRow } from './template-rows.ts';
+import type { TemplateInUse } from './templates.ts';
 
 export const GENERATION = actorKind<typeof generationMachine>('generation');
 

@@ -1,9 +1,9 @@
 /** Rows of a table as people and values of a document template. Source: docs/decisions/0120-templates.md. */
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
-import { columnName, type DataRow, invalid } from '../../shared/generation/generation-data.ts';
+import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
 import type { CreateDocuments, ParticipantInput } from '../api/documents.ts';
 import { type FieldValueInputs, type RoleInput, roleKey } from '../folders/flow-roles.ts';
-import { withName, withPeople } from '../templates/template-request.ts';
+import { withName, withPeople } from './template-request.ts';
 
 /** Columns of a person, behind the role and a dot. */
 const PERSON_COLUMNS = {

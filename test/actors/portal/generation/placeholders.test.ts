@@ -1,6 +1,6 @@
 import test from 'ava';
-import { readLines, tableOf } from '../../../../actors/shared/generation/generation-data.ts';
-import { placeholdersIn, replacePlaceholders } from '../../../../actors/shared/generation/placeholders.ts';
+import { readLines, tableOf } from '../../../../actors/shared/generation-data.ts';
+import { placeholdersIn, replacePlaceholders } from '../../../../actors/shared/placeholders.ts';
 
 const names = (text: string) => [...placeholdersIn(text)].map(({ name }) => name);
 

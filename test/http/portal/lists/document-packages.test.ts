@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import JSZip from 'jszip';
-import { safeFileName } from '../../../../actors/portal/document-operations/document-packages.ts';
+import { safeFileName } from '../../../../actors/portal/documents/document-packages.ts';
 import { SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';

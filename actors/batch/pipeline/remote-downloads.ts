@@ -10,8 +10,8 @@ import { type ActorSystem, describeFailure, type Log } from '../../../runtime/in
 import { outputName } from '../../shared/file-names.ts';
 import { workingFolder } from '../../shared/files/working-folders.ts';
 import { JOB } from '../job-records/kinds.ts';
-import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
+import type { Pipeline } from './pipeline.ts';
 import type { RemoteFailures } from './remote-failures.ts';
 
 /** Maximum number of concurrent downloads, including downloaded files that wait for a slot. */

@@ -17,9 +17,9 @@ import {
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
-import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { RemotePortal } from '../remote/ports.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
+import type { Pipeline } from './pipeline.ts';
 import { RemoteDownloads } from './remote-downloads.ts';
 import { RemoteFailures } from './remote-failures.ts';
 

@@ -1,9 +1,9 @@
 /** One HTTP call to the remote portal and the classification of its failures. Source: docs/batch-values.md §8, failure table. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Clock } from '../../../../runtime/index.ts';
-import type { HttpClient } from '../../../http-client/index.ts';
-import { RemoteFailure, type RemoteOperation } from '../ports.ts';
+import type { Clock } from '../../../runtime/index.ts';
+import type { HttpClient } from '../../http-client/index.ts';
+import { RemoteFailure, type RemoteOperation } from './ports.ts';
 
 export interface PortalAddress {
   /** `RemoteSigner:Endpoint`: scheme, host and optional base path. */

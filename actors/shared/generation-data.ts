@@ -2,7 +2,7 @@
  * Table of a generation: CSV (RFC 4180; also with semicolons or tabs), a JSON array of flat objects, or rows of a
  * spreadsheet. The first row holds the column names.
  */
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 
 /** Rows of cells; the first row holds the column names. */
 export type Lines = readonly (readonly string[])[];

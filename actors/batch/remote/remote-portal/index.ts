@@ -1,2 +1,0 @@
-/** The remote portal over HTTP. */
-export { createRemotePortal } from './remote-portal.ts';
