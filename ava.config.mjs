@@ -33,7 +33,7 @@ const LONG = [
   'actors/portal/webhooks/kill*',
   'http/portal/{nonsense*,audit-trail*,openapi*,xades-options-long*}',
   'http/portal/signing/{concurrent-signatures,own-signatures,signed-envelopes,unproven-certificates}*',
-  'http/portal/requests/{folder-keys*,examples*,templates*,text-tags*,field-*,*-kill*}',
+  'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',
   'http/portal/lists/{client*,document-operations*,document-packages*}',
   'web/portal/*-makers*',
   'commands/{actors,backup,decrypt,doctor,store-copy,verify-history,verify/*}*',

@@ -38,6 +38,7 @@ import { PendingReminders } from './documents/pending-reminders.ts';
 import { removeFilesHandler } from './documents/remove-files.ts';
 import { Validation } from './documents/validation.ts';
 import { cancelDraftDocumentsHandler, Drafts } from './drafts/drafts.ts';
+import { EditorSessionService } from './drafts/editor-sessions.ts';
 import { emptyFolderHandler } from './folders/empty-folder.ts';
 import { Folders } from './folders/folders.ts';
 import { SavedFlowService } from './folders/saved-flows.ts';
@@ -122,6 +123,7 @@ export class Portal implements PortalService, HostedService {
   readonly validation: Validation;
   readonly folders: Folders;
   readonly drafts: Drafts;
+  readonly editorSessions: EditorSessionService;
   readonly templates: Templates;
   readonly savedFlows: SavedFlows;
   readonly marksSessions: MarksSessions;
@@ -148,6 +150,7 @@ export class Portal implements PortalService, HostedService {
     this.validation = made.validation;
     this.folders = made.folders;
     this.drafts = made.drafts;
+    this.editorSessions = made.editorSessions;
     this.templates = made.templates;
     this.savedFlows = made.savedFlows;
     this.marksSessions = made.marksSessions;
@@ -264,6 +267,7 @@ export class Portal implements PortalService, HostedService {
       }),
     });
     const generations = new Generations({ system, store, clock, ids, blobs, pool, uploads, creation });
+    const drafts = new Drafts({ system, store, clock, ids, uploads, creation });
     const portal = new Portal({
       ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
       reports,
@@ -280,7 +284,13 @@ export class Portal implements PortalService, HostedService {
       sweeping,
       singletons: new Singletons(dependencies),
       validation: new Validation({ documents: directory, described, uploads, store }),
-      drafts: new Drafts({ system, store, clock, ids, uploads, creation }),
+      drafts,
+      editorSessions: new EditorSessionService({
+        ...{ system, clock, ids, tickets, tenants, drafts },
+        get publicUrl() {
+          return publicUrl();
+        },
+      }),
       templates: new Templates({
         ...{ system, store, clock, ids, order, uploads, directory, creation, generations },
       }),

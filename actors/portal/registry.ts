@@ -4,6 +4,7 @@ import { brandingDefinition } from './branding/branding.ts';
 import { documentDefinition } from './document-records/document-index.ts';
 import { documentOperationDefinition } from './documents/document-operations.ts';
 import { draftDefinition } from './drafts/drafts.ts';
+import { editorSessionDefinition } from './drafts/editor-sessions.ts';
 import { folderDefinition } from './folders/folders.ts';
 import { savedFlowDefinition } from './folders/saved-flows.ts';
 import { generationDefinition } from './generation/generations.ts';
@@ -31,6 +32,7 @@ const all: readonly ActorDefinition[] = [
   folderDefinition,
   savedFlowDefinition,
   draftDefinition,
+  editorSessionDefinition,
   templateDefinition,
   marksSessionDefinition,
   generationDefinition,

@@ -17,6 +17,8 @@ export type DocumentListItem = { readonly "id": string; readonly "name": string;
 export type DocumentOperation = { readonly "id": string; readonly "action": "Cancel" | "Delete" | "Remind"; readonly "status": "Running" | "Canceling" | "Completed" | "Canceled"; readonly "reason": string | null; readonly "matchedCount": number; readonly "doneCount": number; readonly "skippedCount": number; readonly "skippedByCode": { readonly [name: string]: number }; readonly "creationDate": string; readonly "updateDate": string; readonly "endDate": (string) | (null) };
 export type DocumentOperationCount = { readonly "matchedCount": number };
 export type Doer = { readonly "id": string; readonly "type": "User" | "Application"; readonly "name": string };
+export type EditorSession = { readonly "draftId": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "document": unknown; readonly "locations": { readonly [name: string]: string }; readonly "documents": readonly (CreatedDocument)[]; readonly "returnUrl": string | null; readonly "expirationDate": string };
+export type EditorSessionLink = { readonly "draftId": string; readonly "url": string; readonly "embedUrl": string; readonly "expirationDate": string };
 export type Error = { readonly "code": string; readonly "message": string; readonly "details": { readonly [name: string]: string } | null };
 export type FlowAction = { readonly "id": string; readonly "type": "Signer" | "Approver" | "SignRule" | "ApproverRule"; readonly "status": "Created" | "Pending" | "Completed" | "Refused"; readonly "step": number; readonly "user": (Participant) | (null); readonly "title": string | null; readonly "allowElectronicSignature": boolean; readonly "creationDate": string; readonly "updateDate": string; readonly "pendingDate": (string) | (null); readonly "refusalReason": string | null; readonly "isElectronic": boolean | null; readonly "marks": readonly (Mark)[]; readonly "ruleName": string | null; readonly "numberRequiredSignatures": number; readonly "allowRuleFlowToContinueIfRefused": boolean; readonly "signRuleUsers": readonly (RuleUser)[]; readonly "requireSmsAuthenticationToSignElectronically": boolean; readonly "requireWhatsappAuthenticationToSignElectronically": boolean; readonly "requireAuthenticatorAppToSignElectronically": boolean; readonly "requireSelfieAuthenticationToSignElectronically": boolean; readonly "requireDatavalidAuthenticationToSignElectronically": boolean; readonly "requirePixAuthenticationToSignElectronically": boolean; readonly "requireLivenessAuthenticationToSignElectronically": boolean; readonly "requireIdScanAuthenticationToSignElectronically": boolean; readonly "requireEmailAuthenticationToSignElectronically": boolean; readonly "disableEmailAuthenticationToSignElectronically": boolean; readonly "requiredCertificateTypeToSign": ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign": ("Individual" | "Company") | (null); readonly "requireCompanyCertificate": boolean | null; readonly "requiredCompanyIdentifier": string | null; readonly "signatureInitialsMode": ("None" | "Optional" | "Required") | (null); readonly "fields"?: readonly (DocumentField)[] };
 export type Folder = { readonly "id": string; readonly "name": string; readonly "parentId": (string) | (null) };
@@ -30,6 +32,7 @@ export type MailPreview = { readonly "subject": string; readonly "text": string;
 export type Mark = { readonly "type": "SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp"; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber": number | null; readonly "fontSize": number | null };
 export type MarksSession = { readonly "id": string; readonly "files": readonly ({ readonly "id": string; readonly "location": string })[]; readonly "data": unknown };
 export type NotFound = { readonly "message": string; readonly "resourceName": string | null; readonly "resourceId": string | null };
+export type OpenedEditorSession = { readonly "draftId": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "document": unknown; readonly "locations": { readonly [name: string]: string }; readonly "documents": readonly (CreatedDocument)[]; readonly "returnUrl": string | null; readonly "expirationDate": string; readonly "token": string };
 export type Organization = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "creationDate": string; readonly "embedOrigins": readonly (string)[]; readonly "refuseSignedEnvelopeFiles": boolean; readonly "reminders": (Reminders) | (null); readonly "applications": readonly (Application)[] };
 export type OrganizationReference = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "owner": ({ readonly "id": string; readonly "name": string }) | (null) };
 export type OrganizationUser = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "email": string; readonly "phone": string | null; readonly "accessProfile": { readonly "administrator": boolean; readonly "manager": boolean; readonly "operator": boolean } };
@@ -468,6 +471,55 @@ export interface PortalOperations {
   /** Makes the documents of a draft and asks their participants; a repeated call answers the same. */
   readonly "POST /api/document-drafts/{id}/send": {
     readonly params: { readonly "id": string };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: readonly (CreatedDocument)[];
+  };
+  /** Makes a link to the editor for a draft or for files. It opens once, within 15 minutes. */
+  readonly "POST /api/editor-sessions": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "draftId"?: string | null; readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "returnUrl"?: (string) | (null) };
+    readonly answer: EditorSessionLink;
+  };
+  /** Uses a link: begins its session, once. */
+  readonly "POST /api/editor-sessions/open": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "ticket": string };
+    readonly answer: OpenedEditorSession;
+  };
+  /** Shows the draft of the session. */
+  readonly "GET /api/editor-sessions/current": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: EditorSession;
+  };
+  /** Saves the draft of the session. */
+  readonly "PUT /api/editor-sessions/current": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: { readonly "name": string; readonly "document": { readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "flowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null } };
+    readonly answer: undefined;
+  };
+  /** Ends the session. The draft is kept. */
+  readonly "DELETE /api/editor-sessions/current": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Takes a file for the draft of the session. */
+  readonly "POST /api/editor-sessions/current/uploads": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: FormData;
+    readonly answer: Upload;
+  };
+  /** Makes the documents of the session’s draft; a repeated call answers the same. */
+  readonly "POST /api/editor-sessions/current/send": {
+    readonly params: {  };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: readonly (CreatedDocument)[];

@@ -12,6 +12,7 @@ const SENDER = [
   'editor-places.js',
   'new-version.js',
   'sender-requests.js',
+  'session-editor.js',
 ];
 /** Folder of a script that the server uses too, by name. */
 const BASE: { readonly [name: string]: string } = {

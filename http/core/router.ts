@@ -16,7 +16,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * Batch service: `operator`, and `page`, which redirects a browser without a session to the login page. Portal: the
  * required role of the application; `known-or-ticket` admits every request, and the handler requires a ticket where
- * there is no key; `user` and `user-administrator` require the session of a user, and redirect to the sign-in page.
+ * there is no key; `user` and `user-administrator` require the session of a user, and redirect to the sign-in page;
+ * `editor` requires a session of the editor in another application, which no other policy admits.
  */
 export type AuthPolicy =
   | 'anonymous'
@@ -27,7 +28,8 @@ export type AuthPolicy =
   | 'administrator'
   | 'known-or-ticket'
   | 'user'
-  | 'user-administrator';
+  | 'user-administrator'
+  | 'editor';
 export type RatePolicy = 'none' | 'upload' | 'actions' | 'validation';
 /**
  * `json`: an optional JSON object, read whole; `form`: the fields of a small form, urlencoded or multipart, read

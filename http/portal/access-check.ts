@@ -4,7 +4,14 @@
  * Source: docs/portal-values.md §0, §1 rows 12 and 14, §2 (401, 403).
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { ApplicationRole, SignedInUser, SignIn, Tenant, Tenants } from '../../actors/portal/api.ts';
+import type {
+  ApplicationRole,
+  EditorSessions,
+  SignedInUser,
+  SignIn,
+  Tenant,
+  Tenants,
+} from '../../actors/portal/api.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { FORM_TOKEN_HEADER } from '../../web/portal/account-frame.ts';
 import {
@@ -23,6 +30,8 @@ import type { AuthPolicy } from '../core/router.ts';
 const API_KEY_HEADER = 'x-api-key';
 /** Cookie of a user's session. Cookies of a host have no port, so the operator pages use another name. */
 export const USER_COOKIE = 'sealwright-user';
+/** Header with the token of a session of the editor in another application. */
+export const EDITOR_SESSION_HEADER = 'x-editor-session';
 export const SIGN_IN_PATH = '/sign-in';
 
 /** Roles that each policy admits. Monitoring keys are admitted to monitoring only. */
@@ -32,11 +41,17 @@ const ROLES: { readonly [policy in AuthPolicy]?: readonly ApplicationRole[] } = 
   administrator: ['Administrator'],
 };
 
+/** Directories of callers. */
+export interface CallerDirectories {
+  readonly tenants: Pick<Tenants, 'identify'>;
+  readonly signIn: Pick<SignIn, 'session'>;
+  readonly editorSessions: Pick<EditorSessions, 'session'>;
+}
+
 export function createPortalAccessCheck(
-  tenants: Pick<Tenants, 'identify'>,
+  { tenants, signIn, editorSessions }: CallerDirectories,
   settings: { readonly allowedHosts: readonly string[]; readonly requireHttps: boolean },
   wrongKeys: WrongKeys,
-  signIn: Pick<SignIn, 'session'>,
 ): AccessCheck {
   return {
     ...createEntryRules(settings),
@@ -44,6 +59,7 @@ export function createPortalAccessCheck(
       if (policy === 'anonymous') return ANONYMOUS;
       if (policy === 'user' || policy === 'user-administrator')
         return admitUser(arrival, policy, signIn, wrongKeys);
+      if (policy === 'editor') return admitEditor(arrival, editorSessions, wrongKeys);
       const key = headerText(arrival.header(API_KEY_HEADER));
       const isOptional = policy === 'known-or-ticket';
       if (key === '') {
@@ -145,6 +161,23 @@ function admitSession(
     if (needsToken) requireFormToken(user, formToken);
     const identity: Tenant = { ...user.tenant, scopes: SCOPES[user.role], origin };
     return { admitted: true, identity, setCookie: undefined };
+  });
+}
+
+/** Refusals: `Unauthorized` for a session that is over. Its token is in no cookie, so other sites cannot send it. */
+function admitEditor(
+  { caller, header }: IncomingRequest,
+  editorSessions: Pick<EditorSessions, 'session'>,
+  wrongKeys: WrongKeys,
+): Promise<Admission> {
+  const { address } = caller;
+  const origin = { ipAddress: address, userAgent: header('user-agent') };
+  return editorSessions.session(header(EDITOR_SESSION_HEADER)).then((tenant) => {
+    if (tenant === undefined) {
+      wrongKeys.count(address);
+      throw new PortalRefusal('Unauthorized', 'The session of the editor is over.');
+    }
+    return { admitted: true, identity: { ...tenant, origin }, setCookie: undefined };
   });
 }
 

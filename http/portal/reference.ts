@@ -38,6 +38,7 @@ const GROUPS: ApiDescription['groups'] = [
   },
   { name: 'Folders', description: 'Where documents are kept.' },
   { name: 'Saved flows', description: 'Flows to be used again.' },
+  { name: 'Editor', description: 'The document editor in other applications.' },
   { name: 'Marks', description: 'Placing marks before creation.' },
   {
     name: 'Organizations',
@@ -83,6 +84,12 @@ export function portalApi(version: string): ApiDescription {
           name: 'X-Api-Key',
           description: 'The key of an application, `name|secret`.',
         },
+        EditorSession: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Editor-Session',
+          description: 'The token of a session of the editor, from `POST /api/editor-sessions/open`.',
+        },
         UserSession: {
           type: 'apiKey',
           in: 'cookie',
@@ -92,6 +99,7 @@ export function portalApi(version: string): ApiDescription {
       },
       of({ auth }) {
         if (auth === 'anonymous') return [];
+        if (auth === 'editor') return [{ EditorSession: [] }];
         if (auth === 'user' || auth === 'user-administrator') return [{ UserSession: [] }];
         return auth === 'known-or-ticket' ? [...KEY, {}] : KEY;
       },

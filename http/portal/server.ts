@@ -49,6 +49,7 @@ import { templateRoutes } from './routes/templates.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
+import { editorSessionRoutes } from './sender/editor-session-routes.ts';
 
 export interface PortalServerDependencies {
   readonly service: PortalService;
@@ -96,6 +97,7 @@ export function portalRoutes(
     ...notificationRoutes(documents),
     ...folderRoutes(folders),
     ...draftRoutes(service.drafts),
+    ...editorSessionRoutes(service.editorSessions, service.uploads),
     ...templateRoutes(service.templates, idempotency),
     ...savedFlowRoutes(service.savedFlows, idempotency),
     ...marksSessionRoutes(service.marksSessions),
@@ -130,7 +132,7 @@ export function createPortalServer(dependencies: PortalServerDependencies): Http
   const dispatcher = new Dispatcher({
     router: new Router(portalRoutes(service, version, pageRoutes), { trailingSlash: true }),
     conventions,
-    accessCheck: createPortalAccessCheck(service.tenants, settings, createWrongKeys(clock), service.signIn),
+    accessCheck: createPortalAccessCheck(service, settings, createWrongKeys(clock)),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
     challenge: 'ApiKey header="X-Api-Key"',
     limiters: { validation: limiterOf(nodes, 'validation', VALIDATION_RATE, clock) },

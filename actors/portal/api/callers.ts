@@ -30,6 +30,11 @@ export interface Tenant {
   readonly folders?: readonly string[];
   /** The user who is signed in to the pages; `application` then has the user's id and name. Absent for API keys. */
   readonly user?: { readonly id: string; readonly name: string };
+  /**
+   * Id of the session of the editor in another application; `application` then is the one that made its link. Absent for
+   * API keys and users.
+   */
+  readonly editorSession?: string;
   /** Of the request; absent = not known. */
   readonly origin?: RequestOrigin;
 }

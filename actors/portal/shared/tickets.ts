@@ -9,6 +9,7 @@
  */
 import { readSignedToken, signToken } from '../../../base/token.ts';
 import type { Millis } from '../../../machines/ids.ts';
+import { EDITOR_LINK_LIFETIME } from '../../../machines/portal/editor-session.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
 
 /** Kinds of tickets with their byte on the wire. Never renumbered. */
@@ -21,6 +22,7 @@ const KINDS = {
   certificate: 6,
   observe: 7,
   signIn: 8,
+  editor: 9,
 } as const;
 export type TicketKind = keyof typeof KINDS;
 
@@ -34,6 +36,7 @@ export const TICKET_LIFETIME: { readonly [Kind in TicketKind]: Millis } = {
   certificate: 10 * 60_000,
   observe: 90 * 24 * 3_600_000,
   signIn: SIGN_IN_LIFETIME_MS,
+  editor: EDITOR_LINK_LIFETIME,
 };
 
 /** `expired`: it was ours and of this kind, but its time is over. */

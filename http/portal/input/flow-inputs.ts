@@ -41,7 +41,7 @@ import {
 import { REQUIRED } from './invalid-input.ts';
 
 /** A file of an upload; all four are required. */
-const fileInput = members({ displayName: text, id: uuid, name: text, contentType: text });
+export const fileInput = members({ displayName: text, id: uuid, name: text, contentType: text });
 
 /** The same without a display name. */
 export const fileReference = members({ id: uuid, name: text, contentType: text });

@@ -57,6 +57,7 @@ const SCRIPTS = [
   'pkcs12-reader.js',
   'requests.js',
   'sender-requests.js',
+  'session-editor.js',
   'signature-look.js',
   'signing-client.js',
   'state-client.js',

@@ -14,6 +14,7 @@ import { brandingAssetRoutes } from '../branding/branding-assets.ts';
 import { brandingPageRoutes } from '../branding/branding-pages.ts';
 import { senderRoutes } from '../sender/sender-pages.ts';
 import { templatePageRoutes } from '../sender/template-pages.ts';
+import { editorSessionPageRoutes } from './editor-page.ts';
 import { homePageRoutes } from './home-page.ts';
 import { marksRoutes } from './marks-page.ts';
 import { portalAssetRoutes } from './portal-assets.ts';
@@ -37,6 +38,7 @@ export type PageService = Pick<
   | 'drafts'
   | 'templates'
   | 'idempotency'
+  | 'editorSessions'
 >;
 
 export interface PageDependencies {
@@ -63,6 +65,7 @@ export function portalPageRoutes(
     ...userPageRoutes(service.users),
     ...senderRoutes(service.documents, service.drafts),
     ...templatePageRoutes({ ...service, ids }),
+    ...editorSessionPageRoutes(service.editorSessions),
     ...portalAssetRoutes(),
   ];
 }

@@ -163,7 +163,7 @@ async function isNewLinkSent(
  * True when a page of an origin that the organization does not list frames this one. `frame-ancestors` refuses such
  * frames without a word; where the browser names the parent, a page without any content tells it.
  */
-function isForeignFrame(header: (name: string) => string, origins: readonly string[]): boolean {
+export function isForeignFrame(header: (name: string) => string, origins: readonly string[]): boolean {
   if (origins.length === 0 || header('sec-fetch-dest') !== 'iframe') return false;
   const referer = header('referer');
   const parent = URL.canParse(referer) ? new URL(referer).origin : undefined;

@@ -45,9 +45,17 @@ export const draftInput = members({ name: text, document: withSent(draftedDocume
   ({ name, document: { read, sent } }): DraftBody => ({
     name,
     document: sent,
-    uploadIds: [...(read.files ?? []), ...(read.attachments ?? [])].map((file) => file.id),
+    uploadIds: uploadIdsOf(read),
   }),
 );
+
+/** Ids of the files and attachments of a request. */
+export function uploadIdsOf({
+  files,
+  attachments,
+}: z.infer<typeof draftedDocumentsInput>): readonly string[] {
+  return [...(files ?? []), ...(attachments ?? [])].map((file) => file.id);
+}
 
 const NOT_SAVED = ['UploadNotFound', 'LimitExceeded'] as const;
 

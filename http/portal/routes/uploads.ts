@@ -22,7 +22,7 @@ import { DONE, type PortalRequest, portalRoute } from '../route.ts';
 import { id } from '../shapes/shared-shapes.ts';
 import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
 
-const uploadShape = z
+export const uploadShape = z
   .strictObject({
     id,
     name: z.string(),
@@ -38,7 +38,7 @@ const uploadedBytesShape = z.strictObject({
 });
 
 /** Fields of the form; the handler parses the stream, so this schema only serves the description. */
-const uploadForm = z.object({
+export const uploadForm = z.object({
   file: z.file().describe('The file: the first part that has a file name, whatever it is called.'),
   name: z
     .string()
@@ -193,12 +193,17 @@ export function uploadRoutes(uploads: PortalUploads, requests: IdempotentRequest
   ];
 }
 
-function uploadBody({ id: upload, name, contentType, location }: UploadView): z.infer<typeof uploadShape> {
+export function uploadBody({
+  id: upload,
+  name,
+  contentType,
+  location,
+}: UploadView): z.infer<typeof uploadShape> {
   return { id: upload, name, contentType, location };
 }
 
 /** Discards the bytes when `use` fails. */
-async function storing<Result>(sink: UploadSink, use: () => Promise<Result>): Promise<Result> {
+export async function storing<Result>(sink: UploadSink, use: () => Promise<Result>): Promise<Result> {
   try {
     return await use();
   } catch (error) {

@@ -204,6 +204,14 @@ export const ADDED: { readonly [name: string]: string } = {
   'DELETE /api/document-drafts/{id}': 'application',
   'POST /api/document-drafts/{id}/send': 'application',
   'PUT /api/documents/{id}/reminders': 'application',
+  // docs/decisions/0119-editor-in-other-applications.md
+  'POST /api/editor-sessions': 'application',
+  'POST /api/editor-sessions/open': 'anonymous',
+  'GET /api/editor-sessions/current': 'editor',
+  'PUT /api/editor-sessions/current': 'editor',
+  'POST /api/editor-sessions/current/uploads': 'editor',
+  'POST /api/editor-sessions/current/send': 'editor',
+  'DELETE /api/editor-sessions/current': 'editor',
   // docs/decisions/0127-operations-on-documents.md
   'GET /api/documents/export': 'application',
   'POST /api/documents/archive': 'application',

@@ -148,6 +148,12 @@ const REQUESTS: readonly Request[] = [
     plain('/api/document-drafts'),
     (ids) => ({ name: 'D', document: { files: [fileOf(ids)] } }),
   ],
+  [
+    'POST /api/editor-sessions',
+    plain('/api/editor-sessions'),
+    (ids) => ({ draftId: ids.draft, returnUrl: 'https://app.example/' }),
+  ],
+  ['POST /api/editor-sessions', plain('/api/editor-sessions'), (ids) => ({ files: [fileOf(ids)] })],
   ['GET /api/templates/{id}', template('')],
   ['PUT /api/templates/{id}', template(''), templateOf],
   ['DELETE /api/templates/{id}', template('')],

@@ -3,6 +3,7 @@ import test from 'ava';
 import { type AnyStateMachine, transition } from 'xstate';
 import { brandingMachine, NO_BRANDING } from '../../../machines/portal/branding.ts';
 import { draftMachine } from '../../../machines/portal/draft.ts';
+import { editorSessionMachine } from '../../../machines/portal/editor-session.ts';
 import { FOLDER_REMOVED, folderMachine } from '../../../machines/portal/folder.ts';
 import { generationMachine } from '../../../machines/portal/generation.ts';
 import { marksSessionMachine } from '../../../machines/portal/marks-session.ts';
@@ -113,6 +114,19 @@ const CASES: readonly Case[] = [
     machine: marksSessionMachine,
     input: { organizationId: 'o-1', files: [], data: null, createdAt: 1 },
     events: {},
+  },
+  {
+    file: 'machines/portal/editor-session.ts',
+    machine: editorSessionMachine,
+    input: {
+      organizationId: 'o-1',
+      draftId: 'd-1',
+      uploads: [],
+      returnUrl: null,
+      createdAt: 1,
+      opened: null,
+    },
+    events: { OPEN: { sha256: 'x' }, UPLOADED: { uploadId: 'u-1' }, CLOSE: {} },
   },
   {
     file: 'machines/portal/report.ts',

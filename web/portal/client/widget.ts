@@ -1,5 +1,5 @@
 /**
- * The embedding widget, served at `/widget.js` for any page: puts a signing page into an element and reports its
+ * The embedding widget, served at `/widget.js` for any page: puts a signing page or the editor into an element and reports its
  * events. A classic script without dependencies, which sends no requests itself.
  *
  *     const widget = new SealwrightWidget();
@@ -31,6 +31,8 @@ interface WidgetMessage {
   readonly id?: string;
   readonly data?: unknown;
   readonly code?: string;
+  /** Ids of the documents that the editor has made. */
+  readonly documents?: readonly string[];
   /** CSS pixels. */
   readonly height?: number;
 }
@@ -51,6 +53,8 @@ const KNOWN = [
   'error',
   'resize',
   'closed',
+  'saved',
+  'sent',
 ];
 
 /** Shows one signing page at a time. */

@@ -7,7 +7,7 @@ import type { PlacedKind, SenderTexts } from '../texts/sender-texts.ts';
 import { senderTexts } from './sender-language.ts';
 
 /** Modules that the page loads; the first is the entry. */
-const SCRIPTS = [
+export const EDITOR_SCRIPTS = [
   'editor.js',
   'dom.js',
   'page-data.js',
@@ -69,20 +69,10 @@ ${templatePart(texts, undefined)}
       : html`<section id="template" aria-labelledby="template-title"><h2 id="template-title">${texts.templates.one}</h2>
 ${templatePart(texts, template)}
 </section>`;
-  const main = html`<p>${template === undefined ? editor.intro : texts.templates.intro}</p>
-<noscript><p class="trouble">${editor.needsScript}</p></noscript>
-<div id="editor" class="editor">
-${filesPart(editor)}
-${peoplePart(texts)}
-${placesPart(editor)}
-${messagePart(editor, template !== undefined)}
-${finish}
-<div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
-</div>`;
   return accountPage(page, user, {
     title: titleOf(texts, template),
-    main,
-    scripts: SCRIPTS,
+    main: editorForms(texts, finish, template !== undefined),
+    scripts: EDITOR_SCRIPTS,
     data: {
       formToken: user.formToken,
       draft: draft === undefined ? null : { id: draft.id, document: draft.document },
@@ -91,6 +81,21 @@ ${finish}
       words: editor.script,
     },
   });
+}
+
+/** The forms of the editor. @param finish content below them @param isTemplate true: those of a template */
+export function editorForms(texts: SenderTexts, finish: Html, isTemplate: boolean): Html {
+  const { editor } = texts;
+  return html`<p>${isTemplate ? texts.templates.intro : editor.intro}</p>
+<noscript><p class="trouble">${editor.needsScript}</p></noscript>
+<div id="editor" class="editor">
+${filesPart(editor)}
+${peoplePart(texts)}
+${placesPart(editor)}
+${messagePart(editor, isTemplate)}
+${finish}
+<div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
+</div>`;
 }
 
 function titleOf({ newDocument, templates }: SenderTexts, template: EditedTemplate | undefined): string {

@@ -15,7 +15,11 @@ test('headers are read before the store is asked, because the request is gone af
   const session = async () => undefined;
   const settings = { allowedHosts: [], requireHttps: false };
   const wrongKeys = createWrongKeys(new SimulatedClock());
-  const check = createPortalAccessCheck({ identify }, settings, wrongKeys, { session });
+  const check = createPortalAccessCheck(
+    { tenants: { identify }, signIn: { session }, editorSessions: { session } },
+    settings,
+    wrongKeys,
+  );
   let isGone = false;
   const header = (name: string) => {
     if (isGone) throw new Error(`The header ${name} was read too late.`);

@@ -16,13 +16,18 @@ test.before(async (t) => {
 let ending: (() => Promise<void>) | undefined;
 test.after.always(() => ending?.());
 
-/** Examples that need a certificate's key, which tests of certificate signatures have; and a code that nobody can send. */
+/**
+ * Examples that need a certificate's key, which tests of certificate signatures have; a code that nobody can send; and
+ * a session of the editor, which its own tests have.
+ */
 const NOT_SENT = new Set([
   'POST /api/documents/{id}/signature/certificate',
   'POST /api/documents/{id}/signature',
   'POST /api/documents/keys/{key}/signature/certificate',
   'POST /api/documents/keys/{key}/signature',
   'POST /api/documents/sms-authentication-code',
+  'POST /api/editor-sessions/open',
+  'PUT /api/editor-sessions/current',
 ]);
 
 const EXAMPLES: ReadonlyMap<string, object> = new Map(

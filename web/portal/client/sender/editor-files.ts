@@ -2,7 +2,7 @@
 import { createElement, requireElement } from '../../../client/dom.ts';
 import { filled } from '../page-data.ts';
 import type { EditorFile, EditorModel } from './editor-model.ts';
-import { type EditorData, upload } from './sender-requests.ts';
+import { type EditorData, tellPage, upload } from './sender-requests.ts';
 
 interface UploadReply {
   readonly id: string;
@@ -61,6 +61,7 @@ export function startFiles(
         show();
         changed();
       } catch (error) {
+        tellPage('failed', error);
         const reason = error instanceof Error ? error.message : '';
         state.textContent = filled(words.notUploaded, { name, reason });
       }

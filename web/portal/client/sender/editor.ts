@@ -5,7 +5,7 @@ import { startFiles } from './editor-files.ts';
 import { type CreationRequest, emptyModel, faultOf, fromRequest, toRequest } from './editor-model.ts';
 import { startPeople } from './editor-people.ts';
 import { startPlaces } from './editor-places.ts';
-import { call, type EditorData } from './sender-requests.ts';
+import { call, type EditorData, tellPage } from './sender-requests.ts';
 
 const data = pageData<EditorData>();
 const { words } = data;
@@ -61,6 +61,7 @@ async function run(action: () => Promise<void>): Promise<void> {
     await action();
   } catch (error) {
     say(error instanceof Error ? error.message : words.failed, 'bad');
+    tellPage('failed', error);
   } finally {
     for (const button of buttons) button.disabled = false;
   }
@@ -74,8 +75,13 @@ async function saveDraft(): Promise<void> {
     draftId = (await call<{ readonly id: string }>(data, 'POST', '/api/document-drafts', body)).id;
     history.replaceState(null, '', `/account/documents/drafts/${encodeURIComponent(draftId)}`);
   } else {
-    await call(data, 'PUT', `/api/document-drafts/${encodeURIComponent(draftId)}`, body);
+    await call(data, 'PUT', pathOf(draftId), body);
   }
+  tellPage('saved', draftId);
+}
+
+function pathOf(draft: string): string {
+  return data.draftPath ?? `/api/document-drafts/${encodeURIComponent(draft)}`;
 }
 
 async function send(): Promise<void> {
@@ -90,8 +96,10 @@ async function send(): Promise<void> {
     made = await call(data, 'POST', '/api/documents', body, keyOf(body));
   } else {
     await saveDraft();
-    made = await call(data, 'POST', `/api/document-drafts/${encodeURIComponent(draftId)}/send`, {});
+    made = await call(data, 'POST', `${pathOf(draftId)}/send`, {});
   }
+  // The page of a session in another application has no list of documents to lead to.
+  if (!tellPage('sent', made)) return;
   const [first] = made;
   location.assign(
     made.length === 1 && first
@@ -118,7 +126,7 @@ async function saveTemplate(): Promise<void> {
 }
 
 findElement('#send')?.addEventListener('click', () => void run(send));
-requireElement('#save-template').addEventListener('click', () => void run(saveTemplate));
+findElement('#save-template')?.addEventListener('click', () => void run(saveTemplate));
 findElement('#save-draft')?.addEventListener('click', () => {
   void run(async () => {
     await saveDraft();

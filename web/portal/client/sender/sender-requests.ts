@@ -5,6 +5,8 @@ import type { CreationRequest } from './editor-model.ts';
 export interface SenderSession {
   /** Sent with each call that changes something. */
   readonly formToken: string;
+  /** Token of a session in another application, in place of `formToken`. */
+  readonly editorToken?: string;
   readonly words: { readonly failed: string; readonly unreachable: string; readonly signedOut: string };
 }
 
@@ -16,15 +18,31 @@ export interface EditorData extends SenderSession {
   readonly template: { readonly id: string; readonly document: CreationRequest } | null;
   /** Paths of the known files, by upload id. */
   readonly locations: { readonly [uploadId: string]: string };
+  /** Path of the API for the draft; absent: that of the draft's id. */
+  readonly draftPath?: string;
   readonly words: EditorScriptTexts;
 }
 
 /** A call that failed; the message is for people. */
 export class CallFailed extends Error {
-  constructor(message: string) {
+  /** Error code of the API; `Unreachable` without an answer. */
+  readonly code: string;
+
+  constructor(message: string, code: string) {
     super(message);
     this.name = 'CallFailed';
+    this.code = code;
   }
+}
+
+/** Events of the editor for the page around it: `saved`, `sent` with the documents, `failed` with the error. */
+export function tellPage(type: 'saved' | 'sent' | 'failed', detail: unknown): boolean {
+  return document.dispatchEvent(new CustomEvent(`editor-${type}`, { detail, cancelable: true }));
+}
+
+/** The header that proves the session. */
+function credential({ formToken, editorToken }: SenderSession): readonly [string, string] {
+  return editorToken === undefined ? ['x-form-token', formToken] : ['x-editor-session', editorToken];
 }
 
 /** Sends JSON. Resolves with the reply, undefined when it is empty. @param key idempotency key */
@@ -35,7 +53,8 @@ export async function call<Answer>(
   body?: object,
   key?: string,
 ): Promise<Answer> {
-  const headers: Record<string, string> = { accept: 'application/json', 'x-form-token': session.formToken };
+  const [name, value] = credential(session);
+  const headers: Record<string, string> = { accept: 'application/json', [name]: value };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (key !== undefined) headers['idempotency-key'] = key;
   let answer: Response;
@@ -48,31 +67,31 @@ export async function call<Answer>(
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   } catch {
-    throw new CallFailed(session.words.unreachable);
+    throw new CallFailed(session.words.unreachable, 'Unreachable');
   }
   const text = answer.type === 'opaqueredirect' ? '' : await answer.text();
   if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
-  throw new CallFailed(failureText(session, answer.status, text));
+  throw failure(session, answer.status, text);
 }
 
 /** Uploads a file. @param progress per cent sent so far */
 export function upload<Answer>(
-  session: SenderSession,
+  session: SenderSession & Pick<EditorData, 'draftPath'>,
   file: File,
   progress: (percent: number) => void,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', '/api/uploads');
+    request.open('POST', session.draftPath === undefined ? '/api/uploads' : `${session.draftPath}/uploads`);
     request.setRequestHeader('accept', 'application/json');
-    request.setRequestHeader('x-form-token', session.formToken);
+    request.setRequestHeader(...credential(session));
     request.upload.addEventListener('progress', ({ loaded, total }) =>
       progress(total === 0 ? 0 : Math.round((100 * loaded) / total)),
     );
-    request.addEventListener('error', () => reject(new CallFailed(session.words.unreachable)));
+    request.addEventListener('error', () => reject(new CallFailed(session.words.unreachable, 'Unreachable')));
     request.addEventListener('load', () => {
       if (request.status === 200) resolve(JSON.parse(request.responseText) as Answer);
-      else reject(new CallFailed(failureText(session, request.status, request.responseText)));
+      else reject(failure(session, request.status, request.responseText));
     });
     const form = new FormData();
     form.set('file', file);
@@ -80,17 +99,19 @@ export function upload<Answer>(
   });
 }
 
-/** A sentence in the language of the page, and the message of the service, which is in English. */
-function failureText({ words }: SenderSession, status: number, text: string): string {
-  if (status === 401 || status === 0) return words.signedOut;
+/** With a sentence in the language of the page, and the message of the service, which is in English. */
+function failure({ words }: SenderSession, status: number, text: string): CallFailed {
+  if (status === 401 || status === 0) return new CallFailed(words.signedOut, 'Unauthorized');
   try {
-    const { message, errors } = JSON.parse(text) as {
+    const { code, message, errors } = JSON.parse(text) as {
+      readonly code?: string;
       readonly message?: string;
       readonly errors?: { readonly [member: string]: readonly string[] };
     };
     const details = Object.entries(errors ?? {}).map(([member, texts]) => `${member}: ${texts.join(' ')}`);
-    return [words.failed, message ?? '', ...details.slice(0, 5)].filter(Boolean).join(' ');
+    const sentence = [words.failed, message ?? '', ...details.slice(0, 5)].filter(Boolean).join(' ');
+    return new CallFailed(sentence, code ?? 'NotFound');
   } catch {
-    return words.failed;
+    return new CallFailed(words.failed, 'InternalError');
   }
 }

@@ -1,0 +1,243 @@
+/**
+ * Sessions of the document editor in other applications. Implements `EditorSessions`.
+ *
+ * Source: docs/decisions/0119-editor-in-other-applications.md.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import { parsePortalId, type UploadId } from '../../../machines/ids.ts';
+import {
+  EDITOR_LINK_LIFETIME,
+  EDITOR_SESSION_ENDED,
+  EDITOR_SESSION_LIFETIME,
+  type EditorSessionContext,
+  editorSessionMachine,
+  MAX_SESSION_UPLOADS,
+} from '../../../machines/portal/editor-session.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  type ActorSystem,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  type MessageOf,
+} from '../../../runtime/index.ts';
+import { callerName, type Tenant, type Tenants } from '../api/callers.ts';
+import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
+import type { DocumentDrafts, DraftBody } from '../api/drafts.ts';
+import type {
+  EditorSessionLink,
+  EditorSessionPage,
+  EditorSessionRequest,
+  EditorSessions,
+  EditorSessionView,
+} from '../api/editor-sessions.ts';
+import type { Tickets } from '../shared/tickets.ts';
+import { ORGANIZATION } from '../tenants/organizations.ts';
+
+const EDITOR_SESSION = actorKind<typeof editorSessionMachine>('editor-session');
+
+const SECRET_BYTES = 32;
+const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/;
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** Members of the request that the editor shows; all others stay as the application has set them. */
+const EDITED: ReadonlySet<string> = new Set(
+  ['files', 'flowActions', 'observers', 'description', 'expirationDate', 'reminders'].map((name) =>
+    name.toLowerCase(),
+  ),
+);
+
+export const editorSessionDefinition = defineActor(EDITOR_SESSION, {
+  machine: editorSessionMachine,
+  version: 1,
+  ends: ({ state }) => state === EDITOR_SESSION_ENDED,
+});
+
+export interface EditorSessionsDependencies {
+  readonly system: ActorSystem;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid' | 'bytes'>;
+  readonly tickets: Tickets;
+  readonly tenants: Pick<Tenants, 'embedOrigins'>;
+  readonly drafts: Pick<DocumentDrafts, 'create' | 'get' | 'replace' | 'locations' | 'send'>;
+  /** `Portal:PublicUrl`, without a slash at its end. */
+  readonly publicUrl: string;
+}
+
+export class EditorSessionService implements EditorSessions {
+  readonly #dependencies: EditorSessionsDependencies;
+
+  constructor(dependencies: EditorSessionsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async create(
+    tenant: Tenant,
+    { draftId, draft, returnUrl }: EditorSessionRequest,
+  ): Promise<EditorSessionLink> {
+    const { system, clock, ids, tickets, drafts, publicUrl } = this.#dependencies;
+    const edited =
+      draftId === undefined ? await drafts.create(tenant, draft) : await drafts.get(tenant, draftId);
+    if (edited.status === 'Sent') throw new PortalRefusal('InvalidDocumentStatus', 'The draft was sent.');
+    const id = ids.uuid();
+    const at = clock.now();
+    const { organization, application } = tenant;
+    const context: EditorSessionContext = {
+      organizationId: organization.id,
+      application: { id: application.id, name: application.name },
+      draftId: edited.id,
+      uploads: [],
+      returnUrl,
+      createdAt: at,
+      opened: null,
+    };
+    const made = await system.create({ kind: EDITOR_SESSION, id }, context);
+    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
+    await made.durable;
+    const ticket = tickets.issue('editor', [id], at);
+    const address = (page: string) => `${publicUrl}/document/${page}?ticket=${ticket}`;
+    return {
+      draftId: edited.id,
+      url: address('editor'),
+      embedUrl: address('editor-embedded'),
+      expiresAt: at + EDITOR_LINK_LIFETIME,
+    };
+  }
+
+  async page(ticket: string): Promise<EditorSessionPage | undefined> {
+    const { tickets, tenants, clock } = this.#dependencies;
+    const parsed = tickets.read('editor', ticket, clock.now());
+    const [id = NOBODY] = parsed?.claims ?? [];
+    const session = parsed && (await this.#existing(id));
+    // An opened session is shown again after a reload, to a page that has its token.
+    if (!session || (session.opened === null && parsed.expired)) return undefined;
+    const { draftId, organizationId } = session;
+    return { id, draftId, embedOrigins: await tenants.embedOrigins(organizationId) };
+  }
+
+  async open(ticket: string): Promise<{ readonly token: string; readonly view: EditorSessionView }> {
+    const { tickets, clock, ids } = this.#dependencies;
+    const parsed = tickets.read('editor', ticket, clock.now());
+    const [id] = parsed?.claims ?? [];
+    if (!parsed || parsed.expired || id === undefined) throw new PortalRefusal('InvalidTicket');
+    const secret = ids.bytes(SECRET_BYTES).toString('base64url');
+    if (!(await this.#send(id, { type: 'OPEN', sha256: hash('sha256', secret) })))
+      throw new PortalRefusal('InvalidTicket');
+    const token = `${id}.${secret}`;
+    const tenant = await this.session(token);
+    if (tenant === undefined) throw new PortalRefusal('InvalidTicket');
+    return { token, view: await this.view(tenant) };
+  }
+
+  async session(token: string): Promise<Tenant | undefined> {
+    const [, id = NOBODY, secret = ''] = TOKEN.exec(token) ?? [];
+    const session = await this.#existing(id);
+    if (!session?.opened || !isSame(session.opened.sha256, hash('sha256', secret))) return undefined;
+    const { organizationId, application } = session;
+    const organization = await this.#dependencies.system.read({ kind: ORGANIZATION, id: organizationId });
+    // A session ends with the application that made its link.
+    const isKnown = organization?.context.applications.some((one) => one.id === application.id) === true;
+    if (!isKnown) return undefined;
+    const { name, identifier } = organization.context;
+    return {
+      organization: { id: organizationId, name, ...(identifier !== null && { identifier }) },
+      application: { ...application, role: 'Normal' },
+      editorSession: id,
+    };
+  }
+
+  async view(tenant: Tenant): Promise<EditorSessionView> {
+    const { drafts } = this.#dependencies;
+    const { draftId, returnUrl, opened } = await this.#of(tenant);
+    const { status, document, documents } = await drafts.get(tenant, draftId);
+    return {
+      ...{ draftId, status, document, documents, returnUrl },
+      locations: status === 'Sent' ? {} : await drafts.locations(tenant, draftId),
+      expiresAt: (opened?.at ?? 0) + EDITOR_SESSION_LIFETIME,
+    };
+  }
+
+  async save(
+    tenant: Tenant,
+    { name, document: given }: Pick<DraftBody, 'name' | 'document'>,
+    uploadIdsOf: (document: unknown) => readonly string[],
+  ): Promise<void> {
+    const { drafts } = this.#dependencies;
+    const { draftId, uploads } = await this.#of(tenant);
+    const { document: before } = await drafts.get(tenant, draftId);
+    const document = { ...without(before, true), ...without(given, false) };
+    const own = new Set([...Object.keys(await drafts.locations(tenant, draftId)), ...uploads]);
+    const uploadIds = uploadIdsOf(document);
+    // Ids of other uploads of the organization are no business of the session.
+    if (!uploadIds.every((id) => own.has(id))) throw new PortalRefusal('UploadNotFound');
+    await drafts.replace(tenant, draftId, { name, document, uploadIds });
+  }
+
+  async checkUpload(tenant: Tenant): Promise<void> {
+    if ((await this.#of(tenant)).uploads.length >= MAX_SESSION_UPLOADS) throw tooManyUploads();
+  }
+
+  async uploaded(tenant: Tenant, id: UploadId): Promise<void> {
+    const isKept = await this.#send(idOf(tenant), { type: 'UPLOADED', uploadId: id });
+    if (!isKept) throw tooManyUploads();
+  }
+
+  async send(
+    tenant: Tenant,
+    read: (document: unknown) => CreateDocuments,
+  ): Promise<readonly CreatedDocument[]> {
+    const { draftId } = await this.#of(tenant);
+    return this.#dependencies.drafts.send(tenant, draftId, read);
+  }
+
+  async close(tenant: Tenant): Promise<void> {
+    await this.#send(idOf(tenant), { type: 'CLOSE', by: callerName(tenant) });
+  }
+
+  async #of(tenant: Tenant): Promise<EditorSessionContext> {
+    const session = await this.#existing(idOf(tenant));
+    // It may have ended since the request was admitted.
+    if (session === undefined) throw new PortalRefusal('Unauthorized');
+    return session;
+  }
+
+  /** Undefined also while the deadline of a session that is over has not fired. */
+  async #existing(id: string): Promise<EditorSessionContext | undefined> {
+    const { system, clock } = this.#dependencies;
+    if (parsePortalId('DocumentId', id) === undefined) return undefined;
+    const actor = await system.read({ kind: EDITOR_SESSION, id });
+    if (actor === undefined) return undefined;
+    const { createdAt, opened } = actor.context;
+    const end = opened === null ? createdAt + EDITOR_LINK_LIFETIME : opened.at + EDITOR_SESSION_LIFETIME;
+    return clock.now() < end ? actor.context : undefined;
+  }
+
+  async #send(id: string, message: MessageOf<typeof EDITOR_SESSION>): Promise<boolean> {
+    const told = await this.#dependencies.system.send({ kind: EDITOR_SESSION, id }, message);
+    if (!told.accepted) return false;
+    await told.durable;
+    return true;
+  }
+}
+
+function idOf({ editorSession }: Tenant): string {
+  if (editorSession === undefined) throw new PortalRefusal('Unauthorized');
+  return editorSession;
+}
+
+function tooManyUploads(): PortalRefusal {
+  return new PortalRefusal('LimitExceeded', `A session may upload ${MAX_SESSION_UPLOADS} files.`);
+}
+
+/** The members of a request that the editor edits, or the others; names in any case. */
+function without(document: unknown, edited: boolean): object {
+  if (typeof document !== 'object' || document === null) return {};
+  return Object.fromEntries(
+    Object.entries(document).filter(([name]) => EDITED.has(name.toLowerCase()) !== edited),
+  );
+}
+
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
+}

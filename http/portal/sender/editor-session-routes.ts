@@ -1,0 +1,229 @@
+/**
+ * `/api/editor-sessions`: links to the document editor for other applications, and what a session of it may do.
+ *
+ * Source: docs/decisions/0119-editor-in-other-applications.md.
+ */
+import { z } from 'zod';
+import {
+  DRAFT_STATUSES,
+  type EditorSessions,
+  type EditorSessionView,
+  type PortalUploads,
+} from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { json } from '../../core/reply.ts';
+import type { AnyRoute } from '../../core/router.ts';
+import { CREATION, EXAMPLE_IDS, FILE } from '../description/example-values.ts';
+import { list, maybeUuid, members, text, textUpTo } from '../input/fields.ts';
+import { createDocumentsInput, draftedDocumentsInput, fileInput } from '../input/flow-inputs.ts';
+import { parsedInput } from '../input/invalid-input.ts';
+import { isoTime } from '../input/timestamps.ts';
+import { readUploadForm } from '../input/upload-form.ts';
+import { UNKNOWN_FILES } from '../refusal-groups.ts';
+import { DONE, portalRoute } from '../route.ts';
+import { CREATION_REFUSALS, createdBody, createdShape } from '../routes/documents.ts';
+import { draftInput, uploadIdsOf } from '../routes/drafts.ts';
+import { storing, uploadBody, uploadForm, uploadShape } from '../routes/uploads.ts';
+import { id, timestamp } from '../shapes/shared-shapes.ts';
+
+const PATH = '/api/editor-sessions';
+const CURRENT = `${PATH}/current`;
+const MAX_FILES = 50;
+
+const returnUrl = textUpTo(2000).refine(isWebAddress, {
+  error: 'must be an address that begins with https:// or http://',
+});
+
+const linkInput = members({
+  draftId: maybeUuid.describe('The draft to edit. Absent: a new draft is made of `files`.'),
+  files: list(fileInput, { most: MAX_FILES }).nullish().describe('Uploads of a new draft.'),
+  returnUrl: returnUrl
+    .nullish()
+    .describe('Page to which the editor leads in the end, when it is not in a frame.'),
+});
+
+const linkShape = z
+  .strictObject({
+    draftId: id.describe('The draft that the session edits.'),
+    url: z.url().describe('Page of the editor; it cannot be framed. It opens once.'),
+    embedUrl: z.url().describe('The same page for a frame in your application.'),
+    expirationDate: timestamp,
+  })
+  .meta({ id: 'EditorSessionLink' });
+
+const sessionShape = z
+  .strictObject({
+    draftId: id.describe('The draft that the session edits.'),
+    status: z.enum(DRAFT_STATUSES).describe('State of the draft.'),
+    document: z.unknown().describe('The body of POST /api/documents, as it was kept last.'),
+    locations: z
+      .record(z.string(), z.string())
+      .describe('Paths of the files of the draft, by id of the upload.'),
+    documents: z.array(createdShape).describe('The documents made of the draft; empty until it is sent.'),
+    returnUrl: z.string().nullable().describe('Page to which the editor leads in the end. Null: none.'),
+    expirationDate: timestamp,
+  })
+  .meta({ id: 'EditorSession' });
+
+const openedShape = sessionShape
+  .extend({ token: z.string().describe('For the header `X-Editor-Session` of the session’s requests.') })
+  .meta({ id: 'OpenedEditorSession' });
+
+const NOT_KEPT = [
+  'UploadNotFound',
+  'LimitExceeded',
+  'DocumentDraftNotFound',
+  'InvalidDocumentStatus',
+] as const;
+
+export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUploads): readonly AnyRoute[] {
+  return [
+    portalRoute({
+      method: 'POST',
+      path: PATH,
+      group: 'Editor',
+      summary: 'Makes a link to the editor for a draft or for files. It opens once, within 15 minutes.',
+      scope: 'Create',
+      body: linkInput,
+      examples: { request: { files: [FILE], returnUrl: 'https://app.example.com/contracts/17' } },
+      responses: { 200: linkShape },
+      refusals: NOT_KEPT,
+      async handle({ tenant, body }) {
+        const { draftId, files, returnUrl: back } = body;
+        if (draftId ? files?.length : !files?.length) {
+          const sentence = 'Exactly one of draftId and files is needed.';
+          throw new PortalRefusal('BadRequest', sentence, { errors: { DraftId: [sentence] } });
+        }
+        const given = files ?? [];
+        const made = await sessions.create(tenant, {
+          draftId: draftId ?? undefined,
+          draft: {
+            name: given[0]?.displayName.slice(0, 200) ?? '',
+            document: { files: given },
+            uploadIds: given.map((file) => file.id),
+          },
+          returnUrl: back ?? null,
+        });
+        return json(200, {
+          draftId: made.draftId,
+          url: made.url,
+          embedUrl: made.embedUrl,
+          expirationDate: isoTime(made.expiresAt),
+        });
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: `${PATH}/open`,
+      group: 'Editor',
+      summary: 'Uses a link: begins its session, once.',
+      auth: 'anonymous',
+      body: members({ ticket: text.describe('Ticket of the link.') }),
+      examples: { request: { ticket: EXAMPLE_IDS.ticket } },
+      responses: { 200: openedShape },
+      refusals: ['InvalidTicket', 'DocumentDraftNotFound'],
+      async handle({ body }) {
+        const { token, view } = await sessions.open(body.ticket);
+        return json(200, { ...sessionBody(view), token });
+      },
+    }),
+    portalRoute({
+      method: 'GET',
+      path: CURRENT,
+      group: 'Editor',
+      summary: 'Shows the draft of the session.',
+      auth: 'editor',
+      responses: { 200: sessionShape },
+      refusals: ['DocumentDraftNotFound'],
+      handle: async ({ tenant }) => json(200, sessionBody(await sessions.view(tenant))),
+    }),
+    portalRoute({
+      method: 'PUT',
+      path: CURRENT,
+      group: 'Editor',
+      summary: 'Saves the draft of the session.',
+      auth: 'editor',
+      body: draftInput,
+      largeBody: 'draft',
+      examples: { request: { name: 'Lease', document: CREATION } },
+      responses: { 200: 'empty' },
+      refusals: NOT_KEPT,
+      async handle({ tenant, body: { name, document } }) {
+        await sessions.save(tenant, { name, document }, (whole) =>
+          uploadIdsOf(parsedInput(draftedDocumentsInput, whole, 'BadRequest')),
+        );
+        return DONE;
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: `${CURRENT}/uploads`,
+      group: 'Editor',
+      summary: 'Takes a file for the draft of the session.',
+      auth: 'editor',
+      bodyPolicy: 'stream',
+      headers: ['content-type', 'content-length'],
+      body: uploadForm,
+      responses: { 200: uploadShape },
+      refusals: ['BadRequest', 'LimitExceeded', 'PayloadTooLarge', 'UnsupportedMediaType'],
+      async handle({ tenant, header, stream }) {
+        if (stream === undefined) throw new Error('The route reads its body as a stream.');
+        const head = { contentType: header('content-type'), contentLength: header('content-length') };
+        await sessions.checkUpload(tenant);
+        const { sink, name, contentType } = await readUploadForm(stream, {
+          ...head,
+          maxBytes: uploads.maxBytes,
+          open: () => uploads.open(),
+          watch: undefined,
+        });
+        const upload = await storing(sink, () => uploads.accept(tenant, sink, { name, contentType }));
+        await sessions.uploaded(tenant, upload.id);
+        return json(200, uploadBody(upload));
+      },
+    }),
+    portalRoute({
+      method: 'POST',
+      path: `${CURRENT}/send`,
+      group: 'Editor',
+      summary: 'Makes the documents of the session’s draft; a repeated call answers the same.',
+      auth: 'editor',
+      responses: { 200: z.array(createdShape) },
+      refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
+      async handle({ tenant }) {
+        const sent = await sessions.send(tenant, (document) =>
+          parsedInput(createDocumentsInput, document, 'BadRequest'),
+        );
+        return json(200, sent.map(createdBody));
+      },
+    }),
+    portalRoute({
+      method: 'DELETE',
+      path: CURRENT,
+      group: 'Editor',
+      summary: 'Ends the session. The draft is kept.',
+      auth: 'editor',
+      responses: { 200: 'empty' },
+      refusals: [],
+      async handle({ tenant }) {
+        await sessions.close(tenant);
+        return DONE;
+      },
+    }),
+  ];
+}
+
+function sessionBody(view: EditorSessionView): z.infer<typeof sessionShape> {
+  return {
+    draftId: view.draftId,
+    status: view.status,
+    document: view.document,
+    locations: { ...view.locations },
+    documents: view.documents.map(createdBody),
+    returnUrl: view.returnUrl,
+    expirationDate: isoTime(view.expiresAt),
+  };
+}
+
+function isWebAddress(given: string): boolean {
+  return URL.canParse(given) && /^https?:$/.test(new URL(given).protocol);
+}

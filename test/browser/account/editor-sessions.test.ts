@@ -1,0 +1,222 @@
+/** The editor in other applications, in a real browser: framed by another site, without cookies. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import type { FrameLocator, Page } from 'playwright-core';
+import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
+import { assertAccessible } from '../axe.ts';
+import { closeBrowser, visit } from '../browser.ts';
+import { clausePdf } from '../portal-desk.ts';
+
+test.after.always(() => closeBrowser());
+
+const CONTRACT = { name: 'lease.pdf', type: 'application/pdf', content: clausePdf(2) };
+
+interface Link {
+  readonly draftId: string;
+  readonly url: string;
+  readonly embedUrl: string;
+}
+
+/** A site of the integrator, whose page the test gives when it knows the portal. */
+async function openSite(t: ExecutionContext): Promise<{ readonly origin: string; html: string }> {
+  const site = { origin: '', html: '' };
+  const server = createServer((request, response) => {
+    const isPage = request.url?.split('?')[0] === '/';
+    response.writeHead(isPage ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
+    response.end(isPage ? site.html : '');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.2', resolve));
+  t.teardown(() => server.close());
+  site.origin = `http://127.0.0.2:${(server.address() as AddressInfo).port}`;
+  return site;
+}
+
+/** A portal whose organization lists the site. */
+function startPortal(t: ExecutionContext, origin: string): Promise<PortalProgram> {
+  return startProgram(t, {
+    settings: { 'Portal:Organizations:0:Name': 'Acme', 'Portal:Organizations:0:EmbedOrigins:0': origin },
+  });
+}
+
+async function makeLink({ acme }: PortalProgram, more: object = {}): Promise<Link> {
+  const { id, name, contentType } = await acme.upload(CONTRACT);
+  const files = [{ id, name, contentType, displayName: 'Lease' }];
+  return acme.post<Link>('/api/editor-sessions', { files, ...more });
+}
+
+/** A page with the widget, which lists what it hears. */
+function hostPage(portal: string): string {
+  return `<!doctype html><html lang="en"><title>Host</title><ol id="heard"></ol><div id="place" style="height:40rem"></div>
+<script src="${portal}/widget.js"></script>
+<script>
+const widget = new SealwrightWidget({ culture: 'en' });
+for (const type of ['ready', 'saved', 'sent', 'closed', 'error', 'resize'])
+  widget.on(type, (message) => {
+    const item = document.createElement('li');
+    item.textContent = JSON.stringify(message);
+    item.dataset.type = message.type;
+    document.querySelector('#heard').append(item);
+  });
+widget.render(decodeURIComponent(location.hash.slice(1)), 'place');
+</script>`;
+}
+
+async function heard(page: Page, type: string): Promise<Record<string, unknown>> {
+  const item = page.locator(`#heard li[data-type="${type}"]`).first();
+  await item.waitFor();
+  return JSON.parse((await item.textContent()) ?? '') as Record<string, unknown>;
+}
+
+async function fillPerson(frame: FrameLocator | Page): Promise<void> {
+  await frame.locator('#people-list [name="name"]').first().fill('Ana');
+  await frame.locator('#people-list [name="email"]').first().fill('ana@example.org');
+}
+
+for (const [what, options] of [
+  ['desk', { locale: 'en-US', viewport: { width: 1280, height: 800 } }],
+  [
+    'dark phone',
+    { locale: 'en-US', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true },
+  ],
+] as const) {
+  test.serial(
+    `a person of another application places fields by keyboard and sends, without account and cookies (${what})`,
+    async (t) => {
+      const site = await openSite(t);
+      const program = await startPortal(t, site.origin);
+      site.html = hostPage(program.url);
+      const visited = await visit(
+        t,
+        program.url,
+        { ...options, reducedMotion: 'reduce' },
+        { alsoAsks: [site.origin] },
+      );
+      if (visited === undefined) return;
+      const { page } = visited;
+      const link = await makeLink(program);
+      await page.goto(`${site.origin}/#${encodeURIComponent(link.embedUrl)}`);
+      t.deepEqual(await heard(page, 'ready'), { type: 'ready', id: link.draftId });
+      t.is(typeof (await heard(page, 'resize'))['height'], 'number');
+      const frame = page.frameLocator('iframe');
+      await fillPerson(frame);
+      await frame.locator('#pages[data-shown]').waitFor();
+      await frame.getByRole('button', { name: 'Add: Signature', exact: true }).press('Enter');
+      await frame.locator('#placed-list li', { hasText: 'Signature for Ana, page 1' }).waitFor();
+      await page.keyboard.press('PageDown');
+      await frame.locator('#placed-list li', { hasText: 'Signature for Ana, page 2' }).waitFor();
+      const inside = page.frames().find((one) => one.parentFrame() !== null);
+      if (inside !== undefined) await assertAccessible(t, inside, 'editor');
+
+      // A file of the person's own, a failure, and the draft.
+      await frame
+        .locator('#add-files')
+        .setInputFiles({ ...CONTRACT, mimeType: CONTRACT.type, buffer: CONTRACT.content });
+      await frame.locator('#file-list li').nth(1).waitFor();
+      await frame.getByRole('button', { name: 'Save as draft' }).press('Enter');
+      t.deepEqual(await heard(page, 'saved'), { type: 'saved', id: link.draftId });
+      await frame.locator('#people-list [name="email"]').first().fill('ana@nowhere@example.org');
+      await frame.getByRole('button', { name: 'Send', exact: true }).press('Enter');
+      t.like(await heard(page, 'error'), { id: link.draftId, code: 'InvalidFlowAction' });
+      await frame.locator('#outcome.bad').waitFor();
+      await frame.locator('#people-list [name="email"]').first().fill('ana@example.org');
+      await frame.getByRole('button', { name: 'Send', exact: true }).press('Enter');
+      const sent = await heard(page, 'sent');
+      t.is(sent['id'], link.draftId);
+      await heard(page, 'closed');
+      await frame.getByRole('heading', { name: 'The document is sent' }).waitFor();
+      if (inside !== undefined) await assertAccessible(t, inside, 'sent');
+      const [first = ''] = sent['documents'] as string[];
+      const made = await program.acme.get<{ flowActions: { marks: { pageNumber: number }[] }[] }>(
+        `/api/documents/${first}`,
+      );
+      t.is((sent['documents'] as string[]).length, 2);
+      t.is(made.flowActions[0]?.marks[0]?.pageNumber, 2);
+      t.deepEqual(await page.context().cookies(), []);
+
+      // The link is used up.
+      await page.reload();
+      await page
+        .frameLocator('iframe')
+        .getByRole('heading', { name: 'This editor cannot be opened' })
+        .waitFor();
+    },
+  );
+}
+
+test.serial('a link of another tab is used up, a reload goes on, and closing leads back', async (t) => {
+  const site = await openSite(t);
+  const program = await startPortal(t, site.origin);
+  site.html = '<!doctype html><html lang="en"><title>App</title><h1>Contract 17</h1>';
+  const visited = await visit(
+    t,
+    program.url,
+    { locale: 'pt-BR', viewport: { width: 1280, height: 800 } },
+    { alsoAsks: [site.origin] },
+  );
+  if (visited === undefined) return;
+  const { page } = visited;
+  const link = await makeLink(program, { returnUrl: `${site.origin}/?contract=17` });
+  await page.goto(link.url);
+  await page.locator('#editor[data-ready]').waitFor();
+  await fillPerson(page);
+  await page.locator('#save-draft').click();
+  await page.locator('#outcome.good').waitFor();
+  await page.reload();
+  await page.locator('#editor[data-ready]').waitFor();
+  t.is(await page.locator('#people-list [name="name"]').first().inputValue(), 'Ana');
+
+  const other = await page.context().newPage();
+  await other.goto(link.url);
+  await other.getByRole('heading', { name: 'Este editor não pode ser aberto' }).waitFor();
+  await assertAccessible(t, other, 'used link');
+  await other.close();
+
+  await page.locator('#people-list [name="name"]').first().fill('Ana Lima');
+  await page.getByRole('button', { name: 'Salvar e fechar' }).click();
+  await page.getByRole('heading', { name: 'Contract 17' }).waitFor();
+  t.is(page.url(), `${site.origin}/?contract=17`);
+  const draft = await program.acme.get<{ document: { flowActions: { user: { name: string } }[] } }>(
+    `/api/document-drafts/${link.draftId}`,
+  );
+  t.is(draft.document.flowActions[0]?.user.name, 'Ana Lima');
+});
+
+test.serial('another site that is not listed cannot frame the editor', async (t) => {
+  const site = await openSite(t);
+  const program = await startPortal(t, 'https://app.example');
+  site.html = hostPage(program.url);
+  const visited = await visit(t, program.url, {}, { alsoAsks: [site.origin], refusedFrames: true });
+  if (visited === undefined) return;
+  const { page } = visited;
+  const link = await makeLink(program);
+  await page.goto(`${site.origin}/#${encodeURIComponent(link.embedUrl)}`);
+  t.deepEqual(await heard(page, 'error'), { type: 'error', code: 'FrameRefused' });
+  t.is(await page.frameLocator('iframe').locator('#editor').count(), 0);
+  // Nothing was used up.
+  const answer = await fetch(link.embedUrl, { headers: { referer: 'https://app.example/' } });
+  t.is(answer.status, 200);
+});
+
+test.serial(
+  'the example of the documentation opens the editor and hears that the document was sent',
+  async (t) => {
+    const site = await openSite(t);
+    const program = await startPortal(t, site.origin);
+    const example = readFileSync('docs/examples/editor.html', 'utf8');
+    t.true(example.includes('http://127.0.0.1:8090/widget.js'));
+    site.html = example.replace('http://127.0.0.1:8090', program.url);
+    const visited = await visit(t, program.url, { locale: 'en-US' }, { alsoAsks: [site.origin] });
+    if (visited === undefined) return;
+    const { page } = visited;
+    const { embedUrl } = await makeLink(program);
+    await page.goto(`${site.origin}/#${encodeURIComponent(embedUrl)}`);
+    await page.getByText('Say who signs, and where.').waitFor();
+    await assertAccessible(t, page, 'example');
+    const frame = page.frameLocator('#editor iframe');
+    await fillPerson(frame);
+    await frame.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText('Sent as one document.').waitFor();
+  },
+);

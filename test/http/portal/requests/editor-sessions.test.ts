@@ -1,0 +1,214 @@
+/** Sessions of the editor in other applications, over HTTP. Source: docs/decisions/0119-editor-in-other-applications.md. */
+import anyTest, { type TestFn } from 'ava';
+import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
+import { portalTable } from '../harness.ts';
+import { clientOf, clockedPortal } from './clocked-portal.ts';
+
+const test = anyTest as TestFn<PortalProgram>;
+const tasks: (() => unknown)[] = [];
+test.before(async (t) => {
+  t.context = await startProgram({ teardown: (task) => void tasks.push(task) });
+});
+test.after.always(async () => {
+  for (const task of tasks.reverse()) await task();
+});
+
+const PATH = '/api/editor-sessions';
+const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true }];
+
+interface Link {
+  readonly draftId: string;
+  readonly url: string;
+  readonly embedUrl: string;
+}
+interface Opened {
+  readonly token: string;
+  readonly document: object;
+  readonly locations: { readonly [upload: string]: string };
+}
+
+async function uploaded(client: Client) {
+  const { id, name, contentType } = await client.upload();
+  return { id, name, contentType, displayName: 'Lease' };
+}
+
+/** A session as its page has it: a token, and no key. */
+class Session {
+  readonly url: string;
+  readonly token: string;
+  constructor(url: string, token: string) {
+    this.url = url;
+    this.token = token;
+  }
+
+  fetch(path: string, method = 'GET', body?: object): Promise<Response> {
+    return fetch(`${this.url}${path}`, {
+      method,
+      headers: { 'X-Editor-Session': this.token, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  }
+
+  async current(): Promise<Opened> {
+    return (await (await this.fetch(`${PATH}/current`)).json()) as Opened;
+  }
+
+  upload(): Promise<Response> {
+    const form = new FormData();
+    form.set('file', new Blob([new Uint8Array(SAMPLE.content)], { type: SAMPLE.type }), 'more.pdf');
+    const headers = { 'X-Editor-Session': this.token };
+    return fetch(`${this.url}${PATH}/current/uploads`, { method: 'POST', headers, body: form });
+  }
+}
+
+function open(url: string, link: string): Promise<Response> {
+  const ticket = new URL(link).searchParams.get('ticket');
+  const headers = { 'Content-Type': 'application/json' };
+  return fetch(`${url}${PATH}/open`, { method: 'POST', headers, body: JSON.stringify({ ticket }) });
+}
+
+async function begun(
+  client: Client,
+  request: object,
+): Promise<{ link: Link; session: Session; opened: Opened }> {
+  const link = await client.post<Link>(PATH, request);
+  const answer = await open(client.url, link.url);
+  const opened = (await answer.json()) as Opened;
+  return { link, opened, session: new Session(client.url, opened.token) };
+}
+
+test('a link opens one session of one draft, which is changed, saved and sent for the application', async (t) => {
+  const { acme, url } = t.context;
+  const file = await uploaded(acme);
+  // The application sets what the editor does not show.
+  const { id: draftId } = await acme.post<{ id: string }>('/api/document-drafts', {
+    name: 'Lease',
+    document: { Files: [file], externalId: 'contract-17', disableNotifications: true },
+  });
+  const link = await acme.post<Link>(PATH, { draftId, returnUrl: 'https://app.example/17' });
+  t.is(link.draftId, draftId);
+  // Programs that open links use nothing up.
+  for (const page of [link.url, link.embedUrl, link.url]) {
+    const answer = await fetch(page);
+    t.is(answer.status, 200);
+    t.false((await answer.text()).includes(file.id));
+  }
+  t.regex((await fetch(link.url)).headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
+  t.regex((await fetch(link.embedUrl)).headers.get('content-security-policy') ?? '', /frame-ancestors \*/);
+
+  const answers = await Promise.all([open(url, link.url), open(url, link.embedUrl), open(url, link.url)]);
+  t.deepEqual(answers.map(({ status }) => status).sort(), [200, 422, 422]);
+  const opened = (await answers.find(({ status }) => status === 200)?.json()) as Opened;
+  t.like(opened, { status: 'Saved', returnUrl: 'https://app.example/17', draftId });
+  t.is((await fetch(`${url}${opened.locations[file.id]}`)).status, 200);
+  const session = new Session(url, opened.token);
+
+  const more = (await (await session.upload()).json()) as { id: string; name: string; contentType: string };
+  const files = [file, { id: more.id, name: more.name, contentType: more.contentType, displayName: 'More' }];
+  const save = (document: object) => session.fetch(`${PATH}/current`, 'PUT', { name: 'Lease 2', document });
+  const edits = { files, flowActions: FLOW, description: 'Please sign.' };
+  t.is((await save({ ...edits, externalId: 'stolen', folderId: null })).status, 200);
+  const kept = await acme.get<{ name: string; document: object }>(`/api/document-drafts/${draftId}`);
+  t.is(kept.name, 'Lease 2');
+  t.like(kept.document, {
+    externalId: 'contract-17',
+    disableNotifications: true,
+    description: 'Please sign.',
+  });
+  t.false('folderId' in kept.document);
+  t.deepEqual((await session.current()).document, kept.document);
+
+  const sent = (await (await session.fetch(`${PATH}/current/send`, 'POST')).json()) as {
+    documentId: string;
+  }[];
+  t.is(sent.length, 2);
+  t.deepEqual(await (await session.fetch(`${PATH}/current/send`, 'POST')).json(), sent, 'a repetition');
+  const made = await acme.get<{ createdBy: { name: string } }>(`/api/documents/${sent[0]?.documentId}`);
+  t.is(made.createdBy.name, 'Acme App');
+  t.is((await save(edits)).status, 422, 'a sent draft');
+  t.is((await session.fetch(`${PATH}/current`, 'DELETE')).status, 200);
+  t.is((await session.fetch(`${PATH}/current`)).status, 401, 'after its end');
+  t.is((await fetch(link.url)).status, 404);
+});
+
+test('the token of a session reaches nothing else, and names files of its draft only', async (t) => {
+  const { acme, url } = t.context;
+  const other = await uploaded(acme);
+  const otherDraft = await acme.post<{ id: string }>('/api/document-drafts', { name: 'Other', document: {} });
+  const document = await acme.create(FLOW);
+  const { session, opened } = await begun(acme, { files: [await uploaded(acme)] });
+  const ids: { readonly [name: string]: string } = { id: document, key: 'K3M9Q7W2E5R8T1Y4U6I0' };
+  let tried = 0;
+  for (const { method, path, auth } of portalTable()) {
+    if (auth === 'anonymous' || auth === 'editor') continue;
+    tried += 1;
+    const answer = await session.fetch(
+      path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? otherDraft.id),
+      method,
+      method === 'GET' ? undefined : {},
+    );
+    // Pages of users lead to their sign-in; others ask for a key, a ticket, or say what is missing.
+    t.true([302, 400, 401, 404, 415].includes(answer.status), `${method} ${path}: ${answer.status}`);
+    if (answer.status === 302) t.is(answer.headers.get('location'), '/sign-in');
+  }
+  t.true(tried > 80);
+  // Names of other files of the organization.
+  const steal = { files: [other], flowActions: FLOW };
+  t.is((await session.fetch(`${PATH}/current`, 'PUT', { name: 'X', document: steal })).status, 422);
+  const attached = { ...opened.document, attachments: [{ ...other, isPrivate: false }] };
+  t.is((await session.fetch(`${PATH}/current`, 'PUT', { name: 'X', document: attached })).status, 200);
+  t.deepEqual(Object.keys((await session.current()).locations), Object.keys(opened.locations));
+  // Other tokens.
+  for (const token of ['', 'x', `${opened.token}x`, `${opened.token.slice(0, -1)}_`, acme.key])
+    t.is((await new Session(url, token).fetch(`${PATH}/current`)).status, 401, token);
+  t.is((await acme.fetch(`${PATH}/current`)).status, 401, 'a key is no session');
+});
+
+test('links are made with exactly one of draft and files, and a web address to return to', async (t) => {
+  const { acme, monitor } = t.context;
+  const file = await uploaded(acme);
+  const { id: draftId } = await acme.post<{ id: string }>('/api/document-drafts', {
+    name: 'D',
+    document: {},
+  });
+  for (const request of [
+    {},
+    { files: [] },
+    { draftId, files: [file] },
+    { draftId, returnUrl: 'javascript:alert(1)' },
+    { draftId, returnUrl: '/contracts/17' },
+  ])
+    t.is((await acme.send(PATH, request)).status, 400, JSON.stringify(request));
+  t.is((await monitor.send(PATH, { draftId })).status, 403);
+  await acme.fetch(`/api/document-drafts/${draftId}`, { method: 'DELETE' });
+  t.is((await acme.send(PATH, { draftId })).status, 422);
+  const ticket = { ticket: 'AQlnY2p0' };
+  t.is((await acme.send(`${PATH}/open`, ticket)).status, 422);
+});
+
+test('a link can be used for 15 minutes, its session for two hours', async (t) => {
+  const portal = await clockedPortal(t);
+  const { client } = portal;
+  const { url } = client;
+  const draft = await client.post<{ id: string }>('/api/document-drafts', { name: 'D', document: {} });
+  const late = await client.post<Link>(PATH, { draftId: draft.id });
+  const pageOf = (link: Link) => {
+    const { pathname, search } = new URL(link.embedUrl);
+    return fetch(`${url}${pathname}${search}`);
+  };
+  portal.forward(15 * 60_000);
+  t.is((await open(url, late.url)).status, 422);
+  const over = await pageOf(late);
+  t.is(over.status, 404);
+  t.true((await over.text()).includes('This editor cannot be opened'));
+  const { link, session } = await begun(client, { draftId: draft.id });
+  portal.forward(119 * 60_000);
+  t.is((await session.fetch(`${PATH}/current`)).status, 200);
+  t.is((await pageOf(link)).status, 200, 'for a reload');
+  portal.forward(60_000);
+  t.is((await session.fetch(`${PATH}/current`)).status, 401);
+  t.is((await pageOf(link)).status, 404);
+
+  // An organization's draft is no other's, and keys restricted to folders make no links.
+  t.is((await clientOf(portal, 'Other').send(PATH, { draftId: draft.id })).status, 422);
+});

@@ -1,0 +1,61 @@
+/** The editor of a session in another application: the forms of the editor without the pages of users around them. */
+import type { EditorSessionPage } from '../../../actors/portal/api.ts';
+import { html } from '../../html.ts';
+import { message, portalPage, type Theme } from '../page-frame.ts';
+import { EDITOR_SESSION_TEXTS } from '../texts/editor-session-texts.ts';
+import type { PageTexts } from '../texts/page-texts.ts';
+import { EDITOR_SCRIPTS, editorForms } from './editor-view.ts';
+import { senderTexts } from './sender-language.ts';
+
+/** Looks of a page. */
+export interface EditorSessionLooks {
+  readonly words: PageTexts;
+  readonly theme: Theme | undefined;
+  readonly embedded: boolean;
+}
+
+export function editorSessionPage(
+  { id, draftId, embedOrigins }: EditorSessionPage,
+  ticket: string,
+  { words, theme, embedded }: EditorSessionLooks,
+): string {
+  const sender = senderTexts(words.language);
+  const { editor, newDocument } = sender;
+  const texts = EDITOR_SESSION_TEXTS[words.language];
+  const finish = html`<section id="finish" class="ways">
+<button type="button" id="send" class="main">${editor.send}</button>
+<button type="button" id="save-draft">${editor.saveDraft}</button>
+<button type="button" id="close-editor">${texts.saveAndClose}</button>
+</section>`;
+  return portalPage({
+    words,
+    title: newDocument,
+    theme,
+    kind: embedded ? 'account embedded' : 'account',
+    scripts: ['session-editor.js', 'parent-window.js', ...EDITOR_SCRIPTS],
+    data: {
+      ...{ id, draftId, ticket, embedded, texts },
+      embedOrigins: embedded ? embedOrigins : [],
+      words: { ...editor.script, signedOut: texts.over.text },
+    },
+    main: html`<main id="main" class="account-main" tabindex="-1">
+<h1>${newDocument}</h1>
+<p id="opening" role="status">${texts.opening}</p>
+<div id="session" hidden>
+${editorForms(sender, finish, false)}
+</div>
+</main>`,
+  });
+}
+
+/** Page of a link that cannot be used any more. */
+export function editorSessionOverPage({ words, theme, embedded }: EditorSessionLooks): string {
+  const { over } = EDITOR_SESSION_TEXTS[words.language];
+  return portalPage({
+    words,
+    title: over.title,
+    theme,
+    kind: embedded ? 'quiet embedded' : 'quiet',
+    main: message(over),
+  });
+}
