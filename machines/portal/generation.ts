@@ -1,19 +1,21 @@
 /**
  * Documents generated from a template and a table, one for each of its rows.
  *
- * | from      | event       | to        | effects |
- * |-----------|-------------|-----------|---------|
- * | Making    | ROW_REFUSED | Making    |         |
- * | Making    | MADE        | Made      |         |
- * | Making    | FAILED      | Failed    |         |
- * | Making    | CANCEL      | Canceling |         |
- * | Canceling | ROW_REFUSED | Canceling |         |
- * | Canceling | MADE        | Made      |         |
- * | Canceling | FAILED      | Failed    |         |
- * | Canceling | STOPPED     | Canceled  |         |
- * | Made      | after 365 d | Expired   |         |
- * | Failed    | after 365 d | Expired   |         |
- * | Canceled  | after 365 d | Expired   |         |
+ * | from      | event        | to        | effects |
+ * |-----------|--------------|-----------|---------|
+ * | Making    | ROWS_REFUSED | Making    |         |
+ * | Making    | MADE         | Made      |         |
+ * | Making    | FAILED       | Failed    |         |
+ * | Making    | CANCEL       | Canceling |         |
+ * | Canceling | ROWS_REFUSED | Canceling |         |
+ * | Canceling | MADE         | Made      |         |
+ * | Canceling | FAILED       | Failed    |         |
+ * | Canceling | STOPPED      | Canceled  |         |
+ * | Made      | after 365 d  | Expired   |         |
+ * | Failed    | after 365 d  | Expired   |         |
+ * | Canceled  | after 365 d  | Expired   |         |
+ *
+ * ROWS_REFUSED rewrites the generation with all its refused rows, so it names up to `MAX_REFUSED_AT_ONCE` at a time.
  *
  * Making asks for `generateDocuments`, which ends with STOPPED when it finds the generation Canceling. The documents are
  * independent of it, and count for their generation as long as they exist. Expired is not stored: the actor ends.
@@ -64,6 +66,9 @@ export interface RefusedRow {
   readonly message: string;
 }
 
+/** Refused rows of one message: a table of 1,000 rows then rewrites the generation ten times. */
+export const MAX_REFUSED_AT_ONCE = 100;
+
 export interface GenerationContext extends GenerationInput {
   /** Absent = none. */
   readonly refused?: readonly RefusedRow[];
@@ -78,7 +83,7 @@ export interface GenerateDocumentsEffect {
 
 export type GenerationMessage = { readonly at: Millis } & (
   | { readonly type: 'MADE' | 'CANCEL' | 'STOPPED' }
-  | ({ readonly type: 'ROW_REFUSED' } & RefusedRow)
+  | { readonly type: 'ROWS_REFUSED'; readonly rows: readonly RefusedRow[] }
   | { readonly type: 'FAILED'; readonly code: string; readonly message: string }
 );
 
@@ -90,10 +95,10 @@ export const generationMachine = setup({
   },
   actions: {
     effect: (_, _effect: GenerateDocumentsEffect) => {},
-    refuseRow: assign(({ context: { refused = [] }, event }) => {
-      if (event.type !== 'ROW_REFUSED' || refused.some(({ row }) => row === event.row)) return {};
-      const { row, code, message } = event;
-      return { refused: [...refused, { row, code, message }] };
+    refuseRows: assign(({ context: { refused = [] }, event }) => {
+      if (event.type !== 'ROWS_REFUSED') return {};
+      const known = new Set(refused.map(({ row }) => row));
+      return { refused: [...refused, ...event.rows.filter(({ row }) => !known.has(row))] };
     }),
     fail: assign(({ event }) =>
       event.type === 'FAILED' ? { error: { code: event.code, message: event.message } } : {},
@@ -113,7 +118,7 @@ export const generationMachine = setup({
         }),
       },
       on: {
-        ROW_REFUSED: { actions: 'refuseRow' },
+        ROWS_REFUSED: { actions: 'refuseRows' },
         MADE: 'Made',
         FAILED: { target: 'Failed', actions: 'fail' },
         CANCEL: 'Canceling',
@@ -121,7 +126,7 @@ export const generationMachine = setup({
     },
     Canceling: {
       on: {
-        ROW_REFUSED: { actions: 'refuseRow' },
+        ROWS_REFUSED: { actions: 'refuseRows' },
         MADE: 'Made',
         FAILED: { target: 'Failed', actions: 'fail' },
         STOPPED: 'Canceled',

@@ -5,12 +5,13 @@
  * Source: docs/portal-values.md §20.
  */
 import { readFile, rm } from 'node:fs/promises';
-import type {
-  GenerateDocumentsEffect,
-  GenerationContext,
-  GenerationFile,
-  GenerationMessage,
-  RefusedRow,
+import {
+  type GenerateDocumentsEffect,
+  type GenerationContext,
+  type GenerationFile,
+  type GenerationMessage,
+  MAX_REFUSED_AT_ONCE,
+  type RefusedRow,
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type EffectContext, type EffectHandler, Fatal, Retryable } from '../../../runtime/index.ts';
@@ -25,6 +26,9 @@ import { describeRefusal, documentSeed, documentsRequested, GENERATION } from '.
 import { requestOfRow } from './template-rows.ts';
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
+
+type RowsRefused = Extract<WithoutTime<GenerationMessage>, { readonly type: 'ROWS_REFUSED' }>;
+type Sent = { readonly accepted: true; readonly durable: Promise<unknown> } | { readonly accepted: false };
 
 /** Documents made side by side. */
 const BATCH_SIZE = 4;
@@ -46,6 +50,7 @@ export function generateDocumentsHandler(
       const found = await system.read({ kind: GENERATION, id: actor.id });
       if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
       const context = found.context;
+      const refusals = new Refusals((told) => system.send({ kind: GENERATION, id: actor.id }, told));
       try {
         const table = await readGenerationFiles(
           actor.id,
@@ -58,7 +63,10 @@ export function generateDocumentsHandler(
           (await system.read({ kind: GENERATION, id: actor.id }))?.state !== 'Making';
         for (let from = 0; from < rows.length; from += BATCH_SIZE) {
           if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is made later.');
-          if (await isStopped()) return { type: 'STOPPED' };
+          if (await isStopped()) {
+            await refusals.tell();
+            return { type: 'STOPPED' };
+          }
           // Deleting a document may end an upload that it was made of.
           for (const upload of context.source?.uploads ?? []) await dependencies.uploads.restore(upload);
           const batch = rows.slice(from, from + BATCH_SIZE);
@@ -66,24 +74,51 @@ export function generateDocumentsHandler(
             batch.map(async (row, at) => {
               const given = { generationId: actor.id, context, table, row, index: from + at };
               const refused = await createRow({ ...dependencies, clock }, given);
-              if (refused === undefined) return;
-              const told = await system.send(
-                { kind: GENERATION, id: actor.id },
-                { type: 'ROW_REFUSED', ...refused },
-              );
-              if (told.accepted) await told.durable;
+              if (refused !== undefined) refusals.add(refused);
             }),
           );
+          if (refusals.length >= MAX_REFUSED_AT_ONCE - BATCH_SIZE) await refusals.tell();
         }
+        await refusals.tell();
         return { type: 'MADE' };
       } catch (error) {
         if (!(error instanceof PortalRefusal)) throw error;
         if (error.code === 'ServiceBusy') throw new Retryable('busy', error.message);
+        await refusals.tell();
         return { type: 'FAILED', code: error.code, message: error.message };
       }
     },
     failed: (_, { code, message }) => ({ type: 'FAILED', code, message }),
   };
+}
+
+/**
+ * Refused rows that the generation was not told of yet. After a crash their rows are tried again: they are neither made
+ * nor refused.
+ */
+class Refusals {
+  readonly #send: (message: RowsRefused) => Promise<Sent>;
+  #rows: RefusedRow[] = [];
+
+  constructor(send: (message: RowsRefused) => Promise<Sent>) {
+    this.#send = send;
+  }
+
+  get length(): number {
+    return this.#rows.length;
+  }
+
+  add(row: RefusedRow): void {
+    this.#rows.push(row);
+  }
+
+  async tell(): Promise<void> {
+    const rows = this.#rows;
+    if (rows.length === 0) return;
+    this.#rows = [];
+    const told = await this.#send({ type: 'ROWS_REFUSED', rows });
+    if (told.accepted) await told.durable;
+  }
 }
 
 interface GivenRow {

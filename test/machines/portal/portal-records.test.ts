@@ -141,7 +141,7 @@ const CASES: readonly Case[] = [
     events: {
       MADE: {},
       FAILED: { code: 'x', message: 'y' },
-      ROW_REFUSED: { row: 0, code: 'x', message: 'y' },
+      ROWS_REFUSED: { rows: [{ row: 0, code: 'x', message: 'y' }] },
       CANCEL: {},
       STOPPED: {},
     },

@@ -144,6 +144,23 @@ test('rows that are refused are named by number, and refuse the call unless they
   );
 });
 
+test('refused rows are stored in groups: each step rewrites all of them', async (t) => {
+  const { client, room } = await clockedPortal(t);
+  const path = `/api/templates/${await templateOf(client)}/generation`;
+  const bad = Array.from({ length: 250 }, (_, at) => `P${at},nowhere,${at}`);
+  const dataFile = await tableOf(
+    client,
+    `Tenant.name,Tenant.email,Rent\nAna,ana@example.org,1\n${bad.join('\n')}\n`,
+  );
+  const { id } = await client.post<Generation>(path, { dataFile, skipRefusedRows: true });
+  t.like(await ended(client, id), { initializedCount: 1, refusedRowsCount: 250 });
+  const stored = await room.store.load({ kind: 'generation', id });
+  // Its creation, three groups, and its end.
+  t.is(stored?.revision, 5);
+  const { items } = await client.get<Rows>(`/api/documents/generation/${id}/rows?Limit=1&Offset=250`);
+  t.like(items, [{ row: 251, status: 'Refused', error: { code: 'InvalidFlowAction' } }]);
+});
+
 test('a canceled generation keeps the documents that were made, and makes no more', async (t) => {
   const { client, room } = await clockedPortal(t);
   const path = `/api/templates/${await templateOf(client)}/generation`;
