@@ -31,6 +31,8 @@ export interface OrganizationPageData {
   readonly status: DeliveryView['status'] | undefined;
   readonly offset: number;
   readonly limit: number;
+  /** Types of events that a webhook can receive. */
+  readonly eventTypes: readonly string[];
   readonly notice?: AccountNotice | undefined;
 }
 
@@ -46,9 +48,13 @@ ${mail(page, user)}`,
   });
 }
 
-function integration(page: AccountPage, user: SignedInUser, { webhooks }: OrganizationPageData): Html {
+function integration(
+  page: AccountPage,
+  user: SignedInUser,
+  { webhooks, eventTypes }: OrganizationPageData,
+): Html {
   const { organization: texts } = page.texts;
-  const known = webhooks.map((webhook) => webhookPart(page, user, webhook));
+  const known = webhooks.map((webhook) => webhookPart(page, user, webhook, eventTypes));
   const types = AUTH_TYPES.map((type) => html`<option value="${type}">${texts.authTypes[type]}</option>`);
   const registration = form(
     page,
@@ -72,7 +78,12 @@ ${registration}
 </section>`;
 }
 
-function webhookPart(page: AccountPage, user: SignedInUser, webhook: WebhookView): Html {
+function webhookPart(
+  page: AccountPage,
+  user: SignedInUser,
+  webhook: WebhookView,
+  eventTypes: readonly string[],
+): Html {
   const { organization: texts } = page.texts;
   const { id, url, authType, isSigned, disabledReason } = webhook;
   const path = `/organization/webhooks/${id}`;
@@ -84,10 +95,44 @@ function webhookPart(page: AccountPage, user: SignedInUser, webhook: WebhookView
   return html`<article>
 <h3>${url}</h3>
 <p>${texts.authentication}: ${texts.authTypes[authType]}. ${isSigned ? texts.signed : ''}</p>
-${disabled}<div class="ways">${test}
+${disabled}${edition(page, user, webhook, eventTypes)}
+<div class="ways">${test}
 ${sureForm(page, user, `${path}/removal`, { ask: texts.remove, sure: texts.removeSure })}</div>
 </article>
 `;
+}
+
+/** A form that changes the webhook; ids end with that of the webhook, because each has such a form. */
+function edition(
+  page: AccountPage,
+  user: SignedInUser,
+  { id, url, authType, events }: WebhookView,
+  eventTypes: readonly string[],
+): Html {
+  const { organization: texts } = page.texts;
+  const types = AUTH_TYPES.map((type) => {
+    const chosen = type === authType ? html` selected` : '';
+    return html`<option value="${type}"${chosen}>${texts.authTypes[type]}</option>`;
+  });
+  const boxes = eventTypes.map((type) => {
+    const checked = events?.includes(type) === true ? html` checked` : '';
+    return html`<label><input type="checkbox" name="event${type}" value="yes"${checked}> ${type}</label>\n`;
+  });
+  const content = html`<label for="url-${id}">${texts.url}</label>
+<input id="url-${id}" name="url" type="url" required maxlength="2000" spellcheck="false" value="${url}">
+<label for="auth-type-${id}">${texts.authentication}</label>
+<select id="auth-type-${id}" name="authType">${types}</select>
+<p class="hint" id="kept-${id}">${texts.kept}</p>
+<label for="token-${id}">${texts.token}</label>
+<input id="token-${id}" name="token" type="password" maxlength="2000" autocomplete="off" aria-describedby="kept-${id}">
+<label for="secret-${id}">${texts.secret}</label>
+<input id="secret-${id}" name="secret" type="password" maxlength="200" autocomplete="off" aria-describedby="kept-${id}">
+<fieldset class="scopes"><legend>${texts.events}</legend>
+${boxes}</fieldset>
+<p class="ways"><button type="submit">${texts.saveWebhook}</button></p>`;
+  return html`<details><summary>${texts.edit}</summary>
+${form(page, user, `/organization/webhooks/${id}`, content)}
+</details>`;
 }
 
 function deliveryList(page: AccountPage, user: SignedInUser, data: OrganizationPageData): Html {

@@ -69,6 +69,8 @@ export interface PortalWebhooks {
   list(tenant: Tenant): Promise<readonly WebhookView[]>;
   create(tenant: Tenant, webhook: WebhookInput): Promise<WebhookView>;
   replace(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<WebhookView>;
+  /** Like `replace`, but keeps a secret that is not given, and a token for the same origin. */
+  change(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<WebhookView>;
   remove(tenant: Tenant, id: WebhookId): Promise<void>;
   /** Newest first. */
   deliveries(

@@ -124,6 +124,10 @@ export class Deliveries implements PortalWebhooks {
     return this.#dependencies.registry.replace(tenant.organization.id, id, webhook, callerName(tenant));
   }
 
+  change(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<WebhookView> {
+    return this.#dependencies.registry.change(tenant.organization.id, id, webhook, callerName(tenant));
+  }
+
   remove(tenant: Tenant, id: WebhookId): Promise<void> {
     return this.#dependencies.registry.remove(tenant.organization.id, id, callerName(tenant));
   }

@@ -150,6 +150,26 @@ export class WebhookRegistry {
     return this.#viewed(organization, id);
   }
 
+  /**
+   * Like `replace`, but keeps the token and secret that are not given. A token is kept for the same origin only, because
+   * the receiver of another one would learn it.
+   */
+  async change(
+    organization: OrganizationId,
+    id: WebhookId,
+    input: WebhookInput,
+    by?: string,
+  ): Promise<WebhookView> {
+    const known = await this.#find(organization, id);
+    if (known === undefined) throw new PortalRefusal('WebhookNotFound');
+    const isSameOrigin = URL.canParse(input.url) && new URL(input.url).origin === new URL(known.url).origin;
+    const kept = { secret: known.secret, token: isSameOrigin ? known.token : null };
+    const target = this.#encrypted(id, input, { kept });
+    const outcome = await this.#send(organization, { type: 'REPLACE', id, target, by });
+    if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
+    return this.#viewed(organization, id);
+  }
+
   /** Refusals: `WebhookNotFound`. */
   async remove(organization: OrganizationId, id: WebhookId, by?: string): Promise<void> {
     const outcome = await this.#send(organization, { type: 'REMOVE', id, by });
@@ -176,7 +196,8 @@ export class WebhookRegistry {
     if (input !== undefined && current !== undefined && this.#isSame(current, input)) return;
     const id = derivedId('configured webhook', organization) as WebhookId;
     await this.#dependencies.system.create(addressOf(organization), null);
-    const webhook = input === undefined ? null : { id, target: this.#encrypted(id, input, true) };
+    const webhook =
+      input === undefined ? null : { id, target: this.#encrypted(id, input, { fromOperator: true }) };
     await this.#send(organization, { type: 'CONFIGURE', webhook });
   }
 
@@ -219,22 +240,28 @@ export class WebhookRegistry {
   #encrypted(
     id: WebhookId,
     { url, authType, token, secret, events }: WebhookInput,
-    fromOperator = false,
+    more: { readonly fromOperator?: boolean; readonly kept?: Pick<WebhookTarget, 'token' | 'secret'> } = {},
   ): WebhookTarget {
+    const { fromOperator = false, kept } = more;
     const { sealed } = this.#dependencies;
     const allowPrivate = this.#dependencies.allowPrivate || fromOperator;
     if (!URL.canParse(url)) throw badField('Url', 'is not a URL');
     if (parseWebhookUrl(url, allowPrivate) === undefined) throw new PortalRefusal('WebhookUrlNotAllowed');
     const needsToken = authType !== 'NoAuth';
-    if (needsToken && !token) throw badField('Token', 'is required');
+    if (needsToken && !token && !kept?.token) throw badField('Token', 'is required');
     if (needsToken && token && !isHeaderText(token)) throw badField('Token', 'cannot stand in a header');
     if (secret && parseWebhookSecret(secret) === undefined)
       throw badField('Secret', 'must be whsec_ followed by the Base64 of 24 to 64 bytes');
     return {
       url,
       authType,
-      token: needsToken && token ? sealed.encrypt(token, `webhook/${id}/token`) : null,
-      secret: secret ? sealed.encrypt(secret, `webhook/${id}/secret`) : null,
+      token:
+        needsToken && token
+          ? sealed.encrypt(token, `webhook/${id}/token`)
+          : needsToken
+            ? (kept?.token ?? null)
+            : null,
+      secret: secret ? sealed.encrypt(secret, `webhook/${id}/secret`) : (kept?.secret ?? null),
       ...(events !== undefined && { events }),
     };
   }

@@ -18,7 +18,7 @@ import { organizationPage } from '../../../web/portal/organization-view.ts';
 import { filled } from '../../../web/portal/texts/page-texts.ts';
 import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { DELIVERY_STATUSES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';
+import { DELIVERY_STATUSES, EVENT_TYPES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';
 import { webhookId } from '../input/ids.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
 import { doneNotice, doneReply, offsetOf, orNotice } from './outcomes.ts';
@@ -28,6 +28,9 @@ const LIMIT = 20;
 const MAX_ORIGINS = 50;
 /** Permitted test mails and test events of one user. */
 const TESTS = { permits: 6, windowSeconds: 60 } as const;
+
+/** Names of the boxes of types of events. */
+const EVENT_BOXES = Object.fromEntries(EVENT_TYPES.map((type) => [`event${type}`, formText]));
 
 const webhookParams = z.object({ webhookId: z.string() });
 const deliveryParams = z.object({ deliveryId: z.string() });
@@ -64,7 +67,10 @@ export function organizationPageRoutes(
       webhooks: await webhooks.list(tenant),
       deliveries: await webhooks.deliveries(tenant, place),
     };
-    return accountReply(200, organizationPage(page, user, { ...data, ...place, notice }));
+    return accountReply(
+      200,
+      organizationPage(page, user, { ...data, ...place, eventTypes: EVENT_TYPES, notice }),
+    );
   };
   return [
     accountGet({
@@ -82,6 +88,30 @@ export function organizationPageRoutes(
           async () => {
             await webhooks.create(user.tenant, webhookInput(body));
             return doneReply(page, PATH, 'webhookAdded');
+          },
+          (notice) => show(page, user, { notice }),
+        ),
+    }),
+    accountPost({
+      path: `${PATH}/webhooks/{webhookId}`,
+      summary: 'Changes a webhook, and enables it again.',
+      params: webhookParams,
+      body: z.object({
+        url: formText,
+        authType: formText,
+        token: formText,
+        secret: formText,
+        ...EVENT_BOXES,
+      }),
+      handle: ({ page, user, params, body }) =>
+        orNotice(
+          page,
+          async () => {
+            const fields: { readonly [name: string]: string } = body;
+            const events = EVENT_TYPES.filter((type) => fields[`event${type}`] === 'yes');
+            const input = { ...webhookInput(body), ...(events.length > 0 && { events }) };
+            await webhooks.change(user.tenant, webhookId(params.webhookId), input);
+            return doneReply(page, PATH, 'webhookChanged');
           },
           (notice) => show(page, user, { notice }),
         ),

@@ -63,7 +63,7 @@ export function portalPageRoutes(
     ...applicationPageRoutes(service.administration),
     ...brandingPageRoutes(service.branding),
     ...userPageRoutes(service.users),
-    ...senderRoutes(service.documents, service.drafts),
+    ...senderRoutes(service.documents, service.drafts, service.mails),
     ...templatePageRoutes({ ...service, ids }),
     ...editorSessionPageRoutes(service.editorSessions),
     ...portalAssetRoutes(),

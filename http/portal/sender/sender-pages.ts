@@ -9,8 +9,10 @@ import {
   type DocumentDrafts,
   DRAFT_STATUSES,
   type PortalDocuments,
+  type PortalMails,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
 import { senderDocumentPage } from '../../../web/portal/sender/document-view.ts';
 import { editorPage } from '../../../web/portal/sender/editor-view.ts';
@@ -28,7 +30,8 @@ const DRAFTS_SHOWN = 50;
 const HISTORY_SHOWN = 25;
 
 const idParams = z.object({ id: z.string().max(64) });
-const DONE = ['sent', 'reminded', 'canceled', 'replaced'] as const;
+const DONE = ['sent', 'reminded', 'canceled', 'replaced', 'mailResent'] as const;
+const MAILS_SHOWN = 100;
 
 /** Filters of the address; what cannot be read counts as absent. */
 const filterQuery = z.object({
@@ -39,8 +42,17 @@ const filterQuery = z.object({
   cursor: cursor.catch('start'),
 });
 
-export function senderRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonly AnyRoute[] {
-  return [...listRoutes(documents, drafts), ...editorRoutes(drafts), ...documentRoutes(documents)];
+export function senderRoutes(
+  documents: PortalDocuments,
+  drafts: DocumentDrafts,
+  mails: Pick<PortalMails, 'ofDocument' | 'sendNow'>,
+): readonly AnyRoute[] {
+  return [
+    ...listRoutes(documents, drafts),
+    ...editorRoutes(drafts),
+    ...documentRoutes(documents, mails),
+    mailRoute(documents, mails),
+  ];
 }
 
 function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonly AnyRoute[] {
@@ -124,9 +136,35 @@ function editorRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
   ];
 }
 
-function documentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
-  const back = (page: AccountPage, id: string, done: (typeof DONE)[number]) =>
-    redirect(302, addressFrom(page, `/account/documents/${encodeURIComponent(id)}?done=${done}`));
+function back(page: AccountPage, id: string, done: (typeof DONE)[number]) {
+  return redirect(302, addressFrom(page, `/account/documents/${encodeURIComponent(id)}?done=${done}`));
+}
+
+function mailRoute(documents: PortalDocuments, mails: Pick<PortalMails, 'ofDocument' | 'sendNow'>): AnyRoute {
+  return accountPost({
+    path: '/account/documents/{id}/mails/{mail}/resend',
+    summary: 'Sends a mail now that waits or failed.',
+    auth: 'user',
+    params: idParams.extend({ mail: z.string().max(64) }),
+    body: z.object({}),
+    async handle({ page, user, params }) {
+      const id = documentId(params.id);
+      await documents.get(user.tenant, id);
+      const known = await mails.ofDocument(user.tenant, id);
+      if (!known.some((mail) => mail.id === params.mail)) throw new PortalRefusal('NotFound');
+      await mails.sendNow(params.mail).catch((error: unknown) => {
+        // It was sent since the page was shown.
+        if (!(error instanceof PortalRefusal && error.code === 'MailAlreadySent')) throw error;
+      });
+      return back(page, params.id, 'mailResent');
+    },
+  });
+}
+
+function documentRoutes(
+  documents: PortalDocuments,
+  mails: Pick<PortalMails, 'ofDocument'>,
+): readonly AnyRoute[] {
   return [
     accountGet({
       path: '/account/documents/{id}',
@@ -146,6 +184,7 @@ function documentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
         const { entries, older } = await newestEntries(documents, user, params.id, before);
         const html = senderDocumentPage(page, user, {
           document,
+          mails: (await mails.ofDocument(user.tenant, id)).slice(-MAILS_SHOWN).toReversed(),
           history: entries,
           older: older === undefined ? undefined : `/account/documents/${document.id}?older=${older}`,
           done: DONE.find((name) => name === query['done']),

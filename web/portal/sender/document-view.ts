@@ -1,5 +1,10 @@
 /** One document for its senders: state, participants, downloads, history and actions. Works without scripts. */
-import type { DocumentHistoryEntry, DocumentView, SignedInUser } from '../../../actors/portal/api.ts';
+import type {
+  DocumentHistoryEntry,
+  DocumentView,
+  MailView,
+  SignedInUser,
+} from '../../../actors/portal/api.ts';
 import type { DownloadType, FlowAction } from '../../../machines/portal/portal-types.ts';
 import { type Html, html, lines } from '../../html.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
@@ -12,11 +17,13 @@ const SCRIPTS = ['new-version.js', 'dom.js', 'page-data.js', 'sender-requests.js
 export interface SenderDocument {
   readonly document: DocumentView;
   /** Newest first. */
+  readonly mails: readonly MailView[];
+  /** Newest first. */
   readonly history: readonly DocumentHistoryEntry[];
   /** Address of older entries; undefined: there are none. */
   readonly older: string | undefined;
   /** The action that led to the page. */
-  readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | undefined;
+  readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | 'mailResent' | undefined;
 }
 
 export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown: SenderDocument): string {
@@ -31,6 +38,7 @@ ${downloads(texts, document)}
 ${isOpen ? cancellation(page, user, texts, document) : ''}
 ${(isOpen || document.status === 'Refused') && !document.isEnvelope ? newVersion(texts) : ''}
 ${asTemplate(page, user, texts, document)}
+${mailsPart(page, user, texts, shown)}
 ${historyPart(page, texts, shown)}`;
   return accountPage(page, user, {
     title: document.name,
@@ -123,6 +131,32 @@ function asTemplate(page: AccountPage, user: SignedInUser, texts: SenderTexts, d
 <p class="hint">${templates.saveHint}</p>
 ${form(page, user, `/account/documents/${document.id}/template`, content)}
 </details>`;
+}
+
+/** Mails about the document; those that wait or failed can be sent now. */
+function mailsPart(page: AccountPage, user: SignedInUser, texts: SenderTexts, shown: SenderDocument): Html {
+  const { document, mails } = shown;
+  if (mails.length === 0) return html``;
+  const kinds: { readonly [about: string]: string } = page.texts.branding.kinds;
+  const items = mails.map(({ id, about, to, status, createdAt, lastError }) => {
+    const canSend = status === 'Failed' || status === 'Waiting';
+    const label = filled(texts.page.mailResend, { to });
+    const resend = canSend
+      ? form(
+          page,
+          user,
+          `/account/documents/${document.id}/mails/${id}/resend`,
+          html`<button type="submit">${label}</button>`,
+        )
+      : '';
+    const error = lastError === null ? '' : html` <span class="hint" lang="en">${lastError.message}</span>`;
+    return html`<li data-status="${status}"><span><bdi>${to}</bdi>: ${kinds[about] ?? about}, ${timeText(page.words.language, createdAt)}, ${texts.page.mailStates[status]}${error}</span>
+${resend}</li>`;
+  });
+  return html`<h2>${texts.page.mails}</h2>
+<ul class="rows" role="list">
+${lines(items)}
+</ul>`;
 }
 
 function historyPart(page: AccountPage, texts: SenderTexts, { history, older }: SenderDocument): Html {

@@ -160,6 +160,10 @@ export interface SenderTexts {
     readonly cancel: string;
     readonly cancelReason: string;
     readonly canceled: string;
+    readonly mails: string;
+    readonly mailStates: { readonly [State in 'Queued' | 'Waiting' | 'Sent' | 'Failed']: string };
+    readonly mailResend: string;
+    readonly mailResent: string;
     readonly newVersion: string;
     readonly newVersionHint: string;
     readonly file: string;

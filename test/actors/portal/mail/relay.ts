@@ -15,12 +15,15 @@ export interface Relay {
   readonly taken: TakenMail[];
   /** Recipients whose mails the relay does not answer any more. */
   readonly hanging: Set<string>;
+  /** Recipients whose mails the relay does not take for the present. */
+  readonly busy: Set<string>;
   close(): Promise<void>;
 }
 
 export async function startRelay(t: Pick<ExecutionContext, 'teardown'>, port = 0): Promise<Relay> {
   const taken: TakenMail[] = [];
   const hanging = new Set<string>();
+  const busy = new Set<string>();
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
@@ -28,7 +31,7 @@ export async function startRelay(t: Pick<ExecutionContext, 'teardown'>, port = 0
       const refuse = (code: number, text: string) =>
         done(Object.assign(new Error(text), { responseCode: code }));
       if (address.startsWith('nobody')) refuse(550, 'No such user here');
-      else if (address.startsWith('greylisted')) refuse(451, 'Come back later');
+      else if (address.startsWith('greylisted') || busy.has(address)) refuse(451, 'Come back later');
       else if (!hanging.has(address)) done();
     },
     onData(stream, session, done) {
@@ -49,7 +52,7 @@ export async function startRelay(t: Pick<ExecutionContext, 'teardown'>, port = 0
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
   t.teardown(close);
-  return { port: (server.server.address() as AddressInfo).port, taken, hanging, close };
+  return { port: (server.server.address() as AddressInfo).port, taken, hanging, busy, close };
 }
 
 /** Header fields of a mail, unfolded, by lower-case name. */
