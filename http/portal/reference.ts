@@ -37,12 +37,15 @@ const GROUPS: ApiDescription['groups'] = [
     description: 'Reminders by e-mail.',
   },
   { name: 'Folders', description: 'Where documents are kept.' },
+  { name: 'Drafts', description: 'Requests for documents that are not sent yet.' },
+  { name: 'Templates', description: 'Requests for documents to be used again, with roles and values.' },
+  { name: 'Generation', description: 'A document for every row of a table.' },
   { name: 'Saved flows', description: 'Flows to be used again.' },
   { name: 'Editor', description: 'The document editor in other applications.' },
   { name: 'Marks', description: 'Placing marks before creation.' },
   {
     name: 'Organizations',
-    description: 'Webhooks of the organization and their calls.',
+    description: 'People, branding and webhooks of the organization of the key.',
   },
   {
     name: 'Administration',
@@ -64,8 +67,6 @@ const FILE_TYPES = [
   '*/*',
 ];
 
-const KEY = [{ ApiKey: [] }];
-
 export function portalApi(version: string): ApiDescription {
   return {
     title: 'sealwright portal',
@@ -82,7 +83,8 @@ export function portalApi(version: string): ApiDescription {
           type: 'apiKey',
           in: 'header',
           name: 'X-Api-Key',
-          description: 'The key of an application, `name|secret`.',
+          description:
+            'The key of an application, `name|secret`. Operations name the scope that a key with limited scopes needs; other keys need none.',
         },
         EditorSession: {
           type: 'apiKey',
@@ -97,11 +99,13 @@ export function portalApi(version: string): ApiDescription {
           description: 'The session of a user who signed in to the pages.',
         },
       },
-      of({ auth }) {
+      // The scope that a limited key needs (OpenAPI 3.1.1 §4.8.30: role names of schemes other than OAuth 2).
+      of({ auth, scope }) {
         if (auth === 'anonymous') return [];
         if (auth === 'editor') return [{ EditorSession: [] }];
         if (auth === 'user' || auth === 'user-administrator') return [{ UserSession: [] }];
-        return auth === 'known-or-ticket' ? [...KEY, {}] : KEY;
+        const key = { ApiKey: scope === undefined ? [] : [scope] };
+        return auth === 'known-or-ticket' ? [key, {}] : [key];
       },
     },
   };

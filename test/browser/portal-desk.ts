@@ -192,6 +192,7 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
     path: '/marks-file',
     group: 'Pages',
     summary: 'The file of the marks session.',
+    description: 'For the page under test.',
     auth: 'anonymous',
     responses: { 200: 'asset' },
     refusals: [],

@@ -11,8 +11,10 @@ interface MediaTypes {
 export interface OperationView {
   readonly operationId: string;
   readonly summary: string;
+  readonly description?: string;
   readonly tags: readonly string[];
-  readonly security: readonly object[];
+  /** Names of schemes, each with the scopes that it needs. */
+  readonly security: readonly { readonly [scheme: string]: readonly string[] }[];
   readonly parameters?: readonly {
     readonly in: string;
     readonly name: string;
@@ -28,12 +30,19 @@ export interface OperationView {
 }
 
 export function operationView(method: string, path: string, operation: OperationView): Html {
-  const { operationId: id, security } = operation;
+  const { operationId: id, security, summary, description } = operation;
   const open = security.length === 0 ? html` <span class="chip">no login needed</span>` : undefined;
+  const scopes = new Set(security.flatMap((one) => Object.values(one).flat()));
+  const needs = [...scopes].map((scope) => html` <span class="chip">scope ${scope}</span>`);
   return html`<article class="operation" id="${id}" data-words="${operationTexts(method, path, operation)}">
-<h3><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code>${open}</h3>
-<p>${richText(operation.summary)}</p>
-${parametersView(operation)}${bodyView(operation)}${responsesView(operation)}${tryView(method, path, operation)}
+<h3><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code>${open}${needs}</h3>
+<p>${richText(summary)}</p>
+${
+  description === undefined
+    ? undefined
+    : html`<p>${richText(description)}</p>
+`
+}${parametersView(operation)}${bodyView(operation)}${responsesView(operation)}${tryView(method, path, operation)}
 </article>`;
 }
 
@@ -41,7 +50,8 @@ ${parametersView(operation)}${bodyView(operation)}${responsesView(operation)}${t
 function operationTexts(method: string, path: string, operation: OperationView): string {
   const codes = Object.values(operation.responses).map(({ description = '' }) => description);
   const names = (operation.parameters ?? []).map(({ name }) => name);
-  return [method, path, operation.summary, ...operation.tags, ...names, ...codes].join(' ').toLowerCase();
+  const { summary, description: text = '' } = operation;
+  return [method, path, summary, text, ...operation.tags, ...names, ...codes].join(' ').toLowerCase();
 }
 
 function parametersView({ parameters = [] }: OperationView): Html | undefined {

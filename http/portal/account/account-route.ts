@@ -38,6 +38,7 @@ export interface AccountRequest<Params, Body> {
 interface AccountRoute<Params, Body> {
   readonly path: string;
   readonly summary: string;
+  readonly description: string;
   /** @default user-administrator */
   readonly auth?: Extract<AuthPolicy, 'user' | 'user-administrator'>;
   readonly params?: z.ZodType<Params>;
@@ -108,13 +109,19 @@ export function accountPost<Params, Shape extends z.ZodRawShape>(
 
 function accountRoute<Params, Body>(
   method: 'GET' | 'POST',
-  { path, summary, auth = 'user-administrator', params }: Omit<AccountRoute<Params, never>, 'handle'>,
+  {
+    path,
+    summary,
+    description,
+    auth = 'user-administrator',
+    params,
+  }: Omit<AccountRoute<Params, never>, 'handle'>,
   body: z.ZodType<Body>,
   handle: (request: AccountRequest<Params, Body>) => Answer,
 ): AnyRoute {
   const route: AnyRoute = {
     ...COMMON,
-    ...{ method, path, summary, auth, body },
+    ...{ method, path, summary, description, auth, body },
     bodyPolicy: method === 'GET' ? 'none' : 'form',
     params: params ?? z.object({}),
     query: plainQuery.loose(),

@@ -76,11 +76,15 @@ export function organizationPageRoutes(
     accountGet({
       path: PATH,
       summary: 'A page for administrators: webhooks and their deliveries, embedding origins, test mail.',
+      description:
+        'Needs the session of an administrator of the organization; without a session the browser goes to the sign-in page.',
       handle: ({ page, user, query }) => show(page, user, { query, notice: doneNotice(page, query) }),
     }),
     accountPost({
       path: `${PATH}/webhooks`,
       summary: 'Registers a webhook.',
+      description:
+        'The rules are those of `POST /api/organizations/{id}/webhooks`. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
       body: z.object({ url: formText, authType: formText, token: formText, secret: formText }),
       handle: ({ page, user, body }) =>
         orNotice(
@@ -119,6 +123,8 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/webhooks/{webhookId}/test`,
       summary: 'Sends a test event, and shows the response.',
+      description:
+        'At most six tests in a minute. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
       params: webhookParams,
       body: z.object({}),
       handle: ({ page, user, params }) =>
@@ -144,6 +150,8 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/webhooks/{webhookId}/removal`,
       summary: 'Removes a webhook.',
+      description:
+        'It is not called any more. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
       params: webhookParams,
       body: z.object({}),
       handle: ({ page, user, params }) =>
@@ -159,6 +167,8 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/deliveries/{deliveryId}/resend`,
       summary: 'Sends a delivery again.',
+      description:
+        'With the same id and body. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
       params: deliveryParams,
       body: z.object({}),
       handle: ({ page, user, params: { deliveryId } }) =>
@@ -176,6 +186,8 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/origins`,
       summary: 'Sets the origins that may show the signing pages in a frame.',
+      description:
+        'Without origins every page may show them. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
       body: z.object({ origins: formText }),
       async handle({ page, user, body }) {
         const embedOrigins = originsIn(body.origins);
@@ -191,6 +203,8 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/mail-test`,
       summary: 'Mails the user, and shows the answer of the mail server.',
+      description:
+        'At most six tests in a minute. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
       body: z.object({}),
       handle: ({ page, user }) =>
         orNotice(

@@ -18,6 +18,8 @@ export function brandingAssetRoutes(
       path: `${BRANDING}/{id}/logo`,
       group: 'Pages',
       summary: 'The logo on the pages of an organization.',
+      description:
+        'Part of the pages that everybody with a link sees, so it needs no key. 404 without a logo.',
       auth: 'anonymous',
       headers: ['if-none-match'],
       params,
@@ -34,6 +36,8 @@ export function brandingAssetRoutes(
       path: `${BRANDING}/{id}/colors.css`,
       group: 'Pages',
       summary: 'The colors of the pages of an organization.',
+      description:
+        'Part of the pages that everybody with a link sees, so it needs no key. 404 without colors.',
       auth: 'anonymous',
       headers: ['if-none-match'],
       params,

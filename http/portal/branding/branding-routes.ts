@@ -59,6 +59,8 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       path: '/api/organizations/{id}/branding',
       group: 'Organizations',
       summary: 'Tells the branding of the organization of the key.',
+      description:
+        '`id` is that of the key’s own organization. Members that were never set are null: the looks of the service. Sessions of users need the role administrator.',
       scope: 'Read',
       sessionScope: 'Administer',
       params: idParams,
@@ -74,6 +76,8 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       path: '/api/organizations/{id}/branding',
       group: 'Organizations',
       summary: 'Replaces colors, texts of mails and the page after signing; the logo stays.',
+      description:
+        'Pages and mails use it from now on. Members that are left out are removed. `InvalidBranding` names the member: a color with too little contrast, an unknown placeholder, or an address whose origin is not listed.',
       scope: 'Administer',
       params: idParams,
       body: members({
@@ -111,6 +115,8 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       path: '/api/organizations/{id}/branding/logo',
       group: 'Organizations',
       summary: 'Sets the logo: a PNG or JPEG file of at most 64 KiB and 1200 x 600 pixels.',
+      description:
+        'Replaces the one before, on pages and in mails. The file is decoded and its metadata is removed. `InvalidBranding`: it is no such picture, or too large.',
       scope: 'Administer',
       params: idParams,
       body: members({
@@ -132,6 +138,7 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       path: '/api/organizations/{id}/branding/logo',
       group: 'Organizations',
       summary: 'Removes the logo.',
+      description: 'Pages and mails show the name of the organization in its place. 200 without a logo, too.',
       scope: 'Administer',
       params: idParams,
       responses,
@@ -146,6 +153,8 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       path: '/api/organizations/{id}/branding/preview',
       group: 'Organizations',
       summary: 'Shows a mail with sample data; nothing is sent. Texts that are left out are those kept.',
+      description:
+        'For an editor of texts: the mail as its recipient would see it, with the branding that is stored. Stores nothing. `InvalidBranding`: a placeholder is unknown.',
       scope: 'Administer',
       params: idParams,
       body: members({

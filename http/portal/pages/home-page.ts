@@ -15,6 +15,7 @@ export function homePageRoutes(): readonly AnyRoute[] {
       path: '/',
       group: 'Pages',
       summary: 'A page for people: what this portal is, with links to its other pages.',
+      description: 'Needs no key and sets no cookie. In the language of the browser, or of `culture`.',
       auth: 'anonymous',
       headers: ['accept-language'],
       query: plainQuery,

@@ -21,6 +21,8 @@ export function marksRoutes(sessions: Pick<MarksSessions, 'get'>): readonly AnyR
       path: '/position-marks/{id}',
       group: 'Pages',
       summary: 'A page for people: place signatures on files.',
+      description:
+        'The page of `embedUrl` of a marks session, usually in a frame. It posts `marksPositioned` to its parent and stores nothing.',
       auth: 'anonymous',
       headers: ['accept-language'],
       params: z.object({ id: z.string() }),

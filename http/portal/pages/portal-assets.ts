@@ -173,34 +173,74 @@ export function portalAssetRoutes(): readonly AnyRoute[] {
     });
   };
   return [
-    assetRoute('{name}', 'A script or style of the pages.', named),
-    assetRoute('cmaps/{name}', 'A character map of pdf.js.', inFolder('cmaps')),
-    assetRoute('standard-fonts/{name}', 'A font of pdf.js.', inFolder('standard_fonts')),
-    assetRoute('fonts/{name}', 'A handwriting for typed signatures.', (name) => {
-      const [, hand = '', subset = ''] = HAND_FILE.exec(name) ?? [];
-      if (hand === '') throw new PortalRefusal('NotFound', 'The pages have no such part.');
-      return keep(`fonts/${name}`, async () => {
-        const file = join(
-          packageFolder(`@fontsource/${hand}`),
-          'files',
-          `${hand}-${subset}-400-normal.woff2`,
-        );
-        const bytes = await readFile(file).catch(() => {
-          throw new PortalRefusal('NotFound', 'The pages have no such part.');
+    assetRoute(
+      '{name}',
+      {
+        summary: 'A script or style of the pages.',
+        description: 'The name contains a digest of the content, so it may be cached permanently.',
+      },
+      named,
+    ),
+    assetRoute(
+      'cmaps/{name}',
+      {
+        summary: 'A character map of pdf.js.',
+        description: 'Loaded when a PDF names it without embedding it.',
+      },
+      inFolder('cmaps'),
+    ),
+    assetRoute(
+      'standard-fonts/{name}',
+      {
+        summary: 'A font of pdf.js.',
+        description: 'Loaded when a PDF uses a standard font without embedding it.',
+      },
+      inFolder('standard_fonts'),
+    ),
+    assetRoute(
+      'fonts/{name}',
+      {
+        summary: 'A handwriting for typed signatures.',
+        description: 'One file for each set of characters; only those that a name needs are loaded.',
+      },
+      (name) => {
+        const [, hand = '', subset = ''] = HAND_FILE.exec(name) ?? [];
+        if (hand === '') throw new PortalRefusal('NotFound', 'The pages have no such part.');
+        return keep(`fonts/${name}`, async () => {
+          const file = join(
+            packageFolder(`@fontsource/${hand}`),
+            'files',
+            `${hand}-${subset}-400-normal.woff2`,
+          );
+          const bytes = await readFile(file).catch(() => {
+            throw new PortalRefusal('NotFound', 'The pages have no such part.');
+          });
+          return cachedAsset(name, bytes, []);
         });
-        return cachedAsset(name, bytes, []);
-      });
-    }),
-    assetRoute('wasm/{name}', 'A decoder of pdf.js.', inFolder('wasm')),
+      },
+    ),
+    assetRoute(
+      'wasm/{name}',
+      {
+        summary: 'A decoder of pdf.js.',
+        description:
+          'Loaded when a page has pictures of its format. Its headers allow the thread of pdf.js to run it.',
+      },
+      inFolder('wasm'),
+    ),
   ];
 }
 
-function assetRoute(path: string, summary: string, find: (name: string) => Promise<CachedAsset>): AnyRoute {
+function assetRoute(
+  path: string,
+  texts: Pick<AnyRoute, 'summary' | 'description'>,
+  find: (name: string) => Promise<CachedAsset>,
+): AnyRoute {
   return portalRoute({
     method: 'GET',
     path: `${ASSETS}/${path}`,
     group: 'Pages',
-    summary,
+    ...texts,
     auth: 'anonymous',
     headers: ['if-none-match', 'accept-encoding'],
     params: z.object({ name: z.string() }),

@@ -29,14 +29,28 @@ export function signingRoutes(
   signing: Pick<PortalSigning, 'page' | 'pageContent' | 'pageDownload' | 'pageAttachment' | 'requestLink'>,
 ): readonly AnyRoute[] {
   return [
-    pageRoute(signing, 'sign', 'The signing page of one participant.'),
-    pageRoute(signing, 'sign-embedded', 'The signing page of one participant, for a frame in another page.'),
-    pageRoute(signing, 'read', 'The page on which an observer reads a document and its state.'),
+    pageRoute(signing, 'sign', {
+      summary: 'The signing page of one participant.',
+      description:
+        'Needs the ticket of the link; without a valid one the page says what to do. Loading it records nothing. In the language of the browser, or of `culture`.',
+    }),
+    pageRoute(signing, 'sign-embedded', {
+      summary: 'The signing page of one participant, for a frame in another page.',
+      description:
+        'As the signing page, with messages to its parent: `documentSigned`, `documentApproved`, `documentRefused`. 403 in a frame of an origin that the organization does not list.',
+    }),
+    pageRoute(signing, 'read', {
+      summary: 'The page on which an observer reads a document and its state.',
+      description:
+        'Needs the ticket of the mail. Shows document, participants and progress; nothing can be done on it.',
+    }),
     portalRoute({
       method: 'POST',
       path: '/document/key/{key}/new-link',
       group: 'Pages',
       summary: 'Mails the participant of an expired link a new one.',
+      description:
+        'Sent by the page of an expired link. The mail goes to the address of the participant, not to the caller. The answer is a page.',
       auth: 'anonymous',
       headers: ['accept-language'],
       params,
@@ -57,6 +71,8 @@ export function signingRoutes(
       path: '/document/key/{key}/content',
       group: 'Pages',
       summary: 'The file that the signing page shows.',
+      description:
+        'For the signing page; needs the ticket of its link. `type` chooses the signed file or the manifest, which the history records as a download. `Range` is answered with 206.',
       auth: 'anonymous',
       headers: [...FILE_HEADERS, 'user-agent'],
       params,
@@ -86,6 +102,8 @@ export function signingRoutes(
       path: '/document/key/{key}/attachments/{attachmentId}',
       group: 'Pages',
       summary: 'An attachment that the signing page offers.',
+      description:
+        'For the signing page; needs the ticket of its link. Private attachments are not among them (`AttachmentNotFound`).',
       auth: 'anonymous',
       headers: FILE_HEADERS,
       params: params.extend({ attachmentId: z.string() }),
@@ -104,14 +122,14 @@ export function signingRoutes(
 function pageRoute(
   signing: Pick<PortalSigning, 'page'>,
   path: 'sign' | 'sign-embedded' | 'read',
-  summary: string,
+  texts: Pick<AnyRoute, 'summary' | 'description'>,
 ): AnyRoute {
   const embedded = path === 'sign-embedded';
   return portalRoute({
     method: 'GET',
     path: `/document/key/{key}/${path}`,
     group: 'Pages',
-    summary,
+    ...texts,
     auth: 'anonymous',
     headers: ['accept-language', 'referer', 'sec-fetch-dest'],
     params,

@@ -60,6 +60,7 @@ export function validationPageRoutes(
       path: '/check',
       group: 'Pages',
       summary: 'A page for people: type a validation key.',
+      description: 'Needs no key. The form leads to `/check/{key}`.',
       auth: 'anonymous',
       headers: ['accept-language'],
       query: plainQuery.extend({ key: z.string().optional() }),
@@ -74,6 +75,8 @@ export function validationPageRoutes(
       path: '/check/{key}',
       group: 'Pages',
       summary: 'A page for people: the signatures of the document with this validation key.',
+      description:
+        'Needs no key: who has the document has its validation key. Shows signers and findings, not the file. An unknown key is answered with a page and 404.',
       auth: 'anonymous',
       headers: ['accept-language'],
       params: z.object({ key: z.string() }),

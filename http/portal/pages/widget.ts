@@ -15,6 +15,8 @@ export function widgetRoutes(): readonly AnyRoute[] {
       path: '/widget.js',
       group: 'Pages',
       summary: 'The script with which other sites show the signing page.',
+      description:
+        'Loads the signing page in a frame and passes its messages on. Its attributes are those of the page.',
       auth: 'anonymous',
       headers: ['if-none-match'],
       responses: { 200: 'asset' },

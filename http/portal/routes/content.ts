@@ -33,6 +33,8 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       path: '/api/documents/{id}/content',
       group: 'Documents',
       summary: 'Sends a file of the document, whole or one range of it.',
+      description:
+        '`type` chooses the file: the original, the signed one, the printable version with a sheet of signatures, and others. Signed forms exist from the first signature and not for ended flows (`DocumentHasNoSignatures`, `DownloadTypeNotAvailable`). The `ETag` is the hash of the file; `Range` is answered with 206.',
       scope: 'Read',
       folderKeys: true,
       headers: FILE_HEADERS,
@@ -50,6 +52,8 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       path: '/api/documents/{id}/attachments/{attachmentId}/content',
       group: 'Documents',
       summary: 'Sends an attachment of the document, whole or one range of it.',
+      description:
+        'Private attachments, too, which participants do not see. `Range` is answered with 206. `AttachmentNotFound` for an id of another document.',
       scope: 'Read',
       folderKeys: true,
       headers: FILE_HEADERS,
@@ -66,6 +70,8 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       path: '/api/documents/{id}/content-b64',
       group: 'Documents',
       summary: 'Sends a file of the document as Base64.',
+      description:
+        'For clients that can only read JSON; `GET /api/documents/{id}/content` sends the same file as it is. `DocumentHasNoSignatures` and `DownloadTypeNotAvailable`: this kind of file does not exist in the status of the document.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -81,6 +87,8 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       path: '/api/documents/{id}/ticket',
       group: 'Documents',
       summary: 'Gives a path from which a file of the document is fetched without a key, for an hour.',
+      description:
+        'For a browser or another program that must not have the key. `location` is a path of this service, such as `/api/documents/…/download?ticket=…`. Whoever has it can read the file.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -102,6 +110,8 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       path: '/api/documents/{id}/download',
       group: 'Documents',
       summary: 'Sends the file that a ticket is for.',
+      description:
+        'The path with its ticket comes from `GET /api/documents/{id}/ticket`. Needs no key. 404 for a ticket that is unknown or over; a document that was deleted meanwhile is `DocumentIsDeleted`.',
       auth: 'anonymous',
       headers: [...FILE_HEADERS, 'user-agent'],
       params: idParams,

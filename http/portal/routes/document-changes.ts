@@ -28,6 +28,8 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
       path: '/api/documents/{id}/versions',
       group: 'Documents',
       summary: 'Puts a new file in the place of the document’s, and begins its flow again.',
+      description:
+        'For documents of one file, while they are Pending or Refused. Id and validation key stay; all actions begin again, and participants are mailed that there is a new version. Envelopes have `envelope/versions`. An ended document is `InvalidDocumentStatus`.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -53,6 +55,8 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
       path: '/api/documents/{id}/envelope/versions',
       group: 'Documents',
       summary: 'Puts new files in the place of the envelope’s, and begins its flow again.',
+      description:
+        'For envelopes, while they are Pending or Refused. Id and validation key stay; all actions begin again, and participants are mailed that there is a new version. `EnvelopeFileSigned`: the organization refuses files that have signatures already. An ended document is `InvalidDocumentStatus`.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -78,6 +82,8 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
       path: '/api/documents/{id}/flow',
       group: 'Documents',
       summary: 'Changes the flow of a document while it runs.',
+      description:
+        'Adds, changes and removes actions that are not completed. New ones stand at the pending step or later; participants who are added to the pending step are mailed at once. The whole change is made or none of it. `InvalidFlowAction` names an action that is completed or unsuitable; an ended document is `InvalidDocumentStatus`.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -109,6 +115,8 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
       path: '/api/documents/{id}/notified-emails',
       group: 'Documents',
       summary: 'Says who is mailed when the document is concluded.',
+      description:
+        'Replaces the whole list, at most 100 addresses; an empty list removes it. The mail is sent when the document is concluded. An address that is not valid is `InvalidFlowAction`, an ended document `InvalidDocumentStatus`.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,

@@ -32,6 +32,8 @@ export function documentFolderRoutes(
       path: '/api/documents/{id}/folder',
       group: 'Documents',
       summary: 'Moves a document into a folder, a new one, or out of any.',
+      description:
+        '`folderId` comes before `newFolderName`, which finds or makes a folder at the top level; without both the document leaves its folder. Links of participants stay valid. In any status. A key that is restricted to folders moves documents between these only.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -52,6 +54,8 @@ export function documentFolderRoutes(
       path: '/api/documents/batch/folder',
       group: 'Documents',
       summary: 'Moves many documents, and says of each whether it was moved.',
+      description:
+        'As `POST /api/documents/{id}/folder` for each document. The answer has a result for each id, in the order of the request: one that cannot be moved does not stop the others. `FolderNotFound` refuses all.',
       scope: 'Create',
       folderKeys: true,
       body: members({ documents: list(uuid, { most: 5 * MAX_DOCUMENTS_MOVED }), ...destination }),

@@ -76,6 +76,8 @@ export function documentHistoryRoutes(documents: Pick<PortalDocuments, 'history'
       path: '/api/documents/{id}/history',
       group: 'Documents',
       summary: 'Lists what happened to a document, oldest first, with the proof that nothing was changed.',
+      description:
+        'Changes, mails, openings, codes and downloads, each with caller, address and hash. `checkpoint` and the audit path prove the newest entry that is sealed; each entry has the input of its hash, so that a client can compute the chain. Changes nothing. `DocumentNotFound` also stands for documents of other organizations.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,

@@ -24,6 +24,8 @@ export function documentListRoutes(documents: PortalDocuments): readonly AnyRout
       path: '/api/documents',
       group: 'Documents',
       summary: 'Lists documents of the organization.',
+      description:
+        'Oldest first by default. `Offset` is a page number from 0, `Limit` at most 100. For long lists send `Cursor=` and then each `nextCursor`: pages by position neither skip nor repeat documents while others are created. A key that is restricted to folders finds the documents of these only.',
       scope: 'Read',
       folderKeys: true,
       query: members({ ...filterQuery, ...paging, cursor }),
@@ -44,6 +46,8 @@ export function documentListRoutes(documents: PortalDocuments): readonly AnyRout
       path: '/api/documents/export',
       group: 'Documents',
       summary: 'Sends the list of documents as a CSV file.',
+      description:
+        'The filters are those of `GET /api/documents`. Sent while it is read, at most 100,000 documents (`LimitExceeded`), two exports of an organization at the same time. A cell that begins like a formula has an apostrophe before it.',
       scope: 'Read',
       folderKeys: true,
       query: members({ ...filterQuery, order }),

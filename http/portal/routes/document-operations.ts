@@ -56,6 +56,8 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
       path: '/api/documents/operations',
       group: 'Documents',
       summary: 'Cancels, deletes or reminds every document that a filter finds, or counts them.',
+      description:
+        'With `dryRun` the matching documents are counted and nothing happens. Otherwise the operation acts on the documents that match and were created before the request, in batches; it goes on after a restart. A cancellation needs `reason`, a deletion a filter. Documents that cannot be changed are counted by code. Two operations of an organization run at the same time.',
       scope: 'Create',
       folderKeys: true,
       body: operationInput,
@@ -74,6 +76,8 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
       path: '/api/documents/operations',
       group: 'Documents',
       summary: 'Lists operations on documents, newest first.',
+      description:
+        'Of the whole organization, so keys that are restricted to folders cannot call it. Changes nothing.',
       scope: 'Read',
       query: members({ limit, offset }),
       responses: { 200: pageShape(operationShape) },
@@ -87,6 +91,8 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
       path: '/api/documents/operations/{id}',
       group: 'Documents',
       summary: 'Shows an operation on documents and its progress.',
+      description:
+        'Its counts grow while it runs; documents that were left as they are are counted by code. `DocumentOperationNotFound` also stands for operations of other organizations.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -101,6 +107,7 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
       path: '/api/documents/operations/{id}/cancellation',
       group: 'Documents',
       summary: 'Ends an operation on documents after the batch in progress.',
+      description: 'What was done stays done. `DocumentOperationEnded`: there is nothing left to end.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,

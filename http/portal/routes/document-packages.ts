@@ -36,6 +36,8 @@ export function documentPackageRoutes(packages: DocumentPackages): readonly AnyR
       path: '/api/documents/archive',
       group: 'Documents',
       summary: 'Sends a ZIP file with a file of each document.',
+      description:
+        'At most 50 documents, with the kind of file that `type` names. Together at most 1 GiB (`LimitExceeded`). One document that has no such file refuses the whole request (`DocumentHasNoSignatures`, `DownloadTypeNotAvailable`). The history of each document records the download. Two of an organization at the same time.',
       scope: 'Read',
       folderKeys: true,
       body: packageInput,
@@ -52,6 +54,8 @@ export function documentPackageRoutes(packages: DocumentPackages): readonly AnyR
       path: '/api/documents/combined',
       group: 'Documents',
       summary: 'Sends one PDF with the pages of a file of each document, without their signatures.',
+      description:
+        'For printing, at most 50 PDF documents in the given order. The pages are copied without signatures, so the file proves nothing; `archive` sends the signed files. `EnvelopeRequiresPdf`: a document is not a PDF.',
       scope: 'Read',
       folderKeys: true,
       body: packageInput,

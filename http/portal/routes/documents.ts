@@ -81,6 +81,8 @@ export function documentRoutes(
       path: '/api/documents',
       group: 'Documents',
       summary: 'Makes documents of uploads, with the flow of those who sign and approve them.',
+      description:
+        'Each file becomes a document; with `isEnvelope` all become one, which needs `envelopeName`. Participants act in the order of `step`; those of equal steps act at the same time. The participants of the first step are mailed, unless `disablePendingActionNotifications` is true; webhooks get `DocumentsCreated`. A request with a mistake creates nothing. The same `Idempotency-Key` with the same request gives the same documents. Expect `UploadNotFound` and `DocumentUnreadable` for files, `InvalidFlowAction` and `InvalidIdentifier` for participants, `FolderNotFound`, and `LimitExceeded` for more than 50 documents or 30 signers.',
       scope: 'Create',
       folderKeys: true,
       headers: [IDEMPOTENCY_HEADER],
@@ -109,6 +111,8 @@ export function documentRoutes(
       path: '/api/documents/{id}',
       group: 'Documents',
       summary: 'Tells everything about a document.',
+      description:
+        'Status, participants with what each did, files, attachments, fields and the validation key. All members are present; those without a value are null. Changes nothing. `DocumentNotFound` also stands for documents of other organizations.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -123,6 +127,8 @@ export function documentRoutes(
       path: '/api/documents/{id}',
       group: 'Documents',
       summary: 'Deletes a document.',
+      description:
+        'In any status. The document is gone from lists, its links end, and further requests answer `DocumentIsDeleted`; webhooks get `DocumentDeleted`. It cannot be undone. `DocumentNotFound` also stands for documents of other organizations.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -138,6 +144,8 @@ export function documentRoutes(
       path: '/api/documents/{id}/action-url',
       group: 'Documents',
       summary: 'Gives the addresses of the signing page for one participant.',
+      description:
+        'For applications that send participants to the page themselves. `emailAddress`, `identifier` or both name the participant; the first pending action counts unless `flowActionId` names one. `url` is for a page of its own, `embedUrl` for a frame. Who has an address can act as the participant for 24 hours. `NoPendingActionFoundForEmailAndIdentifier`: nobody of this name can act now.',
       scope: 'Sign',
       folderKeys: true,
       params: idParams,
@@ -171,6 +179,8 @@ export function documentRoutes(
       path: '/api/documents/{id}/cancellation',
       group: 'Documents',
       summary: 'Cancels a document for good.',
+      description:
+        'Only documents that are Pending or Refused. Participants can no longer act and are mailed the `reason`; webhooks get `DocumentCanceled`. It cannot be undone. `DocumentAlreadyCanceled`, `CannotCancelExpiredDocument` and, for a concluded one, `InvalidDocumentStatus`.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -193,6 +203,8 @@ export function documentRoutes(
       path: '/api/documents/{id}/refusal',
       group: 'Documents',
       summary: 'Refuses a document; a new version lets its flow begin again.',
+      description:
+        'On behalf of the organization, while the document is Pending. The flow stops, participants are mailed the `reason`, and webhooks get `DocumentRefused`. `POST /api/documents/{id}/versions` restarts it with another file. In another status `InvalidDocumentStatus`.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -210,6 +222,8 @@ export function documentRoutes(
       path: '/api/documents/{id}/retry',
       group: 'Documents',
       summary: 'Tries again at once what could not be signed or concluded.',
+      description:
+        'For a document whose detail names a failure of processing, for example of a time-stamp authority. The service also tries by itself; this does not wait for the next time. Does nothing when nothing has failed.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,

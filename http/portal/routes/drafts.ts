@@ -63,19 +63,32 @@ export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
   return [
     ...recordRoutes({
       path: '/api/document-drafts',
-      group: 'System',
+      group: 'Drafts',
       texts: {
-        list: { summary: 'Lists drafts that are not sent.' },
+        list: {
+          summary: 'Lists drafts that are not sent.',
+          description: '`q` searches in names. Sent drafts are not listed.',
+        },
         create: {
           summary: 'Keeps a request for documents, which may be incomplete, and its files.',
+          description:
+            '`document` is the body of `POST /api/documents`, complete or not; it is checked when the draft is sent. Its uploads are kept as long as the draft. At most 1,000 drafts (`LimitExceeded`).',
           examples: { request: { name: 'Lease', document: CREATION } },
         },
-        get: { summary: 'Gives a draft with its request as it was sent.' },
+        get: {
+          summary: 'Gives a draft with its request as it was sent.',
+          description: 'For 30 days after it was sent, with its documents.',
+        },
         replace: {
           summary: 'Replaces the name and the request of a draft.',
+          description: '`InvalidDocumentStatus` while it is being sent and afterwards.',
           examples: { request: { name: 'Lease of flat 3', document: CREATION } },
         },
-        remove: { summary: 'Removes a draft.' },
+        remove: {
+          summary: 'Removes a draft.',
+          description:
+            'Its uploads are kept no longer for it. `InvalidDocumentStatus` while it is being sent and afterwards; documents made of it stay.',
+        },
       },
       body: draftInput,
       largeBody: 'draft',
@@ -99,9 +112,11 @@ export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/document-drafts/{id}/send',
-      group: 'System',
+      group: 'Drafts',
       summary:
         'Makes the documents of a draft and asks their participants; a repeated call answers the same.',
+      description:
+        'The same checks as `POST /api/documents`, with the same refusals; a refused draft can be changed and sent again. A call that was cut off is repeated and makes only what is missing. The sent draft answers for 30 days with its documents.',
       scope: 'Create',
       params: idParams,
       responses: { 200: z.array(createdShape) },

@@ -30,6 +30,8 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       path: '/api/folders',
       group: 'Folders',
       summary: 'Makes a folder.',
+      description:
+        'At the top level, or in the folder `parentId`. `NameTaken`: its parent has a folder of this name. Folders nest at most 64 deep (`LimitExceeded`).',
       scope: 'Create',
       body: members({ name: text, parentId: maybeUuid }),
       responses: { 200: folderShape },
@@ -45,6 +47,8 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       path: '/api/folders',
       group: 'Folders',
       summary: 'Lists folders of the organization.',
+      description:
+        'Of all levels, or with `filterByParent` those directly in `parentId`. `q` searches in names. A key that is restricted to folders finds these only.',
       scope: 'Read',
       folderKeys: true,
       query: members({ q: queryText, filterByParent: queryFlag, parentId: uuid.optional(), ...paging }),
@@ -67,6 +71,8 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       path: '/api/folders/{id}',
       group: 'Folders',
       summary: 'Tells about a folder.',
+      description:
+        'Its name, its parent and its organization. `FolderNotFound` also stands for folders of other organizations.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -89,6 +95,8 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       group: 'Folders',
       summary:
         'Lists access rules of a folder: always empty, because every application of the organization may use it.',
+      description:
+        'Kept for clients that ask for it. `FolderNotFound` also stands for folders of other organizations.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -106,6 +114,8 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       path: '/api/folders/{id}/delete',
       group: 'Folders',
       summary: 'Deletes a folder, with what is in it or after moving it elsewhere.',
+      description:
+        'With all folders inside. `MoveContent` moves the documents to `destinationFolderId`, or out of any folder; `DeleteContent` deletes them for good. Keys that are restricted to folders cannot call it.',
       scope: 'Create',
       params: idParams,
       body: members({

@@ -102,8 +102,10 @@ export function generationRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/generation',
-      group: 'Documents',
+      group: 'Generation',
       summary: 'Makes a document of a template for every row of a table; texts may hold {{column}}.',
+      description:
+        '`templateFile` is an uploaded text, `dataFile` an uploaded table (CSV or JSON). Every row is checked before the first document is made (`InvalidGenerationFile`, `InvalidFlowAction`, `InvalidIdentifier`). The documents come later; the answer has the id to ask for. The same `Idempotency-Key` gives the same generation.',
       scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       body: generationInput,
@@ -139,8 +141,10 @@ export function generationRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/documents/generation/{id}',
-      group: 'Documents',
+      group: 'Generation',
       summary: 'Tells how far a generation is.',
+      description:
+        'How many documents there are to be, how many exist and how many are concluded. `error` says why the generation ended early. `DocumentGenerationNotFound` also stands for those of other organizations.',
       scope: 'Read',
       params: idParams,
       responses: { 200: generationShape },
@@ -152,8 +156,10 @@ export function generationRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/documents/generation/{id}/rows',
-      group: 'Documents',
+      group: 'Generation',
       summary: 'Lists the rows of a generation with their documents, or why there are none.',
+      description:
+        'Rows are numbered from 1. A refused row has a code and a message, and does not stop the others.',
       scope: 'Read',
       params: idParams,
       query: members({ limit: paging.limit, offset: paging.offset }),
@@ -170,8 +176,10 @@ export function generationRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/documents/generation/{id}/cancellation',
-      group: 'Documents',
+      group: 'Generation',
       summary: 'Ends a generation after the rows in progress; documents that were made stay.',
+      description:
+        'Documents that exist are not canceled; `POST /api/documents/operations` does that. `DocumentOperationEnded`: all rows are done.',
       scope: 'Create',
       params: idParams,
       responses: { 200: generationShape },

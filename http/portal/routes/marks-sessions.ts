@@ -61,6 +61,8 @@ export function marksSessionRoutes(sessions: MarksSessions): readonly AnyRoute[]
       path: '/api/marks-sessions',
       group: 'Marks',
       summary: 'Opens a session for marks on uploads.',
+      description:
+        'For applications that let their users place marks before the documents exist. `embedUrl` is a page for a frame; it posts `marksPositioned` to its parent. Nothing is created. The session lasts 60 minutes.',
       scope: 'Create',
       body: marksInput,
       largeBody: 'marks',
@@ -82,6 +84,8 @@ export function marksSessionRoutes(sessions: MarksSessions): readonly AnyRoute[]
       path: '/api/marks-sessions/documents',
       group: 'Marks',
       summary: 'Opens a session for marks on what is to become documents.',
+      description:
+        'As `POST /api/marks-sessions`, with a whole creation request: the page shows its participants by name. Nothing is created; send the request with the marks to `POST /api/documents`. The session lasts 60 minutes.',
       scope: 'Create',
       body: marksOfDocumentsInput,
       largeBody: 'marks-of-documents',
@@ -105,6 +109,8 @@ export function marksSessionRoutes(sessions: MarksSessions): readonly AnyRoute[]
         path,
         group: 'Marks',
         summary: 'Returns a session to a client with its id.',
+        description:
+          'For the page of the session: the id is the credential. The files have paths with tickets. `MarksSessionNotFound` when 60 minutes are over.',
         auth: 'anonymous',
         params: idParams,
         responses: { 200: sessionShape },

@@ -23,6 +23,8 @@ export function notificationRoutes(documents: PortalDocuments): readonly AnyRout
       path: '/api/notifications/flow-action-reminder',
       group: 'Notifications',
       summary: 'Reminds a participant whose action is pending; otherwise does nothing.',
+      description:
+        'Sends the mail of the pending action again. 200 and no mail when the action is not pending, so that a schedule need not ask for the status first. `FlowActionNotFound` for an action of another document.',
       scope: 'Create',
       folderKeys: true,
       body: members({ documentId: uuid, flowActionId: uuid }),
@@ -37,8 +39,10 @@ export function notificationRoutes(documents: PortalDocuments): readonly AnyRout
     portalRoute({
       method: 'PUT',
       path: '/api/documents/{id}/reminders',
-      group: 'Documents',
+      group: 'Notifications',
       summary: 'Replaces the reminders and the warnings before expiry that are sent on schedule.',
+      description:
+        'Replaces the schedule that came from the creation request or the organization. The next reminder is counted from now. Mails that `disableNotifications` turned off stay off. An ended document is `InvalidDocumentStatus`.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -56,6 +60,8 @@ export function notificationRoutes(documents: PortalDocuments): readonly AnyRout
       path: '/api/users/notify-pending',
       group: 'Notifications',
       summary: 'Mails each of these addresses what is pending for it.',
+      description:
+        'One mail for each address, with a list of the documents of the organization that wait for it; none when nothing waits. At most 500 addresses (`LimitExceeded`). An address that is not valid is `InvalidFlowAction`.',
       scope: 'Create',
       body: members({ emails: list(text) }),
       responses: { 200: 'empty' },

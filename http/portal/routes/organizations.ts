@@ -87,6 +87,8 @@ export function organizationRoutes(
       path: '/api/organizations/{id}',
       group: 'Organizations',
       summary: 'Tells about the organization of the key, with its webhooks.',
+      description:
+        '`id` is that of the key’s own organization; any other is `OrganizationNotFound`. Secrets and tokens of webhooks are not shown. Sessions of users need the role administrator.',
       scope: 'Read',
       sessionScope: 'Administer',
       params: idParams,
@@ -105,6 +107,7 @@ export function organizationRoutes(
       path: '/api/admin/organizations',
       group: 'Administration',
       summary: 'Lists the organizations of the instance.',
+      description: 'For keys of the role Administrator. `q` searches in names.',
       scope: 'Read',
       auth: 'administrator',
       query: members({ q: queryText, limit: paging.limit, offset: paging.offset }),
@@ -119,6 +122,8 @@ export function organizationRoutes(
       path: '/api/admin/organizations',
       group: 'Administration',
       summary: 'Makes an organization.',
+      description:
+        'For keys of the role Administrator. It has no application yet; add one, and a key for it. `NameTaken`: another organization has this name.',
       scope: 'Administer',
       auth: 'administrator',
       body: members({ name: text, identifier: maybeText }),
@@ -138,6 +143,8 @@ export function organizationRoutes(
       path: '/api/admin/organizations/{id}',
       group: 'Administration',
       summary: 'Tells about an organization, with its applications and the beginnings of their keys.',
+      description:
+        'For keys of the role Administrator. Of a key only its beginning, scopes, expiry and last use are kept; the secret is not.',
       scope: 'Read',
       auth: 'administrator',
       params: idParams,
@@ -152,6 +159,8 @@ export function organizationRoutes(
       path: '/api/admin/organizations/{id}',
       group: 'Administration',
       summary: 'Changes settings of an organization; members that are left out stay as they are.',
+      description:
+        'For keys of the role Administrator. `reminders` is the schedule of documents that have none of their own; null removes it.',
       scope: 'Administer',
       auth: 'administrator',
       params: idParams,
@@ -175,6 +184,8 @@ export function organizationRoutes(
       path: '/api/admin/organizations/{id}/applications',
       group: 'Administration',
       summary: 'Makes an application, which has no key yet.',
+      description:
+        'For keys of the role Administrator. The role decides what its keys reach: Normal the documents of the organization, Monitor reports only, Administrator the instance. Roles other than Normal exist in the organization "Sys Admin" only. `NameTaken`: another application has this name.',
       scope: 'Administer',
       auth: 'administrator',
       params: idParams,
@@ -195,6 +206,8 @@ export function organizationRoutes(
       path: '/api/admin/organizations/{id}/applications/{applicationId}/keys',
       group: 'Administration',
       summary: 'Makes a key, shown this once; an application has at most two.',
+      description:
+        'For keys of the role Administrator. Only its hash is stored, so a lost key is replaced, not read. `scopes`, `expirationDate` and `folderIds` restrict it for good. `KeyLimitReached`: revoke one of the two first.',
       scope: 'Administer',
       auth: 'administrator',
       params: applicationParams,
@@ -231,6 +244,8 @@ export function organizationRoutes(
       path: '/api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}',
       group: 'Administration',
       summary: 'Revokes a key.',
+      description:
+        'For keys of the role Administrator. Requests with it are answered 401 from now on; documents that it created stay. `ApplicationNotFound` for an application of another organization.',
       scope: 'Administer',
       auth: 'administrator',
       params: keyParams,

@@ -26,6 +26,8 @@ export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
       path: '/api/reports/documents/date',
       group: 'Monitoring',
       summary: 'Makes a report of the documents created in a period.',
+      description:
+        'For keys of the role Monitor; over all organizations, by creation, bounds included. `location` is the path of a spreadsheet, with a ticket that lasts an hour; it is being made when the request is answered. Deleted documents count, an envelope counts once.',
       scope: 'Read',
       auth: 'monitor',
       body: rangeInput,
@@ -42,6 +44,8 @@ export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
       path: '/api/documents/date',
       group: 'Monitoring',
       summary: 'Counts the documents and envelopes created in a period.',
+      description:
+        'For keys of the role Monitor; over all organizations, by creation, bounds included. Deleted documents count, an envelope counts once.',
       scope: 'Read',
       auth: 'monitor',
       body: rangeInput,
@@ -58,6 +62,8 @@ export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
       path: '/api/reports/{id}',
       group: 'Monitoring',
       summary: 'Sends a report to a client with its ticket.',
+      description:
+        'The path with its ticket comes from `POST /api/reports/documents/date`. Needs no key. Waits until the report is made. 404 for a ticket that is unknown or over.',
       auth: 'anonymous',
       headers: FILE_HEADERS,
       params: idParams,

@@ -67,17 +67,27 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
       path: '/api/document-flows',
       group: 'Saved flows',
       texts: {
-        list: { summary: 'Lists saved flows.' },
+        list: { summary: 'Lists saved flows.', description: '`q` searches in names.' },
         create: {
           summary: 'Saves a flow.',
+          description:
+            'Actions and observers without files, checked as JSON only; they are checked fully when documents are made. At most 1,000 (`LimitExceeded`). `NameTaken`: another flow has this name.',
           examples: { request: { name: 'Lease', areActionsOrdered: true, flowActions: [SIGNER] } },
         },
-        get: { summary: 'Gives a saved flow as it was sent.' },
+        get: {
+          summary: 'Gives a saved flow as it was sent.',
+          description: '`DocumentFlowNotFound` also stands for flows of other organizations.',
+        },
         replace: {
           summary: 'Puts another flow in the place of a saved one.',
+          description:
+            'Documents that were made with it do not change. `NameTaken`: another flow has this name.',
           examples: { request: { name: 'Lease of flats', areActionsOrdered: true, flowActions: [SIGNER] } },
         },
-        remove: { summary: 'Forgets a saved flow.' },
+        remove: {
+          summary: 'Forgets a saved flow.',
+          description: 'Documents that were made with it do not change.',
+        },
       },
       body: flowInput,
       largeBody: 'saved-flow',
@@ -102,6 +112,8 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
       path: '/api/document-flows/{id}/documents',
       group: 'Saved flows',
       summary: 'Makes documents of uploads with a saved flow, whose roles are taken by the given people.',
+      description:
+        'The titles of the actions of the flow are its roles; `participants` says who takes each. Then as `POST /api/documents`, with the same mails, events and refusals. The same `Idempotency-Key` gives the same documents.',
       scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       params: idParams,

@@ -25,8 +25,10 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
     portalRoute({
       method: 'GET',
       path: '/api/documents/keys/{key}/signatures',
-      group: 'Signing',
+      group: 'Validation',
       summary: 'Validates the signatures of a document by its validation key.',
+      description:
+        'Case, hyphens and spaces of the key do not count. Each record has signer, times, evidence and `validationResults`; a signature is valid when these have no errors. At most ten requests in a second from one client (`TooManyRequests`). An unknown key is `DocumentInvalidKey`.',
       scope: 'Read',
       folderKeys: true,
       rate: 'validation',
@@ -40,8 +42,10 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
     portalRoute({
       method: 'GET',
       path: '/api/documents/{id}/signatures-details',
-      group: 'Signing',
+      group: 'Validation',
       summary: 'Validates the signatures of a document.',
+      description:
+        'As `GET /api/documents/keys/{key}/signatures`, for a document of the organization. The validation runs now. `DocumentHasNoSignatures`: nobody has signed yet.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -56,6 +60,8 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
       path: '/api/documents/{id}/validation-report',
       group: 'Validation',
       summary: 'The validation report of a document (ETSI TS 119 102-2).',
+      description:
+        'XML for archives and courts: each check of each signature with the certificates, time-stamps and revocation data that it used. Made now. `DocumentHasNoSignatures` without signatures.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -73,6 +79,8 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
       path: '/api/documents/validate-signatures',
       group: 'Validation',
       summary: 'Validates the signatures of an uploaded file.',
+      description:
+        'For a file that need not be a document of this service; upload it first. The format is found in the content. A file that this service signed is recognized by its hash. `DocumentHasNoSignatures`: the file is readable and has none.',
       scope: 'Read',
       folderKeys: true,
       body: members({

@@ -81,6 +81,7 @@ const SIGNING_METHODS = [
     prefix: '/api/documents/{id}',
     auth: 'application',
     by: 'with a key',
+    who: 'For applications that have identified the participant themselves; `flowActionId` names the action.',
     example: { flowActionId: EXAMPLE_IDS.flowAction },
     params: idParams.transform(({ id }) => ({ id, key: undefined })),
     refusals: [],
@@ -89,6 +90,7 @@ const SIGNING_METHODS = [
     prefix: '/api/documents/keys/{key}',
     auth: 'known-or-ticket',
     by: 'with a ticket',
+    who: 'For the participant: needs the ticket of the link. With a key in its place `flowActionId` names the action.',
     example: { ticket: EXAMPLE_IDS.ticket },
     params: keyParams.transform(({ key }) => ({ key, id: undefined })),
     refusals: ['Unauthorized', 'Forbidden'],
@@ -124,12 +126,13 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
     await signing.checkAccess({ by: 'token', key: params.key, token });
   };
   return [
-    ...SIGNING_METHODS.flatMap(({ prefix, auth, by, example, params, refusals }) => [
+    ...SIGNING_METHODS.flatMap(({ prefix, auth, by, who, example, params, refusals }) => [
       portalRoute({
         method: 'POST',
         path: `${prefix}/electronic-signature`,
         group: 'Signing',
         summary: `Signs electronically, ${by}.`,
+        description: `${who} The participant may have to give a code (\`InvalidAuthenticationCode\`), marks and values of fields (\`InvalidFieldValue\`). The next step begins, or the document is concluded; webhooks get \`DocumentSigned\`. \`InvalidFlowAction\`: the action is not pending, or asks for a certificate.`,
         scope: 'Sign',
         folderKeys: true,
         auth,
@@ -153,6 +156,7 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
         path: `${prefix}/signature/certificate`,
         group: 'Signing',
         summary: `Begins a signature with a certificate whose key stays with the participant, ${by}.`,
+        description: `${who} Checks the certificate and prepares the file; nothing is signed yet. The answer has the hash (SHA-256) that the participant's key signs, and the token for the second call, which is used once within 10 minutes. \`CpfMismatch\`: the certificate belongs to another person. \`success\` is false when \`validationResults\` has errors.`,
         scope: 'Sign',
         folderKeys: true,
         auth,
@@ -181,6 +185,7 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
         path: `${prefix}/signature`,
         group: 'Signing',
         summary: `Completes a signature with a certificate, ${by}.`,
+        description: `${who} The second call: brings the token and the signature value. When another signature has changed the file meanwhile, the answer has a new token and hash to sign again. The next step begins, or the document is concluded; webhooks get \`DocumentSigned\`. \`SigningFailed\`: the value is not a signature of the hash by this certificate.`,
         scope: 'Sign',
         folderKeys: true,
         auth,
@@ -215,6 +220,8 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
       path: '/api/documents/keys/{key}/approval',
       group: 'Signing',
       summary: 'Approves, with a ticket.',
+      description:
+        'For participants of the type Approver. Needs the ticket of the link, or a key and `flowActionId`. The next step begins, or the document is concluded; webhooks get `DocumentApproved`. `InvalidFlowAction`: the action is not pending or is not an approval. `VersionChanged`: the participant has seen an older version.',
       scope: 'Sign',
       folderKeys: true,
       auth: 'known-or-ticket',
@@ -236,6 +243,8 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
       path: '/api/documents/keys/{key}/participant-refusal',
       group: 'Signing',
       summary: 'Refuses as a participant, with a ticket.',
+      description:
+        'Needs the ticket of the link, or a key and `flowActionId`. The flow stops for everybody, the others are mailed the `reason`, and webhooks get `DocumentRefused`. `InvalidFlowAction`: the action is not pending.',
       scope: 'Sign',
       folderKeys: true,
       auth: 'known-or-ticket',
@@ -254,8 +263,10 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
     portalRoute({
       method: 'POST',
       path: '/api/documents/keys/{key}/view',
-      group: 'Documents',
+      group: 'Signing',
       summary: 'Records that a participant has opened the document, or has seen its last page.',
+      description:
+        'Sent by the signing page. Writes a line of the history, at most one a day for each participant and address; it changes no status. Needs the ticket.',
       scope: 'Sign',
       folderKeys: true,
       auth: 'known-or-ticket',
@@ -278,6 +289,8 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
       path: '/api/documents/keys/{key}/email-authentication-code',
       group: 'Signing',
       summary: 'Mails the participant a code of six digits.',
+      description:
+        'For actions that require a code. It is valid for 10 minutes and five tries. `TooManyRequests`: codes were asked for too often.',
       scope: 'Sign',
       folderKeys: true,
       auth: 'known-or-ticket',
@@ -297,6 +310,8 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
       path: '/api/documents/sms-authentication-code',
       group: 'Signing',
       summary: 'Would send a code by SMS; this service has no way to, and says so.',
+      description:
+        'Kept for clients that ask for it; every request is answered `InvalidFlowAction`. Codes are sent by e-mail.',
       scope: 'Sign',
       folderKeys: true,
       body: members({ flowActionId: uuid, resend: flag.nullish() }),

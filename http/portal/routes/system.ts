@@ -13,6 +13,8 @@ export function systemRoutes(): readonly AnyRoute[] {
       path: '/api/health',
       group: 'System',
       summary: 'Says that the process is up.',
+      description:
+        'For process supervisors and load balancers: it does not report whether work can be done. Needs no key.',
       auth: 'anonymous',
       exemptFromLoadShedding: true,
       exemptFromEntryRules: true,

@@ -157,20 +157,33 @@ export function templateRoutes(
   return [
     ...recordRoutes({
       path: '/api/templates',
-      group: 'System',
+      group: 'Templates',
       texts: {
-        list: { summary: 'Lists templates in their newest versions.' },
+        list: {
+          summary: 'Lists templates in their newest versions.',
+          description: '`q` searches in names, `role` in the titles of flow actions.',
+        },
         create: {
           summary:
             'Keeps a creation request and its files as a template; the titles of its flow actions are roles.',
+          description:
+            '`document` is the body of `POST /api/documents`, in which participants may have no `user`; it is checked as a creation, with the same refusals. Its files are kept as long as the template. At most 1,000 (`LimitExceeded`).',
           examples: { request: { name: 'Lease agreement', document: TEMPLATE } },
         },
-        get: { summary: 'Gives a template in its newest version or another one that is kept.' },
+        get: {
+          summary: 'Gives a template in its newest version or another one that is kept.',
+          description:
+            '`TemplateVersionNotFound`: the version never existed, or was dropped because only the newest 50 are kept.',
+        },
         replace: {
           summary: 'Adds a version to a template; documents made before do not change.',
+          description: 'Checked as a creation, with the same refusals. The newest 50 versions are kept.',
           examples: { request: { name: 'Lease agreement 2027', document: TEMPLATE } },
         },
-        remove: { summary: 'Removes a template with all its versions; documents made of it do not change.' },
+        remove: {
+          summary: 'Removes a template with all its versions; documents made of it do not change.',
+          description: 'Generations that are running go on, because they have a copy of their own.',
+        },
       },
       body: templateInput,
       largeBody: 'template',
@@ -200,11 +213,14 @@ export function templateRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/templates/from-document',
-      group: 'System',
+      group: 'Templates',
       scope: 'Create',
       summary: 'Keeps the files, flow and fields of a document as a template; its people become roles.',
+      description:
+        'Its participants become placeholders, whose roles are the titles of their actions; the document does not change. The template is checked as a creation, with the same refusals. At most 1,000 (`LimitExceeded`).',
       body: templateOfDocumentInput,
       responses: { 200: itemShape },
+      examples: { request: { documentId: EXAMPLE_IDS.document, name: 'Lease agreement' } },
       refusals: ['DocumentNotFound', 'DocumentIsDeleted', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
       async handle({ tenant, body: { documentId: given, name, description, expirationDays } }) {
         const made = await templates.createOfDocument(
@@ -222,8 +238,10 @@ export function templateRoutes(
     portalRoute({
       method: 'GET',
       path: '/api/templates/{id}/versions',
-      group: 'System',
+      group: 'Templates',
       summary: 'Lists the versions of a template that are kept, newest first.',
+      description:
+        'The newest 50 are kept; an older version is dropped with its files. Documents name the version of which they were made.',
       scope: 'Read',
       params: idParams,
       responses: { 200: versionsShape },
@@ -235,8 +253,10 @@ export function templateRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/templates/{id}/documents',
-      group: 'System',
+      group: 'Templates',
       summary: 'Makes documents of a template: people take its roles, and its fields get values.',
+      description:
+        'Of the newest version, or of `version`. Members of the request replace those of the template. Participants are mailed as after `POST /api/documents`, with the same refusals. `InvalidFlowAction`: a role has nobody or nobody has the role.',
       scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       params: idParams,
@@ -268,8 +288,10 @@ export function templateRoutes(
     portalRoute({
       method: 'POST',
       path: '/api/templates/{id}/generation',
-      group: 'System',
+      group: 'Generation',
       summary: 'Makes documents of a template for every row of a table, whose columns are people and fields.',
+      description:
+        'A column has the name of a field, or `<role>.name`, `<role>.email` and so on. Every row is checked before the first document is made: one that is not valid refuses the whole request (`InvalidGenerationFile`), unless such rows are to be skipped. The documents come later; `GET /api/documents/generation/{id}` tells how far it is.',
       scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       params: idParams,

@@ -96,6 +96,8 @@ export function uploadRoutes(uploads: PortalUploads, requests: IdempotentRequest
       path: '/api/uploads',
       group: 'Uploads',
       summary: 'Takes one file, or with a ticket one piece of it.',
+      description:
+        'A form: the first part with a file name is the file; the text parts `name` and `contentType` replace its name and type. With the query parameter `ticket` no key is needed: the part is the segment that `Content-Range` names, and the answer is empty until the last segment has arrived. An upload that no document uses is kept for 24 hours, a used one for seven days. The same `Idempotency-Key` with the same file gives the same upload; with another one `IdempotencyConflict`. A file above the limit is `PayloadTooLarge`, an unknown ticket 404.',
       scope: 'Create',
       folderKeys: true,
       auth: 'known-or-ticket',
@@ -126,6 +128,8 @@ export function uploadRoutes(uploads: PortalUploads, requests: IdempotentRequest
       path: '/api/uploads/bytes',
       group: 'Uploads',
       summary: 'Takes one file as Base64.',
+      description:
+        'For clients that cannot send forms. The answer has the MD5 of the content for comparison. Kept as other uploads are. A file above the limit is `PayloadTooLarge`; the same `Idempotency-Key` with other content `IdempotencyConflict`.',
       scope: 'Create',
       folderKeys: true,
       bodyPolicy: 'json-stream',
@@ -166,6 +170,8 @@ export function uploadRoutes(uploads: PortalUploads, requests: IdempotentRequest
       path: '/api/uploads/segmented-upload-ticket',
       group: 'Uploads',
       summary: 'Gives a ticket for a file that is sent in pieces.',
+      description:
+        'The segments are sent to `POST /api/uploads?ticket=…`, each with its `Content-Range`. They need no key, so a browser can send them. `LimitExceeded`: too many of these uploads are not finished yet.',
       scope: 'Create',
       folderKeys: true,
       responses: { 200: z.string().describe('The ticket.') },
@@ -179,6 +185,8 @@ export function uploadRoutes(uploads: PortalUploads, requests: IdempotentRequest
       path: '/api/uploads/{id}/preview',
       group: 'Uploads',
       summary: 'Sends an upload to a client with its ticket.',
+      description:
+        'The paths of these downloads come from other operations, such as a marks session; each has a ticket that lasts an hour. Needs no key. 404 for a ticket that is unknown or over.',
       auth: 'anonymous',
       headers: FILE_HEADERS,
       params: idParams,

@@ -82,6 +82,8 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       path: '/api/organizations/users',
       group: 'Organizations',
       summary: 'Lists the people of the organization.',
+      description:
+        'With the access profile of each. Sessions of users need the role administrator. Changes nothing.',
       scope: 'Read',
       sessionScope: 'Administer',
       query: listQuery,
@@ -96,6 +98,8 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       path: '/api/organizations/users',
       group: 'Organizations',
       summary: 'Adds somebody to the organization, or changes what they may do there.',
+      description:
+        'Found by `email`: somebody new is added, somebody known gets the given profile. An administrator, manager or operator can sign in to the pages by a mailed link; another role ends the sessions of the user. `NameTaken`: the address belongs to another person.',
       scope: 'Administer',
       body: memberInput,
       responses: { 200: memberShape },
@@ -112,6 +116,8 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       path: '/api/organizations/users/{userId}',
       group: 'Organizations',
       summary: 'Takes somebody out of the organization.',
+      description:
+        'Ends the sessions of the user in this organization. The person stays in others, and documents stay as they are. `UserNotFound` for people of other organizations.',
       scope: 'Administer',
       params: z.object({ userId: z.string() }),
       responses: { 200: 'empty' },
@@ -126,6 +132,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       path: '/api/users',
       group: 'Administration',
       summary: 'Finds people of the instance.',
+      description: 'For keys of the role Administrator. Searches names and addresses over all organizations.',
       scope: 'Read',
       auth: 'administrator',
       query: listQuery,
@@ -140,6 +147,8 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       path: '/api/users/{subject}',
       group: 'Administration',
       summary: 'Describes the person that another system calls so.',
+      description:
+        'For keys of the role Administrator. Creates the person or changes name, address and identifiers; organizations and roles stay. `subject` is the id in the other system. `NameTaken`: the address belongs to another person.',
       scope: 'Administer',
       auth: 'administrator',
       params: z.object({ subject: z.string() }),
@@ -156,6 +165,8 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       path: '/api/organizations/{id}/users',
       group: 'Organizations',
       summary: 'Lists the people of an organization.',
+      description:
+        'For keys of the role Administrator, for any organization. With the access profile of each.',
       scope: 'Read',
       auth: 'administrator',
       params: idParams,
@@ -171,6 +182,8 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       path: '/api/organizations/{id}/users',
       group: 'Organizations',
       summary: 'Adds somebody to an organization, or changes what they may do there.',
+      description:
+        'As `POST /api/organizations/users`, for keys of the role Administrator and any organization.',
       scope: 'Administer',
       auth: 'administrator',
       params: idParams,
@@ -187,6 +200,8 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       path: '/api/admin/organizations/{id}/users/{userId}',
       group: 'Administration',
       summary: 'Takes somebody out of an organization.',
+      description:
+        'As `DELETE /api/organizations/users/{userId}`, for keys of the role Administrator and any organization.',
       scope: 'Administer',
       auth: 'administrator',
       params: memberParams,

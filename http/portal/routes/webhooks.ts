@@ -99,6 +99,8 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
       path: '/api/organizations/{id}/webhooks',
       group: 'Organizations',
       summary: 'Lists the webhooks of the organization.',
+      description:
+        'With the reason of those that were disabled. Secrets and tokens are not shown. Sessions of users need the role administrator.',
       scope: 'Read',
       sessionScope: 'Administer',
       params: idParams,
@@ -114,6 +116,8 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
       path: '/api/organizations/{id}/webhooks',
       group: 'Organizations',
       summary: 'Registers a webhook.',
+      description:
+        'It is called for each event that `events` names, or without `events` for those of documents. Calls are signed when `secret` is given. At most five (`MaxWebhooksLimitReached`). `WebhookUrlNotAllowed`: the address is private, or cannot be called.',
       scope: 'Administer',
       params: idParams,
       body: webhookInput,
@@ -135,6 +139,8 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
       path: '/api/organizations/{id}/webhooks/{webhookId}',
       group: 'Organizations',
       summary: 'Changes a webhook, and enables it again.',
+      description:
+        'Replaces the whole registration. A webhook that was disabled because its receiver answered 410 is called again. `WebhookUrlNotAllowed`: the address is private, or cannot be called.',
       scope: 'Administer',
       params: webhookParams,
       body: webhookInput,
@@ -151,6 +157,7 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
       path: '/api/organizations/{id}/webhooks/{webhookId}',
       group: 'Organizations',
       summary: 'Removes a webhook.',
+      description: 'It is not called any more. `WebhookNotFound` for an unknown one.',
       scope: 'Administer',
       params: webhookParams,
       responses: { 200: 'empty' },
@@ -166,6 +173,8 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
       path: '/api/organizations/{id}/webhooks/{webhookId}/test',
       group: 'Organizations',
       summary: 'Sends a made-up event now, and says what came back.',
+      description:
+        'Waits for the answer of the receiver, at most 10 seconds, and returns the attempt with status and body. A failed one is not repeated.',
       scope: 'Administer',
       params: webhookParams,
       responses: { 200: deliveryShape },
@@ -180,6 +189,8 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
       path: '/api/organizations/{id}/deliveries',
       group: 'Organizations',
       summary: 'Lists calls of webhooks, newest first.',
+      description:
+        'With every attempt: time, address, status and the first 1,000 characters of the answer. Of the last 30 days. Sessions of users need the role administrator.',
       scope: 'Read',
       sessionScope: 'Administer',
       params: idParams,
@@ -204,6 +215,8 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
       path: '/api/organizations/{id}/deliveries/{deliveryId}/resend',
       group: 'Organizations',
       summary: 'Makes a call again.',
+      description:
+        'With the same id and body, so that the receiver can recognize it. One that waits for its next attempt is attempted now.',
       scope: 'Administer',
       params: deliveryParams,
       responses: { 200: 'empty' },
@@ -219,6 +232,8 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
       path: '/api/organizations/{id}/deliveries/replay',
       group: 'Organizations',
       summary: 'Makes the calls of a period again.',
+      description:
+        'Of events from `from` to `to`; with `failedOnly` only those that were given up. `count` says how many. `LimitExceeded`: the period has too many, choose a shorter one.',
       scope: 'Administer',
       params: idParams,
       body: members({ from: moment, to: end, failedOnly: maybeFlag }),

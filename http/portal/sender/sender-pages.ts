@@ -60,6 +60,8 @@ function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonl
     accountGet({
       path: '/account/documents',
       summary: 'A page for users: the documents of the organization and the drafts.',
+      description:
+        'Needs the session of a user; without one the browser goes to the sign-in page. With filters in the address.',
       auth: 'user',
       async handle({ page, user, query }) {
         const { cursor: position = 'start', ...filters } = filterQuery.parse(query);
@@ -95,6 +97,8 @@ function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonl
     accountPost({
       path: '/account/documents/drafts/{id}/remove',
       summary: 'Removes a draft.',
+      description:
+        'Its uploads are kept no longer for it. A form of a page for users, with the token of their session (403 without it).',
       auth: 'user',
       params: idParams,
       body: z.object({}),
@@ -111,12 +115,16 @@ function editorRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
     accountGet({
       path: '/account/documents/new',
       summary: 'A page for users: the editor of a new document.',
+      description:
+        'Needs the session of a user; without one the browser goes to the sign-in page. The script of the page calls the API with the session.',
       auth: 'user',
       handle: ({ page, user }) => accountReply(200, editorPage(page, user, {})),
     }),
     accountGet({
       path: '/account/documents/drafts/{id}',
       summary: 'A page for users: the editor of a draft.',
+      description:
+        'Needs the session of a user; without one the browser goes to the sign-in page. A draft that is unknown or of another organization is 404.',
       auth: 'user',
       params: idParams,
       async handle({ page, user, params }) {
@@ -169,6 +177,8 @@ function documentRoutes(
     accountGet({
       path: '/account/documents/{id}',
       summary: 'A page for users: a document with its participants and history.',
+      description:
+        'Needs the session of a user; without one the browser goes to the sign-in page. A document that is unknown or of another organization is 404.',
       auth: 'user',
       params: idParams,
       async handle({ page, user, params, query }) {
@@ -195,6 +205,8 @@ function documentRoutes(
     accountPost({
       path: '/account/documents/{id}/cancel',
       summary: 'Cancels a document for good.',
+      description:
+        'Participants are mailed the reason. A form of a page for users, with the token of their session (403 without it).',
       auth: 'user',
       params: idParams,
       body: z.object({ reason: formText }),
@@ -206,6 +218,8 @@ function documentRoutes(
     accountPost({
       path: '/account/documents/{id}/participants/{action}/remind',
       summary: 'Reminds a participant whose action is pending.',
+      description:
+        'Sends the mail of the pending action again. A form of a page for users, with the token of their session (403 without it).',
       auth: 'user',
       params: idParams.extend({ action: z.string().max(64) }),
       body: z.object({}),

@@ -72,6 +72,8 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
     accountGet({
       path: PATH,
       summary: 'A page for users: the templates of the organization.',
+      description:
+        'Needs the session of a user; without one the browser goes to the sign-in page. With filters in the address.',
       auth: 'user',
       async handle({ page, user, query }) {
         const { q, cursor: position = 'start' } = listQuery.parse(query);
@@ -93,6 +95,8 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
     accountPost({
       path: `${PATH}/{id}/removal`,
       summary: 'Removes a template with all its versions.',
+      description:
+        'Documents that were made of it stay. A form of a page for users, with the token of their session (403 without it).',
       auth: 'user',
       params: idParams,
       body: z.object({}),
@@ -104,6 +108,8 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
     accountPost({
       path: '/account/documents/{id}/template',
       summary: 'Keeps a document as a template.',
+      description:
+        'The rules are those of `POST /api/templates/from-document`. A form of a page for users, with the token of their session (403 without it).',
       auth: 'user',
       params: idParams,
       body: z.object({ name: formText }),
@@ -126,6 +132,8 @@ function editorRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
     accountGet({
       path: `${PATH}/new`,
       summary: 'A page for users: the editor of a new template.',
+      description:
+        'Needs the session of a user; without one the browser goes to the sign-in page. The script of the page reads files with the API and the session.',
       auth: 'user',
       handle: ({ page, user }) => {
         const settings = { name: '', description: '', expirationDays: null, version: 0 };
@@ -136,6 +144,8 @@ function editorRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
     accountGet({
       path: `${PATH}/{id}/edit`,
       summary: 'A page for users: the editor of a new version of a template.',
+      description:
+        'Needs the session of a user. Saving adds a version. A template that is unknown or of another organization is 404.',
       auth: 'user',
       params: idParams,
       async handle({ page, user, params }) {
@@ -176,6 +186,8 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
     accountGet({
       path: `${PATH}/{id}`,
       summary: 'A page for users: a form that makes documents of a template, and its versions.',
+      description:
+        'Needs the session of a user. Each role and each value of the sender is an input. A template that is unknown or of another organization is 404.',
       auth: 'user',
       params: idParams,
       async handle({ page, user, params, query }) {
@@ -187,6 +199,8 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
     accountPost({
       path: `${PATH}/{id}/documents`,
       summary: 'Makes documents of a template and sends them.',
+      description:
+        'The rules are those of `POST /api/templates/{id}/documents`; the form has a key, so that sending it twice makes the documents once. A form of a page for users, with the token of their session (403 without it). What is refused is shown on the page.',
       auth: 'user',
       params: idParams,
       body: useBody,

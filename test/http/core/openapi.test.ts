@@ -76,6 +76,7 @@ function sample(path: string): AnyRoute {
     path,
     group: 'All',
     summary: 'A sample.',
+    description: 'For a test.',
     auth: 'anonymous',
     rate: 'none',
     bodyPolicy: 'none',

@@ -5,6 +5,9 @@ import { assertRefused, portalTable, startPortal } from './harness.ts';
 interface Operation {
   readonly operationId: string;
   readonly security: readonly object[];
+  readonly summary: string;
+  readonly description: string;
+  readonly requestBody?: { readonly content: { readonly [type: string]: { readonly example?: unknown } } };
 }
 
 interface Description {
@@ -30,9 +33,22 @@ test('the portal describes itself by the rules of OpenAPI 3.1, every route and n
 test('the description says which operations need a key, which take one or a ticket, and which need none', async (t) => {
   const { url } = await startPortal(t);
   const { paths } = (await (await fetch(`${url}/openapi/v1.json`)).json()) as Description;
-  t.deepEqual(paths['/api/documents']?.['get']?.security, [{ ApiKey: [] }]);
-  t.deepEqual(paths['/api/documents/keys/{key}/approval']?.['post']?.security, [{ ApiKey: [] }, {}]);
+  t.deepEqual(paths['/api/documents']?.['get']?.security, [{ ApiKey: ['Read'] }]);
+  t.deepEqual(paths['/api/documents/keys/{key}/approval']?.['post']?.security, [{ ApiKey: ['Sign'] }, {}]);
   t.deepEqual(paths['/api/documents/{id}/download']?.['get']?.security, []);
+});
+
+test('each operation has a description beyond its summary, and an example for each JSON body that it takes', async (t) => {
+  const { url } = await startPortal(t);
+  const { paths } = (await (await fetch(`${url}/openapi/v1.json`)).json()) as Description;
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { summary, description, requestBody }] of Object.entries(methods)) {
+      const name = `${method.toUpperCase()} ${path}`;
+      t.true(description.length > 20 && description !== summary, name);
+      const json = requestBody?.content['application/json'];
+      if (json !== undefined) t.not(json.example, undefined, `${name} has no example`);
+    }
+  }
 });
 
 test('every reference inside the portal’s description leads somewhere, and our own notes are not in it', async (t) => {

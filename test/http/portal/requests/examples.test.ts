@@ -129,7 +129,10 @@ test('the example of every operation with a body works when it is sent', async (
     if (path.startsWith('/api/documents/keys/'))
       return participant(acme, path.endsWith('/approval') ? 'Approver' : 'Signer');
     if (path === '/api/documents/validate-signatures') return signed(acme);
-    if (path.startsWith('/api/documents/{id}') || /archive|combined|batch|reminder$/.test(path))
+    if (
+      path.startsWith('/api/documents/{id}') ||
+      /archive|combined|batch|reminder$|from-document$/.test(path)
+    )
       return document(acme);
     const collection = /^(\/api\/(?:document-drafts|document-flows|templates|folders))\/\{id\}/.exec(
       path,
