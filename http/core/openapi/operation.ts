@@ -45,7 +45,7 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
   return {
     operationId: operationId(route),
     summary: route.summary,
-    description,
+    ...(description !== undefined && { description }),
     tags: [route.group],
     security: security.of(route),
     ...(parameters.length > 0 && { parameters: describeParameters(parameters, route.path, propertyTexts) }),

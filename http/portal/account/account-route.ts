@@ -38,7 +38,7 @@ export interface AccountRequest<Params, Body> {
 interface AccountRoute<Params, Body> {
   readonly path: string;
   readonly summary: string;
-  readonly description: string;
+  readonly description?: string;
   /** @default user-administrator */
   readonly auth?: Extract<AuthPolicy, 'user' | 'user-administrator'>;
   readonly params?: z.ZodType<Params>;
@@ -121,7 +121,8 @@ function accountRoute<Params, Body>(
 ): AnyRoute {
   const route: AnyRoute = {
     ...COMMON,
-    ...{ method, path, summary, description, auth, body },
+    ...{ method, path, summary, auth, body },
+    ...(description !== undefined && { description }),
     bodyPolicy: method === 'GET' ? 'none' : 'form',
     params: params ?? z.object({}),
     query: plainQuery.loose(),

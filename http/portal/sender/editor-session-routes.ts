@@ -83,6 +83,8 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       path: PATH,
       group: 'Editor',
       summary: 'Makes a link to the editor for a draft or for files. It opens once, within 15 minutes.',
+      description:
+        'For applications whose users prepare documents in our editor. Whoever opens the link works on this draft and reaches nothing else of the organization.',
       scope: 'Create',
       body: linkInput,
       examples: { request: { files: [FILE], returnUrl: 'https://app.example.com/contracts/17' } },
@@ -117,6 +119,8 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       path: `${PATH}/open`,
       group: 'Editor',
       summary: 'Uses a link: begins its session, once.',
+      description:
+        'Sent by the page of the link. Needs no key: the ticket is the credential. A ticket that is unknown, used or over is refused.',
       auth: 'anonymous',
       body: members({ ticket: text.describe('Ticket of the link.') }),
       examples: { request: { ticket: EXAMPLE_IDS.ticket } },
@@ -132,6 +136,7 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       path: CURRENT,
       group: 'Editor',
       summary: 'Shows the draft of the session.',
+      description: 'For the page of the editor, with the credential of its session.',
       auth: 'editor',
       responses: { 200: sessionShape },
       refusals: ['DocumentDraftNotFound'],
@@ -142,6 +147,8 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       path: CURRENT,
       group: 'Editor',
       summary: 'Saves the draft of the session.',
+      description:
+        'For the page of the editor, with the credential of its session. The request may be incomplete; it is checked when it is sent.',
       auth: 'editor',
       body: draftInput,
       largeBody: 'draft',
@@ -160,6 +167,8 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       path: `${CURRENT}/uploads`,
       group: 'Editor',
       summary: 'Takes a file for the draft of the session.',
+      description:
+        'For the page of the editor, with the credential of its session. A form, as `POST /api/uploads`.',
       auth: 'editor',
       bodyPolicy: 'stream',
       headers: ['content-type', 'content-length'],
@@ -186,6 +195,8 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       path: `${CURRENT}/send`,
       group: 'Editor',
       summary: 'Makes the documents of the session’s draft; a repeated call answers the same.',
+      description:
+        'For the page of the editor, with the credential of its session. The same checks as `POST /api/documents`, with the same refusals; the draft is kept when it is refused.',
       auth: 'editor',
       responses: { 200: z.array(createdShape) },
       refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
@@ -201,6 +212,8 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       path: CURRENT,
       group: 'Editor',
       summary: 'Ends the session. The draft is kept.',
+      description:
+        'For the page of the editor, with the credential of its session, which is not valid afterwards.',
       auth: 'editor',
       responses: { 200: 'empty' },
       refusals: [],
