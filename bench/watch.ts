@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createFileReader } from '../actors/batch/watched-folder/file-sample.ts';
+import { createFileReader } from '../actors/batch/watched-folder/file-reader.ts';
 import { createWatchedFolder, type WatchedFolder } from '../actors/batch/watched-folder/index.ts';
 import { createKnownFiles } from '../actors/batch/watched-folder/known-files.ts';
 import { sweep } from '../actors/batch/watched-folder/sweep.ts';
@@ -160,7 +160,7 @@ async function listing(folder: string, limit: string, context: BenchContext): Pr
     folder,
     rules: { recursive: false, ignored: () => false, unlistable() {} },
     memory,
-    looker: createFileReader(folder, 64),
+    looker: createFileReader(folder, { limit: 64, clock: systemClock }),
     limit: 64,
     stopped: () => false,
     notice: () => {},

@@ -3,7 +3,8 @@
  * holds a small entry and no slot between samples.
  */
 import type { Clock } from '../../../runtime/index.ts';
-import type { FileReader, FileSample } from './file-sample.ts';
+import type { FileReader } from './file-reader.ts';
+import type { FileSample } from './file-sample.ts';
 import { createFifoQueue } from './sampling-queue.ts';
 import type { StabilityTrack } from './stability.ts';
 

@@ -5,7 +5,8 @@
 import { basename, dirname, join } from 'node:path';
 import { describeFailure } from '../../../runtime/index.ts';
 import type { WatchedFolderOptions } from './contract.ts';
-import type { FileReader, FileSample } from './file-sample.ts';
+import type { FileReader } from './file-reader.ts';
+import type { FileSample } from './file-sample.ts';
 import { createSampler, type WaitingFile } from './file-sampler.ts';
 import type { KnownFiles } from './known-files.ts';
 import { createOfferQueue } from './offers.ts';

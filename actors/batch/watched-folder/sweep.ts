@@ -7,7 +7,7 @@ import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nameIn, type WalkRules, walk } from './directory-walk.ts';
-import type { FileReader } from './file-sample.ts';
+import type { FileReader } from './file-reader.ts';
 import type { KnownFiles } from './known-files.ts';
 
 /** Replacement character of the UTF-8 decoder; may also be part of a valid name. */

@@ -15,7 +15,7 @@ import type { WatchedFolder, WatchedFolderOptions, WatchedFolderState } from './
 import { nameIn } from './directory-walk.ts';
 import { createDirectoryWatches } from './directory-watches.ts';
 import { createIgnoredNames } from './file-patterns.ts';
-import { createFileReader } from './file-sample.ts';
+import { createFileReader } from './file-reader.ts';
 import { createEventDebounce } from './fs-event-debounce.ts';
 import { createKnownFiles } from './known-files.ts';
 import { createPickup } from './pickup.ts';
@@ -45,7 +45,7 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
   const folder = resolve(options.path);
   const ignored = createIgnoredNames(settings.ignoredExtensions, settings.ignoredPrefixes);
   const memory = createKnownFiles();
-  const looker = createFileReader(folder, settings.concurrency);
+  const looker = createFileReader(folder, { limit: settings.concurrency, clock });
   const recursive = settings.recursive ?? false;
   const pickup = createPickup({ options, folder, looker, memory, onDirectory, onChange: changed });
   const watches = createDirectoryWatches({

@@ -1,0 +1,98 @@
+/** Samples single files of a folder with bounded concurrency; many at once on the sample thread. */
+import { access, constants, lstat } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../../runtime/index.ts';
+import { type FileSample, sampleOf } from './file-sample.ts';
+import { type SampleRequest, SampleThread } from './sample-thread.ts';
+import { createFifoQueue } from './sampling-queue.ts';
+
+export interface FileReader {
+  /** Never rejects. */
+  sample(fileName: string): Promise<FileSample>;
+  /** Error code when the file cannot be opened for reading; undefined when it can. */
+  refusal(fileName: string): Promise<string | undefined>;
+  /** Resolves when no sample is in progress. */
+  idle(): Promise<void>;
+}
+
+export interface FileReaderOptions {
+  /** Maximum number of concurrent samples, at least 1; further ones wait. */
+  readonly limit: number;
+  readonly clock: Pick<Clock, 'after'>;
+  /** @default that of the process */
+  readonly thread?: Pick<SampleThread, 'take'>;
+}
+
+/** Requests of one turn of the event loop from which one message costs less than a call of the file library for each. */
+const BATCH_MIN = 8;
+
+const SHARED = new SampleThread();
+
+export function createFileReader(
+  folder: string,
+  { limit, clock, thread = SHARED }: FileReaderOptions,
+): FileReader {
+  const waiting = createFifoQueue<() => void>();
+  let inFlight = 0;
+  let idlers: (() => void)[] = [];
+  let collected: SampleRequest[] = [];
+
+  function finished(): void {
+    inFlight -= 1;
+    waiting.shift()?.();
+    if (inFlight > 0) return;
+    const done = idlers;
+    idlers = [];
+    for (const resolve of done) resolve();
+  }
+
+  function inTurn<T>(begin: (finish: (result: T) => void) => void): Promise<T> {
+    return new Promise((resolve) => {
+      const run = () => {
+        inFlight += 1;
+        begin((result) => {
+          resolve(result);
+          finished();
+        });
+      };
+      if (inFlight < limit) run();
+      else waiting.push(run);
+    });
+  }
+
+  function ask(request: SampleRequest): void {
+    collected.push(request);
+    // Events of many files are reported in one turn, one by one.
+    if (collected.length === 1) setImmediate(send);
+  }
+
+  function send(): void {
+    const requests = collected;
+    collected = [];
+    if (requests.length >= BATCH_MIN && thread.take({ requests, clock, onLost: askLibrary })) return;
+    askLibrary(requests);
+  }
+
+  return {
+    sample: (fileName) =>
+      inTurn((finish) => ask({ kind: 'sample', path: join(folder, fileName), answer: finish })),
+    refusal: (fileName) =>
+      inTurn((finish) =>
+        ask({
+          kind: 'refusal',
+          path: join(folder, fileName),
+          answer: (code) => finish(code ?? undefined),
+        }),
+      ),
+    idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => idlers.push(resolve))),
+  };
+}
+
+/** Makes one call of the file library for each request; its threads are four. */
+function askLibrary(requests: readonly SampleRequest[]): void {
+  for (const request of requests) {
+    const { path } = request;
+    if (request.kind === 'sample') lstat(path, (error, stats) => request.answer(sampleOf(error, stats)));
+    else access(path, constants.R_OK, (error) => request.answer(error && (error.code ?? error.message)));
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * The thread that samples files of watched folders, one message for many files: a call of the file library for each
+ * file wakes two threads, which costs ten times the call itself. One thread serves all folders of the process. While it
+ * does not answer, as on a file system that hangs, the callers ask the file library.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../../runtime/index.ts';
+import type { FileSample } from './file-sample.ts';
+
+export type SampleRequest =
+  | { readonly kind: 'sample'; readonly path: string; readonly answer: (sample: FileSample) => void }
+  | { readonly kind: 'refusal'; readonly path: string; readonly answer: (code: string | null) => void };
+
+/** Paths of one message. */
+export interface ToSampleThread {
+  readonly samples: readonly string[];
+  readonly refusals: readonly string[];
+}
+
+/** Answers in the order of the paths. */
+export interface FromSampleThread {
+  readonly samples: readonly FileSample[];
+  readonly refusals: readonly (string | null)[];
+}
+
+export interface SampleBatch {
+  readonly requests: readonly SampleRequest[];
+  readonly clock: Pick<Clock, 'after'>;
+  /** Called with the requests instead of their answers when the thread is late or lost. */
+  readonly onLost: (requests: readonly SampleRequest[]) => void;
+}
+
+/** Time without an answer after which the file library is asked, milliseconds. */
+const LATE_MS = 1_000;
+
+/** The thread keeps nothing between two messages. */
+const MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
+
+export class SampleThread {
+  readonly #module: URL;
+  readonly #lateMs: number;
+  #worker: Worker | undefined;
+  #isOnline = false;
+  #isLost = false;
+  /** Batches that the thread has not answered, oldest first. An answer to a batch that was given up is ignored. */
+  #unanswered: { readonly batch: SampleBatch; isGivenUp: boolean }[] = [];
+  #cancelWait: (() => void) | undefined;
+
+  constructor(module: URL = new URL('./sample-worker.js', import.meta.url), lateMs: number = LATE_MS) {
+    this.#module = module;
+    this.#lateMs = lateMs;
+  }
+
+  /** False when the thread does not take the batch: it starts, is late, or is lost. The first call starts it. */
+  take(batch: SampleBatch): boolean {
+    if (!this.#isOnline || this.#worker === undefined) {
+      if (this.#worker === undefined && !this.#isLost) this.#start();
+      return false;
+    }
+    if (this.#unanswered[0]?.isGivenUp) return false;
+    this.#unanswered.push({ batch, isGivenUp: false });
+    if (this.#unanswered.length === 1) {
+      this.#worker.ref();
+      this.#await(batch.clock);
+    }
+    const paths = (kind: SampleRequest['kind']) =>
+      batch.requests.filter((request) => request.kind === kind).map(({ path }) => path);
+    this.#worker.postMessage({
+      samples: paths('sample'),
+      refusals: paths('refusal'),
+    } satisfies ToSampleThread);
+    return true;
+  }
+
+  #start(): void {
+    const worker = new Worker(this.#module, { resourceLimits: MEMORY });
+    this.#worker = worker;
+    // An idle thread keeps no process alive.
+    worker.unref();
+    worker.on('online', () => {
+      this.#isOnline = true;
+    });
+    worker.on('message', (answers: FromSampleThread) => this.#answer(answers));
+    worker.on('error', () => this.#lose());
+    worker.on('exit', () => this.#lose());
+  }
+
+  #answer({ samples, refusals }: FromSampleThread): void {
+    const answered = this.#unanswered.shift();
+    this.#cancelWait?.();
+    const next = this.#unanswered[0];
+    if (next === undefined) this.#worker?.unref();
+    else this.#await(next.batch.clock);
+    if (answered === undefined || answered.isGivenUp) return;
+    let nextSample = 0;
+    let nextRefusal = 0;
+    for (const request of answered.batch.requests) {
+      if (request.kind === 'sample') {
+        request.answer(samples[nextSample] ?? { is: 'gone' });
+        nextSample += 1;
+      } else {
+        request.answer(refusals[nextRefusal] ?? null);
+        nextRefusal += 1;
+      }
+    }
+  }
+
+  #await(clock: Pick<Clock, 'after'>): void {
+    this.#cancelWait = clock.after(this.#lateMs, () => this.#giveUp());
+  }
+
+  /** The batches behind the late one wait as long as it does, whatever their folder. */
+  #giveUp(): void {
+    const lost = this.#unanswered.filter(({ isGivenUp }) => !isGivenUp);
+    for (const one of lost) one.isGivenUp = true;
+    // Nobody waits for it any more.
+    this.#worker?.unref();
+    for (const { batch } of lost) batch.onLost(batch.requests);
+  }
+
+  /** It is not started again: what ended it would end it again. */
+  #lose(): void {
+    this.#isLost = true;
+    this.#isOnline = false;
+    this.#worker = undefined;
+    this.#cancelWait?.();
+    this.#giveUp();
+    this.#unanswered = [];
+  }
+}

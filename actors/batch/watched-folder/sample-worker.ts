@@ -1,0 +1,11 @@
+/** Samples files one after the other, on the thread that `sample-thread.ts` starts. */
+import { parentPort } from 'node:worker_threads';
+import { refusalSync, sampleSync } from './file-sample.ts';
+import type { FromSampleThread, ToSampleThread } from './sample-thread.ts';
+
+parentPort?.on('message', ({ samples, refusals }: ToSampleThread) => {
+  parentPort?.postMessage({
+    samples: samples.map(sampleSync),
+    refusals: refusals.map(refusalSync),
+  } satisfies FromSampleThread);
+});
