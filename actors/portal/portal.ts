@@ -262,6 +262,7 @@ export class Portal implements PortalService, HostedService {
       codes: new SigningCodes({ system, clock, codeFor }),
       certificates: new CertificateSigning({
         ...{ system, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
+        uploads,
         allowUnproven: options.allowUnproven ?? false,
         languageOf,
       }),

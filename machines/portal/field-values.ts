@@ -4,7 +4,15 @@
  */
 import { visibleText } from '../plain-text.ts';
 
-export const FIELD_TYPES = ['Text', 'Number', 'Date', 'Checkbox', 'Choice', 'Initials'] as const;
+export const FIELD_TYPES = [
+  'Text',
+  'Number',
+  'Date',
+  'Checkbox',
+  'Choice',
+  'Initials',
+  'Attachment',
+] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 /** Forms that a text can be required to have. */
 export const FIELD_FORMATS = ['Email', 'Digits', 'Letters', 'Phone'] as const;
@@ -29,7 +37,7 @@ export interface DocumentField {
   /** Shown to people. */
   readonly label: string;
   readonly isRequired: boolean;
-  /** Null for a field of the PDF's own form. */
+  /** Null for a field of the PDF's own form, and for an attachment that the pages do not show. */
   readonly place: FieldPlace | null;
   /** Full name of a field of the PDF's own form; null = made by the service. */
   readonly formField: string | null;
@@ -47,7 +55,10 @@ export interface DocumentField {
   readonly isReadOnly?: boolean;
 }
 
-/** Value of a field as it stands in the PDF and in replies: a checkbox is `true` or `false`, a date `2030-01-31`. */
+/**
+ * Value of a field as it stands in the PDF and in replies: a checkbox is `true` or `false`, a date `2030-01-31`, an
+ * attachment the name of its file.
+ */
 export interface FieldValue {
   readonly fieldId: string;
   readonly name: string;

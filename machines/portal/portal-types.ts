@@ -175,6 +175,12 @@ export interface Evidence {
   readonly at: Millis;
 }
 
+/** A value with the file that a participant attached. */
+export interface FilledValue extends FieldValue {
+  /** Of an attachment; absent for other fields. */
+  readonly attachment?: Attachment;
+}
+
 /** A signature or approval that was made. */
 export interface CompletedAction {
   readonly flowActionId: FlowActionId;
@@ -195,7 +201,7 @@ export interface CompletedAction {
   /** Names it in its file: the field of a PDF, the Id in XML, the content identifier in CMS. Null for approvals. */
   readonly fieldName: string | null;
   /** Filled in by the participant; absent = nothing. */
-  readonly values?: readonly FieldValue[];
+  readonly values?: readonly FilledValue[];
 }
 
 /** Signature format of a document. */
@@ -230,6 +236,8 @@ export interface Attachment {
    * Absent = given at creation.
    */
   readonly signatures?: number;
+  /** Field that a participant attached it in; absent = none. */
+  readonly fieldId?: string;
 }
 
 export interface Observer {

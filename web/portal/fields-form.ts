@@ -47,6 +47,8 @@ function control(field: DocumentField, id: string, needed: Html): Html {
         option === presetValue ? html`<option selected>${option}</option>` : html`<option>${option}</option>`,
       )}</select>`;
     }
+    case 'Attachment':
+      return html`<input id="${id}" type="file" accept="application/pdf,image/png,image/jpeg"${needed}>`;
     case 'Date':
       return html`<input id="${id}" type="date"${preset}${needed}>`;
     case 'Number': {

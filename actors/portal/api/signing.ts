@@ -56,6 +56,16 @@ export interface ElectronicSigning {
   /** The picture itself, as the signing page sends it; counts when there is no upload. */
   readonly image?: Buffer | undefined;
   readonly fieldValues?: FieldValuesInput | undefined;
+  readonly fieldFiles?: readonly FieldFileInput[] | undefined;
+}
+
+/** A file that a participant attaches; applications may name an upload in `fieldValues` instead. */
+export interface FieldFileInput {
+  /** Name of the field. */
+  readonly field: string;
+  /** Of the file. */
+  readonly name: string;
+  readonly content: Buffer;
 }
 
 /** Values by name of field. */
@@ -204,6 +214,7 @@ export interface PortalSigning {
       readonly certificate: Buffer;
       readonly positions: readonly MarkInput[];
       readonly fieldValues?: FieldValuesInput | undefined;
+      readonly fieldFiles?: readonly FieldFileInput[] | undefined;
     },
   ): Promise<StartedSignature>;
   /** Refusals: `InvalidTicket` for an unknown, used or expired token. */

@@ -333,7 +333,10 @@ export function blobsOf(context: DocumentContext): readonly BlobRef[] {
     add(image);
     add(state);
   }
-  for (const { state } of reservations) add(state);
+  for (const { state, values = [] } of reservations) {
+    add(state);
+    for (const { attachment } of values) add(attachment?.file.blob ?? null);
+  }
   for (const { image } of made) add(image);
   for (const attachment of attachments) add(attachment.file.blob);
   return found;

@@ -16,6 +16,7 @@ import { type MarkedFile, planMarks } from './mark-plans.ts';
 /** Fields of one action and of one document; ours. */
 const MAX_FIELDS = 100;
 const MAX_DOCUMENT_FIELDS = 500;
+const MAX_DOCUMENT_ATTACHMENTS = 20;
 const MAX_NAME_LENGTH = 100;
 const MAX_LABEL_LENGTH = 200;
 const MAX_OPTIONS = 100;
@@ -40,7 +41,9 @@ export function planFields(
     const { minimum = null, maximum = null } = input;
     if (minimum !== null && maximum !== null && minimum > maximum)
       throw invalid(`The field ${name} has a minimum above its maximum.`);
-    const place = formField === null ? placeOf(input, name, files) : null;
+    if (type === 'Attachment' && (formField !== null || input.value != null || input.readOnly === true))
+      throw invalid(`The attachment ${name} has no formField, value or readOnly.`);
+    const place = formField === null && !isUnshown(input) ? placeOf(input, name, files) : null;
     // It belongs to another document of the same call.
     if (place === undefined) return [];
     const field: DocumentField = {
@@ -53,6 +56,11 @@ export function planFields(
     };
     return [{ ...field, ...presetOf(field, input) }];
   });
+}
+
+/** True for an attachment whose name no page shows. */
+function isUnshown({ type, topLeftX, topLeftY, width, height }: FieldInput): boolean {
+  return type === 'Attachment' && [topLeftX, topLeftY, width, height].every((one) => one == null);
 }
 
 /** The value of the sender, checked like one of the participant. Refusals: `InvalidFieldValue`. */
@@ -80,7 +88,10 @@ function invalidValue(name: string, fault: string): PortalRefusal {
 
 /** Asserts that names are unique in the document. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
 export function assertFieldNames(actions: readonly { readonly fields?: readonly DocumentField[] }[]): void {
-  const names = actions.flatMap(({ fields = [] }) => fields.map(({ name }) => name));
+  const all = actions.flatMap(({ fields = [] }) => fields);
+  if (all.filter(({ type }) => type === 'Attachment').length > MAX_DOCUMENT_ATTACHMENTS)
+    throw tooMany('attachments that participants of one document add', MAX_DOCUMENT_ATTACHMENTS);
+  const names = all.map(({ name }) => name);
   if (names.length > MAX_DOCUMENT_FIELDS) throw tooMany('fields of one document', MAX_DOCUMENT_FIELDS);
   if (new Set(names).size < names.length) throw invalid('The fields of a document have different names.');
 }

@@ -10,12 +10,19 @@ export function formContent(
 ): SignatureContent['fields'] {
   const byField = new Map(values.map(({ fieldId, value }) => [fieldId, value]));
   return actions.flatMap(({ fields = [] }) =>
-    fields.map(({ id, type, label, place, formField, presetValue, isReadOnly }) => ({
-      name: formField ?? `Field_${id}`,
-      kind: type === 'Checkbox' ? 'checkbox' : 'text',
-      label,
-      place,
-      value: byField.get(id) ?? (isReadOnly === true ? (presetValue ?? null) : null),
-    })),
+    fields.flatMap(({ id, type, label, place, formField, presetValue, isReadOnly }) =>
+      // An attachment without a place.
+      place === null && formField === null
+        ? []
+        : [
+            {
+              name: formField ?? `Field_${id}`,
+              kind: type === 'Checkbox' ? 'checkbox' : 'text',
+              label,
+              place,
+              value: byField.get(id) ?? (isReadOnly === true ? (presetValue ?? null) : null),
+            } as const,
+          ],
+    ),
   );
 }

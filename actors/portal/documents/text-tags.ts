@@ -43,6 +43,7 @@ const TYPES: { readonly [type: string]: TagType } = {
   number: { field: { type: 'Number', extent: { width: 80, height: LINE } } },
   date: { field: { type: 'Date', extent: { width: 80, height: LINE } } },
   checkbox: { field: { type: 'Checkbox', extent: { width: LINE, height: LINE } } },
+  attachment: { field: { type: 'Attachment', extent: { width: 160, height: LINE } } },
   choice: { field: { type: 'Choice', extent: { width: 120, height: LINE } } },
 };
 
@@ -64,8 +65,9 @@ interface ReadTag {
 const TYPE = /^([a-z]+)(\*?)$/;
 const SIZE = /^(\d{1,4})x(\d{1,4})$/;
 
-/** A field that a tag places: it has neither a place nor a form field. */
-function isUnplaced({ topLeftX, topLeftY, width, height, formField }: FieldInput): boolean {
+/** A field that a tag places: it has neither a place nor a form field. Attachments need none. */
+function isUnplaced({ type, topLeftX, topLeftY, width, height, formField }: FieldInput): boolean {
+  if (type === 'Attachment') return false;
   return [topLeftX, topLeftY, width, height].every((one) => one == null) && !formField?.trim();
 }
 

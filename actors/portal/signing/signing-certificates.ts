@@ -33,6 +33,7 @@ import { inAscii } from '../documents/document-files.ts';
 import { digitsOfIdentifier } from '../documents/document-plans.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import type { LanguageOf } from '../tenants/languages.ts';
+import type { Uploads } from '../uploads/uploads.ts';
 import { nameOf, signatureTexts } from './apply-signature.ts';
 import { type MarkedSignature, signatureContent } from './signature-content.ts';
 import { assertTurn, assertVersion, evidenceOf, NATIONAL, type SigningCall } from './signing-access.ts';
@@ -59,6 +60,7 @@ export interface CertificateSigningDependencies {
   readonly directory: DocumentDirectory;
   readonly watch: DocumentWatch;
   readonly tickets: Tickets;
+  readonly uploads: Pick<Uploads, 'findUpload'>;
   /** Whose level and authorities are used. */
   readonly sealProfile: string;
   /** `Portal:AllowUnprovenCertificates`. */
@@ -81,7 +83,7 @@ export class CertificateSigning {
    */
   async start(
     call: SigningCall,
-    { certificate, positions, fieldValues }: Parameters<PortalSigning['startCertificate']>[1],
+    { certificate, positions, fieldValues, fieldFiles }: Parameters<PortalSigning['startCertificate']>[1],
   ): Promise<Started> {
     if (!isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant approves and does not sign.');
@@ -89,7 +91,7 @@ export class CertificateSigning {
     if (certificate.length === 0 || certificate.length > MAX_CERTIFICATE_BYTES)
       return rejected(verdictOf('certificate.malformed', 'The certificate cannot be read.'));
     const id = this.#dependencies.ids.uuid();
-    const filledIn = valuesOf(call.action, fieldValues);
+    const filledIn = await valuesOf(call, fieldValues, fieldFiles, this.#dependencies);
     const document = await this.#reserve(call, id, { marks: marksOf(call, positions), ...filledIn });
     return this.#started(document, call, id, { der: certificate.toString('base64') });
   }

@@ -169,8 +169,8 @@ export class SigningService implements PortalSigning {
     const hasInitials = marks.some(({ type }) => type === 'SignatureInitials');
     if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
       throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');
-    const filledIn = valuesOf(call.action, signing.fieldValues);
     const isConfirmed = await this.#checkCode(call, signing.emailCode, scene);
+    const filledIn = await valuesOf(call, signing.fieldValues, signing.fieldFiles, this.#dependencies);
     const id = ids.uuid();
     const { context, turn } = call;
     const waiting = watch.whenChanged(context.id, settling(id), SIGNING_TIMEOUT_MS);

@@ -122,6 +122,11 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Values by name of field: text, number or boolean. Required fields must have one.',
     { city: 'Lisbon' },
   ],
+  fieldFiles:
+    'Files for fields of the type `Attachment`: PDF, PNG or JPEG, at most 4 MiB each; the request has at most 8 MiB. With a key, `fieldValues` may name an upload instead.',
+  'fieldFiles.contentB64': ['The file, as Base64.', 'JVBERi0xLjc='],
+  'fieldFiles.field': ['Name of the field.', 'passport'],
+  'fieldFiles.name': ['Name of the file.', 'passport.pdf'],
   fields: 'Fields that the participant fills in before signing. At most 100.',
   'editedFlowActions.fields':
     'Fields in place of those of the action; an empty list removes them. Refused with `FieldsNotEditable` after a signature with a certificate. Left out: they stay.',

@@ -16,7 +16,8 @@ export type LargeBody =
   | 'template'
   | 'template-documents'
   | 'template-generation'
-  | 'electronic-signature';
+  | 'electronic-signature'
+  | 'certificate-signature';
 
 export type BodyTask =
   | { readonly task: 'credentials'; readonly bytes: Uint8Array }

@@ -23,6 +23,7 @@ import {
   completeInput,
   electronicInput,
   electronicSigning,
+  filesOf,
   startInput,
 } from '../input/signing-inputs.ts';
 import { DONE, type PortalRequest, portalRoute } from '../route.ts';
@@ -73,6 +74,7 @@ const CERTIFICATE = [
   'DocumentUnreadable',
   'InvalidFieldValue',
   'SigningFailed',
+  'UploadNotFound',
 ] as const;
 
 /** Description of routes with two ways of authentication. */
@@ -105,8 +107,8 @@ type Named = {
   readonly documentVersion?: number | null | undefined;
 };
 
-/** Maximum size of an electronic signature request, bytes: a picture of two MiB in Base64, and a thousand marks. */
-const PICTURE_BODY_BYTES = 4 * 1024 * 1024;
+/** Maximum size of a signature request, bytes: a picture and files in Base64, and a thousand marks. */
+const SIGNATURE_BODY_BYTES = 8 * 1024 * 1024;
 
 export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
   /** Refusals: `InvalidTicket`, `DocumentIsDeleted`, `Unauthorized`, `Forbidden`. */
@@ -139,7 +141,7 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
         headers: ['user-agent'],
         params: params as z.ZodType<SigningMethod>,
         body: electronicInput,
-        maxBodyBytes: PICTURE_BODY_BYTES,
+        maxBodyBytes: SIGNATURE_BODY_BYTES,
         largeBody: 'electronic-signature',
         authorize: withTicket,
         responses: { 200: 'empty' },
@@ -162,16 +164,21 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
         auth,
         params: params as z.ZodType<SigningMethod>,
         body: startInput,
+        maxBodyBytes: SIGNATURE_BODY_BYTES,
+        largeBody: 'certificate-signature',
         authorize: withTicket,
         responses: { 200: startedShape },
         examples: { request: { ...example, certificate: 'MIIDazCCAlOgAwIBAgIU' } },
         refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
         async handle(request) {
-          const { certificate, signaturePosition, signaturePositions, fieldValues } = request.body;
+          const { certificate, signaturePosition, signaturePositions, fieldValues, fieldFiles } =
+            request.body;
           const started = await signing.startCertificate(accessOf(request), {
-            certificate,
+            // Bytes decoded by another thread are not a `Buffer`.
+            certificate: Buffer.from(certificate),
             positions: signaturePositions ?? (signaturePosition ? [signaturePosition] : []),
             fieldValues: fieldValues ?? undefined,
+            fieldFiles: filesOf(fieldFiles),
           });
           return json(200, {
             success: started.success,

@@ -48,6 +48,9 @@ const attachmentShape = z
       .describe(
         'Number of signatures of a signed file that was merged into the envelope, which does not contain them; null for other attachments.',
       ),
+    fieldId: id
+      .optional()
+      .describe('Field that a participant attached the file in; left out for other attachments.'),
   })
   .meta({ id: 'Attachment' });
 
@@ -201,6 +204,7 @@ function attachmentBody(attachment: Attachment, view: DocumentView): z.infer<typ
     createdBy: createdByBody(view.createdBy),
     isPrivate: attachment.isPrivate,
     signaturesNotInEnvelope: attachment.signatures ?? null,
+    ...(attachment.fieldId !== undefined && { fieldId: attachment.fieldId }),
   };
 }
 

@@ -1,9 +1,6 @@
-/**
- * Types of a document: its context, its messages and its effects. All plain data.
- * Source: docs/portal-values.md §§5-10, 13-15.
- */
+/** Types of a document: context, messages and effects. All plain data. Source: docs/portal-values.md §§5-10, 13-15. */
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
-import type { DocumentField, FieldPlace, FieldValue } from '../field-values.ts';
+import type { DocumentField, FieldPlace } from '../field-values.ts';
 import type {
   ActionPlan,
   Attachment,
@@ -16,6 +13,7 @@ import type {
   DocumentSummary,
   Evidence,
   FileEntry,
+  FilledValue,
   FlowAction,
   InitialsMode,
   MailRequest,
@@ -105,7 +103,7 @@ export interface AcceptedSignature {
   /** True: no mails about its consequences. */
   readonly isQuiet: boolean;
   /** Filled in by the participant; absent = nothing. */
-  readonly values?: readonly FieldValue[];
+  readonly values?: readonly FilledValue[];
 }
 
 /** An application that vouches for a signer. */
@@ -134,7 +132,7 @@ export interface Reservation {
   /** Lower-case hex SHA-256; null while it is in progress. */
   readonly certificate: string | null;
   /** As for an accepted signature. */
-  readonly values?: readonly FieldValue[];
+  readonly values?: readonly FilledValue[];
 }
 
 /** Reason why accepted work is not done yet. */
@@ -260,7 +258,7 @@ export type DocumentMessage = {
       /** Version of the document that the evidence names; absent = the current one. */
       readonly version?: number;
       /** Checked; absent = none. */
-      readonly values?: readonly FieldValue[];
+      readonly values?: readonly FilledValue[];
     } & Turn)
   | ({
       readonly type: 'APPROVE';
@@ -279,7 +277,7 @@ export type DocumentMessage = {
       /** As for SIGN. */
       readonly version?: number;
       /** As for SIGN. */
-      readonly values?: readonly FieldValue[];
+      readonly values?: readonly FilledValue[];
     } & Turn)
   | {
       readonly type: 'BEGUN';

@@ -120,7 +120,9 @@ export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) =
     ...(additionalInfo !== undefined && { additionalInfo }),
     current: file.blob,
     attachments: [
-      ...document.attachments.filter((attachment) => attachment.signatures === undefined),
+      ...document.attachments.filter(
+        ({ signatures, fieldId }) => signatures === undefined && fieldId === undefined,
+      ),
       ...(message.signedOriginals ?? []),
     ],
     signatures: null,

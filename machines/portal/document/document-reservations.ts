@@ -14,6 +14,7 @@ import {
   nameOf,
   pendingTurnOf,
   signingTimeAt,
+  withAttachments,
   withoutReservations,
 } from './participant-actions.ts';
 
@@ -91,7 +92,11 @@ export const complete: DecisionFunction<'COMPLETE'> = (document, message) => {
   // It signs the current file, so it is added before signatures that wait for a retry.
   const accepted =
     document.format === 'Cades' ? [...document.accepted, signature] : [signature, ...document.accepted];
-  const updated = { ...withoutReservations(document, reservation), accepted, updateDate: at };
+  const updated = {
+    ...withAttachments(withoutReservations(document, reservation), values),
+    accepted,
+    updateDate: at,
+  };
   return {
     ...applySignatureEffect(updated),
     note: `${nameOf(turn)} signed with a certificate.`,

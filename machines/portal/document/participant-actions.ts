@@ -5,7 +5,7 @@
  */
 
 import type { Millis } from '../../ids.ts';
-import type { CompletedAction } from '../portal-types.ts';
+import type { CompletedAction, FilledValue } from '../portal-types.ts';
 import type { AcceptedSignature, DocumentContext, Turn } from './document-context.ts';
 import {
   announceEffect,
@@ -84,13 +84,22 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
     ...(values !== undefined && { values }),
   };
   const accepted = [...document.accepted, signature];
-  const updated = { ...document, accepted, updateDate: at };
+  const updated = { ...withAttachments(document, values), accepted, updateDate: at };
   return {
     ...applySignatureEffect(updated),
     note: `${nameOf(turn)} signed.`,
     doneBy: turnBy(turn.user, evidence),
   };
 };
+
+/** Adds the files of a signature to the attachments. */
+export function withAttachments(
+  document: DocumentContext,
+  values: readonly FilledValue[] = [],
+): DocumentContext {
+  const added = values.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment]));
+  return added.length === 0 ? document : { ...document, attachments: [...document.attachments, ...added] };
+}
 
 export function nameOf({ user }: NonNullable<ReturnType<typeof turnOf>>): string {
   return user.name ?? user.email ?? user.identifier ?? 'A participant';
@@ -132,7 +141,9 @@ export function turnCompleted(
     {
       type: made.kind === 'approval' ? 'DocumentApproved' : 'DocumentSigned',
       ...(user && { by: actorOf(turn, user) }),
-      ...(made.values !== undefined && { values: made.values }),
+      ...(made.values !== undefined && {
+        values: made.values.map(({ attachment: _, ...value }) => value),
+      }),
     },
   );
   const news = announceEffect(event);

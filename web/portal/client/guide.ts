@@ -159,6 +159,12 @@ function startGuideFields(
     const control = controlOf(place);
     part.replaceChildren();
     if (control === undefined) return false;
+    // A file is chosen in one control only.
+    if (isFile(control)) {
+      control.scrollIntoView({ block: 'center' });
+      control.focus({ preventScroll: true });
+      return true;
+    }
     const copy = copyOf(control);
     copy.addEventListener('keydown', (event) => {
       const isEnter = event instanceof KeyboardEvent && event.key === 'Enter';
@@ -189,7 +195,11 @@ function isControl(element: Node | undefined): element is Control {
 
 function textOf(control: Control): string {
   if (isTick(control)) return control.checked ? TICKED : '';
-  return control.value;
+  return isFile(control) ? (control.files?.[0]?.name ?? '') : control.value;
+}
+
+function isFile(control: Control): control is HTMLInputElement {
+  return control instanceof HTMLInputElement && control.type === 'file';
 }
 
 function isTick(control: Control): control is HTMLInputElement {

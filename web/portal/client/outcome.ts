@@ -92,6 +92,7 @@ export function filledFields({
       return null;
     }
     control.removeAttribute('aria-invalid');
+    if (control instanceof HTMLInputElement && control.type === 'file') continue;
     const isTick = control instanceof HTMLInputElement && control.type === 'checkbox';
     values[name] = isTick ? control.checked : control.value;
   }
@@ -105,4 +106,52 @@ function controlOf(index: number): Control | undefined {
     element instanceof HTMLSelectElement ||
     element instanceof HTMLTextAreaElement;
   return isControl ? element : undefined;
+}
+
+/** Most bytes of all files of a signature. */
+const MAX_FILES_BYTES = 5_000_000;
+const MAX_FILE_BYTES = 4_000_000;
+
+/** A file as the service takes it. */
+export interface ChosenFile {
+  readonly field: string;
+  readonly name: string;
+  readonly contentB64: string;
+}
+
+/** Returns the files of attachments; null when they are too large, as the page then says at the largest. */
+export async function chosenFiles({
+  fields,
+  words,
+}: Pick<SigningData, 'fields' | 'words'>): Promise<readonly ChosenFile[] | null> {
+  const chosen = fields.flatMap(({ name }, index) => {
+    const control = controlOf(index);
+    const file = control instanceof HTMLInputElement ? control.files?.[0] : undefined;
+    return control === undefined || file === undefined ? [] : [{ name, control, file }];
+  });
+  const [largest] = chosen.toSorted((one, other) => other.file.size - one.file.size);
+  const total = chosen.reduce((sum, { file }) => sum + file.size, 0);
+  if (largest !== undefined && (total > MAX_FILES_BYTES || largest.file.size > MAX_FILE_BYTES)) {
+    showMissing(largest.control, words.filesTooLarge);
+    return null;
+  }
+  return Promise.all(
+    chosen.map(async ({ name, file }) => ({
+      field: name,
+      name: file.name,
+      contentB64: await base64Of(file),
+    })),
+  );
+}
+
+function base64Of(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('error', () => reject(reader.error));
+    reader.addEventListener('load', () => {
+      const text = String(reader.result);
+      resolve(text.slice(text.indexOf(',') + 1));
+    });
+    reader.readAsDataURL(file);
+  });
 }

@@ -65,7 +65,8 @@ function keepTyped(field: Element | undefined): void {
     field instanceof HTMLInputElement ||
     field instanceof HTMLTextAreaElement ||
     field instanceof HTMLSelectElement;
-  if (!isText) return;
+  // A script cannot choose a file again.
+  if (!isText || field.type === 'file') return;
   const name = `${field.id} ${data.ticket}`;
   const draft = sessionDraft.read(name);
   if (draft !== undefined && isTick) field.checked = draft === 'true';
