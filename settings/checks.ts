@@ -4,13 +4,11 @@
  * Source: docs/batch-values.md §1 row 3, §5 (`Storage:Inputs`).
  */
 import { join, relative, sep } from 'node:path';
-import { checkHosting } from './hosting-checks.ts';
 import { checkLogging } from './logging-table.ts';
 import { checkJobWebhooks } from './notifications-table.ts';
 import { checkPortal } from './portal-checks.ts';
 import { checkRemoteSigner } from './remote-table.ts';
 import type { Fault, Warning } from './report.ts';
-import { checkRuntime } from './runtime-checks.ts';
 import { checkEncryption, checkSigning } from './signing-checks.ts';
 import type { InputSettings, Settings } from './table.ts';
 
@@ -134,4 +132,59 @@ function overlap(left: string, right: string): boolean {
 /** True when `inner` is `outer` or somewhere below it. Both absolute. */
 function isInside(inner: string, outer: string): boolean {
   return relative(outer, inner).split(sep)[0] !== '..';
+}
+
+/**
+ * Checks proxies and https.
+ *
+ * Source: docs/batch-values.md §5, `Hosting:ForwardedHeaders` and `Hosting:RequireHttps`.
+ */
+function checkHosting({ hosting }: Settings, faults: Fault[], warnings: Warning[]): void {
+  const { enabled, trustAnyProxy, knownProxies, knownNetworks } = hosting.forwardedHeaders;
+  const listed = knownProxies.length + knownNetworks.length > 0;
+  if (enabled && !trustAnyProxy && !listed) {
+    faults.push({
+      key: 'Hosting:ForwardedHeaders:Enabled',
+      rule: 'is true, which needs proxies to trust: KnownProxies, KnownNetworks or TrustAnyProxy',
+    });
+  }
+  if (trustAnyProxy && listed) {
+    faults.push({
+      key: 'Hosting:ForwardedHeaders:TrustAnyProxy',
+      rule: 'is true, which leaves KnownProxies and KnownNetworks without meaning; use one or the other',
+    });
+  }
+  if (!enabled && (trustAnyProxy || listed)) {
+    warnings.push({
+      key: 'Hosting:ForwardedHeaders:Enabled',
+      text: 'is false, so the proxies named below it are not trusted',
+    });
+  }
+  if (hosting.requireHttps && hosting.tls.certificatePath === undefined && !enabled) {
+    warnings.push({
+      key: 'Hosting:RequireHttps',
+      text: 'is true, but without Hosting:Tls or Hosting:ForwardedHeaders every request counts as http and is redirected',
+    });
+  }
+}
+
+/** Adds a fault for each key that does not fit `Runtime:Store`. Source: docs/configuration.md. */
+function checkRuntime({ runtime }: Settings, faults: Fault[]): void {
+  if (runtime.store !== 'postgres') return;
+  const { url } = runtime.postgres;
+  if (url === undefined)
+    faults.push({ key: 'Runtime:Postgres:Url', rule: 'is required by Runtime:Store=postgres' });
+  else if (!isPostgresUrl(url))
+    faults.push({
+      key: 'Runtime:Postgres:Url',
+      rule: 'must be like postgres://user:password@host:port/database',
+    });
+  if (runtime.shards !== 1)
+    faults.push({ key: 'Runtime:Shards', rule: 'must be 1 with Runtime:Store=postgres' });
+}
+
+function isPostgresUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, pathname } = new URL(text);
+  return (protocol === 'postgres:' || protocol === 'postgresql:') && hostname !== '' && pathname.length > 1;
 }

@@ -6,7 +6,6 @@
  */
 import { isAbsolute, join, resolve } from 'node:path';
 import { JsonFault, readJsonEntries } from './json.ts';
-import { keyByIndex, profileNameIn } from './profile-names.ts';
 import type { Fault } from './report.ts';
 
 export type EnvironmentName = 'Production' | 'Development';
@@ -140,4 +139,38 @@ function readSettingsFile(
     const why = error instanceof JsonFault ? error.message : `cannot be read (${String(code ?? 'unknown')})`;
     faults.push({ key: shown, rule: error instanceof JsonFault ? `is not JSON: ${why}` : why });
   }
+}
+
+/**
+ * Beginning of a key with the name of a profile: `Signing:Profiles:invoices:…` stands for
+ * `Signing:Profiles:<index of invoices>:…` in variables, because indexes change with the order of the entries.
+ *
+ * Source: docs/batch-values.md §5.
+ */
+const PROFILES = 'signing:profiles:';
+
+/** Returns the name in a key below `Signing:Profiles`; undefined for an index, and for any other key. */
+function profileNameIn(key: string): string | undefined {
+  if (!key.toLowerCase().startsWith(PROFILES)) return undefined;
+  const [name = '', ...members] = key.slice(PROFILES.length).split(':');
+  return members.length > 0 && !/^\d+$/.test(name) ? name : undefined;
+}
+
+/**
+ * Returns the key by index.
+ * @param entries names found in the sources so far, by lower-case key
+ * @returns undefined when no profile has the name; `_` also stands for the `-` of a name, which shells do not allow
+ */
+function keyByIndex(
+  key: string,
+  name: string,
+  entries: ReadonlyMap<string, { readonly text: string | undefined }>,
+): string | undefined {
+  const wanted = name.toLowerCase().replaceAll('_', '-');
+  for (const [declared, { text }] of entries) {
+    const index = /^signing:profiles:(\d+):name$/.exec(declared)?.[1];
+    if (index === undefined || text?.toLowerCase() !== wanted) continue;
+    return `${key.slice(0, PROFILES.length)}${index}${key.slice(PROFILES.length + name.length)}`;
+  }
+  return undefined;
 }

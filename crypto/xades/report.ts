@@ -29,7 +29,6 @@ import {
 import { attributeOf, childrenNamed, FormFault, type SignatureNode } from './validation/signature-node.ts';
 import { readSignatureForm, type SignatureFormat } from './validation/signed-info.ts';
 import { bindSigner } from './validation/signer-certificate.ts';
-import { parseDateTime } from './validation/signing-time.ts';
 import { timestampsOf } from './validation/timestamps.ts';
 
 /** Nesting limit of counter-signatures; deeper ones are not examined. */
@@ -225,4 +224,25 @@ function brokenReport(name: string, message: string): SignatureInfo {
     scope: { kind: 'content', description: 'nothing that can be found' },
     findings: [{ status: 'failed', type: 'structure.signature', message, subIndication: 'FORMAT_FAILURE' }],
   };
+}
+
+/** SigningTime is an xs:dateTime (EN 319 132-1 §5.2.1). */
+const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
+
+interface ClaimedTime {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** False: the text has no time zone, and UTC is assumed. */
+  readonly zoned: boolean;
+}
+
+/** Parses an xs:dateTime; undefined for anything that is not a time between the years 0 and 9999. */
+function parseDateTime(text: string): ClaimedTime | undefined {
+  const found = DATE_TIME.exec(text);
+  if (found === null) return undefined;
+  const [, year, month, day, hour, minute, second, fraction = '', zone] = found;
+  const at = Date.parse(
+    `${year}-${month}-${day}T${hour}:${minute}:${second}${fraction.slice(0, 4)}${zone ?? 'Z'}`,
+  );
+  return Number.isNaN(at) ? undefined : { at, zoned: zone !== undefined };
 }

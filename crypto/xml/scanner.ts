@@ -2,7 +2,7 @@
  * Lexical level of the reader: a position in the UTF-8 bytes, and the tokens that several constructs share. Every
  * refusal is `xml.malformed` with line and column.
  */
-import type { CryptoError } from '../core/types.ts';
+import { CryptoError } from '../core/types.ts';
 import {
   AMPERSAND,
   COLON,
@@ -12,6 +12,7 @@ import {
   isSpace,
   isXmlCharacter,
   LESS,
+  LF,
   NAME_CLASS,
   SEMICOLON,
   SPACE,
@@ -19,7 +20,6 @@ import {
 } from './characters.ts';
 import { MAX_NAME_LENGTH } from './limits.ts';
 import type { Name, Names } from './names.ts';
-import { malformed } from './position.ts';
 
 const PREDEFINED: { readonly [name: string]: number } = {
   lt: 0x3c,
@@ -180,4 +180,29 @@ export class Scanner {
 
 function hex(byte: number): string {
   return `U+${byte.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** Computes line and column (both from 1, columns in characters) of a byte offset in a UTF-8 document. */
+function positionOf(bytes: Buffer, offset: number): { readonly line: number; readonly column: number } {
+  let line = 1;
+  let lineStart = 0;
+  for (let at = bytes.indexOf(LF); at >= 0 && at < offset; at = bytes.indexOf(LF, at + 1)) {
+    line++;
+    lineStart = at + 1;
+  }
+  let column = 1;
+  for (let at = lineStart; at < offset && at < bytes.length; at++) {
+    // Continuation bytes belong to the preceding character.
+    if (((bytes[at] ?? 0) & 0xc0) !== 0x80) column++;
+  }
+  return { line, column };
+}
+
+/** Creates the error `xml.malformed` with position and problem. */
+function malformed(bytes: Buffer, offset: number, problem: string): CryptoError {
+  const { line, column } = positionOf(bytes, offset);
+  return new CryptoError(
+    'xml.malformed',
+    `The XML is not well-formed at line ${line}, column ${column}: ${problem}.`,
+  );
 }

@@ -1,13 +1,13 @@
 /** Stores the webhook deliveries of a job that ended: one for each webhook that is called for such an end. */
 
 import type { JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
-import type { JobId } from '../../../machines/ids.ts';
+import type { JobId, Millis } from '../../../machines/ids.ts';
 import { type EffectContext, Retryable } from '../../../runtime/index.ts';
 import type { JobHandler } from '../effects/effect-handler.ts';
 import type { JobActor } from '../job-records/job-index.ts';
+import { jobDetail } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { jobDeliveryAddress, jobDeliveryId } from './job-deliveries.ts';
-import { jobEventBody } from './job-event-body.ts';
 import { type JobEventType, type JobWebhook, jobEventType } from './job-webhook.ts';
 
 /** A repeated run finds the deliveries of the first: each has the id of its webhook and job. */
@@ -55,4 +55,29 @@ async function enqueue(
   if (created.accepted) return created.durable;
   if (created.because === 'exists') return;
   throw new Retryable('webhook.not-stored', `The webhook delivery was refused: ${created.because}.`);
+}
+
+/**
+ * Body of a call: UTF-8 JSON. `data` has the members of `GET /api/jobs/{id}` without `history`.
+ *
+ * Source: docs/webhooks.md; Standard Webhooks specification 1.0, "Payload".
+ */
+function jobEventBody(type: JobEventType, job: JobActor): string {
+  const { history: _, createdAt, updatedAt, queuedAt, awaitingSignerSince, ...detail } = jobDetail(job, []);
+  const { endedAt } = job.context;
+  return JSON.stringify({
+    type,
+    timestamp: isoTime(endedAt ?? updatedAt),
+    data: {
+      ...detail,
+      createdAt: isoTime(createdAt),
+      updatedAt: isoTime(updatedAt),
+      queuedAt: isoTime(queuedAt),
+      awaitingSignerSince: awaitingSignerSince === null ? null : isoTime(awaitingSignerSince),
+    },
+  });
+}
+
+function isoTime(at: Millis): string {
+  return new Date(at).toISOString();
 }

@@ -7,14 +7,21 @@ import {
   buildCertificationPaths,
   certificateOfState,
   checkSigningCertificate,
+  companyNumber,
   externalSigner,
   holderIdentifiers,
+  readCertificate,
   type SigningServices,
   UNPROVEN,
 } from '../../../crypto/index.ts';
+import type { CertificateType } from '../../../machines/portal/portal-types.ts';
 import { describeFailure } from '../../../runtime/index.ts';
-import type { BeginSigningTask, CertificateVerdict, PortalResults } from '../portal-tasks.ts';
-import { unmetRequirement } from './certificate-requirements.ts';
+import type {
+  BeginSigningTask,
+  CertificateRequirements,
+  CertificateVerdict,
+  PortalResults,
+} from '../portal-tasks.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
 import { revocationSource } from './revocation-answers.ts';
 import { type FormatParameters, formatParameters, invisible, levelOf } from './signature-parameters.ts';
@@ -126,4 +133,41 @@ function writeState(path: string, state: string): { readonly sha256: string; rea
     closeSync(file);
   }
   return { sha256: createHash('sha256').update(bytes).digest('hex'), length: bytes.length };
+}
+
+/** Arcs of certificate policies below 2.16.76.1.2, by certificate type. */
+const IDENTIFIER_ARCS: { readonly [type in CertificateType]: number } = {
+  A1: 1,
+  A2: 2,
+  A3: 3,
+  A4: 4,
+  S1: 101,
+  S2: 102,
+  S3: 103,
+  S4: 104,
+  T3: 303,
+  T4: 304,
+};
+
+/**
+ * Lists the requirements of a flow action that its signer's certificate does not meet, in one sentence; undefined for none.
+ *
+ * Source: docs/portal-values.md §6, `required…ToSign`.
+ * @param der the certificate
+ */
+function unmetRequirement(
+  der: Buffer,
+  { type, holder, companyIdentifier }: CertificateRequirements,
+): string | undefined {
+  const certificate = readCertificate(der);
+  const company = companyNumber(certificate);
+  const arc = type === null ? '' : `2.16.76.1.2.${IDENTIFIER_ARCS[type]}.`;
+  if (type !== null && !certificate.policies?.some((policy) => `${policy}.`.startsWith(arc)))
+    return `The action asks for a certificate of the type ${type}.`;
+  if (holder === 'Company' && company === undefined) return 'The action asks for a certificate of a company.';
+  if (holder === 'Individual' && company !== undefined)
+    return 'The action asks for a certificate of a person.';
+  if (companyIdentifier !== null && company !== companyIdentifier)
+    return 'The action asks for a certificate of another company.';
+  return undefined;
 }

@@ -1,11 +1,11 @@
 /** Signatures of a document made here: its file's signatures with the participants of its flow. */
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
-import type { CompletedAction } from '../../../machines/portal/portal-types.ts';
+import type { CompletedAction, Participant } from '../../../machines/portal/portal-types.ts';
 import type { DescribedSignature } from '../../shared/signature-records.ts';
 import type { SignatureView } from '../../shared/signature-view.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import type { DescribedFiles, FileToDescribe } from './described-files.ts';
-import { evidenceView } from './evidence-view.ts';
+import { evidenceDigest, evidenceFile, type SignedEvidence } from './evidence-file.ts';
 
 /**
  * Returns all signatures of the file, including document time-stamps and signatures that were in the uploaded file. They
@@ -128,5 +128,33 @@ function ownView(view: SignatureView, made: CompletedAction, document: DocumentC
     isElectronic: true,
     signingTime: made.evidence?.at ?? made.at,
     evidences: evidenceView(made, participant, { id, key, sha256: file.blob.sha256 }),
+  };
+}
+
+/** Evidence as clients read it; null for a signature with a certificate only. Source: docs/portal-values.md §17. */
+function evidenceView(
+  { flowActionId, evidence, evidenceSha256 }: CompletedAction,
+  participant: Participant,
+  document: SignedEvidence['document'],
+): Readonly<Record<string, unknown>> | null {
+  if (evidence === null) return null;
+  const file = evidenceFile({ document, flowActionId, participant, evidence });
+  return {
+    ipAddress: evidence.ipAddress,
+    userAgent: evidence.userAgent,
+    authenticationTypes: evidence.authenticationTypes,
+    accountVerifiedEmail: null,
+    authenticatedEmail: evidence.authenticatedEmail,
+    authenticatedPhoneNumberLastDigits: null,
+    authenticatedPhoneNumber: null,
+    authenticatedApplication: evidence.authenticatedApplication,
+    authenticatedSelfie: null,
+    authenticatedPix: null,
+    geolocation: evidence.geolocation,
+    timestamp: new Date(evidence.at).toISOString(),
+    evidencesSha256: evidenceSha256,
+    // Only sealed evidence, matched by digest.
+    file: evidenceDigest(file) === evidenceSha256 ? file.toString('base64') : null,
+    fileTicket: null,
   };
 }

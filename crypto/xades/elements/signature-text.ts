@@ -14,11 +14,13 @@
 import { createHash } from 'node:crypto';
 import { TAG } from '../../../base/asn1/tags.ts';
 import { sequence, tlv } from '../../asn1/write.ts';
-import type {
-  DigestName,
-  SignatureAlgorithm,
-  SignatureParameters,
-  SignerIdentity,
+import {
+  CryptoError,
+  type DigestName,
+  type SignatureAlgorithm,
+  type SignatureParameters,
+  type SignaturePolicy,
+  type SignerIdentity,
 } from '../../core/types.ts';
 import { readCertificate } from '../../x509/certificate.ts';
 import {
@@ -29,7 +31,7 @@ import {
   signatureUriOf,
   XADES,
 } from './identifiers.ts';
-import { policyText } from './policy-text.ts';
+import { uriText } from './uri-text.ts';
 
 /** Reference to one signed item other than the signed properties. */
 export interface DataReference {
@@ -235,5 +237,33 @@ function signedInfoText(
     `<ds:SignatureMethod Algorithm="${signatureUriOf(algorithm)}"></ds:SignatureMethod>${data}` +
     `<ds:Reference Type="${SIGNED_PROPERTIES_TYPE}" URI="#${id}-properties">` +
     `<ds:Transforms>${transformText(EXCLUSIVE_C14N)}</ds:Transforms>${value(propertiesDigest)}</ds:SignedInfo>`
+  );
+}
+
+/**
+ * Builds SignaturePolicyIdentifier for SignedProperties, which makes a signature an EPES one (EN 319 132-1 §5.2.9).
+ *
+ * SignaturePolicyIdentifier = SignaturePolicyId | SignaturePolicyImplied
+ * SignaturePolicyId = SigPolicyId { Identifier }, ds:Transforms?, SigPolicyHash, SigPolicyQualifiers { SPURI … }?
+ *
+ * @param ds declaration to write on the elements of XML Signature
+ * @throws {CryptoError} `request.invalid` for an identifier that is not a dotted OID, or a location that is not a URI
+ */
+function policyText({ oid, digest, hash, uri }: SignaturePolicy, ds: string): string {
+  if (!/^[0-2](\.\d+)+$/.test(oid)) {
+    throw new CryptoError('request.invalid', `The policy identifier "${oid}" is not dotted numbers.`);
+  }
+  const qualifiers =
+    uri === undefined
+      ? ''
+      : '<xades:SigPolicyQualifiers><xades:SigPolicyQualifier>' +
+        `<xades:SPURI>${uriText(uri, "the policy's location")}</xades:SPURI>` +
+        '</xades:SigPolicyQualifier></xades:SigPolicyQualifiers>';
+  return (
+    '<xades:SignaturePolicyIdentifier><xades:SignaturePolicyId><xades:SigPolicyId>' +
+    `<xades:Identifier Qualifier="OIDAsURN">urn:oid:${oid}</xades:Identifier></xades:SigPolicyId>` +
+    `<xades:SigPolicyHash><ds:DigestMethod${ds} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
+    `<ds:DigestValue${ds}>${hash.toString('base64')}</ds:DigestValue></xades:SigPolicyHash>` +
+    `${qualifiers}</xades:SignaturePolicyId></xades:SignaturePolicyIdentifier>`
   );
 }
