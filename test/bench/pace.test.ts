@@ -56,7 +56,7 @@ test('a request that is begun late, because this process was busy, counts from w
   t.true(latency.p99 >= 38, `p99 ${latency.p99}`);
 });
 
-test('what is done while warming up is not measured, and what is refused is counted apart', async (t) => {
+test('requests of the warm-up are not measured, and refused ones are counted apart', async (t) => {
   const clock = new SimulatedClock();
   const answer = async (n: number) => {
     await clock.sleep(n < 100 ? 500 : 1);

@@ -92,7 +92,7 @@ test('a report names what is wrong: another signer, another content, no trusted 
   }
 });
 
-test('what is not signed is a report that is not ok, in every format', (t) => {
+test('an unsigned file gives a report that is not ok, in every format', (t) => {
   for (const format of FORMATS) {
     for (const content of [...Object.values(GOOD), Buffer.alloc(0), Buffer.alloc(300, 0x30)]) {
       const { input } = paths(content);

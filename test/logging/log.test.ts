@@ -49,7 +49,7 @@ test('percent signs in a text and names that the serializer uses are written as 
   t.is((await lines())[0]?.slice(31), '100% of %s, %%d {Level: "a", At: 1, Text: "b", Properties: "c"}');
 });
 
-test('nothing in a line can start another one or act on a terminal', async (t) => {
+test('a value in a log line can neither start another line nor act on a terminal', async (t) => {
   const { log, lines } = logToFile();
   const forged = 'a\n2026-05-26T15:42:11.123Z [INF] forged\r\u001b[2Jb\u2028c\u0085d\u202ee\u0000';
   log.info(forged, { [`na\nme`]: forged, quoted: 'say "hi" \\' });

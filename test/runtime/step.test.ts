@@ -301,7 +301,7 @@ test('events that XState keeps for itself are refused', (t) => {
   }
 });
 
-test('what cannot be stored is refused by name', (t) => {
+test('a step refuses by name a value that cannot be stored', (t) => {
   const bad = setup({
     types: { events: {} as { type: string } },
     actions: { effect: (_, _params: unknown) => {}, note: (_, _params: unknown) => {}, custom: () => {} },
@@ -355,7 +355,7 @@ test('an emitted event is part of the step, reaches other threads, and is not st
   t.deepEqual(step && stepOfText(stepText(step)).events, step?.events);
 });
 
-test('what throws while a machine is asked is thrown by the step', (t) => {
+test('a step throws the error that its machine throws', (t) => {
   const throwing = setup({ types: { input: {} as number } }).createMachine({
     context: ({ input }) => {
       if (input === 1) throw new Error('no context');

@@ -52,7 +52,7 @@ test('forwarded headers without anybody to trust, or with everybody and somebody
   t.deepEqual(faultyKeys({ argv: [`--${at}:Enabled=true`, `--${at}:TrustAnyProxy=true`] }), []);
 });
 
-test('what the switches say and cannot keep is warned about', (t) => {
+test('switches that cannot take effect are warned of', (t) => {
   const warned = (...argv: string[]) => load({ argv }).warnings.map(warningLine).join('\n');
   t.regex(warned('--Hosting:RequireHttps=true'), /Hosting:RequireHttps is true, but/);
   t.regex(

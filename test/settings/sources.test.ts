@@ -4,7 +4,7 @@ import { accepted, faultyKeys, load } from './load.ts';
 const ROOT = '/srv/app/appsettings.json';
 const json = (value: unknown) => JSON.stringify(value);
 
-test('nothing configured gives the documented defaults', (t) => {
+test('an empty configuration gives the documented defaults', (t) => {
   const settings = accepted({});
   t.is(settings.storage.root, '/srv/app/data');
   t.like(settings.storage.inputs, [{ name: 'default', path: '/srv/app/data/input', profile: 'default' }]);

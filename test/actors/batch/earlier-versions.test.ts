@@ -107,7 +107,7 @@ test('a kind of actor has a new version only with something stored by each earli
   }
 });
 
-test('what earlier versions stored becomes what today’s would have stored', (t) => {
+test('stored actors of earlier versions become what the current version would have stored', (t) => {
   for (const definition of portalDefinitions) {
     for (const { version, state, context, puts, becomes } of EARLIER[definition.kind] ?? []) {
       const stored: StoredActor = {

@@ -118,7 +118,7 @@ test('a batch that is done twice retries no job twice and counts the same', asyn
   t.is(totalCount, 1);
 });
 
-test('what cannot be done is counted by its code, and the others go on', async (t) => {
+test('an operation counts the jobs it cannot change by code, and goes on with the others', async (t) => {
   const it = await room(t, { watch: false });
   const ids = await uploads(it, 5);
   await it.reach('Failed', 5);

@@ -108,7 +108,7 @@ test('statuses that may pass are unreachable, the others are refusals, and both 
   );
 });
 
-test('nobody listening is unreachable, with the address and the reason', async (t) => {
+test('an address without a listener is reported as unreachable, with the address and the reason', async (t) => {
   const error = await refusal(transport.exchange(get('http://user:secret@127.0.0.1:1/x')));
   t.is(error.code, 'authority.unreachable');
   t.is(error.message, "http://127.0.0.1:1/x can't be reached: ECONNREFUSED.");

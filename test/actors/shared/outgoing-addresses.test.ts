@@ -101,7 +101,7 @@ test('an address from a certificate is asked only when it is public, allowed or 
   t.is(await ask(true, []), `for ocsp.test:${server.port}`);
 });
 
-test('nobody is asked about a certificate without a chain to a trusted root', async (t) => {
+test('authorities are not asked about a certificate without a chain to a trusted root', async (t) => {
   const authority = await startAuthority();
   const other = await startAuthority();
   t.teardown(() => Promise.all([authority.close(), other.close()]));

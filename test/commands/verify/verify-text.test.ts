@@ -160,7 +160,7 @@ test('people see each failed check with its reason, and only integrity when they
   t.is((await printed(report(worse), { chain: false })).code, 1);
 });
 
-test('nothing from a file reaches the terminal as a control character', async (t) => {
+test('a control character of a file does not reach the terminal', async (t) => {
   const evil = { ...GOOD, name: 'x\u001b[2Jy', reason: 'a\u0007b', location: 'c\nd' };
   const { text } = await printed(report(evil), {}, 'bell\u0007.pdf');
   t.true([...text].every((character) => character >= ' ' || character === '\n'));
@@ -175,7 +175,7 @@ test('an unreadable file is a bad one with its code', async (t) => {
   t.regex(text, /^BAD {3}a\.pdf {2}Pades\n {2}FAIL {2}It is not there\. \(input\.unreadable\)/);
 });
 
-test('what is asked for reaches the validation, and the extension tells the format', async (t) => {
+test('the options reach the validation, and the extension tells the format', async (t) => {
   const { requests } = await printed(report(GOOD), { content: ['b.bin'], revocation: 'hard' });
   t.is(requests[0]?.trust.revocation, 'hard');
   t.is(requests[0]?.at, OPTIONS.at);

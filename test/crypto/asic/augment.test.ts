@@ -81,7 +81,7 @@ test.serial(
   },
 );
 
-test.serial('nothing is built on a signature that is broken, or on a container without any', async (t) => {
+test.serial('a broken signature is not extended, nor a container without any', async (t) => {
   const path = await made('E', 'Xades');
   const broken = remade(
     path,

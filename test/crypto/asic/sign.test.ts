@@ -183,7 +183,7 @@ test('a second archive time-stamp over a container takes the first one along', a
   );
 });
 
-test('what can not be in a container is refused, and no output is left', async (t) => {
+test('a file that cannot be in a container is refused, and no output is left', async (t) => {
   const { pki, services } = await authority();
   const signer = pki.signer('p-256');
   const path = file(REPORT);

@@ -124,7 +124,7 @@ test('a value with more elements than any structure has is refused', (t) => {
   t.throws(() => childrenOf(readWhole(many)), { instanceOf: Asn1Error });
 });
 
-test('whatever bytes come, reading ends in elements inside the buffer or in the own error of the reader', (t) => {
+test('reading any bytes ends in elements inside the buffer or in the own error of the reader', (t) => {
   let state = 0x9e3779b9;
   const next = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -182,7 +182,7 @@ test('a policy is signed with its digest and its address', async (t) => {
   t.notRegex(await opensslCmsPrint(plain.output), /sigPolicyId/);
 });
 
-test('what cannot be signed strongly, or written, is refused and leaves no output', async (t) => {
+test('a request that cannot be signed strongly, or written, is refused and leaves no output', async (t) => {
   const cases: readonly [string, Partial<SignFileRequest>][] = [
     ['key.unsupported', { digest: 'sha1' as never }],
     ['key.unsupported', { digest: 'md5' as never }],

@@ -20,7 +20,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-test('whatever happened to the bytes of a signature, adding to it ends well or with a code', async (t) => {
+test('adding to a damaged signature succeeds or fails with a code', async (t) => {
   const authority = await startAuthority();
   const signing = {
     format: 'Cades',

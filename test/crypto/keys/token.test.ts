@@ -158,7 +158,7 @@ test.serial('a token makes every kind of value that its key can make, and refuse
   }
 });
 
-test.serial('what RSA and EC keys on a token sign is accepted by pdfsig, openssl and xmlsec1', async (t) => {
+test.serial('pdfsig, openssl and xmlsec1 accept the signatures of RSA and EC keys on a token', async (t) => {
   if (!requireTokens(t) || !requireTool(t, 'pdfsig', 'certutil', 'openssl', 'xmlsec1')) return;
   const contents: { readonly [format in SignatureFormat]: Buffer } = {
     Pades: samplePdf(),

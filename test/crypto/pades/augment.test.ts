@@ -196,7 +196,7 @@ async function stamped(input: string): Promise<string> {
   return output;
 }
 
-test('what can not be augmented is refused, and nothing is left', async (t) => {
+test('a file that cannot be augmented is refused, and no output is left', async (t) => {
   t.is((await refusal(plain(), 'T')).code, 'request.invalid');
   t.is((await refusal(put(Buffer.from('no PDF')), 'T')).code, 'pdf.malformed');
   t.is((await refusal(put(Buffer.alloc(0)), 'T')).code, 'input.empty');

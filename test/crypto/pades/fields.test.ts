@@ -233,7 +233,7 @@ test('names that are taken or can not be given are refused', (t) => {
   t.is(refusal(input, { fieldName: 'parent.kid' }).code, '');
 });
 
-test('what a seed value requires is kept or the field is not signed', (t) => {
+test('the requirements of a seed value are kept, or the field is not signed', (t) => {
   const seeds: readonly (readonly [
     seed: string,
     kept: boolean,

@@ -160,7 +160,7 @@ test('the evidence of a signature is listed under the digest of its value', asyn
   t.is(file.dict(file.catalog['/DSS'])['/Type'], '/DSS');
 });
 
-test('nothing gets into the security store twice, whoever put it there', async (t) => {
+test('the security store has each object once, also one that another program put there', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const { pki } = authority;
   const binary = (der: Buffer) => stream('', der.toString('latin1'));

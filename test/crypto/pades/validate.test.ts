@@ -113,7 +113,7 @@ test('a document time-stamp over other bytes proves nothing', async (t) => {
   t.is(stamp?.subIndication, 'HASH_FAILURE');
 });
 
-test('what a signature covers is told by revision, and what came after it one by one', async (t) => {
+test('the report names the revision that a signature covers, and each later change', async (t) => {
   const bytes = await signedAt('LTA', authority.pki.signer('p-256'));
   const again = signed(bytes);
   const [first, stamp, last] = report(again, NOW + 60_000, 'none').signatures;

@@ -262,7 +262,7 @@ test('a suspended certificate says to try again later', (t) => {
   t.is(verdict(signer, { trust: { revocation: 'soft', evidence } }), 'INDETERMINATE: TRY_LATER');
 });
 
-test('what people read of the certificate is in the record', (t) => {
+test('the record has the fields of the certificate that people read', (t) => {
   const { ca } = parties();
   const signer = issue('Ada Byron', ca, {
     subject: {

@@ -96,7 +96,7 @@ test.serial('raising in one go and step by step gives the same kinds of properti
   t.deepEqual(unsignedProperties(raised.bytes), unsignedProperties(direct.bytes));
 });
 
-test.serial('what is there already is not added again', async (t) => {
+test.serial('existing evidence is not added again', async (t) => {
   const signed = await signAt(DOCUMENT, 'LT');
   for (const to of ['T', 'LT'] as const) t.deepEqual((await augmented(signed.path, to)).bytes, signed.bytes);
 });
@@ -213,7 +213,7 @@ const refused = async (
   return error?.message ?? '';
 };
 
-test.serial('nothing is added to a signature that is broken, or to a file without one', async (t) => {
+test.serial('a broken signature is not extended, nor a file without one', async (t) => {
   const { bytes } = await signAt(DOCUMENT, 'B');
   const text = bytes.toString();
   t.regex(

@@ -170,7 +170,7 @@ for (const [name, { document, id, attribute, tamper }] of Object.entries(ELEMENT
   });
 }
 
-test('what stands outside of a signed element may change, the element itself may not', async (t) => {
+test('the text outside of a signed element may change, the element itself may not', async (t) => {
   if (!requireTool(t, 'xmlsec1')) return;
   const signed = signDocument('<r><a Id="part">text</a><b>other</b></r>', {
     xades: { packaging: 'element', elementId: 'part' },

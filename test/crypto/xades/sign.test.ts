@@ -113,7 +113,7 @@ test('the original is kept byte for byte around one inserted piece', (t) => {
   t.true(bytes.subarray(at).toString().startsWith('<ds:Signature xmlns:ds='));
 });
 
-test('what was signed is told with length, time, inode and digests of what was read and written', (t) => {
+test('the report has length, time, inode and digests of the files that were read and written', (t) => {
   const { file, original, bytes, inputPath } = signDocument('<r>x</r>');
   const stat = statSync(inputPath);
   t.is(file.input.sha256, createHash('sha256').update(original).digest('hex'));

@@ -417,7 +417,7 @@ test('the older SigningCertificate is read, its issuer compared as far as it can
   t.true(record?.results.warnings.some(({ type }) => type === 'algorithm.strength'));
 });
 
-test('what a baseline signature has to say and does not is a warning, and leaves no level', (t) => {
+test('a missing property of a baseline signature is a warning, and leaves no level', (t) => {
   const level = (file: string) => inspectXadesDocument(Buffer.from(file)).signatures[0]?.level;
   t.is(level(withProperties((same) => same)), 'B');
   const untimed = withProperties((text) => text.replace(/<xades:SigningTime>.*<\/xades:SigningTime>/, ''));

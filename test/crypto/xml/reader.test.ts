@@ -112,7 +112,7 @@ const MALFORMED: readonly (readonly [document: string, line: number, column: num
   ['<?xml version="1.0"', 1, 1, /XML declaration/],
 ];
 
-test('what is not well-formed is refused with its line, its column and what was wrong', (t) => {
+test('a document that is not well-formed is refused with line, column and problem', (t) => {
   for (const [document, line, column, problem] of MALFORMED) {
     const error = refusal(document);
     t.is(error?.code, 'xml.malformed', document);
@@ -121,7 +121,7 @@ test('what is not well-formed is refused with its line, its column and what was 
   }
 });
 
-test('what is unusual but well-formed is accepted', (t) => {
+test('an unusual but well-formed document is accepted', (t) => {
   for (const document of [
     '<?xml version="1.0" encoding=\'UTF-8\' standalone="no" ?><r/>',
     "<?xml\tversion = '1.0'?>\r\n<r/>\n\n",

@@ -66,7 +66,7 @@ test('with a relay no mail is offered to be read', async (t) => {
   );
 });
 
-test('nobody without the key sees a mail or the page of mails', async (t) => {
+test('a mail and the page of mails are hidden from callers without the key', async (t) => {
   const { url } = await startServer(t);
   for (const path of ['/api/mails', '/api/mails/c', '/api/mails/c/text', '/api/mails/c/html'])
     await assertProblem(t, await fetch(`${url}${path}`), 'auth.invalid-credentials');

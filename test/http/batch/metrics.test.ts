@@ -94,7 +94,7 @@ test('every known series stands at zero before anything has happened', async (t)
   t.false(lines.some((line) => line.startsWith('batch_jobs_dispatched_to_remote_total{profile="default"}')));
 });
 
-test('what happens to jobs is counted with its labels', async (t) => {
+test('events of jobs are counted with their labels', async (t) => {
   const metrics = createBatchMetrics(SUBJECTS, () => 0);
   const { observer } = metrics;
   observer.enqueued(null);

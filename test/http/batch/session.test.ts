@@ -195,7 +195,7 @@ test('a cookie that was changed, cut, emptied or made up opens nothing', async (
   t.is((await ask(port, 'GET', '/api/whoami', { Cookie: `BATCH-AUTH=${token}` })).status, 401);
 });
 
-test('when both come along the key alone decides', async (t) => {
+test('the key alone decides when a request has a key and a session', async (t) => {
   const { port } = await startServer(t);
   const { cookie } = await logIn(port, KEY);
   const wrong = await ask(port, 'GET', '/api/whoami', { Cookie: cookie, 'X-API-Key': 'wrong' });

@@ -156,7 +156,7 @@ test('unknown formats and profiles are refused and leave nothing behind', async 
   t.deepEqual(await left(server), []);
 });
 
-test('what the service refuses when it takes the file is passed on, and the bytes are forgotten', async (t) => {
+test('an upload passes on the refusal of the service, and its bytes are removed', async (t) => {
   const server = await startServer(t);
   server.service.jobs.failNext = new Refusal('job.already-processing', 'asked for');
   await assertProblem(t, await send(server, form([['file', pdf()]])), 'job.already-processing');

@@ -182,7 +182,7 @@ test('a cookie given over https stays on https, when the client speaks it to a t
   t.is(codeOf(await pause('https://sign.example:8443')), 'auth.cross-origin');
 });
 
-test('where https is required, http is sent there, and https is answered with strict transport security', async (t) => {
+test('a service that requires https redirects http, and answers https with strict transport security', async (t) => {
   const { port } = await startServer(t, { forwarded: TRUST, requireHttps: true });
   for (const [method, path] of [
     ['GET', '/api/jobs?page=2&x=%C3%A9'],

@@ -15,7 +15,7 @@ async function status(port: number, head: string, body = ''): Promise<number> {
 
 const TRUST = { anyProxy: true, proxies: [], networks: [], limit: 16 };
 
-test('whatever stands in the headers about callers and sessions, the answer is a refusal and the service goes on', async (t) => {
+test('hostile headers about callers and sessions are answered with a refusal, and the service goes on', async (t) => {
   const { port, lines } = await startServer(t, {
     forwarded: TRUST,
     allowedHosts: ['x'],

@@ -70,7 +70,7 @@ test('requests beyond the permits wait for the next windows in their order, as m
   t.not(limiter.acquire('a'), undefined, 'and so is the one after it');
 });
 
-test('who comes while the alarm is late does not go before those who wait', async (t) => {
+test('a request that comes while the timer is late does not overtake the waiting ones', async (t) => {
   let now = 0;
   const clock = { elapsed: () => now, after: () => () => {} };
   const limiter = createRateLimiter({ permits: 1, windowSeconds: 10, queueLimit: 2 }, clock);
@@ -81,7 +81,7 @@ test('who comes while the alarm is late does not go before those who wait', asyn
   t.deepEqual(await settled([first, second]), ['in', 'waits']);
 });
 
-test('who leaves the queue makes room and takes no permit', async (t) => {
+test('a request that leaves the queue makes room and takes no permit', async (t) => {
   const clock = new SimulatedClock();
   const limiter = createRateLimiter({ permits: 1, windowSeconds: 10, queueLimit: 1 }, clock);
   limiter.acquire('a');

@@ -100,7 +100,7 @@ test('a preview is shown in the browser without a name, in frames too, and runs 
   }
 });
 
-test('what is no media type is sent as bytes of any kind', async (t) => {
+test('content with an invalid media type is sent as application/octet-stream', async (t) => {
   const { call, set, file } = await startPortal(t);
   const stored = await file('x', 'text/html\r\nX-Evil: 1', 'a');
   set('documents.content', () => stored);

@@ -28,12 +28,12 @@ test('every code can be answered: by a route, or by the way there', (t) => {
   for (const code of refused) t.true(Object.hasOwn(PORTAL_REFUSALS, code), code);
 });
 
-test('what the portal serves is what its document names and the additions, for those it names', (t) => {
+test('the portal serves the operations of its document and the additions, to the callers that it names', (t) => {
   const served = Object.fromEntries([...routes].map(([name, { auth }]) => [name, auth]));
   t.deepEqual(served, { ...ENDPOINTS, ...ADDED });
 });
 
-test('whoever has no key or a wrong one is 401 everywhere but at the open doors', async (t) => {
+test('a request without a key or with a wrong one gets 401 from each operation that is not public', async (t) => {
   const { port } = await startPortal(t);
   for (const [name, { method, path, auth }] of routes) {
     const target = path.replace(/\{\w+\}/g, IDS.document);

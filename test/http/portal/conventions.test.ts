@@ -194,7 +194,7 @@ for (const [text, day] of [
   });
 }
 
-test('what is no time is refused', async (t) => {
+test('a text that is no time is refused', async (t) => {
   const { send } = await startPortal(t);
   for (const expirationDate of ['tomorrow', '2030-02-30', '2030-01-02T25:00:00Z', '', 7, '2030-01-02T06']) {
     const answer = await send('/api/documents', { ...CREATION, expirationDate });
@@ -283,7 +283,7 @@ test('addresses of pages are absolute, and locations are paths', async (t) => {
 });
 
 // Row 14
-test('what is reached with a ticket needs no key, and ignores one that is sent', async (t) => {
+test('an operation with a ticket needs no key, and ignores one that is sent', async (t) => {
   const { url, set, file } = await startPortal(t);
   const stored = await file('x', 'application/pdf', 'x.pdf');
   set('documents.ticketContent', () => ({ ...stored, inline: false }));

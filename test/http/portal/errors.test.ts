@@ -125,7 +125,7 @@ test('a method that a path does not take is told, with those that it takes', asy
   t.is(answer.headers.get('allow'), 'DELETE, GET, HEAD');
 });
 
-test('what is too large is refused before and while it is read', async (t) => {
+test('a body that is too large is refused before and while it is read', async (t) => {
   const { send, port } = await startPortal(t);
   const large = JSON.stringify({ reason: 'x'.repeat(9 * 1024 * 1024) });
   await assertRefused(t, await send(`${DOCUMENT}/cancellation`, large), 'PayloadTooLarge');

@@ -177,7 +177,7 @@ test.serial(
   },
 );
 
-test.serial('what is no XML document is signed as it is, whatever xadesOptions say', async (t) => {
+test.serial('a file that is no XML document is signed as it is, with any xadesOptions', async (t) => {
   const file = { name: 'a.txt', content: Buffer.from('words'), type: 'text/plain' };
   const options = { signatureType: 'FullXml', disableXPathTransformation: true };
   const both = [byId, options].map((one): Signing => ({ by: 'O', options: one }));

@@ -175,7 +175,7 @@ test('an event that is told twice is delivered once, and an outcome of another d
   t.is(after(first, attempted('b', 'delivered', 2000)), first);
 });
 
-test('what is sent again goes out as it was, behind what waits, and counts its attempts anew', (t) => {
+test('a delivery that is sent again is unchanged, goes behind the waiting ones and counts its attempts anew', (t) => {
   const done = after(start(delivery('a', { body: 'A' })), attempted('a', 'delivered', 2000));
   const busy = after(done, { type: 'ENQUEUE', at: 3000, deliveries: [delivery('b')] });
   const again = after(busy, { type: 'RESEND', at: 4000, ids: ['a', 'unknown'] });

@@ -357,7 +357,7 @@ class LostAnswerStore extends MemoryStore {
   }
 }
 
-test('when a message was consumed but the answer of the store was lost, the store is told that its effect has ended', async (t) => {
+test('the store learns that an effect has ended after the answer about its message was lost', async (t) => {
   const store = new LostAnswerStore();
   const { runtime, system, clock } = makeWorld({ store });
   runtime.start();

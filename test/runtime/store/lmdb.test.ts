@@ -84,7 +84,7 @@ test('closing writes what was handed over and refuses what comes later', async (
   await again.close();
 });
 
-test('when the writing thread is lost, whoever waits is told and closing ends', async (t) => {
+test('waiting callers are told of the loss of the writing thread, and closing ends', async (t) => {
   const folder = folderFor(t);
   const notAFolder = join(folder, 'file');
   writeFileSync(notAFolder, 'x');

@@ -87,7 +87,7 @@ function promisesBefore({ said }: Recording, moment: number): ReadonlyMap<string
   return promised;
 }
 
-test('whatever unsynced writes a power cut takes, everything acknowledged is there and nothing is torn', async (t) => {
+test('every acknowledged step survives a power cut, and no step is torn', async (t) => {
   if (!requireTracing(t)) return;
   t.timeout(600_000);
   const folder = folderFor(t);

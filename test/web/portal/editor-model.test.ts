@@ -41,7 +41,7 @@ function composed(): EditorModel {
   };
 }
 
-test('what a sender composes is a creation request that the API reads', (t) => {
+test('the editor composes a creation request that the API reads', (t) => {
   const read = createDocumentsInput.parse(toRequest(composed()));
   t.deepEqual(
     read.flowActions.map(({ type, step }) => [type, step]),
@@ -75,7 +75,7 @@ test('members of a group are lines of name and address', (t) => {
   ]);
 });
 
-test('what is missing is said before anything is sent', (t) => {
+test('the editor names the missing parts before it sends a request', (t) => {
   t.is(faultOf(emptyModel()), 'noFile');
   const model = composed();
   t.is(faultOf(model), undefined);

@@ -35,7 +35,7 @@ test('every language says every sentence, with the same holes in it', (t) => {
   }
 });
 
-test('what goes into a page as JSON cannot end the element it stands in', (t) => {
+test('JSON in a page cannot end the element that contains it', (t) => {
   const text = jsonInHtml({ name: '</script><script>alert(1)</script>\u2028<!--' });
   t.notRegex(text, /[<\u2028]/);
   t.deepEqual(JSON.parse(text), { name: '</script><script>alert(1)</script>\u2028<!--' });

@@ -57,7 +57,7 @@ test.serial('files that another document or upload has too stay until that one g
   t.pass();
 });
 
-test.serial('what becomes of an upload does not tell who else has the same file', async (t) => {
+test.serial('the fate of an upload does not reveal who else has the same file', async (t) => {
   const room = await flowRoom(t);
   const { uploads } = room.portal;
   const other: Tenant = {

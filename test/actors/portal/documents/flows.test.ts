@@ -150,7 +150,7 @@ test.serial(
   },
 );
 
-test.serial('nobody is two of the people whom a rule requires', async (t) => {
+test.serial('one person does not count twice among the people that a rule requires', async (t) => {
   const room = await flowRoom(t);
   const rule = { type: 'SignRule', numberRequiredSignatures: 2 } as const;
   const of = (...signRuleUsers: readonly ReturnType<typeof person>[]) =>

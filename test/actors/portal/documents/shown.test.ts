@@ -31,7 +31,7 @@ test.serial('a link is good for nothing once its participant has another address
   );
 });
 
-test.serial('nobody signs or approves a version that came after the one that was shown', async (t) => {
+test.serial('a participant cannot sign or approve a version that is newer than the one shown', async (t) => {
   const room = await flowRoom(t);
   const { documents, signing } = room.portal;
   const id = await room.create([signer('Ana'), approver('Bob')]);

@@ -98,7 +98,7 @@ test('a mail links to the action it names, and a concluded one without action to
   t.is(link(notice('canceled', 'a@b.test', nobody)), undefined);
 });
 
-test('whatever people call things stays text in the HTML of a mail', (t) => {
+test('names that people give stay text in the HTML of a mail', (t) => {
   const evil = '"><img src=x onerror=alert(1)><a href="https://evil.example">&amp;</a>\'';
   for (const content of [
     notice('refused', 'a@b.test', {

@@ -47,7 +47,7 @@ test('a mailbox that does not exist fails alone and is not tried again', async (
   t.is(relay.taken.length, 5);
 });
 
-test('what is no address fails without any word to the relay', async (t) => {
+test('a recipient that is no address fails without a word to the relay', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
   const bad = [
@@ -222,7 +222,7 @@ test('a notice that is done again after a crash makes no second mail', async (t)
   t.is(relay.taken.length, 1);
 });
 
-test('nothing of a code or a ticket is stored with its mail', async (t) => {
+test('a stored mail contains no part of a code or a ticket', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
   await world.ask([

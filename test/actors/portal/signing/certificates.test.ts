@@ -179,7 +179,7 @@ test.serial('of a rule the holder of the certificate signs, and a stranger to it
   t.deepEqual(await signedBy(room, id), ['Bo']);
 });
 
-test.serial('what a new version says about itself takes the place of what was said before', async (t) => {
+test.serial('the details of a new version replace those of the version before', async (t) => {
   const room = await flowRoom(t);
   const first = { fields: { a: '1' } };
   const id = await room.create([signer('Ana')], { additionalInfo: first });

@@ -90,7 +90,7 @@ test('values and all marks of those who have signed are in the signed file, and 
   );
 });
 
-test('what is filled in wrongly is refused by name, and nothing is signed', async (t) => {
+test('a wrong value of a field is refused by the name of the field, and nothing is signed', async (t) => {
   const room = await flowRoom(t);
   const id = await room.create([signer('Ana', 1, ANA)]);
   const wrong: readonly (readonly [Record<string, unknown>, string])[] = [

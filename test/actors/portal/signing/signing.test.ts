@@ -166,40 +166,43 @@ test.serial(
   },
 );
 
-test.serial('what a signature shows and says is in the language of the organization', async (t) => {
-  if (!requireTool(t, 'pdftotext')) return;
-  const application = {
-    organization: 'Org',
-    application: 'App',
-    role: 'Normal',
-    secret: 's'.repeat(64),
-  } as const;
-  const room = await flowRoom(t, {
-    tenants: {
-      organizations: [{ name: 'Org', language: 'pt' }],
-      applications: [{ ...application, from: 'kept' }],
-    },
-  });
-  const id = await room.create([signer('Ana', 1), { user: person('Cy'), step: 2, title: 'Diretor' }]);
-  const place = { topLeftX: 200, topLeftY: 10, width: 200, height: 80, pageNumber: 1 };
-  await room.sign(id, 'ana@example.org', { positions: [place] });
-  await room.until(id, ({ flowActions: [ana] }) => ana?.status === 'Completed');
-  const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
-  await room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const path = await room.signedFile(id);
-  const { stdout } = await runTool('pdftotext', ['-enc', 'UTF-8', path, '-']);
-  for (const words of ['Assinatura eletrônica', 'Assinatura com certificado'])
-    t.true(stdout.includes(words), stdout);
-  const trust = { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' } as const;
-  const { signatures } = await validateFile({ format: 'Pades', path, trust, at: Date.now() });
-  const [sealed, own] = signatures.map(({ reason }) => reason ?? '');
-  t.regex(
-    sealed ?? '',
-    /^Assinado eletronicamente por Ana \(ana@example\.org\)\. SHA-256 das evidências \(Base64\): \S{44}$/,
-  );
-  t.is(own, 'Assinado por Cy, Diretor');
-});
+test.serial(
+  'a signature has its appearance and its reason in the language of the organization',
+  async (t) => {
+    if (!requireTool(t, 'pdftotext')) return;
+    const application = {
+      organization: 'Org',
+      application: 'App',
+      role: 'Normal',
+      secret: 's'.repeat(64),
+    } as const;
+    const room = await flowRoom(t, {
+      tenants: {
+        organizations: [{ name: 'Org', language: 'pt' }],
+        applications: [{ ...application, from: 'kept' }],
+      },
+    });
+    const id = await room.create([signer('Ana', 1), { user: person('Cy'), step: 2, title: 'Diretor' }]);
+    const place = { topLeftX: 200, topLeftY: 10, width: 200, height: 80, pageNumber: 1 };
+    await room.sign(id, 'ana@example.org', { positions: [place] });
+    await room.until(id, ({ flowActions: [ana] }) => ana?.status === 'Completed');
+    const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
+    await room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
+    await room.until(id, ({ status }) => status === 'Concluded');
+    const path = await room.signedFile(id);
+    const { stdout } = await runTool('pdftotext', ['-enc', 'UTF-8', path, '-']);
+    for (const words of ['Assinatura eletrônica', 'Assinatura com certificado'])
+      t.true(stdout.includes(words), stdout);
+    const trust = { anchors: [pki().root.certificate], intermediates: [], revocation: 'none' } as const;
+    const { signatures } = await validateFile({ format: 'Pades', path, trust, at: Date.now() });
+    const [sealed, own] = signatures.map(({ reason }) => reason ?? '');
+    t.regex(
+      sealed ?? '',
+      /^Assinado eletronicamente por Ana \(ana@example\.org\)\. SHA-256 das evidências \(Base64\): \S{44}$/,
+    );
+    t.is(own, 'Assinado por Cy, Diretor');
+  },
+);
 
 test.serial('an XML document is signed by several, each of whom signs the whole document', async (t) => {
   const room = await flowRoom(t);

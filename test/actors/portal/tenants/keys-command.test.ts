@@ -52,7 +52,7 @@ test('keys made on the command line are good in the service that starts afterwar
   t.is((await it.tenants.identify(monitor.key))?.application.role, 'Monitor');
 });
 
-test('what the rules forbid is refused on the command line too', async (t) => {
+test('the command line refuses what the rules forbid', async (t) => {
   const { keys } = commandsIn(t);
   t.is((await keys('organization', 'Acme', '--identifier', '12.345', '--json')).exit, 0);
   t.is((await keys('organization', 'ACME')).exit, 2);

@@ -66,7 +66,7 @@ test('a word belongs to one application and one route', async (t) => {
   t.is(new Set(seeds).size, 3);
 });
 
-test('what is refused frees its word', async (t) => {
+test('a refused request frees its idempotency key', async (t) => {
   const { requests, make } = world(t);
   const refuse = async () => {
     throw new PortalRefusal('UploadNotFound');

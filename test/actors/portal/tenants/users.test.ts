@@ -73,7 +73,7 @@ test('an organization can take nobody out of another one', async (t) => {
   t.is((await users.members(A, PAGE)).totalCount, 1);
 });
 
-test('who is described under a subject is the same person from then on, over restarts', async (t) => {
+test('a subject stays the same person from its first description on, over restarts', async (t) => {
   const first = world(t);
   const zoe = await first.users.add(A, person('Zoe'), OPERATOR);
   const put = await first.users.put('ext|7', { ...person('Zoe'), name: 'Zoë Müller' });
@@ -86,7 +86,7 @@ test('who is described under a subject is the same person from then on, over res
   t.is((await users.find(PAGE)).items[0]?.email, 'anna@example.com', 'the subject still names somebody');
 });
 
-test('what is no profile is refused', async (t) => {
+test('a description that is no profile is refused', async (t) => {
   const { users } = world(t);
   for (const wrong of [
     { ...person('Zoe'), email: 'nobody' },

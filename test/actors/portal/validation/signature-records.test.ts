@@ -170,7 +170,7 @@ test('time-stamps are told by what they prove, and nested checks stay nested', a
   ]);
 });
 
-test('what is wrong with a file is wrong with each signature in it', async (t) => {
+test('a finding about a file is a finding about each of its signatures', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const der = await certificate(t, 'CN=Ana', []);
   const wrong = { ...GOOD, isValid: false, errors: [{ type: 'pdf.structure', message: 'Two roots.' }] };

@@ -312,7 +312,7 @@ test('files without signatures, without sense and of others are refused, each by
   t.is(await code(validation.ofUpload(room.tenant, 'no id', 'application/pdf')), 'UploadNotFound');
 });
 
-test('who signs for a rule is named, and who could have is not', async (t) => {
+test('the report names the person who signed for a rule, and not the others who could have', async (t) => {
   const room = await theRoom();
   const id = await room.create([
     {

@@ -285,7 +285,7 @@ test('an event stored before the process ends is delivered by the next one, with
   t.is(receiver.calls[3]?.headers['authorization'], 'Bearer abc');
 });
 
-test('what was delivered leaves the record after 30 days, with its rows and counters', async (t) => {
+test('a delivered event leaves the record after 30 days, with its rows and counters', async (t) => {
   const receiver = await startReceiver(t);
   const world = await makeWebhookWorld(t);
   await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });

@@ -224,7 +224,7 @@ test('a delivery is sent again with its id and body, one by one and by range of 
   }
 });
 
-test('what failed for good is found by its status and sent again by a replay', async (t) => {
+test('a replay finds the failed deliveries by their status and sends them again', async (t) => {
   const receiver = await startReceiver(t, status(500));
   const world = await makeWebhookWorld(t);
   await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });

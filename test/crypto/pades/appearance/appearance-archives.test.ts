@@ -132,7 +132,7 @@ test('metadata nobody can read is no reason to refuse', async (t) => {
   t.true('/SMask' in image);
 });
 
-test('where transparency is forbidden, the image lies on white', async (t) => {
+test('an image lies on white in a file that forbids transparency', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = signVisibly(archive('<x pdfaid:part="1"/>'), VISIBLE);
   const after = await picture('mutool', signed.output);

@@ -188,7 +188,7 @@ test('a visible signature over another one is told', (t) => {
   }
 });
 
-test('what is signed in two steps looks as in one', async (t) => {
+test('a signature made in two steps looks like one made in one step', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const appearance = {
     page: 1,

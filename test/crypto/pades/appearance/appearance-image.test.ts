@@ -270,7 +270,7 @@ test('images that are damaged, cut off or something else are refused', (t) => {
   }
 });
 
-test('whatever bytes an image has, it is shown or refused', (t) => {
+test('an image with any bytes is shown or refused', (t) => {
   let state = 11;
   const next = (below: number): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

@@ -179,7 +179,7 @@ test('a signature carries a font only when it shows text', (t) => {
   t.false(readFileSync(image.output, 'latin1').includes('/FontFile2'));
 });
 
-test('whoever changes what a signature shows breaks it', async (t) => {
+test('a change of the appearance of a signature breaks it', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const input = put(classicPdf(documentObjects()));
   const signed = signVisibly(input, { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS, lines: ['Anna'] });

@@ -105,7 +105,7 @@ test('a field that was made before the first signature is filled after it, and e
   t.false(readFileSync(again).subarray(readFileSync(output).length).includes('Lisboa'));
 });
 
-test('nothing is created in a document that is signed', async (t) => {
+test('a signed document gets no new form field', async (t) => {
   const first = await series(put(page()), [undefined, undefined]);
   const content = { stamps: [], fields: [field('city', 40, 'x')] };
   await t.throwsAsync(series(first, [content]), { message: /has no form field city/ });

@@ -207,7 +207,7 @@ test('signature wrapping: a second range moved behind the forged part is not the
   );
 });
 
-test('what is no signature at all is reported as a file without one', (t: ExecutionContext) => {
+test('an unsigned file is reported as a file without a signature', (t: ExecutionContext) => {
   const facts = factsOf(contract());
   t.is(facts.signatures.length, 0);
   t.deepEqual(verdicts(contract()), ['none']);

@@ -71,7 +71,7 @@ test('content that leaves its coordinates changed moves nothing that is drawn ov
   }
 });
 
-test('what is drawn leaves the rest of the page as it was', async (t) => {
+test('a drawing leaves the rest of the page unchanged', async (t) => {
   if (!requireTool(t, 'mutool', 'pdftotext')) return;
   const path = page('/MediaBox [0 0 200 300]');
   const drawn = compose([{ path, draw: () => [{ shape: 'text', x: 5, y: 295, size: 6, text: 'ж' }] }]);

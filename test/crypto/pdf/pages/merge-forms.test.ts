@@ -40,7 +40,7 @@ test('fields below fields keep their places and full names', async (t) => {
   );
 });
 
-test('what a field takes from its form goes along with it', async (t) => {
+test('a field keeps the values that it inherits from its form', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const bare = (size: number) => {
     const objects = documentObjects({

@@ -44,7 +44,7 @@ test('a file that needs a password is refused by its number, and leaves nothing 
   t.false(existsSync(output));
 });
 
-test('what is no PDF is refused, and so is a PDF without pages', (t) => {
+test('a file that is no PDF is refused, and so is a PDF without pages', (t) => {
   const clear = put(classicPdf(documentObjects()));
   const none = documentObjects();
   none.set(2, '<< /Type /Pages /Count 0 /Kids [] >>');
@@ -89,7 +89,7 @@ test('3,000 pages are merged in bounded time and keep their order', (t) => {
   );
 });
 
-test('what many pages share is not copied for each of them without end', (t) => {
+test('objects that many pages share are refused when their copies exceed the limit', (t) => {
   const objects = documentObjects({ pages: 1 });
   const kids = '10 0 R '.repeat(8_000);
   const shared = `/Shared <</Long (${'x'.repeat(60_000)})>>`;

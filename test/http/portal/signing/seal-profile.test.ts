@@ -42,7 +42,7 @@ test('without a profile that signs here the portal seals with the development ce
   );
 });
 
-test('where no development certificate is allowed, the portal is not served', async (t) => {
+test('the portal is not served without a certificate when development certificates are forbidden', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, {
     root,
