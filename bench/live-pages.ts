@@ -1,0 +1,206 @@
+/**
+ * Cost of ten open pages of actors: the processor time of the whole program for each signed file, in turns with and without
+ * the requests of the pages. Turns follow each other on one program, so that other load affects both.
+ *
+ * The requests are those of `web/batch/client/operator.ts`: after the poll interval a page waits for a change, and then
+ * asks for what it shows.
+ */
+import { join } from 'node:path';
+import type { Bench, BenchContext } from './frame/bench.ts';
+import { type Program, startProgram } from './program.ts';
+import { samplePdf } from './samples.ts';
+
+/** Open pages: half show the list of jobs, half one job. */
+const PAGES = 10;
+/** `Dashboard:PollIntervalSeconds`, default. */
+const POLL_MS = 5_000;
+const PAIRS = 6;
+/** Seconds of a turn, times the seconds of a run; each page refreshes at least twice in it. */
+const TURN = 12;
+/** Uploads at the same time. */
+const SENDERS = 4;
+const SETTLE_MS = 50;
+const AIM = 'docs/operations.md: ten open pages cost less than 2 % of the throughput';
+
+export const bench: Bench = {
+  name: 'live-pages',
+  question: 'what ten open pages of actors cost a service that signs as fast as it can',
+  limits: ['the same service without open pages'],
+  run,
+};
+
+/** Milliseconds of processor time and files of one turn. */
+interface Turn {
+  readonly cpu: number;
+  readonly files: number;
+  readonly seconds: number;
+  readonly refreshes: number;
+}
+
+async function run(context: BenchContext): Promise<void> {
+  const { quick, seconds } = context.settings;
+  const program = await startProgram(context, join(context.room(), 'live'), { 'Portal:Enabled': false });
+  try {
+    const pairs = quick ? 1 : PAIRS;
+    const length = TURN * seconds * 1000;
+    const first = await turn(program, length, 0);
+    if (first.files === 0) throw new Error('The service has signed nothing.');
+    const costs: number[] = [];
+    const rates: number[] = [];
+    let [refreshes, taken] = [0, 0];
+    const bare: number[] = [];
+    for (let pair = 0; pair < pairs; pair += 1) {
+      context.progress('turns', pair, pairs);
+      // Alternates the order, since a service becomes faster at first.
+      const order = pair % 2 === 0 ? [0, PAGES] : [PAGES, 0];
+      const turns = new Map<number, Turn>();
+      for (const pages of order) turns.set(pages, await turn(program, length, pages));
+      const [without, watched] = [turns.get(0), turns.get(PAGES)];
+      if (without === undefined || watched === undefined) continue;
+      bare.push(without.cpu / without.files);
+      costs.push((watched.cpu / watched.files / (without.cpu / without.files) - 1) * 100);
+      rates.push(without.files / without.seconds);
+      refreshes += watched.refreshes;
+      taken += watched.seconds;
+    }
+    const limit = 'processor time of a file, no page open';
+    context.limit({ name: limit, value: middle(bare), unit: 'ms' });
+    context.figure({
+      name: `${PAGES} open pages: processor time beside that of no page`,
+      value: middle(costs),
+      unit: '%',
+      better: 'less',
+      aim: { of: 'value', atMost: 2, source: AIM },
+    });
+    context.figure({ name: 'files, no page open', value: middle(rates), unit: '/s', better: 'more' });
+    context.figure({ name: 'refreshes of pages', value: refreshes / taken, unit: '/s', better: 'more' });
+    context.progress('done', pairs, pairs);
+  } finally {
+    await program.stop();
+  }
+}
+
+async function turn(program: Program, length: number, pages: number): Promise<Turn> {
+  const ending = new AbortController();
+  const before = await completed(program);
+  const spent = cpuOf(program);
+  const begun = performance.now();
+  const end = begun + length;
+  let refreshes = 0;
+  const open = Array.from({ length: pages }, (_, page) =>
+    keepOpen(program, page, ending.signal, () => {
+      refreshes += 1;
+    }),
+  );
+  await Promise.all(Array.from({ length: SENDERS }, () => send(program, end)));
+  // What was accepted is signed in the same turn.
+  while ((await waiting(program)) > 0) await pause(SETTLE_MS);
+  const seconds = (performance.now() - begun) / 1000;
+  const cpu = cpuOf(program) - spent;
+  ending.abort();
+  await Promise.all(open);
+  return { cpu, files: (await completed(program)) - before, seconds, refreshes };
+}
+
+function cpuOf(program: Program): number {
+  const { user = 0, system = 0 } = program.spent() ?? {};
+  return user + system;
+}
+
+async function send(program: Program, end: number): Promise<void> {
+  const file = new Blob([new Uint8Array(samplePdf())], { type: 'application/pdf' });
+  while (performance.now() < end) {
+    const form = new FormData();
+    form.set('file', file, 'contract.pdf');
+    const answer = await fetch(`${program.batch}/api/files`, {
+      method: 'POST',
+      headers: program.batchKey,
+      body: form,
+    });
+    await answer.arrayBuffer();
+    // The queue is full: the service signs meanwhile.
+    if (answer.status !== 202) await pause(SETTLE_MS);
+    while ((await waiting(program)) > SENDERS * 8) await pause(SETTLE_MS);
+  }
+}
+
+/** One page, from its opening to the end of the turn. */
+async function keepOpen(
+  program: Program,
+  page: number,
+  signal: AbortSignal,
+  refreshed: () => void,
+): Promise<void> {
+  // Pages are opened at different times.
+  if (!(await pauseUnless((POLL_MS * page) / PAGES, signal))) return;
+  let version = '';
+  try {
+    const { items } = await ask<{ items: { id: string }[] }>(program, '/api/actors?kind=job&limit=50', signal);
+    const one = items[page % Math.max(1, items.length)]?.id ?? '';
+    for (;;) {
+      await ask(program, '/api/actors', signal);
+      if (page % 2 === 0) await ask(program, '/api/actors?kind=job&limit=50', signal);
+      else await ask(program, `/api/actors/job/${encodeURIComponent(one)}`, signal);
+      refreshed();
+      if (!(await pauseUnless(POLL_MS, signal))) return;
+      const known = encodeURIComponent(version);
+      ({ version } = await ask<{ version: string }>(program, `/api/changes?after=${known}&wait=20`, signal));
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function ask<Answer>(program: Program, path: string, signal?: AbortSignal): Promise<Answer> {
+  const answer = await fetch(`${program.batch}${path}`, {
+    headers: program.batchKey,
+    ...(signal !== undefined && { signal }),
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as Answer;
+}
+
+/** Jobs by state. */
+async function states(program: Program): Promise<{ readonly [state: string]: number }> {
+  const { kinds } = await ask<{ kinds: { kind: string; states: { [state: string]: number } }[] }>(
+    program,
+    '/api/actors',
+  );
+  return kinds.find(({ kind }) => kind === 'job')?.states ?? {};
+}
+
+async function completed(program: Program): Promise<number> {
+  return (await states(program))['Completed'] ?? 0;
+}
+
+async function waiting(program: Program): Promise<number> {
+  const { Completed: _completed, Failed: _failed, ...rest } = await states(program);
+  return Object.values(rest).reduce((sum, count) => sum + count, 0);
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Resolves with false when the signal came first. */
+function pauseUnless(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve(false);
+      return;
+    }
+    const stop = () => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve(true);
+    }, milliseconds);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function middle(values: readonly number[]): number {
+  return [...values].sort((left, right) => left - right)[values.length >> 1] ?? 0;
+}
