@@ -74,7 +74,8 @@ export function startActorList(refresh: () => void): void {
   });
 }
 
-export async function refreshActorList(): Promise<void> {
+/** Resolves with false for a list of the oldest: sorting reads many actors, so only the reader asks again. */
+export async function refreshActorList(): Promise<boolean> {
   const { kinds } = await getJson<{ readonly kinds: readonly Kind[] }>('/api/actors');
   const kind = new FormData(form()).get('kind')?.toString() ?? '';
   const table = findElement('#kinds');
@@ -87,7 +88,7 @@ export async function refreshActorList(): Promise<void> {
     section.hidden = kind === '';
     requireElement('#kind-title').textContent = `Actors of kind ${kind}`;
   }
-  if (kind === '') return;
+  if (kind === '') return true;
   await fillStates(kind);
   const query = new URLSearchParams();
   for (const field of fields()) {
@@ -106,6 +107,7 @@ export async function refreshActorList(): Promise<void> {
     `${page.items.length} ${page.items.length === 1 ? 'actor' : 'actors'} on this page${more}`;
   const rows = page.items.map(actorRow);
   refill(requireElement('#rows'), ...(rows.length > 0 ? rows : [emptyRow(5, 'No actor fits.')]));
+  return query.get('oldest') !== 'true';
 }
 
 /** Offers the states of the kind once, and selects the one of the address. */
