@@ -21,6 +21,7 @@ export const CATALOG = {
   timers: { profile: 'runtime', load: () => import('./timers.ts') },
   shards: { profile: 'runtime', load: () => import('./shards.ts') },
   inspection: { profile: 'runtime', load: () => import('./inspection.ts') },
+  'live-pages': { profile: 'http', load: () => import('./live-pages.ts') },
   http: { profile: 'http', load: () => import('./requests.ts') },
   'hostile-bodies': { profile: 'http', load: () => import('./hostile-bodies.ts') },
   overload: { profile: 'http', load: () => import('./overload.ts') },

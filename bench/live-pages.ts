@@ -20,7 +20,7 @@ const TURN = 12;
 /** Uploads at the same time. */
 const SENDERS = 4;
 const SETTLE_MS = 50;
-const AIM = 'docs/operations.md: ten open pages cost less than 2 % of the throughput';
+const AIM = 'pages: ten open ones cost less than 2 % of the throughput';
 
 export const bench: Bench = {
   name: 'live-pages',
@@ -135,7 +135,11 @@ async function keepOpen(
   if (!(await pauseUnless((POLL_MS * page) / PAGES, signal))) return;
   let version = '';
   try {
-    const { items } = await ask<{ items: { id: string }[] }>(program, '/api/actors?kind=job&limit=50', signal);
+    const { items } = await ask<{ items: { id: string }[] }>(
+      program,
+      '/api/actors?kind=job&limit=50',
+      signal,
+    );
     const one = items[page % Math.max(1, items.length)]?.id ?? '';
     for (;;) {
       await ask(program, '/api/actors', signal);
