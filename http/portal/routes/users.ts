@@ -148,7 +148,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       group: 'Administration',
       summary: 'Describes the person that another system calls so.',
       description:
-        'For keys of the role Administrator. Creates the person or changes name, address and identifiers; organizations and roles stay. `subject` is the id in the other system. `NameTaken`: the address belongs to another person.',
+        'For keys of the role Administrator. Creates the person or changes name, address and identifiers; organizations and roles stay. `subject` is the id in the other system. `NameTaken`: the address belongs to another person. A key with scopes needs all of them: sign-in links go to the address.',
       scope: 'Administer',
       auth: 'administrator',
       params: z.object({ subject: z.string() }),
@@ -156,7 +156,9 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       responses: { 200: userShape },
       examples: { request: PERSON },
       refusals: ['NameTaken', 'UserNotFound'],
-      async handle({ params, body }) {
+      async handle({ tenant, params, body }) {
+        // Whoever changes the address of an administrator gets the sign-in link.
+        requireGivable(tenant, undefined);
         return json(200, userBody(await users.put(params.subject, profileOf(body))));
       },
     }),
