@@ -99,6 +99,8 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/webhooks/{webhookId}`,
       summary: 'Changes a webhook, and enables it again.',
+      description:
+        'The rules are those of `PUT /api/organizations/{id}/webhooks/{webhookId}`. A form of a page for administrators, with the token of their session (403 without it).',
       params: webhookParams,
       body: z.object({
         url: formText,

@@ -52,6 +52,7 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
     accountGet({
       path: `${PATH}/preview`,
       summary: 'A page for administrators: a mail with sample data, as it looks in a mail program.',
+      description: 'Needs the session of an administrator of the organization. Stores and sends nothing.',
       async handle({ page, user, query }) {
         const { html } = await previewOf(page, user, kindOf(query['kind']));
         return pageReply(200, html, MAIL_HEADERS);

@@ -37,6 +37,8 @@ function pageRoute(
     path: `/document/${path}`,
     group: 'Pages',
     summary,
+    description:
+      'Needs the ticket of a link of `POST /api/editor-sessions`. Opening the page does not use the link up; its script does.',
     auth: 'anonymous',
     headers: ['accept-language', 'referer', 'sec-fetch-dest'],
     query: plainQuery.extend(ticketQuery.shape),

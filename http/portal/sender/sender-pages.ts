@@ -152,6 +152,8 @@ function mailRoute(documents: PortalDocuments, mails: Pick<PortalMails, 'ofDocum
   return accountPost({
     path: '/account/documents/{id}/mails/{mail}/resend',
     summary: 'Sends a mail now that waits or failed.',
+    description:
+      'For mails of documents of the organization only. A form of a page for users, with the token of their session (403 without it).',
     auth: 'user',
     params: idParams.extend({ mail: z.string().max(64) }),
     body: z.object({}),
