@@ -65,6 +65,19 @@ test('the nodes of the compose file differ by their name alone, and their settin
     for (const node of ['node-1', 'node-2']) t.true(balancer.includes(`server ${node} ${node}:${port}\n`));
 });
 
+test('the balancer accepts its configuration', (t) => {
+  const verdict = spawnSync('haproxy', ['-c', '-f', 'deploy/compose/haproxy.cfg'], {
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` },
+  });
+  if (verdict.error) {
+    t.log('haproxy is not here; nothing was tested');
+    t.pass();
+    return;
+  }
+  t.is(verdict.status, 0, verdict.stderr);
+});
+
 test('systemd hears of a service that is ready after the banner, and of one that stops', async (t) => {
   const cwd = freshFolder();
   const heard = join(cwd, 'heard');
