@@ -107,7 +107,7 @@ export interface Route<
   /** One sentence for people. */
   readonly summary: string;
   /** Rules and effects that the summary does not tell, CommonMark. */
-  readonly description?: string;
+  readonly description: string;
   readonly auth: AuthPolicy;
   /** Portal: the scope that a key with limited scopes needs. */
   readonly scope?: string;

@@ -21,12 +21,11 @@ type Whole<Params, Query, Body> = Route<Params, Query, Body, Tenant, PortalRefus
 interface Definition<Params, Query, Body>
   extends Pick<
       Whole<Params, Query, Body>,
-      'method' | 'path' | 'group' | 'summary' | 'responses' | 'refusals'
+      'method' | 'path' | 'group' | 'summary' | 'description' | 'responses' | 'refusals'
     >,
     Partial<
       Pick<
         Whole<Params, Query, Body>,
-        | 'description'
         | 'examples'
         | 'rate'
         | 'exemptFromLoadShedding'

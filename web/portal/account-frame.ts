@@ -28,8 +28,10 @@ export interface AccountPage {
   /** The language of the address; links of the page keep it. Undefined: that of the browser. */
   readonly culture: Language | undefined;
   readonly theme: Theme | undefined;
-  /** Path of the page, without a query. */
+  /** Path of the page in the navigation. */
   readonly path: string;
+  /** Path at which a browser gets the page, without a query. */
+  readonly address: string;
 }
 
 export function accountTexts(language: Language): AccountTexts {
@@ -125,10 +127,10 @@ ${content}
 }
 
 /** Links to the same page in the other languages. */
-export function languages({ words, path }: Pick<AccountPage, 'words' | 'path'>): Html {
+export function languages({ words, address }: Pick<AccountPage, 'words' | 'address'>): Html {
   const links = (['en', 'pt', 'es'] as const).map((language) => {
     const current = language === words.language ? html` aria-current="true"` : '';
-    return html`<a href="${path}?culture=${language}" lang="${language}" hreflang="${language}"${current}>${LANGUAGE_NAMES[language]}</a>\n`;
+    return html`<a href="${address}?culture=${language}" lang="${language}" hreflang="${language}"${current}>${LANGUAGE_NAMES[language]}</a>\n`;
   });
   return html`<nav class="languages" aria-label="${words.languages}">\n${links}</nav>`;
 }

@@ -38,7 +38,7 @@ export interface AccountRequest<Params, Body> {
 interface AccountRoute<Params, Body> {
   readonly path: string;
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   /** @default user-administrator */
   readonly auth?: Extract<AuthPolicy, 'user' | 'user-administrator'>;
   readonly params?: z.ZodType<Params>;
@@ -65,12 +65,20 @@ const UNKNOWN: ReadonlySet<string> = new Set<PortalRefusalCode>([
 /** A form field; longer texts are refused. */
 export const formText = z.string().max(4096).default('');
 
-/** The page's language and looks, from its address and the browser. */
-export function accountPageOf(path: string, query: PlainQuery, acceptLanguage: string): AccountPage {
+/**
+ * The page's language and looks, from its address and the browser.
+ * @param address path at which a browser gets the page
+ */
+export function accountPageOf(
+  path: string,
+  query: PlainQuery,
+  acceptLanguage: string,
+  address = path,
+): AccountPage {
   const words = textsFor(query.culture, acceptLanguage);
   const isChosen = query.culture !== undefined && textsFor(query.culture, '').language === words.language;
   return {
-    ...{ words, path },
+    ...{ words, path, address },
     texts: accountTexts(words.language),
     culture: isChosen ? words.language : undefined,
     theme: themeOf(query),
@@ -121,8 +129,7 @@ function accountRoute<Params, Body>(
 ): AnyRoute {
   const route: AnyRoute = {
     ...COMMON,
-    ...{ method, path, summary, auth, body },
-    ...(description !== undefined && { description }),
+    ...{ method, path, summary, description, auth, body },
     bodyPolicy: method === 'GET' ? 'none' : 'form',
     params: params ?? z.object({}),
     query: plainQuery.loose(),
@@ -133,7 +140,10 @@ function accountRoute<Params, Body>(
     handle: (request: ApiRequest<Params, PlainQuery, Body, SignedInUser>) => {
       const { identity: user, query, header } = request;
       if (user === undefined) throw new PortalRefusal('Unauthorized');
-      const shown = accountPageOf(pathOf(path), query, header('accept-language'));
+      const inNavigation = pathOf(path);
+      // The reply to a form has no address of its own; its links lead to the page in the navigation.
+      const address = method === 'GET' ? filledPath(path, request.params) : inNavigation;
+      const shown = accountPageOf(inNavigation, query, header('accept-language'), address);
       return handle({
         ...{ user, query, params: request.params, body: request.body, page: shown, caller: request.caller },
         cookie: readCookie(header('cookie'), USER_COOKIE),
@@ -141,6 +151,15 @@ function accountRoute<Params, Body>(
     },
   };
   return route;
+}
+
+/** The path with its parameters in their places. */
+function filledPath(path: string, params: unknown): string {
+  const values = Object.entries(params ?? {});
+  return values.reduce(
+    (filled, [name, value]) => filled.replace(`{${name}}`, encodeURIComponent(String(value))),
+    path,
+  );
 }
 
 /** Path of the page in the navigation. */
