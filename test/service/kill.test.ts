@@ -1,9 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import test, { type ExecutionContext } from 'ava';
-import { ACTOR_FAULTS } from '../../actors/index.ts';
-import { RUNTIME_FAULT_POINTS } from '../../runtime/index.ts';
+import test from 'ava';
 import { NODES } from '../postgres/test-store.ts';
 import { Service, temporaryRoot } from './service.ts';
 import { brokenPromises, picture } from './signing/evidence.ts';
@@ -11,49 +9,8 @@ import { give, type Load } from './soak/load.ts';
 
 const SETTINGS = { 'Pipeline:MaxConcurrency': 4 };
 
-/** Points that a run of ordinary jobs passes; the others have tests of their own. */
-const PASSED = [...Object.keys(RUNTIME_FAULT_POINTS), ...Object.keys(ACTOR_FAULTS)].filter(
-  (name) =>
-    !name.startsWith('timer.') && name !== 'effect.failed.before-defer' && name !== 'pool.quarantine.moved',
-);
-
-/** Returns the passage of a fault point that kills: the start commits some groups before the program listens. */
-function fatalPassage(point: string): number {
-  return point.startsWith('store.group.') ? 10 : 4;
-}
-
 /** Enough for each node to pass every fault point. */
 const FILES = 9 * NODES;
-
-async function nothingIsLost(t: ExecutionContext, root: string, load: Load): Promise<void> {
-  const second = await Service.start(t, { root, settings: SETTINGS });
-  try {
-    await second.idle();
-    await second
-      .until('everything to be put away', async () => {
-        const broken = await brokenPromises(second, load);
-        return broken.length === 0 ? true : undefined;
-      })
-      .catch(async () => t.deepEqual(await brokenPromises(second, load), []));
-  } finally {
-    await second.kill();
-  }
-}
-
-for (const point of PASSED) {
-  test.serial(`a kill at ${point} loses nothing and publishes nothing twice`, async (t) => {
-    const root = await temporaryRoot(t);
-    const load: Load = { accepted: [], dropped: [] };
-    const first = await Service.start(t, {
-      root,
-      settings: SETTINGS,
-      faults: `${point}=kill:${fatalPassage(point)}`,
-    });
-    await Promise.all([give(first, load, 'first', FILES), first.ended]);
-    t.is(await first.ended, 'SIGKILL');
-    await nothingIsLost(t, root, load);
-  });
-}
 
 test.serial('a kill while failed jobs are put aside leaves each of them put aside once', async (t) => {
   const root = await temporaryRoot(t);
@@ -95,30 +52,3 @@ test.serial('recovery done twice changes nothing', async (t) => {
   t.pass();
   await third.kill();
 });
-
-test.serial(
-  'kills at random moments under load lose nothing, and a retry of what failed completes it',
-  async (t) => {
-    const root = await temporaryRoot(t);
-    const load: Load = { accepted: [], dropped: [] };
-    for (let round = 0; round < 5; round += 1) {
-      const service = await Service.start(t, { root, settings: SETTINGS });
-      const giving = give(service, load, `round-${round}`, 24).catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, 60 + ((round * 137) % 400)));
-      await service.kill();
-      await giving;
-    }
-    await nothingIsLost(t, root, load);
-    const last = await Service.start(t, { root, settings: SETTINGS });
-    for (const job of await last.jobs('&status=Failed'))
-      await last.json(`/api/jobs/${job.id}/retry`, { method: 'POST' });
-    await last.idle();
-    await last.until('everything to be put away', async () =>
-      (await brokenPromises(last, load)).length === 0 ? true : undefined,
-    );
-    const inputs = new Set((await last.jobs('&status=Completed')).map((job) => job.originalPath));
-    const failed = (await last.jobs('&status=Failed')).filter((job) => !inputs.has(job.originalPath));
-    t.deepEqual(failed, [], 'every job that a kill failed was completed by its retry');
-    await last.kill();
-  },
-);

@@ -10,7 +10,7 @@ import { RUNTIME_FAULT_POINTS } from '../../../runtime/index.ts';
 const WALKED = {
   'runtime/crash/kill-proof.ts': RUNTIME_FAULT_POINTS,
   'actors/portal/uploads/kill.test.ts': PORTAL_UPLOAD_FAULTS,
-  'service/kill.test.ts': ACTOR_FAULTS,
+  'service/kill-points.test.ts': ACTOR_FAULTS,
 };
 
 /** Place where points are killed at one by one. */
