@@ -50,7 +50,7 @@ export type * from './api/repeatable-requests.ts';
 export type * from './api/reports.ts';
 export type * from './api/saved-flows.ts';
 export * from './api/sign-in.ts';
-export type * from './api/signing.ts';
+export * from './api/signing.ts';
 export type * from './api/templates.ts';
 export type * from './api/uploads.ts';
 export type * from './api/users.ts';

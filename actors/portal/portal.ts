@@ -57,6 +57,7 @@ import { Reports } from './reports/reports.ts';
 import { Tickets } from './shared/tickets.ts';
 import { applySignatureHandler } from './signing/apply-signature.ts';
 import { concludeDocumentHandler } from './signing/conclude-document.ts';
+import { FieldUploads } from './signing/field-uploads.ts';
 import { MarksSessionService } from './signing/marks-sessions.ts';
 import { CertificateSigning } from './signing/signing-certificates.ts';
 import { codesFrom, SigningCodes } from './signing/signing-codes.ts';
@@ -214,6 +215,7 @@ export class Portal implements PortalService, HostedService {
     const inspected = new InspectedUploads(clock);
     const uploads = new Uploads({
       system,
+      store,
       clock,
       ids,
       blobs,
@@ -260,6 +262,7 @@ export class Portal implements PortalService, HostedService {
       ...{ system, clock, ids, faults, blobs, directory, watch, links, uploads, tenants },
       contents: renditions,
       codes: new SigningCodes({ system, clock, codeFor }),
+      fieldUploads: new FieldUploads(uploads),
       certificates: new CertificateSigning({
         ...{ system, clock, ids, faults, pool, blobs, directory, watch, tickets, sealProfile },
         uploads,

@@ -43,13 +43,14 @@ import { organizationRoutes } from './routes/organizations.ts';
 import { reportRoutes } from './routes/reports.ts';
 import { savedFlowRoutes } from './routes/saved-flows.ts';
 import { signatureRoutes } from './routes/signatures.ts';
-import { signingRoutes } from './routes/signing-routes.ts';
 import { systemRoutes } from './routes/system.ts';
 import { templateRoutes } from './routes/templates.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import { editorSessionRoutes } from './sender/editor-session-routes.ts';
+import { fieldUploadRoutes } from './signing/field-uploads.ts';
+import { signingRoutes } from './signing/signing-routes.ts';
 
 export interface PortalServerDependencies {
   readonly service: PortalService;
@@ -72,6 +73,9 @@ export interface PortalServerDependencies {
 /** Rate limit of validation by key, per client. Source: docs/portal-values.md §17 and §21. */
 const VALIDATION_RATE: RateWindow = { permits: 10, windowSeconds: 1 };
 
+/** Rate limit of uploads of participants, per client; ours. Twenty files may come at once. */
+const UPLOAD_RATE: RateWindow = { permits: 30, windowSeconds: 10 };
+
 /** URL prefix of the reference page's assets; the pages for participants have their own. */
 const REFERENCE_ASSETS = '/scalar/assets';
 
@@ -93,6 +97,7 @@ export function portalRoutes(
     ...documentFolderRoutes(documents, folders),
     ...contentRoutes(documents),
     ...signingRoutes(signing),
+    ...fieldUploadRoutes(signing, service.uploads),
     ...signatureRoutes(validation),
     ...notificationRoutes(documents),
     ...folderRoutes(folders),
@@ -135,7 +140,10 @@ export function createPortalServer(dependencies: PortalServerDependencies): Http
     accessCheck: createPortalAccessCheck(service, settings, createWrongKeys(clock)),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
     challenge: 'ApiKey header="X-Api-Key"',
-    limiters: { validation: limiterOf(nodes, 'validation', VALIDATION_RATE, clock) },
+    limiters: {
+      validation: limiterOf(nodes, 'validation', VALIDATION_RATE, clock),
+      upload: limiterOf(nodes, 'upload', UPLOAD_RATE, clock),
+    },
     nodes,
     requestIds: createRequestIds(ids),
     pool: new BlockPool(),

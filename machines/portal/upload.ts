@@ -1,24 +1,25 @@
 /**
  * An uploaded file, until it is no longer used.
  *
- * | from   | event       | to      | effects | when                    |
- * |--------|-------------|---------|---------|-------------------------|
- * | Unused | USE         | Used    |         |                         |
- * | Unused | FORGET      | Expired |         |                         |
- * | Unused | after 24 h  | Expired |         |                         |
- * | Used   | USE         | Used    |         |                         |
- * | Used   | FORGET      | Expired |         | it was the only use     |
- * | Used   | FORGET      | Used    |         | other uses are left     |
- * | Used   | after 7 d   | Expired |         |                         |
+ * | from   | event       | to      | effects | when                     |
+ * |--------|-------------|---------|---------|--------------------------|
+ * | Unused | USE         | Used    |         |                          |
+ * | Unused | FORGET      | Expired |         |                          |
+ * | Unused | after 24 h  | Expired |         |                          |
+ * | Used   | USE         | Used    |         |                          |
+ * | Used   | FORGET      | Expired |         | only use, or participant |
+ * | Used   | FORGET      | Used    |         | other uses are left      |
+ * | Used   | after 7 d   | Expired |         |                          |
  *
  * Each use restarts the seven days. FORGET follows the deletion of a document that was made of it and undoes one
- * use. Who else has the same content is not asked: what became of an upload would tell one organization about the files
- * of others. Expired is not stored: the actor ends. The file itself stays as long as a document refers to it.
+ * use; it ends the upload of a participant, which only this document could use. Who else has the same content is not
+ * asked: what became of an upload would tell one organization about the files of others. Expired is not stored: the
+ * actor ends. The file itself stays as long as a document refers to it.
  *
  * Source: docs/portal-values.md §4; the seven days are ours.
  */
 import { setup } from 'xstate';
-import type { ApplicationId, Millis, OrganizationId } from '../ids.ts';
+import type { ApplicationId, DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../ids.ts';
 import type { BlobRef } from './portal-types.ts';
 
 export const UPLOAD_EXPIRED = 'Expired';
@@ -28,10 +29,19 @@ export const UNUSED_LIFETIME = 24 * 3_600_000;
 /** Retention after the last use, milliseconds. */
 export const USED_LIFETIME = 7 * 24 * 3_600_000;
 
+/** A participant in one action of a document. */
+export interface UploadParticipant {
+  readonly documentId: DocumentId;
+  readonly flowActionId: FlowActionId;
+  readonly userId: UserId;
+}
+
 export interface UploadContext {
   readonly organizationId: OrganizationId;
-  /** The application that uploaded it. */
-  readonly applicationId: ApplicationId;
+  /** The application that uploaded it; null = a participant did. */
+  readonly applicationId: ApplicationId | null;
+  /** The participant who uploaded it, and who alone may use it; absent = an application did. */
+  readonly participant?: UploadParticipant;
   /** Original file name. */
   readonly name: string;
   readonly contentType: string;
@@ -67,7 +77,10 @@ export const uploadMachine = machine.createMachine({
       on: {
         USE: { target: 'Used', reenter: true, actions: use },
         FORGET: [
-          { guard: ({ context: { uses = 1 } }) => uses <= 1, target: UPLOAD_EXPIRED },
+          {
+            guard: ({ context: { uses = 1, participant } }) => uses <= 1 || participant !== undefined,
+            target: UPLOAD_EXPIRED,
+          },
           { actions: undoUse },
         ],
       },

@@ -122,6 +122,12 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
     pageAttachment: async () => {
       throw new PortalRefusal('AttachmentNotFound');
     },
+    checkFieldUpload: async () => {
+      throw new PortalRefusal('InvalidFieldValue');
+    },
+    acceptFieldUpload: async () => {
+      throw new PortalRefusal('InvalidFieldValue');
+    },
     recordView: async (access) => checkAccess(access),
     sendEmailCode: async (access, resend) => {
       checkAccess(access);

@@ -15,7 +15,7 @@ import type { ValidationResultsView } from '../../shared/signature-view.ts';
 import type { PageBranding } from './branding.ts';
 import type { RequestOrigin, Tenant } from './callers.ts';
 import type { MarkInput } from './documents.ts';
-import type { StoredFile } from './uploads.ts';
+import type { StoredFile, UploadSink, UploadView } from './uploads.ts';
 
 /** Names the action: by the organization's key and the action's id, or by a ticket alone. */
 export type SigningAccess =
@@ -56,19 +56,21 @@ export interface ElectronicSigning {
   /** The picture itself, as the signing page sends it; counts when there is no upload. */
   readonly image?: Buffer | undefined;
   readonly fieldValues?: FieldValuesInput | undefined;
-  readonly fieldFiles?: readonly FieldFileInput[] | undefined;
 }
 
-/** A file that a participant attaches; applications may name an upload in `fieldValues` instead. */
+/** A file that a participant attaches, on its way. */
 export interface FieldFileInput {
-  /** Name of the field. */
-  readonly field: string;
-  /** Of the file. */
   readonly name: string;
-  readonly content: Buffer;
+  /** Its first `FIELD_FILE_HEADER_BYTES`, which tell its type. */
+  readonly header: Buffer;
 }
 
-/** Values by name of field. */
+export const FIELD_FILE_HEADER_BYTES = 1024;
+
+/** Largest file that a participant attaches on the page, bytes; ours. */
+export const MAX_FIELD_FILE_BYTES = 4_000_000;
+
+/** Values by name of field; of an attachment the id of its upload. */
 export type FieldValuesInput = Readonly<Record<string, unknown>>;
 
 /** State and content of the signing page. */
@@ -214,7 +216,6 @@ export interface PortalSigning {
       readonly certificate: Buffer;
       readonly positions: readonly MarkInput[];
       readonly fieldValues?: FieldValuesInput | undefined;
-      readonly fieldFiles?: readonly FieldFileInput[] | undefined;
     },
   ): Promise<StartedSignature>;
   /** Refusals: `InvalidTicket` for an unknown, used or expired token. */
@@ -246,6 +247,21 @@ export interface PortalSigning {
     reachedEnd: boolean,
     scene: RequestOrigin,
   ): Promise<void>;
+  /**
+   * Resolves when the participant of the ticket may upload a file for this field now.
+   * Refusals: `InvalidTicket`, `DocumentIsDeleted`, `InvalidDocumentStatus`, `InvalidFieldValue`, `LimitExceeded`.
+   */
+  checkFieldUpload(access: Extract<SigningAccess, { readonly by: 'ticket' }>, field: string): Promise<void>;
+  /**
+   * Takes the file, whose id only this participant can give as the value of a field. The sink is used up in any case.
+   * Refusals: those of `checkFieldUpload`, `BadRequest` for a file without bytes, `PayloadTooLarge`.
+   */
+  acceptFieldUpload(
+    access: Extract<SigningAccess, { readonly by: 'ticket' }>,
+    field: string,
+    sink: UploadSink,
+    file: FieldFileInput,
+  ): Promise<Omit<UploadView, 'location' | 'md5'>>;
   /** Sends a six-digit code to the participant's address. */
   sendEmailCode(access: SigningAccess, resend: boolean): Promise<void>;
 }

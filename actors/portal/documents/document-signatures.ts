@@ -133,12 +133,12 @@ function ownView(view: SignatureView, made: CompletedAction, document: DocumentC
 
 /** Evidence as clients read it; null for a signature with a certificate only. Source: docs/portal-values.md §17. */
 function evidenceView(
-  { flowActionId, evidence, evidenceSha256 }: CompletedAction,
+  { flowActionId, evidence, evidenceSha256, values }: CompletedAction,
   participant: Participant,
   document: SignedEvidence['document'],
 ): Readonly<Record<string, unknown>> | null {
   if (evidence === null) return null;
-  const file = evidenceFile({ document, flowActionId, participant, evidence });
+  const file = evidenceFile({ document, flowActionId, participant, evidence, values });
   return {
     ipAddress: evidence.ipAddress,
     userAgent: evidence.userAgent,

@@ -6,7 +6,7 @@
  */
 import { hash } from 'node:crypto';
 import type { DocumentId, FlowActionId } from '../../../machines/ids.ts';
-import type { Evidence, Participant } from '../../../machines/portal/portal-types.ts';
+import type { Evidence, FilledValue, Participant } from '../../../machines/portal/portal-types.ts';
 
 export interface SignedEvidence {
   readonly document: {
@@ -18,12 +18,19 @@ export interface SignedEvidence {
   readonly flowActionId: FlowActionId;
   readonly participant: Participant;
   readonly evidence: Evidence;
+  /** Filled in with the signature; only files are told. @default none */
+  readonly values?: readonly FilledValue[] | undefined;
 }
 
-/** JSON with exactly these members in this order. */
+/** JSON with exactly these members in this order; `attachments` only where files came with the signature. */
 export function evidenceFile(sealed: SignedEvidence): Buffer {
-  const { document, flowActionId, participant, evidence } = sealed;
+  const { document, flowActionId, participant, evidence, values = [] } = sealed;
   const { authenticatedApplication: application, geolocation } = evidence;
+  const attachments = values.flatMap(({ name: field, attachment }) =>
+    attachment === undefined
+      ? []
+      : [{ field, name: attachment.file.name, sha256: attachment.file.blob.sha256 }],
+  );
   return Buffer.from(
     JSON.stringify({
       document: { id: document.id, key: document.key, sha256: document.sha256 },
@@ -52,6 +59,7 @@ export function evidenceFile(sealed: SignedEvidence): Buffer {
       },
       typedName: evidence.typedName,
       timeZoneOffset: evidence.timeZoneOffset,
+      ...(attachments.length > 0 && { attachments }),
     }),
   );
 }

@@ -12,7 +12,12 @@ import type {
 } from '../../../machines/portal/document/document-context.ts';
 import { requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Evidence, FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
+import type {
+  Evidence,
+  FilledValue,
+  FlowAction,
+  Participant,
+} from '../../../machines/portal/portal-types.ts';
 import type { RequestOrigin } from '../api/callers.ts';
 import type { ElectronicSigning, SigningAccess } from '../api/signing.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
@@ -29,6 +34,8 @@ export interface SigningCall {
   readonly turn: Turn;
   readonly action: FlowAction;
   readonly user: Participant;
+  /** True: the participant acts with a ticket; false: an application with its key. */
+  readonly isByTicket: boolean;
   /** True: an electronic signature requires an e-mail code. */
   readonly needsEmailCode: boolean;
   /** The application that authenticated the participant; null = the link was mailed. */
@@ -78,7 +85,7 @@ export async function signingCall(
     )
       throw new PortalRefusal('VersionChanged');
     const { needsEmailCode, application } = ticket;
-    return { ...document, turn: turnOf(named), ...named, needsEmailCode, application };
+    return { ...document, turn: turnOf(named), ...named, isByTicket: true, needsEmailCode, application };
   }
   const document = await documentForKey(access, directory);
   const named = firstTurn(document.context, access, holder);
@@ -87,6 +94,7 @@ export async function signingCall(
     ...document,
     turn: turnOf(named),
     ...named,
+    isByTicket: false,
     needsEmailCode: false,
     application: access.tenant.application,
   };
@@ -158,11 +166,13 @@ export function assertVersion({ version }: Pick<DocumentContext, 'version'>, see
   throw new PortalRefusal('InvalidDocumentStatus', 'The document has a new version. Open the page again.');
 }
 
-/** Identifies the acting participant. */
+/** Identifies the acting participant, and the files that came with the signature. */
 export function evidenceOf(
   call: SigningCall,
   scene: RequestOrigin,
-  signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset'>,
+  signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset'> & {
+    readonly values?: readonly FilledValue[] | undefined;
+  },
   isEmailConfirmed: boolean,
   at: Millis,
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {
@@ -191,6 +201,7 @@ export function evidenceOf(
     flowActionId: turn.flowActionId,
     participant: user,
     evidence,
+    values: signing.values,
   });
   return { evidence, evidenceSha256: evidenceDigest(sealed) };
 }

@@ -83,7 +83,7 @@ export class CertificateSigning {
    */
   async start(
     call: SigningCall,
-    { certificate, positions, fieldValues, fieldFiles }: Parameters<PortalSigning['startCertificate']>[1],
+    { certificate, positions, fieldValues }: Parameters<PortalSigning['startCertificate']>[1],
   ): Promise<Started> {
     if (!isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant approves and does not sign.');
@@ -91,7 +91,7 @@ export class CertificateSigning {
     if (certificate.length === 0 || certificate.length > MAX_CERTIFICATE_BYTES)
       return rejected(verdictOf('certificate.malformed', 'The certificate cannot be read.'));
     const id = this.#dependencies.ids.uuid();
-    const filledIn = await valuesOf(call, fieldValues, fieldFiles, this.#dependencies);
+    const filledIn = await valuesOf(call, fieldValues, this.#dependencies);
     const document = await this.#reserve(call, id, { marks: marksOf(call, positions), ...filledIn });
     return this.#started(document, call, id, { der: certificate.toString('base64') });
   }
@@ -149,7 +149,7 @@ export class CertificateSigning {
     if (ticket?.expired !== false || documentId !== context.id || named === undefined)
       throw new PortalRefusal('InvalidTicket');
     return {
-      ...{ ...document, ...named, needsEmailCode: false },
+      ...{ ...document, ...named, isByTicket: false, needsEmailCode: false },
       turn: { flowActionId: named.action.id, userId: named.user.id },
       application: application ?? reservation?.application ?? null,
     };
@@ -197,7 +197,7 @@ export class CertificateSigning {
         type: 'COMPLETE',
         id,
         value: signature.toString('base64'),
-        ...evidenceOf(owner, scene, {}, false, clock.now()),
+        ...evidenceOf(owner, scene, { values: reservation.values }, false, clock.now()),
         isQuiet: disableNotifications,
       });
       if (!outcome.accepted) {

@@ -34,6 +34,7 @@ import type { SigningLinks } from '../mail/signing-links.ts';
 import { signedName } from '../renditions/rendition-rules.ts';
 import type { Renditions } from '../renditions/renditions.ts';
 import type { Uploads } from '../uploads/uploads.ts';
+import type { FieldUploads } from './field-uploads.ts';
 import { isMailed, mailNewLink } from './new-links.ts';
 import { observedDocument, observerPage } from './observer-access.ts';
 import { lookOf, pageDocument, pageParticipants } from './page-views.ts';
@@ -61,17 +62,25 @@ export interface SigningDependencies {
   readonly uploads: Pick<Uploads, 'findUpload'>;
   readonly tenants: Pick<Tenants, 'embedOrigins'>;
   readonly certificates: CertificateSigning;
+  readonly fieldUploads: FieldUploads;
   readonly contents: Pick<Renditions, 'fileOf'>;
 }
 
 export class SigningService implements PortalSigning {
   readonly startCertificate: PortalSigning['startCertificate'];
   readonly completeCertificate: PortalSigning['completeCertificate'];
+  readonly checkFieldUpload: PortalSigning['checkFieldUpload'];
+  readonly acceptFieldUpload: PortalSigning['acceptFieldUpload'];
   readonly #dependencies: SigningDependencies;
 
   constructor(dependencies: SigningDependencies) {
     this.#dependencies = dependencies;
-    const { certificates } = dependencies;
+    const { certificates, fieldUploads } = dependencies;
+    // The version that the participant has seen is compared at the signature.
+    this.checkFieldUpload = async (access, field) =>
+      fieldUploads.check(await this.#call(access, { changes: false }), field);
+    this.acceptFieldUpload = async (access, field, sink, file) =>
+      fieldUploads.accept(await this.#call(access, { changes: false }), field, sink, file);
     this.startCertificate = async (access, request) =>
       certificates.start(await this.#call(access, { holder: holderOf(request.certificate) }), request);
     this.completeCertificate = async (access, request, scene) => {
@@ -170,7 +179,7 @@ export class SigningService implements PortalSigning {
     if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
       throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');
     const isConfirmed = await this.#checkCode(call, signing.emailCode, scene);
-    const filledIn = await valuesOf(call, signing.fieldValues, signing.fieldFiles, this.#dependencies);
+    const filledIn = await valuesOf(call, signing.fieldValues, this.#dependencies);
     const id = ids.uuid();
     const { context, turn } = call;
     const waiting = watch.whenChanged(context.id, settling(id), SIGNING_TIMEOUT_MS);
@@ -181,7 +190,7 @@ export class SigningService implements PortalSigning {
         {
           type: 'SIGN',
           ...{ id, ...turn, marks, image, version: context.version, ...filledIn },
-          ...evidenceOf(call, scene, signing, isConfirmed, clock.now()),
+          ...evidenceOf(call, scene, { ...signing, ...filledIn }, isConfirmed, clock.now()),
           isQuiet: signing.disableNotifications === true,
         },
         wrongStatus,

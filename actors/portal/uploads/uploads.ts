@@ -6,8 +6,14 @@
  */
 import { type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { UPLOAD_EXPIRED, type UploadContext, uploadMachine } from '../../../machines/portal/upload.ts';
 import {
+  UPLOAD_EXPIRED,
+  type UploadContext,
+  type UploadParticipant,
+  uploadMachine,
+} from '../../../machines/portal/upload.ts';
+import {
+  type ActorStore,
   type ActorSystem,
   actorKind,
   type Clock,
@@ -32,8 +38,19 @@ export const uploadDefinition = defineActor(UPLOAD, {
   machine: uploadMachine,
   version: 1,
   ends: ({ state }) => state === UPLOAD_EXPIRED,
-  counters: ({ context }) => blobCounters([context.blob]),
+  counters: ({ context: { blob, participant } }) => ({
+    ...blobCounters([blob]),
+    ...(participant && {
+      [`${participantCounters(participant)}files`]: 1,
+      [`${participantCounters(participant)}bytes`]: blob.length,
+    }),
+  }),
 });
+
+/** Prefix of the counters of a participant's uploads: `files` and `bytes`. */
+function participantCounters({ documentId, flowActionId, userId }: UploadParticipant): string {
+  return `participant-uploads/${documentId}/${flowActionId}/${userId}/`;
+}
 
 /** An upload as documents need it. */
 export interface StoredUpload extends UploadContext {
@@ -42,6 +59,7 @@ export interface StoredUpload extends UploadContext {
 
 export interface UploadsDependencies {
   readonly system: ActorSystem;
+  readonly store: Pick<ActorStore, 'counters'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly blobs: Blobs;
@@ -75,7 +93,7 @@ export class Uploads implements PortalUploads {
   ): Promise<UploadView> {
     const { blobs, ids, faults, inspected } = this.#dependencies;
     const given = ownSink(sink);
-    await this.#check(given);
+    await this.#check(given, this.maxBytes);
     const description = { name: cleanName(file.name), contentType: cleanContentType(file.contentType) };
     const kept = await blobs.store(given, description);
     if (kept.format !== undefined) inspected?.add(kept.blob, description, kept.format);
@@ -85,6 +103,34 @@ export class Uploads implements PortalUploads {
       applicationId: application.id,
       ...description,
     });
+  }
+
+  /**
+   * Takes a file of a participant, which no call of anybody else finds. Refusals: `BadRequest` for a file without bytes,
+   * `PayloadTooLarge`. The sink is used up in any case.
+   */
+  async acceptOf(
+    organizationId: OrganizationId,
+    participant: UploadParticipant,
+    sink: UploadSink,
+    file: { readonly name: string; readonly contentType: string; readonly maxBytes: number },
+  ): Promise<UploadView> {
+    const { blobs, ids, faults } = this.#dependencies;
+    const given = ownSink(sink);
+    await this.#check(given, file.maxBytes);
+    const kept = await blobs.store(given);
+    await faults.at('portal.upload.kept');
+    return this.#record(ids.uuid() as UploadId, kept, {
+      ...{ organizationId, applicationId: null, participant },
+      ...{ name: cleanName(file.name), contentType: file.contentType },
+    });
+  }
+
+  /** Counts the uploads of a participant that have not expired. */
+  async usedBy(participant: UploadParticipant): Promise<{ readonly files: number; readonly bytes: number }> {
+    const prefix = participantCounters(participant);
+    const counters = await this.#dependencies.store.counters(prefix);
+    return { files: counters[`${prefix}files`] ?? 0, bytes: counters[`${prefix}bytes`] ?? 0 };
   }
 
   /** Refusals: `LimitExceeded` when the organization has too many open. */
@@ -131,12 +177,17 @@ export class Uploads implements PortalUploads {
    * An upload of the organization, for a call that uses it: it is kept for further days, and its file is there until
    * the caller's own step counts it.
    * Refusals: `UploadNotFound`, also for what is no id at all.
+   * @param participant the only one whose uploads are found; absent = those of applications are
    */
-  async findUpload(organization: OrganizationId, id: string): Promise<StoredUpload> {
+  async findUpload(
+    organization: OrganizationId,
+    id: string,
+    participant?: UploadParticipant,
+  ): Promise<StoredUpload> {
     const { system, blobs } = this.#dependencies;
     const uploadId = parsePortalId('UploadId', id);
     const upload = uploadId && (await this.#read(uploadId));
-    if (!upload || upload.organizationId !== organization) throw notFound(id);
+    if (!upload || upload.organizationId !== organization || !isOf(upload, participant)) throw notFound(id);
     const [used, isThere] = await Promise.all([
       system.send({ kind: UPLOAD, id: upload.id }, { type: 'USE' }),
       blobs.touchUnlessRecent(upload.blob),
@@ -160,11 +211,11 @@ export class Uploads implements PortalUploads {
     return `/api/uploads/${id}/preview?ticket=${tickets.issue('preview', [id], clock.now())}`;
   }
 
-  async #check(sink: BlobSink): Promise<void> {
-    if (sink.length > 0 && sink.length <= this.maxBytes) return;
+  async #check(sink: BlobSink, maxBytes: number): Promise<void> {
+    if (sink.length > 0 && sink.length <= maxBytes) return;
     await sink.abort();
     if (sink.length > 0)
-      throw new PortalRefusal('PayloadTooLarge', `A file may have at most ${this.maxBytes} bytes.`);
+      throw new PortalRefusal('PayloadTooLarge', `A file may have at most ${maxBytes} bytes.`);
     const message = 'The file has no bytes.';
     throw new PortalRefusal('BadRequest', message, { errors: { File: [message] } });
   }
@@ -188,11 +239,14 @@ export class Uploads implements PortalUploads {
   async #record(
     id: UploadId,
     { blob, md5 }: StoredBlob,
-    about: Pick<UploadContext, 'organizationId' | 'applicationId' | 'name' | 'contentType'>,
+    about: Pick<UploadContext, 'organizationId' | 'applicationId' | 'participant' | 'name' | 'contentType'>,
   ): Promise<UploadView> {
     const { system, clock } = this.#dependencies;
-    const { organizationId, applicationId, name, contentType } = about;
-    const context = { organizationId, applicationId, name, contentType, md5, createdAt: clock.now() };
+    const { organizationId, applicationId, participant, name, contentType } = about;
+    const context = {
+      ...{ organizationId, applicationId, name, contentType, md5, createdAt: clock.now() },
+      ...(participant && { participant: { ...participant } }),
+    };
     const made = await system.create({ kind: UPLOAD, id }, { ...context, blob: { ...blob } } satisfies Json);
     if (made.accepted) await made.durable;
     else if (made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
@@ -203,6 +257,12 @@ export class Uploads implements PortalUploads {
 function ownSink(sink: UploadSink): BlobSink {
   if (sink instanceof BlobSink) return sink;
   throw new TypeError('The sink of an upload comes from `open`.');
+}
+
+function isOf(upload: UploadContext, participant: UploadParticipant | undefined): boolean {
+  const owner = upload.participant;
+  if (owner === undefined || participant === undefined) return owner === participant;
+  return participantCounters(owner) === participantCounters(participant);
 }
 
 function notFound(id: string): PortalRefusal {

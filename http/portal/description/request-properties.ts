@@ -119,14 +119,9 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   failedOnly: 'Whether only failed deliveries are sent again. Default true.',
   fieldValues: [
-    'Values by name of field: text, number or boolean. Required fields must have one.',
+    'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
     { city: 'Lisbon' },
   ],
-  fieldFiles:
-    'Files for fields of the type `Attachment`: PDF, PNG or JPEG, at most 4 MiB each; the request has at most 8 MiB. With a key, `fieldValues` may name an upload instead.',
-  'fieldFiles.contentB64': ['The file, as Base64.', 'JVBERi0xLjc='],
-  'fieldFiles.field': ['Name of the field.', 'passport'],
-  'fieldFiles.name': ['Name of the file.', 'passport.pdf'],
   fields: 'Fields that the participant fills in before signing. At most 100.',
   'editedFlowActions.fields':
     'Fields in place of those of the action; an empty list removes them. Refused with `FieldsNotEditable` after a signature with a certificate. Left out: they stay.',

@@ -15,7 +15,7 @@ import {
   templateDocumentsInput,
   templateGenerationInput,
 } from './flow-inputs.ts';
-import { electronicInput, startInput } from './signing-inputs.ts';
+import { electronicInput } from './signing-inputs.ts';
 
 export const LARGE_BODIES: { readonly [name in LargeBody]: z.ZodType } = {
   documents: createDocumentsInput,
@@ -32,5 +32,4 @@ export const LARGE_BODIES: { readonly [name in LargeBody]: z.ZodType } = {
   'template-documents': templateDocumentsInput,
   'template-generation': templateGenerationInput,
   'electronic-signature': electronicInput,
-  'certificate-signature': startInput,
 };

@@ -16,8 +16,7 @@ export type LargeBody =
   | 'template'
   | 'template-documents'
   | 'template-generation'
-  | 'electronic-signature'
-  | 'certificate-signature';
+  | 'electronic-signature';
 
 export type BodyTask =
   | { readonly task: 'credentials'; readonly bytes: Uint8Array }

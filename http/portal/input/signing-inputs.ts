@@ -45,16 +45,6 @@ const MAX_VALUE = 8 * 1024;
 /** Values by name of field; what is no text, number or boolean is refused by the rules of fields. */
 const fieldValues = map(z.union([textUpTo(4000), z.number(), z.boolean()]).nullable());
 
-/** Most bytes of one file that comes with a signature. */
-const MAX_FIELD_FILE = 4 * 1024 * 1024;
-
-const fieldFiles = list(
-  members({ field: textUpTo(100), name: textUpTo(255), contentB64: bytes(MAX_FIELD_FILE) }),
-  {
-    most: 20,
-  },
-);
-
 const position = members({
   page: whole.nullish(),
   pageNumber: whole.nullish(),
@@ -104,7 +94,6 @@ export const electronicInput = members({
   initialsImage: members(picture).nullish(),
   fieldValues: fieldValues.nullish(),
   userTimeZoneOffset: whole.nullish(),
-  fieldFiles: fieldFiles.nullish(),
 });
 
 export const startInput = members({
@@ -113,7 +102,6 @@ export const startInput = members({
   signaturePosition: position.nullish(),
   signaturePositions: list(markInput).nullish(),
   fieldValues: fieldValues.nullish(),
-  fieldFiles: fieldFiles.nullish(),
 });
 
 export const completeInput = members({
@@ -137,19 +125,7 @@ export function electronicSigning(given: z.infer<typeof electronicInput>): Elect
     imageUploadId: given.signatureImage?.id ?? undefined,
     image: pictureOf(given.signatureImage?.contentB64),
     fieldValues: given.fieldValues ?? undefined,
-    fieldFiles: filesOf(given.fieldFiles),
   };
-}
-
-/** Converts to the portal's type. */
-export function filesOf(
-  given: z.infer<typeof fieldFiles> | null | undefined,
-): ElectronicSigning['fieldFiles'] {
-  return given?.map(({ field, name, contentB64 }) => ({
-    field: field.trim(),
-    name,
-    content: pictureOf(contentB64) ?? Buffer.alloc(0),
-  }));
 }
 
 /** Bytes decoded by another thread are not a `Buffer`. */

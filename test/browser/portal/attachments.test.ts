@@ -35,6 +35,10 @@ for (const [device, viewport] of [
     await page.locator('#outcome', { hasText: 'Passport' }).waitFor();
     t.true(await page.locator('#field-0:focus').isVisible());
 
+    const uploads: string[] = [];
+    page.on('request', (request) => {
+      if (/\/uploads\?/.test(request.url())) uploads.push(request.headers()['content-type'] ?? '');
+    });
     const choose = async (file: { name: string; mimeType: string; buffer: Buffer }) => {
       const chooser = page.waitForEvent('filechooser');
       await page.locator('#field-0').focus();
@@ -53,6 +57,9 @@ for (const [device, viewport] of [
     await sign.focus();
     await page.keyboard.press('Enter');
     await page.getByText('You signed the document.').waitFor();
+    // Each file that is not too large, once, as a form.
+    t.is(uploads.length, 2);
+    for (const type of uploads) t.regex(type, /^multipart\/form-data;/);
 
     await portal.reached(id, 'Concluded');
     const file = await portal.signedFile(id);

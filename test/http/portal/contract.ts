@@ -170,6 +170,7 @@ export const ADDED: { readonly [name: string]: string } = {
   'POST /api/documents/keys/{key}/approval': 'known-or-ticket',
   'POST /api/documents/keys/{key}/participant-refusal': 'known-or-ticket',
   'POST /api/documents/keys/{key}/view': 'known-or-ticket',
+  'POST /api/documents/keys/{key}/uploads': 'known-or-ticket', // docs/fields.md
   'POST /api/documents/keys/{key}/email-authentication-code': 'known-or-ticket',
   // docs/portal-values.md: a failing seal is retryable; delivery log, resend, test event, replay; keys
   'POST /api/documents/{id}/retry': 'application',

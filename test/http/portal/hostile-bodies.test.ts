@@ -1,6 +1,8 @@
 /** Costs of a body: credentials are checked first, size and faults are bounded, a worker parses large ones. */
 import test from 'ava';
+import { MAX_FIELD_FILE_BYTES } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { systemClock } from '../../../runtime/clock.ts';
 import { RawClient } from '../harness.ts';
 import { assertRefused, portalTable, startPortal } from './harness.ts';
 import { IDS, KEY } from './memory-portal.ts';
@@ -17,17 +19,18 @@ const OPEN = portalTable()
     ({ auth, bodyPolicy }) => bodyPolicy === 'json' && (auth === 'anonymous' || auth === 'known-or-ticket'),
   )
   .map(({ path }) => path.replace('{key}', 'ABCDEFGHIJ0123456789'));
+/** The one whose whole body is a ticket. */
+const ONLY_A_TICKET = '/api/editor-sessions/open';
 const WITH_PICTURE = `${BY_KEY}/electronic-signature`;
-/** Routes whose bodies bring files. */
-const WITH_FILES: readonly string[] = [WITH_PICTURE, `${BY_KEY}/signature/certificate`];
 
 test('of a body without a good ticket nothing but the ticket is looked at', async (t) => {
   const { send, set, calls } = await startPortal(t);
   set('signing.checkAccess', () => {
     throw new PortalRefusal('InvalidTicket');
   });
-  t.is(OPEN.length, 7);
+  t.is(OPEN.length, 8);
   for (const path of OPEN) {
+    if (path === ONLY_A_TICKET) continue;
     const faults = {
       signaturePositions: [{}],
       certificate: 7,
@@ -42,6 +45,36 @@ test('of a body without a good ticket nothing but the ticket is looked at', asyn
   t.deepEqual([...new Set(calls.map(({ name }) => name))], ['signing.checkAccess']);
 });
 
+test('of a file that a participant uploads nothing is stored without a good ticket, nor above its limit', async (t) => {
+  const { url, set, calls, sinks } = await startPortal(t);
+  const send = (bytes: number, query = '?ticket=x&field=id') => {
+    const body = new FormData();
+    body.set('file', new Blob([Buffer.alloc(bytes)]), 'a.pdf');
+    return fetch(`${url}${BY_KEY}/uploads${query}`, { method: 'POST', body });
+  };
+  set('signing.checkFieldUpload', () => {
+    throw new PortalRefusal('InvalidTicket');
+  });
+  await assertRefused(t, await send(1_000_000), 'InvalidTicket');
+  await assertRefused(t, await send(1_000_000, '?field=id'), 'Unauthorized');
+  await assertRefused(t, await send(1_000_000, '?ticket=x'), 'BadRequest');
+  t.is(sinks.length, 0);
+  set('signing.checkFieldUpload', () => undefined);
+  await assertRefused(t, await send(MAX_FIELD_FILE_BYTES + 1), 'PayloadTooLarge');
+  t.true(sinks.every(({ aborted }) => aborted));
+  t.false(calls.some(({ name }) => name === 'signing.acceptFieldUpload'));
+});
+
+test('one client uploads thirty files for fields in ten seconds', async (t) => {
+  const { url, set } = await startPortal(t, {}, { clock: { ...systemClock, elapsed: () => 0 } });
+  set('signing.checkFieldUpload', () => {
+    throw new PortalRefusal('InvalidTicket');
+  });
+  const send = () => fetch(`${url}${BY_KEY}/uploads?ticket=x&field=id`, { method: 'POST' });
+  for (let count = 0; count < 30; count += 1) await assertRefused(t, await send(), 'InvalidTicket');
+  await assertRefused(t, await send(), 'TooManyRequests');
+});
+
 test('a token alone is checked before the signature that comes with it', async (t) => {
   const { send, set } = await startPortal(t);
   set('signing.checkAccess', ({ by }: { by: string }) => {
@@ -54,7 +87,7 @@ test('a token alone is checked before the signature that comes with it', async (
 test('without a key 64 KiB of JSON are read and no byte more', async (t) => {
   const { send } = await startPortal(t);
   for (const path of OPEN) {
-    if (WITH_FILES.includes(path)) continue;
+    if (path === WITH_PICTURE) continue;
     const body = (bytes: number) => `{"ticket":"x","typedName":7}`.padEnd(bytes);
     const most = await send(path, body(OPEN_BODY_BYTES), { headers: NO_KEY });
     t.not(most.status, 413, path);

@@ -109,6 +109,7 @@ const REQUESTS: readonly Request[] = [
     byKey('/participant-refusal'),
     (ids) => ({ flowActionId: ids.action, reason: 'x' }),
   ],
+  ['POST /api/documents/keys/{key}/uploads', byKey('/uploads?field=x'), () => ({})],
   ['POST /api/documents/keys/{key}/view', byKey('/view'), (ids) => ({ flowActionId: ids.action })],
   [
     'POST /api/documents/keys/{key}/email-authentication-code',

@@ -33,6 +33,7 @@ test('what signs or lets sign needs the scope Sign, and only requests that chang
     'POST /api/documents/keys/{key}/participant-refusal',
     'POST /api/documents/keys/{key}/signature',
     'POST /api/documents/keys/{key}/signature/certificate',
+    'POST /api/documents/keys/{key}/uploads',
     'POST /api/documents/keys/{key}/view',
     'POST /api/documents/sms-authentication-code',
     'POST /api/documents/{id}/action-url',

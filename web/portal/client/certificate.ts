@@ -6,7 +6,7 @@
 import { findElement, requireElement } from '../../client/dom.ts';
 import { initialsPlaces, type PageSize } from './initials.ts';
 import type { KeyError, KeyRequest, KeyResponse } from './key-messages.ts';
-import { chosenFiles, filledFields, showMissing, withStatus } from './outcome.ts';
+import { filledFields, showMissing, uploadedFiles, withStatus } from './outcome.ts';
 import { filled, type SigningData } from './page-data.ts';
 import { post, Refused } from './requests.ts';
 
@@ -40,52 +40,46 @@ export function startCertificate(
     if (chosen === undefined) return showMissing(file, words.fileNeeded);
     const fieldValues = filledFields(data);
     if (fieldValues === null) return;
-    void chosenFiles(data).then((fieldFiles) => {
-      if (fieldFiles === null) return;
-      void withStatus(form, data, async () => {
-        const keys = new KeyThread(words);
-        try {
-          const opened = await keys
-            .open(await chosen.arrayBuffer(), password.value)
-            .catch((error: unknown) => {
-              if (error instanceof Refused && error.code === 'password-wrong') {
-                password.setAttribute('aria-invalid', 'true');
-                password.focus();
-              }
-              throw error;
-            });
-          const initials = await initialsPlaces(
-            data,
-            findElement('#certificate-initials', HTMLInputElement),
-            pageSizes,
-          );
-          const started = await post<Started>(data, 'signature/certificate', {
-            certificate: base64(opened.certificate),
-            fieldValues,
-            ...(fieldFiles.length > 0 && { fieldFiles }),
-            // Positions in the request replace all positions placed before.
-            ...(initials.length > 0 && { signaturePositions: [...data.marks, ...initials] }),
-          });
-          if (!started.success) throw rejected(started, data);
-          // Each other participant who signs meanwhile changes the file, which is then signed again.
-          for (let answer = started; ; ) {
-            const { token, toSignHash } = answer;
-            if (typeof token !== 'string' || typeof toSignHash !== 'string') throw rejected(answer, data);
-            const toSign = typeof answer.toSign === 'string' ? fromBase64(answer.toSign) : null;
-            const signature = await keys.sign(toSign, fromBase64(toSignHash));
-            answer = await post<Started>(data, 'signature', {
-              token,
-              signature: base64(signature),
-              disableNotifications: data.disableNotifications,
-            });
-            if (answer.success) break;
+    void withStatus(form, data, async () => {
+      const keys = new KeyThread(words);
+      try {
+        const opened = await keys.open(await chosen.arrayBuffer(), password.value).catch((error: unknown) => {
+          if (error instanceof Refused && error.code === 'password-wrong') {
+            password.setAttribute('aria-invalid', 'true');
+            password.focus();
           }
-          password.value = '';
-          signed(opened.holder === '' ? words.signed : filled(words.signedAs, { name: opened.holder }));
-        } finally {
-          keys.end();
+          throw error;
+        });
+        const initials = await initialsPlaces(
+          data,
+          findElement('#certificate-initials', HTMLInputElement),
+          pageSizes,
+        );
+        const started = await post<Started>(data, 'signature/certificate', {
+          certificate: base64(opened.certificate),
+          fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
+          // Positions in the request replace all positions placed before.
+          ...(initials.length > 0 && { signaturePositions: [...data.marks, ...initials] }),
+        });
+        if (!started.success) throw rejected(started, data);
+        // Each other participant who signs meanwhile changes the file, which is then signed again.
+        for (let answer = started; ; ) {
+          const { token, toSignHash } = answer;
+          if (typeof token !== 'string' || typeof toSignHash !== 'string') throw rejected(answer, data);
+          const toSign = typeof answer.toSign === 'string' ? fromBase64(answer.toSign) : null;
+          const signature = await keys.sign(toSign, fromBase64(toSignHash));
+          answer = await post<Started>(data, 'signature', {
+            token,
+            signature: base64(signature),
+            disableNotifications: data.disableNotifications,
+          });
+          if (answer.success) break;
         }
-      });
+        password.value = '';
+        signed(opened.holder === '' ? words.signed : filled(words.signedAs, { name: opened.holder }));
+      } finally {
+        keys.end();
+      }
     });
   });
 }

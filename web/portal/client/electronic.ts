@@ -1,7 +1,7 @@
 /** Electronic signature with a typed name, an optional drawing, and a code from an e-mail where required. */
 import { findElement, requireElement, utcOffsetMinutes } from '../../client/dom.ts';
 import { initialsPlaces, type PageSize, startInitialsPreview } from './initials.ts';
-import { chosenFiles, filledFields, showMissing, showStatus, withStatus } from './outcome.ts';
+import { filledFields, showMissing, showStatus, uploadedFiles, withStatus } from './outcome.ts';
 import { filled, type SigningData } from './page-data.ts';
 import { post, Refused } from './requests.ts';
 import { startSignatureLook } from './signature-look.ts';
@@ -50,34 +50,30 @@ export function startElectronic(
     if (code !== undefined && digits.length !== 6) return showMissing(code, words.codeNeeded);
     const fieldValues = filledFields(data);
     if (fieldValues === null) return;
-    void chosenFiles(data).then((fieldFiles) => {
-      if (fieldFiles === null) return;
-      void withStatus(form, data, async () => {
-        const geolocation = requireElement('#with-location', HTMLInputElement).checked
-          ? await currentCoordinates(words.locationRefused)
-          : undefined;
-        const initials = await initialsPlaces(data, initialsBox, pageSizes);
-        const image = await look.picture();
-        await post(data, 'electronic-signature', {
-          typedName,
-          userTimeZoneOffset: utcOffsetMinutes(),
-          disableNotifications: data.disableNotifications,
-          signatureInitialsPositions: initials,
-          fieldValues,
-          ...(fieldFiles.length > 0 && { fieldFiles }),
-          ...(code === undefined ? {} : { emailCode: digits }),
-          ...(geolocation === undefined ? {} : { evidences: { geolocation } }),
-          ...(image === undefined ? {} : { signatureImage: { contentB64: image, contentType: 'image/png' } }),
-        }).catch((error: unknown) => {
-          if (error instanceof Refused && error.code === 'InvalidAuthenticationCode') {
-            code?.setAttribute('aria-invalid', 'true');
-            code?.focus();
-          }
-          throw error;
-        });
-        look.clear();
-        signed();
+    void withStatus(form, data, async () => {
+      const geolocation = requireElement('#with-location', HTMLInputElement).checked
+        ? await currentCoordinates(words.locationRefused)
+        : undefined;
+      const initials = await initialsPlaces(data, initialsBox, pageSizes);
+      const image = await look.picture();
+      await post(data, 'electronic-signature', {
+        typedName,
+        userTimeZoneOffset: utcOffsetMinutes(),
+        disableNotifications: data.disableNotifications,
+        signatureInitialsPositions: initials,
+        fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
+        ...(code === undefined ? {} : { emailCode: digits }),
+        ...(geolocation === undefined ? {} : { evidences: { geolocation } }),
+        ...(image === undefined ? {} : { signatureImage: { contentB64: image, contentType: 'image/png' } }),
+      }).catch((error: unknown) => {
+        if (error instanceof Refused && error.code === 'InvalidAuthenticationCode') {
+          code?.setAttribute('aria-invalid', 'true');
+          code?.focus();
+        }
+        throw error;
       });
+      look.clear();
+      signed();
     });
   });
 }

@@ -2,7 +2,7 @@
 import { findElement, focusElement, requireElement } from '../../client/dom.ts';
 import type { SigningData } from './page-data.ts';
 import { sendEvent } from './parent-window.ts';
-import { Refused } from './requests.ts';
+import { Refused, upload } from './requests.ts';
 
 /**
  * Text for the live region; the focus stays. @param near the control that it is about: on a phone the text would be off
@@ -63,6 +63,8 @@ export async function withStatus(
     return true;
   } catch (error) {
     const code = error instanceof Refused ? error.code : 'unknown';
+    // They have expired: the next attempt sends the files again.
+    if (code === 'UploadNotFound') uploads = new WeakMap();
     sendEvent({ type: 'error', id: documentId, code }, embedOrigins);
     const wrong = form.querySelector('[aria-invalid="true"]');
     showStatus(error instanceof Refused ? error.message : words.failed, 'bad', wrong ?? pressed);
@@ -74,15 +76,19 @@ export async function withStatus(
   }
 }
 
+/** Most bytes of a file. */
+const MAX_FILE_BYTES = 4_000_000;
+
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /**
- * Returns the values by name of field; null when one is wrong, which then has the focus and its message on the page.
- * The service checks them again.
+ * Returns the values by name of field, without files; null when one is wrong, which then has the focus and its message
+ * on the page. The service checks them again.
  */
 export function filledFields({
   fields,
-}: Pick<SigningData, 'fields'>): Record<string, string | boolean> | null {
+  words,
+}: Pick<SigningData, 'fields' | 'words'>): Record<string, string | boolean> | null {
   const values: Record<string, string | boolean> = {};
   for (const [index, { name, label }] of fields.entries()) {
     const control = controlOf(index);
@@ -92,7 +98,12 @@ export function filledFields({
       return null;
     }
     control.removeAttribute('aria-invalid');
-    if (control instanceof HTMLInputElement && control.type === 'file') continue;
+    const file = fileOf(control);
+    if (file !== undefined && file.size > MAX_FILE_BYTES) {
+      showMissing(control, words.fileTooLarge);
+      return null;
+    }
+    if (isFile(control)) continue;
     const isTick = control instanceof HTMLInputElement && control.type === 'checkbox';
     values[name] = isTick ? control.checked : control.value;
   }
@@ -108,50 +119,35 @@ function controlOf(index: number): Control | undefined {
   return isControl ? element : undefined;
 }
 
-/** Most bytes of all files of a signature. */
-const MAX_FILES_BYTES = 5_000_000;
-const MAX_FILE_BYTES = 4_000_000;
+/** Ids of the files that were uploaded, so that a further attempt to sign sends none again. */
+let uploads = new WeakMap<File, string>();
 
-/** A file as the service takes it. */
-export interface ChosenFile {
-  readonly field: string;
-  readonly name: string;
-  readonly contentB64: string;
-}
-
-/** Returns the files of attachments; null when they are too large, as the page then says at the largest. */
-export async function chosenFiles({
-  fields,
-  words,
-}: Pick<SigningData, 'fields' | 'words'>): Promise<readonly ChosenFile[] | null> {
-  const chosen = fields.flatMap(({ name }, index) => {
+/** Uploads the files of attachments; returns the ids by name of field. The field of a refused one gets the focus. */
+export async function uploadedFiles(data: SigningData): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (const [index, { name }] of data.fields.entries()) {
     const control = controlOf(index);
-    const file = control instanceof HTMLInputElement ? control.files?.[0] : undefined;
-    return control === undefined || file === undefined ? [] : [{ name, control, file }];
-  });
-  const [largest] = chosen.toSorted((one, other) => other.file.size - one.file.size);
-  const total = chosen.reduce((sum, { file }) => sum + file.size, 0);
-  if (largest !== undefined && (total > MAX_FILES_BYTES || largest.file.size > MAX_FILE_BYTES)) {
-    showMissing(largest.control, words.filesTooLarge);
-    return null;
+    const file = control && fileOf(control);
+    if (control === undefined || file === undefined) continue;
+    try {
+      const id = uploads.get(file) ?? (await upload(data, name, file)).id;
+      uploads.set(file, id);
+      ids[name] = id;
+    } catch (error) {
+      if (error instanceof Refused && error.code === 'InvalidFieldValue') {
+        control.setAttribute('aria-invalid', 'true');
+        control.focus();
+      }
+      throw error;
+    }
   }
-  return Promise.all(
-    chosen.map(async ({ name, file }) => ({
-      field: name,
-      name: file.name,
-      contentB64: await base64Of(file),
-    })),
-  );
+  return ids;
 }
 
-function base64Of(file: File): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener('error', () => reject(reader.error));
-    reader.addEventListener('load', () => {
-      const text = String(reader.result);
-      resolve(text.slice(text.indexOf(',') + 1));
-    });
-    reader.readAsDataURL(file);
-  });
+function isFile(control: Control): control is HTMLInputElement {
+  return control instanceof HTMLInputElement && control.type === 'file';
+}
+
+function fileOf(control: Control): File | undefined {
+  return isFile(control) ? control.files?.[0] : undefined;
 }

@@ -13,18 +13,41 @@ export class Refused extends Error {
 }
 
 /** Sends a POST to an address of the document. Resolves with the reply, undefined when it is empty. */
-export async function post<Answer>(
-  { key, ticket, documentVersion, words }: Pick<SigningData, 'key' | 'ticket' | 'documentVersion' | 'words'>,
+export function post<Answer>(
+  data: Pick<SigningData, 'key' | 'ticket' | 'documentVersion' | 'words'>,
   action: string,
   body: object = {},
+): Promise<Answer> {
+  const { ticket, documentVersion } = data;
+  return send(data, action, {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, ticket, documentVersion }),
+  });
+}
+
+/** Sends a file for a field. Resolves with the id that stands for it. */
+export function upload(
+  data: Pick<SigningData, 'key' | 'ticket' | 'words'>,
+  field: string,
+  file: File,
+): Promise<{ readonly id: string }> {
+  const body = new FormData();
+  body.set('file', file);
+  return send(data, `uploads?${new URLSearchParams({ ticket: data.ticket, field })}`, { body });
+}
+
+async function send<Answer>(
+  { key, words }: Pick<SigningData, 'key' | 'words'>,
+  action: string,
+  { headers = {}, body }: { readonly headers?: Readonly<Record<string, string>>; readonly body: BodyInit },
 ): Promise<Answer> {
   let answer: Response;
   try {
     answer = await fetch(`/api/documents/keys/${encodeURIComponent(key)}/${action}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      headers: { ...headers, accept: 'application/json' },
       credentials: 'omit',
-      body: JSON.stringify({ ...body, ticket, documentVersion }),
+      body,
     });
   } catch {
     throw new Refused('unreachable', words.unreachable);

@@ -127,7 +127,7 @@ export const ENGLISH: PageTexts = {
       codeNeeded: 'Type the six digits of the code.',
       reasonNeeded: 'Give a reason.',
       fileNeeded: 'Choose a certificate file.',
-      filesTooLarge: 'The files are too large: together at most 5 MB, each at most 4 MB.',
+      fileTooLarge: 'The file is too large: at most 4 MB.',
       locationRefused: 'The browser did not tell the location. Untick the box or allow it, then sign again.',
       guideStart: 'Start',
       guideNext: 'Next',

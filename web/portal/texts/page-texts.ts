@@ -43,7 +43,7 @@ export interface SigningScriptTexts {
   readonly codeNeeded: string;
   readonly reasonNeeded: string;
   readonly fileNeeded: string;
-  readonly filesTooLarge: string;
+  readonly fileTooLarge: string;
   readonly locationRefused: string;
   readonly guideStart: string;
   readonly guideNext: string;

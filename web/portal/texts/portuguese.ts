@@ -132,7 +132,7 @@ export const PORTUGUESE: PageTexts = {
       codeNeeded: 'Digite os seis dígitos do código.',
       reasonNeeded: 'Dê um motivo.',
       fileNeeded: 'Escolha um arquivo de certificado.',
-      filesTooLarge: 'Os arquivos são grandes demais: juntos no máximo 5 MB, cada um 4 MB.',
+      fileTooLarge: 'O arquivo é grande demais: no máximo 4 MB.',
       locationRefused:
         'O navegador não informou a localização. Desmarque a caixa ou permita, e assine de novo.',
       guideStart: 'Começar',

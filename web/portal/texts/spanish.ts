@@ -135,7 +135,7 @@ export const SPANISH: PageTexts = {
       codeNeeded: 'Escriba las seis cifras del código.',
       reasonNeeded: 'Dé un motivo.',
       fileNeeded: 'Elija un archivo de certificado.',
-      filesTooLarge: 'Los archivos son demasiado grandes: juntos como máximo 5 MB, cada uno 4 MB.',
+      fileTooLarge: 'El archivo es demasiado grande: como máximo 4 MB.',
       locationRefused:
         'El navegador no dio la ubicación. Desmarque la casilla o permítala, y firme de nuevo.',
       guideStart: 'Empezar',

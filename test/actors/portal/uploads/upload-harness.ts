@@ -127,6 +127,7 @@ export function openRoom(root: string, options: RoomOptions = {}): Room {
   });
   const uploads = new Uploads({
     system,
+    store,
     clock,
     ids: systemIds,
     blobs,

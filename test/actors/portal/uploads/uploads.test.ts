@@ -1,7 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
-import { UNUSED_LIFETIME, USED_LIFETIME } from '../../../../machines/portal/upload.ts';
+import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
+import {
+  UNUSED_LIFETIME,
+  type UploadParticipant,
+  USED_LIFETIME,
+} from '../../../../machines/portal/upload.ts';
 import { newTenant, type Room, room } from './upload-harness.ts';
 
 async function send(it: Room, tenant: Tenant, content: string, name = 'a.pdf', type = 'application/pdf') {
@@ -49,6 +54,41 @@ test('an upload of another organization is unknown, and so is what is no id', as
   for (const other of [id, '00000000-0000-4000-8000-000000000000', 'nonsense', '../..', '']) {
     await t.throwsAsync(it.uploads.findUpload(mine.organization.id, other), { code: 'UploadNotFound' });
   }
+});
+
+test('an upload of a participant is found for nobody else, and counted until it expires', async (t) => {
+  const it = room(t);
+  const { organization } = await newTenant(it, 'Org');
+  const participant = {
+    documentId: '00000000-0000-4000-8000-000000000001' as DocumentId,
+    flowActionId: '00000000-0000-4000-8000-000000000002' as FlowActionId,
+    userId: '00000000-0000-4000-8000-000000000003' as UserId,
+  };
+  const attach = async (content: string) => {
+    const sink = await it.uploads.open();
+    await sink.write(Buffer.from(content));
+    const file = { name: 'a.pdf', contentType: 'application/pdf', maxBytes: 10 };
+    return it.uploads.acceptOf(organization.id, participant, sink, file);
+  };
+  const find = (...more: readonly UploadParticipant[]) => it.uploads.findUpload(organization.id, id, more[0]);
+  await t.throwsAsync(attach('12345678901'), { code: 'PayloadTooLarge' });
+  const { id } = await attach('hello');
+  await attach('hello again'.slice(0, 10));
+  await t.throwsAsync(find(), { code: 'UploadNotFound' });
+  for (const [name, other] of Object.entries({ documentId: 'x', flowActionId: 'x', userId: 'x' }))
+    await t.throwsAsync(find({ ...participant, [name]: other }), { code: 'UploadNotFound' }, name);
+  t.deepEqual(await it.uploads.usedBy(participant), { files: 2, bytes: 15 });
+  const other = participant.flowActionId as string as UserId;
+  t.deepEqual(await it.uploads.usedBy({ ...participant, userId: other }), { files: 0, bytes: 0 });
+  t.is((await find(participant)).name, 'a.pdf');
+  // However often it was used.
+  await find(participant);
+  await it.runtime.system.send({ kind: 'upload', id }, { type: 'FORGET' });
+  await t.throwsAsync(find(participant), { code: 'UploadNotFound' });
+  t.deepEqual(await it.uploads.usedBy(participant), { files: 1, bytes: 10 });
+  it.clock.forward(UNUSED_LIFETIME + 60_000);
+  await it.settle(async () => (await it.uploads.usedBy(participant)).files === 0);
+  t.deepEqual(await it.uploads.usedBy(participant), { files: 0, bytes: 0 });
 });
 
 test('files without bytes and files that are too large are refused and leave nothing', async (t) => {

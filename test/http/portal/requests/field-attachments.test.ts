@@ -1,5 +1,7 @@
 /** Files that participants attach when they sign, over HTTP. Source: docs/fields.md. */
+import { createHash } from 'node:crypto';
 import anyTest, { type TestFn } from 'ava';
+import { MAX_FIELD_FILE_BYTES } from '../../../../actors/portal/api.ts';
 import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { assertRefused } from '../harness.ts';
 import { type Started, selfSigned, signatureValue, ticketOf } from '../signing/certificate-client.ts';
@@ -41,6 +43,38 @@ const signer = (name: string, step: number, fields: readonly object[]) => ({
   allowElectronicSignature: true,
 });
 
+/** Key of a document and ticket of a participant. */
+type Link = Awaited<ReturnType<typeof ticketOf>>;
+
+/** Uploads a file as the signing page does. */
+function attach(
+  url: string,
+  { key, ticket }: Link,
+  field: string,
+  content: Uint8Array,
+  name = 'annex.pdf',
+): Promise<Response> {
+  const body = new FormData();
+  // The declared type does not count.
+  body.set('file', new Blob([new Uint8Array(content)], { type: 'text/plain' }), name);
+  const query = new URLSearchParams({ ticket, field });
+  return fetch(`${url}/api/documents/keys/${key}/uploads?${query}`, { method: 'POST', body });
+}
+
+async function attached(...given: Parameters<typeof attach>): Promise<FieldUpload> {
+  return (await (await attach(...given)).json()) as FieldUpload;
+}
+
+interface FieldUpload {
+  readonly id: string;
+  readonly name: string;
+  readonly contentType: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+const sha256 = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
+
 test.serial(
   'files are attached by page and by upload, with either signature, and stay private',
   async (t) => {
@@ -50,37 +84,33 @@ test.serial(
     const path = `/api/documents/${id}`;
     const { flowActions } = await acme.get<Detail>(path);
     const [ana, bob] = flowActions;
-    const sign = (body: object) =>
-      acme.send(`${path}/electronic-signature`, { flowActionId: ana?.id, ...body });
-    const file = (field: string, content: Buffer, name = 'a.pdf') => ({
-      ...{ field, name, contentB64: content.toString('base64') },
-    });
+    const sign = (fieldValues: object) =>
+      acme.send(`${path}/electronic-signature`, { flowActionId: ana?.id, fieldValues });
     const text = await acme.upload({ name: 'a.pdf', content: Buffer.from('Hello'), type: 'application/pdf' });
-    const wrong: readonly object[] = [
-      {},
-      { fieldValues: { id: true } },
-      { fieldValues: { id: text.id } },
-      { fieldFiles: [file('id', Buffer.from('Hello'))] },
-      { fieldFiles: [file('id', PNG), file('other', PNG)] },
-    ];
-    for (const body of wrong) await assertRefused(t, await sign(body), 'InvalidFieldValue');
-    await assertRefused(t, await sign({ fieldValues: { id: crypto.randomUUID() } }), 'UploadNotFound');
+    for (const values of [{}, { id: true }, { id: text.id }])
+      await assertRefused(t, await sign(values), 'InvalidFieldValue');
+    await assertRefused(t, await sign({ id: crypto.randomUUID() }), 'UploadNotFound');
     const stranger = await t.context.organization('Other');
     const theirs = await stranger.upload();
-    await assertRefused(t, await sign({ fieldValues: { id: theirs.id } }), 'UploadNotFound');
+    await assertRefused(t, await sign({ id: theirs.id }), 'UploadNotFound');
     t.is((await acme.get<Detail>(path)).attachments.length, 0);
 
     const own = await acme.upload();
-    const good = { fieldValues: { id: own.id }, fieldFiles: [file('photo', PNG, '../me.png')] };
-    t.is((await sign(good)).status, 200);
+    const picture = await acme.upload({ name: '../me.png', content: PNG, type: 'text/plain' });
+    t.is((await sign({ id: own.id, photo: picture.id })).status, 200);
 
-    const { key, ticket } = await ticketOf(acme, id, 'bob@example.org');
+    const link = await ticketOf(acme, id, 'bob@example.org');
+    const { key, ticket } = link;
+    const content = Buffer.from(SAMPLE.content);
+    const upload = await attached(url, link, 'contract', content);
+    t.like(upload, { name: 'annex.pdf', contentType: 'application/pdf', size: content.length });
+    t.is(upload.sha256, sha256(content));
     const signer2 = selfSigned('Bob');
     const begin = `/api/documents/keys/${key}/signature`;
     const started = await acme.post<Started>(`${begin}/certificate`, {
       ticket,
       certificate: signer2.certificate.toString('base64'),
-      fieldFiles: [file('contract', Buffer.from(SAMPLE.content), 'annex.pdf')],
+      fieldValues: { contract: upload.id },
     });
     t.is((await acme.get<Detail>(path)).attachments.length, 2);
     await acme.post(begin, { token: started.token, signature: signatureValue(signer2, started) });
@@ -101,16 +131,91 @@ test.serial(
       ],
     );
     const [, photo, annex] = done.attachments;
-    const content = await acme.fetch(`${path}/attachments/${photo?.id}/content`);
-    t.deepEqual(Buffer.from(await content.arrayBuffer()), PNG);
-    t.is(content.headers.get('content-type'), 'image/png');
+    const sent = await acme.fetch(`${path}/attachments/${photo?.id}/content`);
+    t.deepEqual(Buffer.from(await sent.arrayBuffer()), PNG);
+    t.is(sent.headers.get('content-type'), 'image/png');
     t.is((await acme.fetch(`${path}/attachments/${annex?.id}/content`)).status, 200);
     t.not(
       (await fetch(`${url}/api/documents/keys/${key}/attachments/${photo?.id}?ticket=${ticket}`)).status,
       200,
     );
+    // Nothing is left to attach.
+    await assertRefused(t, await attach(url, link, 'contract', content), 'InvalidDocumentStatus');
   },
 );
+
+test.serial('only the participant who uploaded a file can sign with it', async (t) => {
+  const { acme, url } = t.context;
+  const fields = (name: string) => [{ name, type: 'Attachment', required: true }];
+  const id = await acme.create([signer('Cid', 1, fields('cid')), signer('Dora', 1, fields('dora'))]);
+  const { flowActions } = await acme.get<Detail>(`/api/documents/${id}`);
+  const cid = await ticketOf(acme, id, 'cid@example.org');
+  const dora = await ticketOf(acme, id, 'dora@example.org');
+  const stranger = await t.context.organization('Third');
+  const elsewhere = await stranger.create([signer('Cid', 1, fields('cid'))]);
+  const upload = await attached(url, cid, 'cid', PNG, 'id.png');
+  const foreign = await attached(url, await ticketOf(stranger, elsewhere, 'cid@example.org'), 'cid', PNG);
+  const sign = ({ key, ticket }: Link, fieldValues: object) =>
+    fetch(`${url}/api/documents/keys/${key}/electronic-signature`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ticket, fieldValues }),
+    });
+  const refused = async (answer: Response) => assertRefused(t, answer, 'UploadNotFound');
+  await refused(await sign(dora, { dora: upload.id }));
+  await refused(await sign(cid, { cid: foreign.id }));
+  await refused(await sign(cid, { cid: (await acme.upload()).id }));
+  // Nor do applications find it, for any purpose.
+  await refused(
+    await acme.send(`/api/documents/${id}/electronic-signature`, {
+      flowActionId: flowActions[0]?.id,
+      fieldValues: { cid: upload.id },
+    }),
+  );
+  const file = { id: upload.id, name: 'a.pdf', displayName: 'A', contentType: 'application/pdf' };
+  await refused(
+    await acme.send('/api/documents', { files: [file], flowActions: [signer('Eve', 1, fields('eve'))] }),
+  );
+
+  t.is((await sign(cid, { cid: upload.id })).status, 200);
+  const [signature] = await until(async () => {
+    const { signers } = await acme.get<{ signers: readonly { evidences: { file: string } | null }[] }>(
+      `/api/documents/${id}/signatures-details`,
+    );
+    return signers.length > 0 ? signers : undefined;
+  });
+  const evidence = JSON.parse(Buffer.from(signature?.evidences?.file ?? '', 'base64').toString());
+  t.deepEqual(evidence.attachments, [{ field: 'cid', name: 'id.png', sha256: sha256(PNG) }]);
+});
+
+test.serial('uploads of participants that cannot be accepted are refused', async (t) => {
+  const { acme, url } = t.context;
+  const id = await acme.create([
+    signer('Ana', 1, [...FIELDS, { name: 'city', topLeftX: 1, topLeftY: 50, width: 90, height: 18 }]),
+    signer('Bob', 2, [{ name: 'bob', type: 'Attachment' }]),
+  ]);
+  const ana = await ticketOf(acme, id, 'ana@example.org');
+  const path = `/api/documents/keys/${ana.key}/uploads?field=id`;
+  await assertRefused(t, await fetch(`${url}${path}`, { method: 'POST' }), 'Unauthorized');
+  await assertRefused(t, await acme.fetch(path, { method: 'POST' }), 'InvalidTicket');
+  const wrongTicket = { ...ana, ticket: `${ana.ticket}x` };
+  await assertRefused(t, await attach(url, wrongTicket, 'id', PNG), 'InvalidTicket');
+  const wrongKey = { ...ana, key: 'ABCDEFGHIJ0123456789' };
+  await assertRefused(t, await attach(url, wrongKey, 'id', PNG), 'InvalidTicket');
+  for (const field of ['bob', 'city', 'none'])
+    await assertRefused(t, await attach(url, ana, field, PNG), 'InvalidFieldValue');
+  const { details } = await assertRefused(
+    t,
+    await attach(url, ana, 'id', Buffer.from('Hello'), 'a.pdf'),
+    'InvalidFieldValue',
+  );
+  t.deepEqual(details, { id: 'The file must be a PDF, PNG or JPEG.' });
+  await assertRefused(t, await attach(url, ana, 'id', Buffer.alloc(0)), 'BadRequest');
+  const large = Buffer.concat([PNG, Buffer.alloc(MAX_FIELD_FILE_BYTES)]);
+  await assertRefused(t, await attach(url, ana, 'id', large), 'PayloadTooLarge');
+  const most = await attached(url, ana, 'id', large.subarray(0, MAX_FIELD_FILE_BYTES));
+  t.is(most.size, MAX_FIELD_FILE_BYTES);
+});
 
 test.serial('attachments that cannot be asked for are refused at the creation', async (t) => {
   const { acme } = t.context;

@@ -23,7 +23,6 @@ import {
   completeInput,
   electronicInput,
   electronicSigning,
-  filesOf,
   startInput,
 } from '../input/signing-inputs.ts';
 import { DONE, type PortalRequest, portalRoute } from '../route.ts';
@@ -107,8 +106,8 @@ type Named = {
   readonly documentVersion?: number | null | undefined;
 };
 
-/** Maximum size of a signature request, bytes: a picture and files in Base64, and a thousand marks. */
-const SIGNATURE_BODY_BYTES = 8 * 1024 * 1024;
+/** Maximum size of an electronic signature request, bytes: a picture of two MiB in Base64, and a thousand marks. */
+const PICTURE_BODY_BYTES = 4 * 1024 * 1024;
 
 export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
   /** Refusals: `InvalidTicket`, `DocumentIsDeleted`, `Unauthorized`, `Forbidden`. */
@@ -141,7 +140,7 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
         headers: ['user-agent'],
         params: params as z.ZodType<SigningMethod>,
         body: electronicInput,
-        maxBodyBytes: SIGNATURE_BODY_BYTES,
+        maxBodyBytes: PICTURE_BODY_BYTES,
         largeBody: 'electronic-signature',
         authorize: withTicket,
         responses: { 200: 'empty' },
@@ -164,21 +163,16 @@ export function signingRoutes(signing: PortalSigning): readonly AnyRoute[] {
         auth,
         params: params as z.ZodType<SigningMethod>,
         body: startInput,
-        maxBodyBytes: SIGNATURE_BODY_BYTES,
-        largeBody: 'certificate-signature',
         authorize: withTicket,
         responses: { 200: startedShape },
         examples: { request: { ...example, certificate: 'MIIDazCCAlOgAwIBAgIU' } },
         refusals: [...REFUSALS, ...CERTIFICATE, ...refusals],
         async handle(request) {
-          const { certificate, signaturePosition, signaturePositions, fieldValues, fieldFiles } =
-            request.body;
+          const { certificate, signaturePosition, signaturePositions, fieldValues } = request.body;
           const started = await signing.startCertificate(accessOf(request), {
-            // Bytes decoded by another thread are not a `Buffer`.
-            certificate: Buffer.from(certificate),
+            certificate,
             positions: signaturePositions ?? (signaturePosition ? [signaturePosition] : []),
             fieldValues: fieldValues ?? undefined,
-            fieldFiles: filesOf(fieldFiles),
           });
           return json(200, {
             success: started.success,
