@@ -59,7 +59,9 @@ test('npm test and the other tests of the check are together all tests', (t) => 
 
 test('the check repeats the tests that try more when all tests are wanted', (t) => {
   const deeper = [...quick].filter((file) =>
-    /process\.env\S*SEALWRIGHT_TESTS/.test(readFileSync(join(FOLDER, `${file}.test.ts`), 'utf8')),
+    /process\.env\S*SEALWRIGHT_TESTS|project\/rounds/.test(
+      readFileSync(join(FOLDER, `${file}.test.ts`), 'utf8'),
+    ),
   );
   t.true(deeper.length > 3);
   t.deepEqual(

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { openLmdbStore, systemClock } from '../../runtime/index.ts';
 import { ShardThread } from '../../runtime/shards/shard-thread.ts';
+import { roundsOf } from '../project/rounds.ts';
 
-const ROUNDS = process.env.SEALWRIGHT_TESTS === undefined ? 5 : 100;
+const ROUNDS = roundsOf(5, 25, 100);
 /** Milliseconds: longer than a thread takes to load on a quiet machine. */
 const SPREAD = 250;
 

@@ -7,6 +7,7 @@ import { FairQueue } from '../../../actors/pool/fair-queue.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { type Clock, systemClock } from '../../../runtime/index.ts';
+import { roundsOf } from '../../project/rounds.ts';
 import { room } from '../batch/batch-harness.ts';
 
 const LARGE = 60 * 1024 * 1024;
@@ -154,7 +155,7 @@ test('a task that stalls is listed before its deadline, with how its thread is',
 
 test('pools that are ended at each moment of their start end, and the process goes on', async (t) => {
   const { layout } = await room(t, { start: false, watch: false });
-  const rounds = process.env.SEALWRIGHT_TESTS === 'all' ? 100 : 3;
+  const rounds = roundsOf(3, 25, 100);
   const setup = { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   for (let round = 0; round < rounds; round += 1) {

@@ -4,8 +4,9 @@ import test from 'ava';
 import { PoolThread } from '../../../actors/pool/pool-thread.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { systemClock } from '../../../runtime/index.ts';
+import { roundsOf } from '../../project/rounds.ts';
 
-const ROUNDS = process.env.SEALWRIGHT_TESTS === undefined ? 5 : 100;
+const ROUNDS = roundsOf(5, 25, 100);
 /** A deadline that has passed at once; no other timer of the thread is so short. */
 const LATE = 1;
 
