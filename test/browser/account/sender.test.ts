@@ -63,12 +63,16 @@ for (const [what, options] of [
 
       // Fields by button and keyboard.
       await page.locator('#pages[data-shown]').waitFor();
+      const addText = page.getByRole('button', { name: 'Add: Text', exact: true });
+      await page.locator('#place-person').selectOption({ label: 'Bo' });
+      t.true(await addText.isDisabled(), 'approvers have no fields');
+      await page.getByText('Fields are filled in by one person who signs.').waitFor();
       await page.locator('#place-person').selectOption({ label: 'Ana' });
       await page.getByRole('button', { name: 'Add: Signature', exact: true }).press('Enter');
       await page.locator('#placed-list li', { hasText: 'Signature for Ana, page 1' }).waitFor();
       await page.keyboard.press('PageDown');
       await page.locator('#placed-list li', { hasText: 'Signature for Ana, page 2' }).waitFor();
-      await page.getByRole('button', { name: 'Add: Text', exact: true }).press('Enter');
+      await addText.press('Enter');
       const label = page.locator('#placed-list li input').first();
       await label.fill('City');
       await label.press('Tab');

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { createDocumentsInput } from '../../../http/portal/input/flow-inputs.ts';
 import {
+  canHave,
   type EditorModel,
   emptyModel,
   faultOf,
@@ -22,8 +23,10 @@ function composed(): EditorModel {
         name: 'Ana',
         email: 'ana@example.org',
         items: [
-          { kind: 'Signature', label: '', required: true, ...place },
-          { kind: 'Text', label: 'City', required: true, ...place },
+          { kind: 'Signature', label: '', required: true, options: '', ...place },
+          { kind: 'Text', label: 'City', required: true, options: '', ...place },
+          { kind: 'Choice', label: 'Plan', required: false, options: 'Basic\nFull', ...place },
+          { kind: 'Attachment', label: 'Passport', required: true, options: '', ...place },
         ],
       },
       { ...newPerson('Approver', 2), name: 'Bo', email: 'bo@example.org', electronic: false },
@@ -52,7 +55,15 @@ test('the editor composes a creation request that the API reads', (t) => {
     ],
   );
   t.is(read.flowActions[0]?.prePositionedMarks?.[0]?.type, 'SignatureVisualRepresentation');
-  t.is(read.flowActions[0]?.fields?.[0]?.label, 'City');
+  t.deepEqual(
+    read.flowActions[0]?.fields?.map(({ label, type }) => [label, type]),
+    [
+      ['City', 'Text'],
+      ['Plan', 'Choice'],
+      ['Passport', 'Attachment'],
+    ],
+  );
+  t.deepEqual(read.flowActions[0]?.fields?.[1]?.options, ['Basic', 'Full']);
   t.deepEqual(
     read.flowActions[2]?.signRuleUsers?.map(({ email }) => email),
     ['cy@example.org', 'dee@example.org'],
@@ -85,6 +96,27 @@ test('the editor names the missing parts before it sends a request', (t) => {
   t.is(faultOf({ ...model, people: [group] }), 'noMail');
 });
 
+test('the editor offers fields to those whose fields the service takes', (t) => {
+  const signer = newPerson('Signer', 1);
+  const group = newPerson('Group', 1);
+  const several = { ...group, needed: 2 };
+  const approvers = { ...group, given: { type: 'ApproverRule' } };
+  const approver = newPerson('Approver', 1);
+  for (const person of [signer, group]) t.true(canHave(person, 'Text'), person.role);
+  for (const person of [several, approvers, approver]) t.false(canHave(person, 'Attachment'), person.role);
+  for (const person of [signer, several, approver]) t.true(canHave(person, 'Signature'), person.role);
+  t.false(canHave(newPerson('Observer', 1), 'Signature'));
+
+  const model = composed();
+  const [ana] = model.people;
+  if (ana === undefined) throw new Error('The model has no people.');
+  ana.role = 'Approver';
+  t.is(faultOf(model), 'noFields', 'a person with fields became an approver');
+  ana.role = 'Signer';
+  for (const item of ana.items) item.options = ' \n';
+  t.is(faultOf(model), 'noOptions');
+});
+
 test('members of a request that the editor does not show are kept, and roles need no person in templates', (t) => {
   const place = { uploadId: FILE_ID, topLeftX: 1, topLeftY: 2, width: 30, height: 20 };
   const request = {
@@ -108,6 +140,8 @@ test('members of a request that the editor does not show are kept, and roles nee
             pageNumber: 2,
           },
           { name: 'rent', type: 'Number', label: null, required: false, formField: 'form.rent' },
+          { name: 'city', type: 'Text', label: 'City, which a tag in the text places' },
+          { name: 'passport', type: 'Attachment', required: true },
         ],
       },
       {
@@ -122,10 +156,10 @@ test('members of a request that the editor does not show are kept, and roles nee
   t.is(faultOf(model, true), undefined);
   t.is(faultOf(model), 'noMail');
   const [tenant] = model.people;
-  tenant?.items.push({ kind: 'Text', label: '', required: false, ...place, pageNumber: 1 });
+  tenant?.items.push({ kind: 'Text', label: '', required: false, options: '', ...place, pageNumber: 1 });
   const [action] = toRequest(model).flowActions ?? [];
   t.deepEqual(
     action?.fields?.map(({ name }) => name),
-    ['plan', 'person-1-field-1', 'rent'],
+    ['plan', 'person-1-field-1', 'rent', 'city', 'passport'],
   );
 });

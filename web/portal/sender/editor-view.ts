@@ -28,7 +28,9 @@ const KINDS: readonly PlacedKind[] = [
   'Number',
   'Date',
   'Checkbox',
+  'Choice',
   'Initials',
+  'Attachment',
 ];
 
 /** The template in the editor; a new one has no id. */
@@ -176,6 +178,7 @@ function placesPart(editor: SenderTexts['editor']): Html {
 <span id="palette" class="ways">
 ${buttons}</span>
 </div>
+<p id="no-fields" class="hint" hidden>${editor.script.noFields}</p>
 <p id="place-state" class="hint" role="status" aria-live="polite"></p>
 <div id="pages" class="pages" tabindex="0" role="group" aria-label="${editor.file}"></div>
 <h3>${editor.placedList}</h3>

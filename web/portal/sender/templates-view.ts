@@ -72,7 +72,9 @@ export interface TemplatePage {
 export function senderFields({ flowActions }: Pick<CreateDocuments, 'flowActions'>): readonly FieldInput[] {
   const fields = flowActions.flatMap((action) => action.fields ?? []);
   const byName = new Map(fields.map((field) => [field.name.trim(), field]));
-  return [...byName.values()].filter(({ type, readOnly }) => type !== 'Initials' || readOnly === true);
+  return [...byName.values()].filter(
+    ({ type, readOnly }) => type !== 'Attachment' && (type !== 'Initials' || readOnly === true),
+  );
 }
 
 /** True when the request makes one document, which can get a title. */

@@ -9,7 +9,9 @@ export type PlacedKind =
   | 'Number'
   | 'Date'
   | 'Checkbox'
-  | 'Initials';
+  | 'Choice'
+  | 'Initials'
+  | 'Attachment';
 
 /** Texts of the editor's scripts; sent with the page. */
 export interface EditorScriptTexts {
@@ -20,6 +22,7 @@ export interface EditorScriptTexts {
   readonly person: string;
   readonly kinds: { readonly [Kind in PlacedKind]: string };
   readonly label: string;
+  readonly options: string;
   readonly placed: string;
   readonly moved: string;
   readonly removed: string;
@@ -35,6 +38,8 @@ export interface EditorScriptTexts {
   readonly noPerson: string;
   readonly noMail: string;
   readonly noRole: string;
+  readonly noFields: string;
+  readonly noOptions: string;
   readonly noTemplateName: string;
   readonly sending: string;
   readonly saved: string;

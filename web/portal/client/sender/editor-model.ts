@@ -23,6 +23,8 @@ export interface PlacedItem extends ItemPlace {
   readonly uploadId: string;
   label: string;
   required: boolean;
+  /** Choice only: one option on each line. */
+  options: string;
   /** As it was read: members that the editor does not show are kept. */
   readonly given?: RequestedField | RequestedMark;
 }
@@ -68,7 +70,9 @@ export const SIZES: { readonly [Kind in PlacedKind]: { readonly width: number; r
   Number: { width: 90, height: 22 },
   Date: { width: 100, height: 22 },
   Checkbox: { width: 16, height: 16 },
+  Choice: { width: 160, height: 22 },
   Initials: { width: 60, height: 22 },
+  Attachment: { width: 160, height: 22 },
 };
 
 interface RequestedUser {
@@ -89,6 +93,7 @@ interface RequestedField extends RequestedPlace {
   readonly type?: string | null;
   readonly label?: string | null;
   readonly required?: boolean | null;
+  readonly options?: readonly string[] | null;
   /** Field of the PDF's own form: it has no place. */
   readonly formField?: string | null;
 }
@@ -129,6 +134,24 @@ export function emptyModel(): EditorModel {
 /** True for people who act: they can have fields. */
 export function acts({ role }: EditorPerson): boolean {
   return role !== 'Observer';
+}
+
+/** True for people whose fields the service takes: each field is filled in by one person, who signs. */
+function fillsFields({ role, needed, given }: EditorPerson): boolean {
+  return role === 'Signer' || (role === 'Group' && needed === 1 && given?.type !== 'ApproverRule');
+}
+
+/** True if the person can have items of this kind: everybody who acts can have marks. */
+export function canHave(person: EditorPerson, kind: PlacedKind): boolean {
+  return MARK_TYPES.has(kind) ? acts(person) : fillsFields(person);
+}
+
+/** Options of a choice, without empty lines. */
+function readOptions(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 }
 
 /** `Ana <ana@example.org>` → name and address; a line without brackets is an address. */
@@ -194,9 +217,17 @@ function actionOf(person: EditorPerson, index: number, names: Set<string>): Requ
     .map((item): RequestedField => {
       const known = item.given as RequestedField | undefined;
       const texts = { label: item.label.trim() || null, required: item.required };
-      return { type: item.kind, ...known, name: known?.name ?? fresh(), ...texts, ...placeOf(item) };
+      const options = item.kind === 'Choice' ? { options: readOptions(item.options) } : {};
+      return {
+        type: item.kind,
+        ...known,
+        name: known?.name ?? fresh(),
+        ...texts,
+        ...options,
+        ...placeOf(item),
+      };
     });
-  const fields = [...placedFields, ...(given?.fields ?? []).filter(isOfForm)];
+  const fields = [...placedFields, ...(given?.fields ?? []).filter(hasNoPlace)];
   const title = person.title.trim() || null;
   const placed = { title, prePositionedMarks: marks, fields: fields.length > 0 ? fields : undefined };
   if (role === 'Group') {
@@ -229,9 +260,12 @@ const MARK_TYPES: ReadonlyMap<PlacedKind, string> = new Map([
   ['SignatureInitials', 'SignatureInitials'],
 ]);
 
-/** A field of the PDF's own form is filled where it stands; the editor does not show it. */
-function isOfForm({ formField }: RequestedField): boolean {
-  return (formField ?? '') !== '';
+/**
+ * True for a field that the editor does not show: it is filled in where it stands in the PDF's own form, a tag in the
+ * text places it, or it is an attachment that no page names.
+ */
+function hasNoPlace({ formField, topLeftX, topLeftY, width, height }: RequestedField): boolean {
+  return (formField ?? '') !== '' || [topLeftX, topLeftY, width, height].every((one) => one == null);
 }
 
 /** Members as they were read keep what a line does not show. */
@@ -281,16 +315,17 @@ function personOf(action: RequestedAction, files: readonly EditorFile[]): Editor
   });
   const marks = (action.prePositionedMarks ?? []).map((mark): PlacedItem => {
     const kind = kinds.get(mark.type ?? '') ?? 'Signature';
-    return { kind, label: '', required: true, ...place(mark), given: mark };
+    return { kind, label: '', required: true, options: '', ...place(mark), given: mark };
   });
   const fields = (action.fields ?? [])
-    .filter((field) => !isOfForm(field))
+    .filter((field) => !hasNoPlace(field))
     .map((field): PlacedItem => {
       const kind = (Object.keys(SIZES) as PlacedKind[]).find((name) => name === field.type) ?? 'Text';
       return {
         kind,
         label: field.label ?? '',
         required: field.required ?? false,
+        options: (field.options ?? []).join('\n'),
         ...place(field),
         given: field,
       };
@@ -311,7 +346,7 @@ function personOf(action: RequestedAction, files: readonly EditorFile[]): Editor
   };
 }
 
-export type Fault = 'noFile' | 'noPerson' | 'noMail' | 'noRole';
+export type Fault = 'noFile' | 'noPerson' | 'noMail' | 'noRole' | 'noFields' | 'noOptions';
 
 /**
  * The first reason why the request cannot be sent; the service checks the rest.
@@ -330,6 +365,10 @@ export function faultOf({ files, people }: EditorModel, isTemplate = false): Fau
     role !== 'Observer' &&
     title.trim() !== '' &&
     !(name.trim() || email.trim());
-  if (people.every((person) => isComplete(person) || hasRole(person))) return undefined;
-  return isTemplate ? 'noRole' : 'noMail';
+  if (!people.every((person) => isComplete(person) || hasRole(person)))
+    return isTemplate ? 'noRole' : 'noMail';
+  if (people.some((person) => person.items.some(({ kind }) => !canHave(person, kind)))) return 'noFields';
+  const lacksOptions = ({ kind, options }: PlacedItem) =>
+    kind === 'Choice' && readOptions(options).length === 0;
+  return people.some(({ items }) => items.some(lacksOptions)) ? 'noOptions' : undefined;
 }

@@ -5,7 +5,14 @@ import type { PageSize } from '../initials.ts';
 import { type MarkBox, showMarkBox } from '../mark-boxes.ts';
 import { filled } from '../page-data.ts';
 import { type ShownPdf, showPdf } from '../pdf-view.ts';
-import { acts, type EditorModel, type EditorPerson, type PlacedItem, SIZES } from './editor-model.ts';
+import {
+  acts,
+  canHave,
+  type EditorModel,
+  type EditorPerson,
+  type PlacedItem,
+  SIZES,
+} from './editor-model.ts';
 
 /** Type of the data that a dragged button carries. */
 const DRAGGED = 'text/x-sealwright-field';
@@ -20,6 +27,7 @@ export function startPlaces(
   const pages = requireElement('#pages');
   const state = requireElement('#place-state');
   const list = requireElement('#placed-list');
+  const hint = requireElement('#no-fields');
   const palette = document.querySelectorAll<HTMLButtonElement>('#palette button[data-kind]');
   let shown:
     | { readonly id: string; readonly view: ShownPdf; readonly sizes: readonly PageSize[] }
@@ -46,8 +54,7 @@ export function startPlaces(
       personChoice,
       people.map((person) => [String(model.people.indexOf(person)), nameOf(person)]),
     );
-    const ready = pdfs.length > 0 && people.length > 0;
-    for (const button of palette) button.disabled = !ready;
+    offerKinds();
     if (pdfs.length === 0) {
       pages.replaceChildren();
       shown = undefined;
@@ -59,6 +66,19 @@ export function startPlaces(
       showBoxes();
     }
     showList();
+  };
+
+  const chosenPerson = () =>
+    personChoice.value === '' ? undefined : model.people[Number(personChoice.value)];
+
+  /** Enables the buttons of what the chosen person can have. */
+  const offerKinds = () => {
+    const person = chosenPerson();
+    for (const button of palette) {
+      const kind = button.dataset['kind'] as PlacedKind;
+      button.disabled = fileChoice.value === '' || person === undefined || !canHave(person, kind);
+    }
+    hint.hidden = person === undefined || canHave(person, 'Text');
   };
 
   const load = async (id: string) => {
@@ -112,13 +132,13 @@ export function startPlaces(
 
   /** @param at middle of the new field; undefined: the middle of the page */
   const add = (kind: PlacedKind, pageNumber: number, at?: { readonly x: number; readonly y: number }) => {
-    const person = model.people[Number(personChoice.value)];
+    const person = chosenPerson();
     const page = shown?.sizes[pageNumber - 1];
-    if (shown === undefined || person === undefined || page === undefined) return;
+    if (shown === undefined || person === undefined || page === undefined || !canHave(person, kind)) return;
     const size = SIZES[kind];
     const middle = at ?? { x: page.width / 2, y: page.height / 2 };
     const item: PlacedItem = {
-      ...{ kind, uploadId: shown.id, label: '', required: true, pageNumber },
+      ...{ kind, uploadId: shown.id, label: '', required: true, options: '', pageNumber },
       ...{ topLeftX: middle.x - size.width / 2, topLeftY: middle.y - size.height / 2 },
       ...size,
     };
@@ -157,6 +177,7 @@ export function startPlaces(
         createElement('label', {}, `${words.label} `, label),
         createElement('label', { class: 'tick' }, required, ` ${words.required}`),
       );
+      if (item.kind === 'Choice') row.append(optionsOf(item));
     }
     const show = createElement('button', { type: 'button' }, words.show);
     show.addEventListener('click', () => boxes.get(item)?.focus());
@@ -164,6 +185,15 @@ export function startPlaces(
     away.addEventListener('click', () => remove(person, item));
     row.append(createElement('span', { class: 'ways' }, show, away));
     return row;
+  };
+
+  const optionsOf = (item: PlacedItem) => {
+    const options = createElement('textarea', { rows: '3', maxlength: '20000' });
+    options.value = item.options;
+    options.addEventListener('change', () => {
+      item.options = options.value;
+    });
+    return createElement('label', {}, `${words.options} `, options);
   };
 
   for (const button of palette) {
@@ -186,6 +216,7 @@ export function startPlaces(
     add(kind as PlacedKind, Number(frame.dataset['page']), at);
   });
   fileChoice.addEventListener('change', refresh);
+  personChoice.addEventListener('change', offerKinds);
   refresh();
   return { refresh };
 }
