@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import anyTest, { type TestFn } from 'ava';
 import { MAX_FIELD_FILE_BYTES } from '../../../../actors/portal/api.ts';
 import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
+import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
 import { assertRefused } from '../harness.ts';
 import { type Started, selfSigned, signatureValue, ticketOf } from '../signing/certificate-client.ts';
 
@@ -20,6 +21,7 @@ test.after.always(() => ending?.());
 
 interface Detail {
   readonly status: string;
+  readonly organization: { readonly id: string };
   readonly flowActions: readonly {
     readonly id: string;
     readonly fields: readonly { readonly id: string; readonly value: string | null }[];
@@ -30,6 +32,11 @@ interface Detail {
     readonly isPrivate: boolean;
     readonly fieldId?: string;
   }[];
+}
+
+interface SignedEvent {
+  readonly type: string;
+  readonly data: { readonly signature: { readonly fieldValues?: Readonly<Record<string, string>> } };
 }
 
 const FIELDS = [
@@ -82,8 +89,10 @@ test.serial(
     const other = { name: 'contract', type: 'Attachment', required: true };
     const id = await acme.create([signer('Ana', 1, FIELDS), signer('Bob', 2, [other])]);
     const path = `/api/documents/${id}`;
-    const { flowActions } = await acme.get<Detail>(path);
+    const { flowActions, organization } = await acme.get<Detail>(path);
     const [ana, bob] = flowActions;
+    const receiver = await startReceiver(t);
+    await acme.post(`/api/organizations/${organization.id}/webhooks`, { url: receiver.url });
     const sign = (fieldValues: object) =>
       acme.send(`${path}/electronic-signature`, { flowActionId: ana?.id, fieldValues });
     const text = await acme.upload({ name: 'a.pdf', content: Buffer.from('Hello'), type: 'application/pdf' });
@@ -129,6 +138,16 @@ test.serial(
         ['me.png', true, ana?.fields[1]?.id],
         ['annex.pdf', true, bob?.fields[0]?.id],
       ],
+    );
+    // Events have the names of the files, and no content.
+    const told = await until(async () => {
+      const events = receiver.calls.map(({ body }) => JSON.parse(body) as SignedEvent);
+      const signed = events.filter(({ type }) => type === 'DocumentSigned');
+      return signed.length === 2 ? signed : undefined;
+    });
+    t.deepEqual(
+      told.map(({ data }) => data.signature.fieldValues),
+      [{ id: own.name, photo: 'me.png' }, { contract: 'annex.pdf' }],
     );
     const [, photo, annex] = done.attachments;
     const sent = await acme.fetch(`${path}/attachments/${photo?.id}/content`);
