@@ -40,6 +40,7 @@ export const REFUSALS = {
   'actor.not-stopped': { status: 409, title: 'Only a stopped actor can be restarted.' }, // ours, /api/actors
   'mail.not-found': { status: 404, title: 'No e-mail has this id.' }, // ours, /api/mails
   'mail.text-unavailable': { status: 404, title: 'The text of this e-mail cannot be read.' }, // ours, /api/mails
+  'mail.already-sent': { status: 409, title: 'The e-mail was sent already.' }, // ours, /api/mails
   'operation.not-found': { status: 404, title: 'No operation has this id.' }, // ours, /api/operations
   'operation.not-running': { status: 409, title: 'Only a running operation can be canceled.' }, // ours, /api/operations
   'operation.limit-reached': { status: 409, title: 'Too many operations are running.' }, // ours, /api/operations

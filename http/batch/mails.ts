@@ -163,16 +163,36 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
         return page(200, html ?? `<!doctype html><pre>${escapeHtml(text)}</pre>`, MAIL_PAGE_HEADERS);
       },
     }),
+    route({
+      ...limitedQuery,
+      method: 'POST',
+      path: '/api/mails/{id}/resend',
+      group: 'System',
+      summary: 'Sends an e-mail that waits or failed now.',
+      description:
+        'Its tries begin anew. `mail.already-sent` for an e-mail that was taken by the relay or written to the folder. The history of the e-mail names the operator.',
+      rate: 'actions',
+      params: mailParams,
+      responses: { 202: z.strictObject({ id: z.string() }) },
+      examples: { responses: { 202: { id: OTHER_ID } } },
+      refusals: ['mail.not-found', 'mail.already-sent'],
+      async handle({ params: { id }, identity }) {
+        await existingMail(mails.sendNow(id, identity?.operator ?? 'operator'));
+        return json(202, { id });
+      },
+    }),
   ];
 }
 
-/** The portal has its own code for an unknown id. */
+/** The portal has its own codes for an unknown id and for a mail that was sent. */
 async function existingMail<Found>(found: Promise<Found>): Promise<Found> {
   try {
     return await found;
   } catch (error) {
     if (error instanceof PortalRefusal && error.code === 'MailNotFound')
       throw new Refusal('mail.not-found', error.message);
+    if (error instanceof PortalRefusal && error.code === 'MailAlreadySent')
+      throw new Refusal('mail.already-sent', error.message);
     throw error;
   }
 }

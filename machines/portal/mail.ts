@@ -87,7 +87,8 @@ export type MailMessage = { readonly at: Millis } & (
   | { readonly type: 'REFUSED'; readonly code: string; readonly message: string }
   /** Transient failure. */
   | { readonly type: 'DELAYED'; readonly code: string; readonly message: string }
-  | { readonly type: 'SEND_NOW' }
+  /** `by`: the operator, where one asked. */
+  | { readonly type: 'SEND_NOW'; readonly by?: string }
 );
 
 /**
@@ -171,7 +172,16 @@ const report = {
 
 const sendNow = {
   target: 'Queued',
-  actions: ['tryAnew', { type: 'note', params: { message: 'Sent again on request.' } }],
+  actions: [
+    'tryAnew',
+    {
+      type: 'note',
+      params: ({ event }: { event: MailMessage }) => ({
+        message:
+          'by' in event && event.by !== undefined ? `Sent again by ${event.by}.` : 'Sent again on request.',
+      }),
+    },
+  ],
 } as const;
 
 export const mailMachine = machine.createMachine({

@@ -38,6 +38,7 @@ export const BATCH_REMEDIES = {
   'node.not-found': 'Check the name; `GET /api/runtime` lists the nodes.',
   'actor.not-stopped': 'The actor runs. No restart is necessary.',
   'mail.not-found': 'The id is wrong, or the mail was removed after its retention.',
+  'mail.already-sent': 'A mail that the relay took is not sent again.',
   'mail.text-unavailable': 'The text of a mail that was sent is not kept.',
   'operation.not-found': 'The id is wrong, or the operation was removed after its retention.',
   'operation.not-running': 'The operation has ended. Read its result.',

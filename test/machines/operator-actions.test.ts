@@ -100,4 +100,6 @@ test('pause, resume, large operations and repeated deliveries and mails are line
   const mail = { organizationId: 'o1', content: { about: 'turn' }, at: 1 };
   const refused = { type: 'REFUSED', code: 'mail.refused', message: 'No such mailbox.' };
   t.is(linesOf(mailMachine, mail, [refused, { type: 'SEND_NOW' }])[1], 'Sent again on request.');
+  const byOperator = [refused, { type: 'SEND_NOW', by: 'operator' }];
+  t.is(linesOf(mailMachine, mail, byOperator)[1], 'Sent again by operator.');
 });

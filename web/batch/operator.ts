@@ -93,7 +93,7 @@ export function mailListPage(states: readonly string[]): Html {
 <label>Status <select name="status"><option value="">all</option>${options}</select></label>
 </form>
 <p id="total" role="status"></p>
-${tableOf('rows', 'E-mails', ['Subject', 'To', 'Status', 'Tries', 'Last error', 'Created'])}
+${tableOf('rows', 'E-mails', ['Subject', 'To', 'Status', 'Tries', 'Last error', 'Created', 'Action'])}
 <p class="row"><button type="button" id="previous" disabled>Previous</button><button type="button" id="next" disabled>Next</button></p>`;
 }
 

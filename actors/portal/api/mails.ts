@@ -50,8 +50,11 @@ export interface PortalMails {
       readonly failures: readonly { readonly at: Millis; readonly code: string; readonly message: string }[];
     }
   >;
-  /** Sends a mail that waits or failed now. Refusals: `MailNotFound`, `MailAlreadySent`. */
-  sendNow(id: string): Promise<void>;
+  /**
+   * Sends a mail that waits or failed now. Refusals: `MailNotFound`, `MailAlreadySent`.
+   * @param operator named in its history; absent for callers of the portal
+   */
+  sendNow(id: string, operator?: string): Promise<void>;
 }
 
 /** `none`: it was not written to a folder; `removed`: it was, and is there no more. */
@@ -73,7 +76,7 @@ export interface MailContentView {
 }
 
 /** For operators only: the mails hold links and codes that allow signing. */
-export interface OperatorMails extends Pick<PortalMails, 'get'> {
+export interface OperatorMails extends Pick<PortalMails, 'get' | 'sendNow'> {
   /**
    * Newest first. `search`: text in recipient, kind or subject; looks at the newest 500. `offset`: pages from 0.
    */

@@ -165,8 +165,11 @@ export class Mails implements PortalMails, OperatorMails {
     return { ...mail, subject: content?.subject ?? null };
   }
 
-  async sendNow(id: string): Promise<void> {
-    const outcome = await this.#dependencies.system.send({ kind: MAIL, id }, { type: 'SEND_NOW' });
+  async sendNow(id: string, operator?: string): Promise<void> {
+    const outcome = await this.#dependencies.system.send(
+      { kind: MAIL, id },
+      { type: 'SEND_NOW', ...(operator !== undefined && { by: operator }) },
+    );
     if (outcome.accepted) return outcome.durable;
     const { status } = await this.get(id);
     // It is being sent already.

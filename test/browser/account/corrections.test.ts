@@ -7,7 +7,7 @@ import { partsOf, startRelay } from '../../actors/portal/mail/relay.ts';
 import { startProgram, until } from '../../actors/portal/service.ts';
 import { mailedLink, register, SENDER, UserBrowser } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { closeBrowser, logIn, visit } from '../browser.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -81,15 +81,38 @@ test.serial('an administrator changes a webhook, whose token stays with its host
   t.is(first.headers.length, 1);
 });
 
+function smtp(port: number) {
+  return {
+    'Portal:Smtp:Host': '127.0.0.1',
+    'Portal:Smtp:Port': port,
+    'Portal:Smtp:From': 'portal@example.test',
+  };
+}
+
+test.serial('an operator sends a mail at once that waits for another try', async (t) => {
+  const relay = await startRelay(t);
+  const { acme, service } = await startProgram(t, { settings: smtp(relay.port) });
+  const visited = await visit(t, service.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  relay.busy.add('bo@example.org');
+  await acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+  await logIn(page, `${service.url}/mails?status=Waiting`, await service.key());
+  const resend = page.getByRole('button', { name: 'Send again to bo@example.org' });
+  await resend.waitFor();
+  await looksGood(t, page, 'mails');
+  relay.busy.clear();
+  await resend.press('Enter');
+  await page.getByText('It is sent again.').waitFor();
+  await until(async () => (relay.taken.some(({ to }) => to.includes('bo@example.org')) ? true : undefined));
+  await page.getByLabel('Status').selectOption('Sent');
+  await page.getByRole('row').filter({ hasText: 'bo@example.org' }).waitFor();
+  t.is(await resend.count(), 0);
+});
+
 test.serial('a sender sees the mail that could not be sent, and sends it again', async (t) => {
   const relay = await startRelay(t);
-  const program = await startProgram(t, {
-    settings: {
-      'Portal:Smtp:Host': '127.0.0.1',
-      'Portal:Smtp:Port': relay.port,
-      'Portal:Smtp:From': 'portal@example.test',
-    },
-  });
+  const program = await startProgram(t, { settings: smtp(relay.port) });
   await register(program, 'sender@example.org', SENDER, 'Sam Sender');
   const visited = await visit(t, program.url, { locale: 'en-US' });
   if (visited === undefined) return;

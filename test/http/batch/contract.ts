@@ -95,6 +95,7 @@ export const ADDED: readonly RegExp[] = [
   /^GET \/api\/statistics$/,
   /^GET \/api\/runtime$/,
   /^GET \/api\/mails(?:\/\{id\}(?:\/(?:text|html))?)?$/,
+  /^POST \/api\/mails\/\{id\}\/resend$/,
   /^POST \/api\/jobs\/(?:retry|cancel)$/,
   /^DELETE \/api\/jobs$/,
   /^(?:GET|POST) \/api\/operations(?:\/\{id\}(?:\/cancel)?)?$/,
@@ -145,6 +146,7 @@ export const ADDED_CODES: { readonly [code: string]: number | null } = {
   'actor.not-stopped': 409, // ours, /api/actors
   'mail.not-found': 404, // ours, /api/mails
   'mail.text-unavailable': 404, // ours, /api/mails
+  'mail.already-sent': 409, // ours, /api/mails
   'operation.not-found': 404, // ours, /api/operations
   'operation.not-running': 409, // ours, /api/operations
   'operation.limit-reached': 409, // ours, /api/operations

@@ -57,6 +57,16 @@ test('one mail is shown with its tries, and read where it was written to a folde
     await assertProblem(t, await call(path), 'mail.not-found');
 });
 
+test('a mail that waits is sent at once, and one that was sent is not', async (t) => {
+  const { call, url } = await startServer(t);
+  const answer = await call('/api/mails/b/resend', { method: 'POST' });
+  t.deepEqual([answer.status, await answer.json()], [202, { id: 'b' }]);
+  await assertProblem(t, await call('/api/mails/a/resend', { method: 'POST' }), 'mail.already-sent');
+  await assertProblem(t, await call('/api/mails/none/resend', { method: 'POST' }), 'mail.not-found');
+  const unknown = await fetch(`${url}/api/mails/b/resend`, { method: 'POST' });
+  await assertProblem(t, unknown, 'auth.invalid-credentials');
+});
+
 test('with a relay no mail is offered to be read', async (t) => {
   const { call } = await startServer(t, {}, undefined, { mails: memoryMails(false) });
   const { items } = (await (await call('/api/mails')).json()) as Listed;

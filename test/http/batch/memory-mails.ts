@@ -35,6 +35,9 @@ export function memoryMails(keepsTexts = true): OperatorMails {
       return id === 'c' ? 'kept' : 'removed';
     },
     get,
+    async sendNow(id) {
+      if ((await get(id)).status === 'Sent') throw new PortalRefusal('MailAlreadySent');
+    },
     async mailbox({ status, search = '', limit, offset }) {
       const found = all
         .map((mail): MailboxEntry => ({ ...mail, subject: mail.id === 'c' ? 'Hello' : null }))

@@ -1,7 +1,7 @@
 /** `/mails`: the e-mails of the portal, the development mailbox. The address contains filters and page. */
 
 import { createElement, delay, requireElement } from '../../client/dom.ts';
-import { getJson } from './api.ts';
+import { getJson, post, runAction } from './api.ts';
 import { firstPage, keepInAddress, showList, startPages } from './paged-list.ts';
 import { chip, type ListPage, timeElement } from './state-labels.ts';
 
@@ -22,7 +22,10 @@ interface Mail {
 /** Shown beside an e-mail whose retention has ended (`Portal:MailFolderKeepDays`). */
 const REMOVED = ' (text no longer kept)';
 
-const WORDS = { one: 'e-mail', many: 'e-mails', columns: 6 };
+/** States of e-mails that can be sent again. */
+const UNSENT: ReadonlySet<string> = new Set(['Waiting', 'Failed']);
+
+const WORDS = { one: 'e-mail', many: 'e-mails', columns: 7 };
 
 /** Pause of typing after which the search starts, milliseconds. */
 const TYPING_PAUSE_MS = 250;
@@ -30,8 +33,11 @@ const TYPING_PAUSE_MS = 250;
 const search = () => requireElement('#filters input', HTMLInputElement);
 const status = () => requireElement('#filters select', HTMLSelectElement);
 
+let refreshPage = () => {};
+
 /** Fills the form from the address, and refreshes on changes. */
 export function startMailList(refresh: () => void): void {
+  refreshPage = refresh;
   const given = new URLSearchParams(location.search);
   status().value = given.get('status') ?? '';
   search().value = given.get('search') ?? '';
@@ -87,5 +93,24 @@ function mailRow({
     createElement('td', {}, String(tries)),
     createElement('td', {}, lastError === null ? '' : `${lastError.code}: ${lastError.message}`),
     createElement('td', {}, timeElement(createdAt)),
+    createElement('td', {}, ...(UNSENT.has(status) ? [resendButton(id, to)] : [])),
   );
+}
+
+function resendButton(id: string, to: string): HTMLElement {
+  const label = `Send again to ${to}`;
+  const button = createElement(
+    'button',
+    { type: 'button', id: `resend-${id}`, 'aria-label': label },
+    'Send again',
+  );
+  button.addEventListener('click', async () => {
+    await runAction(
+      button,
+      () => post(`/api/mails/${encodeURIComponent(id)}/resend`),
+      () => 'It is sent again.',
+    );
+    refreshPage();
+  });
+  return button;
 }
