@@ -287,7 +287,7 @@ export class Portal implements PortalService, HostedService {
       idempotency: new IdempotentRequestService({ system, store, ids, faults }),
       sweeping,
       singletons: new Singletons(dependencies),
-      validation: new Validation({ documents: directory, described, uploads, store }),
+      validation: new Validation({ documents: directory, described, uploads, store, system }),
       drafts,
       editorSessions: new EditorSessionService({
         ...{ system, clock, ids, tickets, tenants, drafts },

@@ -4,7 +4,7 @@
  */
 import type { SignedInUser } from '../../actors/portal/api.ts';
 import { type Html, html } from '../html.ts';
-import { portalPage, type Theme } from './page-frame.ts';
+import { logoOf, portalPage, type Theme } from './page-frame.ts';
 import { senderTexts } from './sender/sender-language.ts';
 import { ACCOUNT_ENGLISH, type AccountTexts } from './texts/account-english.ts';
 import { ACCOUNT_PORTUGUESE } from './texts/account-portuguese.ts';
@@ -88,17 +88,20 @@ export function accountPage(
     const current = path === page.path ? html` aria-current="page"` : '';
     return html`<a href="${addressFrom(page, path)}"${current}>${label}</a>\n`;
   });
+  const logo = user.branding && logoOf(user.branding, '');
   const who = filled(navigation.signedIn, { name: user.name, role: navigation.roles[user.role] });
   return portalPage({
     words,
     title: `${title} - ${user.tenant.organization.name}`,
     theme,
     kind: 'account',
+    branding: user.branding,
+    ownHeader: true,
     ...(scripts !== undefined && { scripts }),
     ...(data !== undefined && { data }),
     main: html`<a class="skip" href="#main">${words.skip}</a>
 <header class="account-head">
-<p class="account-name">${user.tenant.organization.name}</p>
+<p class="account-name">${logo ?? ''}${user.tenant.organization.name}</p>
 <nav aria-label="${navigation.label}">
 ${links}</nav>
 <div class="account-user"><span>${who}</span>

@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §9 (`marksPositioned`) and §20.
  */
+import type { PageBranding } from '../../actors/portal/api.ts';
 import { plainLine } from '../../machines/plain-text.ts';
 import { html } from '../html.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
@@ -12,6 +13,7 @@ export interface MarksPage {
   readonly files: readonly { readonly id: string; readonly location: string }[];
   /** The request that opened the session. */
   readonly data: unknown;
+  readonly branding?: PageBranding | undefined;
 }
 
 const SCRIPTS = [
@@ -35,7 +37,7 @@ interface Person {
 }
 
 export function marksPage(
-  { files, data }: MarksPage,
+  { files, data, branding }: MarksPage,
   words: PageTexts,
   theme: Theme | undefined,
   origins: readonly string[],
@@ -74,6 +76,9 @@ export function marksPage(
     title: marks.title,
     theme,
     kind: 'marks',
+    branding,
+    // Usually in a frame: the page around it has a header.
+    ownHeader: true,
     scripts: SCRIPTS,
     data: { files, asked: data, people, embedOrigins: origins, words: marks.script },
     main,

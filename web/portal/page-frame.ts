@@ -28,11 +28,13 @@ export interface PortalFrame {
   readonly data?: unknown;
   /** Look of the organization. */
   readonly branding?: PageBranding | undefined;
+  /** The page has a header of its own, in place of the band. */
+  readonly ownHeader?: boolean;
   readonly main: Html;
 }
 
 export function portalPage(frame: PortalFrame): string {
-  const { words, title, theme, kind, scripts = [], early, preload, data, main, branding } = frame;
+  const { words, title, theme, kind, scripts = [], early, preload, data, main, branding, ownHeader } = frame;
   const [entry, ...imported] = scripts;
   const theming = theme === undefined ? '' : html` data-theme="${theme}"`;
   const head = [
@@ -60,7 +62,7 @@ export function portalPage(frame: PortalFrame): string {
 ${lines(head)}
 </head>
 <body class="${kind}">
-${branding === undefined || kind.includes('embedded') ? '' : brandingBand(branding)}${main}${block}
+${branding === undefined || ownHeader === true || kind.includes('embedded') ? '' : brandingBand(branding)}${main}${block}
 </body>
 </html>
 `.text;
@@ -74,13 +76,16 @@ function brandingPath({ organizationId }: PageBranding): string {
 }
 
 function brandingBand(branding: PageBranding): Html {
-  const { name, logo } = branding;
-  const content =
-    logo === undefined
-      ? html`<strong>${name}</strong>`
-      : html`<img src="${brandingPath(branding)}/logo?v=${logo.digest}" alt="${name}" width="${logo.width}" height="${logo.height}">`;
+  const content = logoOf(branding, branding.name) ?? html`<strong>${branding.name}</strong>`;
   return html`<header class="branding">${content}</header>
 `;
+}
+
+/** @param alt empty where the name stands beside it */
+export function logoOf(branding: PageBranding, alt: string): Html | undefined {
+  const { logo } = branding;
+  if (logo === undefined) return undefined;
+  return html`<img src="${brandingPath(branding)}/logo?v=${logo.digest}" alt="${alt}" width="${logo.width}" height="${logo.height}">`;
 }
 
 /** Escapes `<`, which could end the element, and the line separators that old parsers reject. */

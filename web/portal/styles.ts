@@ -173,7 +173,8 @@ const MARKS = `.marking { padding: 1rem; max-width: 80rem; margin: 0 auto; }
 `;
 
 const ACCOUNT = `.account-head { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 1.25rem; padding: 0.5rem 1rem; border-bottom: 1px solid var(--line); background: var(--panel); }
-.account-name { margin: 0; font-weight: 600; }
+.account-name { display: flex; align-items: center; gap: 0.5rem; margin: 0; font-weight: 600; }
+.account-name img { max-width: 10rem; max-height: 2rem; width: auto; height: auto; }
 .account-head nav { display: flex; flex-wrap: wrap; gap: 0 0.25rem; flex: 1 1 auto; }
 .account-head nav a { padding: 0.6rem 0.5rem; } .account-head nav a[aria-current] { color: CanvasText; font-weight: 600; text-decoration: none; border-bottom: 3px solid var(--brand); }
 .account-user { display: flex; flex-wrap: wrap; align-items: center; gap: 0.25rem 0.75rem; color: var(--quiet); }

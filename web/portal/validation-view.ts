@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §17.
  */
 import type {
+  PageBranding,
   SignatureView,
   TimestampView,
   ValidationItemView,
@@ -18,7 +19,11 @@ import type { PageTexts } from './texts/page-texts.ts';
 
 /** Result for the entered key; `empty`: no key was entered. */
 export type ValidationPageResult =
-  | { readonly found: 'record'; readonly record: ValidationRecord }
+  | {
+      readonly found: 'record';
+      readonly record: ValidationRecord;
+      readonly branding?: PageBranding | undefined;
+    }
   | { readonly found: 'empty' | 'unknown' | 'unsigned' | 'deleted' | 'busy' | 'broken' };
 
 /** Maximum depth of nested checks that are shown. */
@@ -42,6 +47,7 @@ export function validationPage(finding: ValidationPageResult, key: string, words
     words,
     title,
     kind: 'checking',
+    branding: finding.found === 'record' ? finding.branding : undefined,
     main: html`<main id="main" class="check">\n${main}\n</main>`,
   });
 }

@@ -1,5 +1,7 @@
 /** Sessions of the document editor in other applications (docs/decisions/0119-editor-in-other-applications.md). */
+
 import type { Millis, UploadId } from '../../../machines/ids.ts';
+import type { PageBranding } from './branding.ts';
 import type { Tenant } from './callers.ts';
 import type { CreateDocuments, CreatedDocument } from './documents.ts';
 import type { DraftBody, DraftItem } from './drafts.ts';
@@ -27,6 +29,8 @@ export interface EditorSessionPage {
   readonly draftId: string;
   /** Origins that may frame the page; empty = any. */
   readonly embedOrigins: readonly string[];
+  /** Look of the organization's pages; absent = ours. */
+  readonly branding?: PageBranding | undefined;
 }
 
 export interface EditorSessionView {

@@ -1,4 +1,5 @@
 /** Sessions for placing the marks of a document before it is created (docs/portal-values.md §20). */
+import type { PageBranding } from './branding.ts';
 import type { Tenant } from './callers.ts';
 
 export interface MarksSessions {
@@ -15,5 +16,7 @@ export interface MarksSessions {
     readonly data: unknown;
     /** Origins that may frame the page of the session; empty or missing = any. */
     readonly embedOrigins?: readonly string[];
+    /** Look of the organization's pages; absent = ours. */
+    readonly branding?: PageBranding | undefined;
   }>;
 }

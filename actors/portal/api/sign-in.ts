@@ -1,6 +1,7 @@
 /** Users who sign in to the pages of the portal by a link in a mail (docs/decisions/0135-users-sign-in-by-mail.md). */
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { UserRole } from '../../../machines/portal/portal-user.ts';
+import type { PageBranding } from './branding.ts';
 import type { Tenant } from './callers.ts';
 
 /** A user with an open session. */
@@ -11,6 +12,8 @@ export interface SignedInUser {
   readonly role: UserRole;
   /** The user as a caller of the services, in the organization of the session. */
   readonly tenant: Tenant;
+  /** Look of the organization's pages; absent = ours. */
+  readonly branding?: PageBranding | undefined;
   /** Must come with every form and request that changes something. */
   readonly formToken: string;
 }

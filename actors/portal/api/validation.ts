@@ -3,6 +3,7 @@
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type { DocumentStatus, Principal } from '../../../machines/portal/portal-types.ts';
 import type { SignatureView } from '../../shared/signature-view.ts';
+import type { PageBranding } from './branding.ts';
 import type { Tenant } from './callers.ts';
 
 export interface ValidationRecord {
@@ -24,6 +25,8 @@ export interface ValidationRecord {
 export interface PortalValidation {
   /** @param tenant undefined for the public check page, which any holder of the key may see */
   byKey(tenant: Tenant | undefined, key: string): Promise<ValidationRecord>;
+  /** Look of the check page of a document; undefined = ours. Refusals: `DocumentInvalidKey`. */
+  brandingByKey?(key: string): Promise<PageBranding | undefined>;
   byDocument(tenant: Tenant, id: DocumentId): Promise<ValidationRecord>;
   /** The report of ETSI TS 119 102-2, XML. Refusals: `DocumentHasNoSignatures`, `DocumentUnreadable`, `ServiceBusy`. */
   reportOf?(tenant: Tenant, id: DocumentId): Promise<string>;

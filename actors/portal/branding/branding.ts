@@ -60,6 +60,14 @@ export function pageBrandingOf(
   };
 }
 
+/** Look of the pages of an organization; undefined when they look as ours. */
+export async function pageLookOf(
+  system: Pick<ActorSystem, 'read'>,
+  organization: { readonly id: OrganizationId; readonly name: string },
+): Promise<PageBranding | undefined> {
+  return pageBrandingOf(await brandingOf(system, organization.id), organization);
+}
+
 /** The page after signing, if its origin is on the list now. */
 export function redirectOf({ redirectUrl, redirectOrigins }: BrandingContext): string | undefined {
   return redirectUrl !== null && redirectOrigins.includes(new URL(redirectUrl).origin)

@@ -7,11 +7,13 @@ import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
-import type { ActorStore } from '../../../runtime/index.ts';
+import type { ActorStore, ActorSystem } from '../../../runtime/index.ts';
 import type { DescribedSignature } from '../../shared/signature-records.ts';
 import type { SignatureView } from '../../shared/signature-view.ts';
+import type { PageBranding } from '../api/branding.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { PortalValidation, ValidationRecord } from '../api/validation.ts';
+import { pageLookOf } from '../branding/branding.ts';
 import { documentOfSignature } from '../document-records/document-index.ts';
 import {
   type DocumentReader,
@@ -30,6 +32,7 @@ export interface ValidationDependencies {
   readonly described: DescribedFiles;
   readonly uploads: Pick<Uploads, 'findUpload'>;
   readonly store: Pick<ActorStore, 'rows'>;
+  readonly system: Pick<ActorSystem, 'read'>;
 }
 
 /** Signatures of a file whose document is searched, newest first. */
@@ -44,6 +47,12 @@ export class Validation implements PortalValidation {
 
   async byKey(tenant: Tenant | undefined, key: string): Promise<ValidationRecord> {
     return this.#record(await documentByKey(this.#dependencies.documents, tenant, key));
+  }
+
+  async brandingByKey(key: string): Promise<PageBranding | undefined> {
+    const { documents, system } = this.#dependencies;
+    const { context } = await documentByKey(documents, undefined, key);
+    return pageLookOf(system, context.organization);
   }
 
   async byDocument(tenant: Tenant, id: DocumentId): Promise<ValidationRecord> {

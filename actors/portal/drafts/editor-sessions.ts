@@ -32,6 +32,7 @@ import type {
   EditorSessions,
   EditorSessionView,
 } from '../api/editor-sessions.ts';
+import { pageLookOf } from '../branding/branding.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import { ORGANIZATION } from '../tenants/organizations.ts';
 
@@ -106,14 +107,20 @@ export class EditorSessionService implements EditorSessions {
   }
 
   async page(ticket: string): Promise<EditorSessionPage | undefined> {
-    const { tickets, tenants, clock } = this.#dependencies;
+    const { system, tickets, tenants, clock } = this.#dependencies;
     const parsed = tickets.read('editor', ticket, clock.now());
     const [id = NOBODY] = parsed?.claims ?? [];
     const session = parsed && (await this.#existing(id));
     // An opened session is shown again after a reload, to a page that has its token.
     if (!session || (session.opened === null && parsed.expired)) return undefined;
     const { draftId, organizationId } = session;
-    return { id, draftId, embedOrigins: await tenants.embedOrigins(organizationId) };
+    const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
+    const name = organization?.context.name ?? '';
+    return {
+      ...{ id, draftId },
+      embedOrigins: await tenants.embedOrigins(organizationId),
+      branding: await pageLookOf(system, { id: organizationId, name }),
+    };
   }
 
   async open(ticket: string): Promise<{ readonly token: string; readonly view: EditorSessionView }> {

@@ -14,6 +14,8 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type ActorSystem, actorKind, type Clock, defineActor, type Ids } from '../../../runtime/index.ts';
 import type { Tenant, Tenants } from '../api/callers.ts';
 import type { MarksSessions } from '../api/marks-sessions.ts';
+import { pageLookOf } from '../branding/branding.ts';
+import { ORGANIZATION } from '../tenants/organizations.ts';
 import { cleanContentType, cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
@@ -88,11 +90,14 @@ export class MarksSessionService implements MarksSessions {
     const { files, data, createdAt, organizationId } = actor.context;
     // Also while its deadline is still to fire.
     if (clock.now() - createdAt >= MARKS_SESSION_LIFETIME) throw new PortalRefusal('MarksSessionNotFound');
+    const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
+    const name = organization?.context.name ?? '';
     return {
       id,
       files: files.map((file) => ({ id: file.id, location: uploads.locationOf(file.id) })),
       data,
       embedOrigins: await tenants.embedOrigins(organizationId),
+      branding: await pageLookOf(system, { id: organizationId, name }),
     };
   }
 }

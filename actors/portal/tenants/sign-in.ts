@@ -22,6 +22,7 @@ import {
 import type { ActorStore, ActorSystem, Clock, Ids } from '../../../runtime/index.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { SignedInUser, SignIn, SignInLinkView } from '../api/sign-in.ts';
+import { pageLookOf } from '../branding/branding.ts';
 import { createMail } from '../mail/mails.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import { ORGANIZATION } from './organizations.ts';
@@ -131,6 +132,7 @@ export class UserSignIn implements SignIn {
         application: { id: userId as ApplicationId, name, role: 'Normal' },
         user: { id: userId, name },
       },
+      branding: await pageLookOf(this.#dependencies.system, organization),
       formToken: createHmac('sha256', secret).update('form').digest('base64url'),
     };
   }

@@ -40,7 +40,7 @@ const STATUSES: { readonly [found in ValidationPageResult['found']]: number } = 
 };
 
 export function validationPageRoutes(
-  validation: Pick<PortalValidation, 'byKey'>,
+  validation: Pick<PortalValidation, 'byKey' | 'brandingByKey'>,
   clock: Pick<Clock, 'elapsed' | 'after'>,
 ): readonly AnyRoute[] {
   const limiter = createRateLimiter(LIMIT, clock);
@@ -91,7 +91,7 @@ export function validationPageRoutes(
 }
 
 async function find(
-  validation: Pick<PortalValidation, 'byKey'>,
+  validation: Pick<PortalValidation, 'byKey' | 'brandingByKey'>,
   limiter: RateLimiter,
   client: string,
   key: string,
@@ -104,7 +104,8 @@ async function find(
   // Maximum length of a key with all its dashes.
   if (key.length > 64) return { found: 'unknown' };
   try {
-    return { found: 'record', record: await validation.byKey(undefined, key) };
+    const record = await validation.byKey(undefined, key);
+    return { found: 'record', record, branding: await validation.brandingByKey?.(key) };
   } catch (error) {
     const { code, retryable } = error as { readonly code?: string; readonly retryable?: boolean };
     const found = FINDINGS[code as PortalRefusalCode];

@@ -15,7 +15,7 @@ export interface EditorSessionLooks {
 }
 
 export function editorSessionPage(
-  { id, draftId, embedOrigins }: EditorSessionPage,
+  { id, draftId, embedOrigins, branding }: EditorSessionPage,
   ticket: string,
   { words, theme, embedded }: EditorSessionLooks,
 ): string {
@@ -32,6 +32,7 @@ export function editorSessionPage(
     title: newDocument,
     theme,
     kind: embedded ? 'account embedded' : 'account',
+    branding,
     scripts: ['session-editor.js', 'parent-window.js', ...EDITOR_SCRIPTS],
     data: {
       ...{ id, draftId, ticket, embedded, texts },

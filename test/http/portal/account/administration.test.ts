@@ -185,6 +185,18 @@ test.serial('an address of an unknown document or draft is a page that says so',
   }
 });
 
+test.serial('the pages of users have the look of their organization', async (t) => {
+  const { program, browser } = t.context;
+  t.false((await browser.page('/account/documents')).includes('/document/branding/'));
+  const id = await program.acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+  const { organization } = await program.acme.get<{ organization: { id: string } }>(`/api/documents/${id}`);
+  const path = `/api/organizations/${organization.id}/branding`;
+  t.is((await program.acme.send(path, { primaryColor: '#7a1f5c' }, 'PUT')).status, 200);
+  const styles = `/document/branding/${organization.id}/colors.css?v=7a1f5c`;
+  for (const page of ['/account/documents', '/account/documents/new', '/organization'])
+    t.true((await browser.page(page)).includes(styles), page);
+});
+
 test.serial('the journal names the user for every change', async (t) => {
   const { program } = t.context;
   const { service } = program;

@@ -2,6 +2,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import test from 'ava';
 import { AA_CONTRAST, contrast } from '../../../../base/contrast.ts';
+import { until } from '../../../actors/portal/service.ts';
 import { assertRefused } from '../harness.ts';
 import { ticketOf } from '../signing/certificate-client.ts';
 import { type ClockedPortal, clientOf, clockedPortal, untilMailed } from './clocked-portal.ts';
@@ -93,6 +94,38 @@ test.serial('a color without enough contrast is refused with a shade that has it
   const page = await fetch(`${portal.client.url}/document/key/${key}/sign?ticket=${ticket}`);
   t.regex(page.headers.get('content-security-policy') ?? '', /style-src 'self'; img-src 'self' blob: data:;/);
   t.true((await page.text()).includes(`/document/branding/${organization}/colors.css?v=`));
+});
+
+test.serial('the pages for marks, the editor and the check have the look of the organization', async (t) => {
+  const { client } = portal;
+  const path = await pathOf();
+  const [, organization] = /organizations\/([^/]+)/.exec(path) ?? [];
+  await put(path, { primaryColor: '#7a1f5c' });
+  await put(`${path}/logo`, { bytes: png(300, 100).toString('base64') });
+  const { id: upload, name, contentType } = await client.upload();
+  const files = [{ id: upload, name, contentType, displayName: 'Lease' }];
+  const marks = await client.post<{ embedUrl: string }>('/api/marks-sessions', { files });
+  const editor = await client.post<{ url: string; embedUrl: string }>('/api/editor-sessions', { files });
+  const id = await client.create(ANA, { disablePendingActionNotifications: true });
+  const { key } = await ticketOf(client, id, 'ana@example.org');
+  const { flowActions } = await client.get<{ flowActions: { id: string }[] }>(`/api/documents/${id}`);
+  const body = { flowActionId: flowActions[0]?.id };
+  t.is((await client.send(`/api/documents/${id}/electronic-signature`, body)).status, 200);
+  const pageOf = async (address: string) => {
+    const { pathname, search } = new URL(address, client.url);
+    const answer = await fetch(`${client.url}${pathname}${search}`);
+    return answer.status === 200 ? answer.text() : undefined;
+  };
+  for (const [address, hasLogo] of [
+    [marks.embedUrl, false],
+    [editor.embedUrl, false],
+    [editor.url, true],
+    [`/check/${key}`, true],
+  ] as const) {
+    const text = await until(() => pageOf(address));
+    t.true(text.includes(`/document/branding/${organization}/colors.css?v=7a1f5c`), address);
+    t.is(text.includes(`/document/branding/${organization}/logo?v=`), hasLogo, address);
+  }
 });
 
 test.serial('mails have the words of the organization, with placeholders, and links that stay', async (t) => {
