@@ -163,6 +163,7 @@ export const ACCOUNT_ENGLISH = {
     expiry: 'Expires at the end of (optional)',
     never: 'never',
     allScopes: 'all',
+    folders: 'folders: {count}',
     begins: 'Begins with',
     created: 'Created',
     lastUse: 'Last used',

@@ -166,6 +166,7 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
     expiry: 'Expira no fim de (opcional)',
     never: 'nunca',
     allScopes: 'todos',
+    folders: 'pastas: {count}',
     begins: 'Começa com',
     created: 'Criada',
     lastUse: 'Último uso',

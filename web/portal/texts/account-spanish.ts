@@ -166,6 +166,7 @@ export const ACCOUNT_SPANISH: AccountTexts = {
     expiry: 'Caduca al final de (opcional)',
     never: 'nunca',
     allScopes: 'todos',
+    folders: 'carpetas: {count}',
     begins: 'Empieza por',
     created: 'Creada',
     lastUse: 'Último uso',

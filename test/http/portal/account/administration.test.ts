@@ -93,6 +93,16 @@ test.serial('an administrator makes a key, which is shown once, works, and ends'
   const revocation = /action="(\/organization\/applications\/[^"]+\/revocation)"/.exec(again)?.[1] ?? '';
   t.is((await browser.submit(revocation)).status, 302);
   t.is((await call('/api/documents')).status, 401);
+
+  // A key that was made by the API for one folder is shown as such.
+  const { administrator, acme } = program;
+  const { items } = await administrator.get<{ items: readonly { id: string }[] }>(
+    '/api/admin/organizations?q=Acme',
+  );
+  const { id: folder } = await acme.post<{ id: string }>('/api/folders', { name: 'Sales' });
+  const keys = `/api/admin/organizations/${items[0]?.id}/applications/${path.split('/').at(-1)}/keys`;
+  await administrator.post(keys, { folderIds: [folder] });
+  t.true((await browser.page(path)).includes('(folders: 1)'));
 });
 
 test.serial('an administrator adds, changes and removes users, but not themselves', async (t) => {
