@@ -7,7 +7,7 @@ export type Branding = { readonly "primaryColor": string | null; readonly "heade
 export type CreatedBy = { readonly "id": string; readonly "name": string };
 export type CreatedDocument = { readonly "uploadId": string; readonly "documentId": string; readonly "attachments": readonly ({ readonly "uploadId": string; readonly "attachmentId": string })[] };
 export type Delivery = { readonly "id": string; readonly "webhookId": string; readonly "documentId": (string) | (null); readonly "type": string; readonly "sequence": number; readonly "status": "Pending" | "Delivered" | "Failed"; readonly "creationDate": string; readonly "nextTryDate": (string) | (null); readonly "body": string; readonly "attempts": readonly ({ readonly "date": string; readonly "url": string; readonly "status": number | null; readonly "milliseconds": number; readonly "error": string | null; readonly "response": string | null })[] };
-export type Document = { readonly "id": string; readonly "name": string; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "key": string; readonly "filename": string; readonly "fileSize": number; readonly "mimeType": string; readonly "checksumMd5": string; readonly "hasSignature": boolean; readonly "isConcluded": boolean; readonly "isDeleted": boolean; readonly "isEnvelope": boolean; readonly "isScanned": false; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "organization": OrganizationReference; readonly "folder": (Folder) | (null); readonly "statusUpdatedBy": (Doer) | (null); readonly "statusUpdateReason": string | null; readonly "description": string | null; readonly "expirationDate": (string) | (null); readonly "expirationDateWithoutTime": (string) | (null); readonly "observers": readonly ({ readonly "id": string; readonly "user": Participant })[]; readonly "attachments": readonly (Attachment)[]; readonly "notifiedEmails": readonly (string)[]; readonly "permissions": { readonly "move": boolean; readonly "editFlow": boolean }; readonly "forceCadesSignature": boolean; readonly "tags": readonly (Tag)[]; readonly "type": string | null; readonly "signatureType": string | null; readonly "externalId": string | null; readonly "securityContext": null; readonly "hideDownloadOptionForPendingDocuments": boolean; readonly "flowActions": readonly (FlowAction)[]; readonly "reminders": (Reminders) | (null); readonly "template": ({ readonly "id": string; readonly "version": number }) | (null); readonly "processingError": ({ readonly "code": string; readonly "message": string; readonly "since": string; readonly "nextTryAt": (string) | (null) }) | (null) };
+export type Document = { readonly "id": string; readonly "name": string; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "key": string; readonly "filename": string; readonly "fileSize": number; readonly "mimeType": string; readonly "checksumMd5": string; readonly "hasSignature": boolean; readonly "isConcluded": boolean; readonly "isDeleted": boolean; readonly "isEnvelope": boolean; readonly "isScanned": false; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "organization": OrganizationReference; readonly "folder": (Folder) | (null); readonly "statusUpdatedBy": (Principal) | (null); readonly "statusUpdateReason": string | null; readonly "description": string | null; readonly "expirationDate": (string) | (null); readonly "expirationDateWithoutTime": (string) | (null); readonly "observers": readonly ({ readonly "id": string; readonly "user": Participant })[]; readonly "attachments": readonly (Attachment)[]; readonly "notifiedEmails": readonly (string)[]; readonly "permissions": { readonly "move": boolean; readonly "editFlow": boolean }; readonly "forceCadesSignature": boolean; readonly "tags": readonly (Tag)[]; readonly "type": string | null; readonly "signatureType": string | null; readonly "externalId": string | null; readonly "securityContext": null; readonly "hideDownloadOptionForPendingDocuments": boolean; readonly "flowActions": readonly (FlowAction)[]; readonly "reminders": (Reminders) | (null); readonly "template": ({ readonly "id": string; readonly "version": number }) | (null); readonly "processingError": ({ readonly "code": string; readonly "message": string; readonly "since": string; readonly "nextTryAt": (string) | (null) }) | (null) };
 export type DocumentDraft = { readonly "id": string; readonly "name": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "document": unknown; readonly "documents": readonly (CreatedDocument)[] };
 export type DocumentDraftItem = { readonly "id": string; readonly "name": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy };
 export type DocumentField = { readonly "id": string; readonly "name": string; readonly "type": "Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment"; readonly "label": string; readonly "required": boolean; readonly "topLeftX": number | null; readonly "topLeftY": number | null; readonly "width": number | null; readonly "height": number | null; readonly "pageNumber": number | null; readonly "formField": string | null; readonly "maxLength": number; readonly "format": ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum": number | null; readonly "maximum": number | null; readonly "options": readonly (string)[]; readonly "value": string | null; readonly "presetValue": string | null; readonly "readOnly": boolean };
@@ -16,7 +16,6 @@ export type DocumentGenerationRow = { readonly "row": number; readonly "status":
 export type DocumentListItem = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "folder": (Folder) | (null); readonly "type": string | null; readonly "tags": readonly (Tag)[]; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "externalId": string | null };
 export type DocumentOperation = { readonly "id": string; readonly "action": "Cancel" | "Delete" | "Remind"; readonly "status": "Running" | "Canceling" | "Completed" | "Canceled"; readonly "reason": string | null; readonly "matchedCount": number; readonly "doneCount": number; readonly "skippedCount": number; readonly "skippedByCode": { readonly [name: string]: number }; readonly "creationDate": string; readonly "updateDate": string; readonly "endDate": (string) | (null) };
 export type DocumentOperationCount = { readonly "matchedCount": number };
-export type Doer = { readonly "id": string; readonly "type": "User" | "Application"; readonly "name": string };
 export type EditorSession = { readonly "draftId": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "document": unknown; readonly "locations": { readonly [name: string]: string }; readonly "documents": readonly (CreatedDocument)[]; readonly "returnUrl": string | null; readonly "expirationDate": string };
 export type EditorSessionLink = { readonly "draftId": string; readonly "url": string; readonly "embedUrl": string; readonly "expirationDate": string };
 export type Error = { readonly "code": string; readonly "message": string; readonly "details": { readonly [name: string]: string } | null };
@@ -39,6 +38,7 @@ export type OrganizationReference = { readonly "id": string; readonly "name": st
 export type OrganizationUser = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "email": string; readonly "phone": string | null; readonly "accessProfile": { readonly "administrator": boolean; readonly "manager": boolean; readonly "operator": boolean } };
 export type OwnOrganization = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "owner": ({ readonly "id": string; readonly "name": string }) | (null); readonly "webhooks": readonly (Webhook)[] };
 export type Participant = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "email": string | null; readonly "phone": string | null };
+export type Principal = { readonly "id": string; readonly "type": "User" | "Application"; readonly "name": string };
 export type Reminders = { readonly "everyDays": number | null; readonly "maximum": number; readonly "daysBeforeExpiry": readonly (number)[] };
 export type RuleUser = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "email": string | null; readonly "phone": string | null; readonly "signatureDate": (string) | (null); readonly "isElectronic": boolean | null; readonly "refusalDate": (string) | (null); readonly "hasRefused": boolean; readonly "refusalReason": string | null };
 export type SavedFlow = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "areActionsOrdered": boolean; readonly "flowActions": readonly (unknown)[]; readonly "observers": readonly (unknown)[] };
@@ -56,21 +56,21 @@ export type ValidationResults = { readonly "isValid": boolean; readonly "passedC
 export type Webhook = { readonly "id": string; readonly "url": string; readonly "authType": "NoAuth" | "Basic" | "Bearer" | "ApiKey"; readonly "isSigned": boolean; readonly "isDisabled": boolean; readonly "disabledReason": string | null; readonly "events": (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
 
 export interface PortalOperations {
-  /** Takes one file, or with a ticket one piece of it. */
+  /** Stores one file, or with a ticket one segment of a file. */
   readonly "POST /api/uploads": {
     readonly params: {  };
     readonly query: { readonly "ticket"?: string };
     readonly body: FormData;
     readonly answer: Upload;
   };
-  /** Takes one file as Base64. */
+  /** Stores one file that is sent as Base64. */
   readonly "POST /api/uploads/bytes": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "bytes": string };
     readonly answer: { readonly "id": string; readonly "size": number; readonly "digest": string };
   };
-  /** Gives a ticket for a file that is sent in pieces. */
+  /** Returns a ticket for a file that is sent in segments. */
   readonly "POST /api/uploads/segmented-upload-ticket": {
     readonly params: {  };
     readonly query: {  };
@@ -84,7 +84,7 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Makes documents of uploads, with the flow of those who sign and approve them. */
+  /** Creates documents from uploads, with a flow of participants who sign or approve them. */
   readonly "POST /api/documents": {
     readonly params: {  };
     readonly query: { readonly "isEnvelope"?: boolean; readonly "envelopeName"?: string };
@@ -98,7 +98,7 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (DocumentListItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Tells everything about a document. */
+  /** Returns a document with its flow. */
   readonly "GET /api/documents/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -112,7 +112,7 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Gives the addresses of the signing page for one participant. */
+  /** Returns the URLs of the signing page for one participant. */
   readonly "POST /api/documents/{id}/action-url": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -126,21 +126,21 @@ export interface PortalOperations {
     readonly body: { readonly "reason": string };
     readonly answer: undefined;
   };
-  /** Refuses a document; a new version lets its flow begin again. */
+  /** Refuses a document on behalf of the organization. */
   readonly "POST /api/documents/{id}/refusal": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "reason": string };
     readonly answer: undefined;
   };
-  /** Tries again at once what could not be signed or concluded. */
+  /** Retries the failed processing of a document now. */
   readonly "POST /api/documents/{id}/retry": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Lists what happened to a document, oldest first, with the proof that nothing was changed. */
+  /** Lists the history of a document, oldest entry first, with the proof that it was not changed. */
   readonly "GET /api/documents/{id}/history": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "limit"?: number; readonly "offset"?: number };
@@ -154,21 +154,21 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Sends a ZIP file with a file of each document. */
+  /** Sends a ZIP file with one file of each document. */
   readonly "POST /api/documents/archive": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "documents": readonly (string)[]; readonly "type"?: ("Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest") | (null) };
     readonly answer: undefined;
   };
-  /** Sends one PDF with the pages of a file of each document, without their signatures. */
+  /** Sends one PDF with the pages of several documents, without their signatures. */
   readonly "POST /api/documents/combined": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "documents": readonly (string)[]; readonly "type"?: ("Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest") | (null) };
     readonly answer: undefined;
   };
-  /** Cancels, deletes or reminds every document that a filter finds, or counts them. */
+  /** Cancels or deletes all documents that match a filter, reminds their participants, or counts them. */
   readonly "POST /api/documents/operations": {
     readonly params: {  };
     readonly query: {  };
@@ -182,56 +182,56 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (DocumentOperation)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Shows an operation on documents and its progress. */
+  /** Returns an operation on documents with its progress. */
   readonly "GET /api/documents/operations/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: DocumentOperation;
   };
-  /** Ends an operation on documents after the batch in progress. */
+  /** Cancels an operation on documents after the batch in progress. */
   readonly "POST /api/documents/operations/{id}/cancellation": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: DocumentOperation;
   };
-  /** Puts a new file in the place of the document’s, and begins its flow again. */
+  /** Replaces the file of a document and restarts its flow. */
   readonly "POST /api/documents/{id}/versions": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "file": { readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string }; readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[] })[]) | (null) };
     readonly answer: undefined;
   };
-  /** Puts new files in the place of the envelope’s, and begins its flow again. */
+  /** Replaces the files of an envelope and restarts its flow. */
   readonly "POST /api/documents/{id}/envelope/versions": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[] })[]) | (null) };
     readonly answer: undefined;
   };
-  /** Changes the flow of a document while it runs. */
+  /** Changes the flow of a pending document. */
   readonly "POST /api/documents/{id}/flow": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "addedFlowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "editedFlowActions"?: (readonly ({ readonly "flowActionId": string; readonly "step"?: number | null; readonly "participantEmailAddress"?: (string) | (null); readonly "ruleName"?: (string) | (null); readonly "title"?: (string) | (null); readonly "signRuleUsers"?: (readonly ({ readonly "userId": string; readonly "emailAddress": string })[]) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "deletedFlowActionIds"?: (readonly (string)[]) | (null); readonly "addedObservers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "editedObservers"?: (readonly ({ readonly "observerId": string; readonly "emailAddress": string })[]) | (null); readonly "deletedObserverIds"?: (readonly (string)[]) | (null) };
     readonly answer: { readonly "rectifiedParticipants": readonly ({ readonly "userId": string; readonly "requested": Participant; readonly "rectified": Participant })[] };
   };
-  /** Says who is mailed when the document is concluded. */
+  /** Replaces the addresses that are notified when the document is concluded. */
   readonly "PUT /api/documents/{id}/notified-emails": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "emails": readonly (string)[] };
     readonly answer: undefined;
   };
-  /** Moves a document into a folder, a new one, or out of any. */
+  /** Moves a document into a folder, or out of its folder. */
   readonly "POST /api/documents/{id}/folder": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null) };
     readonly answer: undefined;
   };
-  /** Moves many documents, and says of each whether it was moved. */
+  /** Moves several documents, and returns the result for each. */
   readonly "POST /api/documents/batch/folder": {
     readonly params: {  };
     readonly query: {  };
@@ -259,14 +259,14 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "bytes": string; readonly "name": string; readonly "contentType": string };
   };
-  /** Gives a path from which a file of the document is fetched without a key, for an hour. */
+  /** Returns a path from which a file of the document can be downloaded without a key for one hour. */
   readonly "GET /api/documents/{id}/ticket": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "type"?: "Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest"; readonly "preview"?: boolean };
     readonly body: undefined;
     readonly answer: { readonly "location": string };
   };
-  /** Sends the file that a ticket is for. */
+  /** Sends the file of a ticket. */
   readonly "GET /api/documents/{id}/download": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "ticket"?: string };
@@ -280,7 +280,7 @@ export interface PortalOperations {
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null; readonly "evidences"?: ({ readonly "geolocation"?: ({ readonly "latitude": number; readonly "longitude": number; readonly "accuracy"?: (number) | (null) }) | (null) }) | (null); readonly "emailCode"?: (string) | (null); readonly "smsCode"?: (string) | (null); readonly "whatsappCode"?: (string) | (null); readonly "otpCode"?: (string) | (null); readonly "authenticationType"?: ("SMS" | "AuthenticationApp") | (null); readonly "authenticationCode"?: (string) | (null); readonly "typedName"?: (string) | (null); readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsPositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureImage"?: ({ readonly "id"?: string | null; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null; readonly "contentB64"?: (string) | (null); readonly "showSignerInformation"?: boolean | null; readonly "alignTextOnMiddle"?: boolean | null }) | (null); readonly "initialsImage"?: ({ readonly "id": string; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null }) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "userTimeZoneOffset"?: number | null };
     readonly answer: undefined;
   };
-  /** Begins a signature with a certificate whose key stays with the participant, with a key. */
+  /** Starts a signature with a certificate whose key stays with the participant, with a key. */
   readonly "POST /api/documents/{id}/signature/certificate": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -301,7 +301,7 @@ export interface PortalOperations {
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null; readonly "evidences"?: ({ readonly "geolocation"?: ({ readonly "latitude": number; readonly "longitude": number; readonly "accuracy"?: (number) | (null) }) | (null) }) | (null); readonly "emailCode"?: (string) | (null); readonly "smsCode"?: (string) | (null); readonly "whatsappCode"?: (string) | (null); readonly "otpCode"?: (string) | (null); readonly "authenticationType"?: ("SMS" | "AuthenticationApp") | (null); readonly "authenticationCode"?: (string) | (null); readonly "typedName"?: (string) | (null); readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsPositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureImage"?: ({ readonly "id"?: string | null; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null; readonly "contentB64"?: (string) | (null); readonly "showSignerInformation"?: boolean | null; readonly "alignTextOnMiddle"?: boolean | null }) | (null); readonly "initialsImage"?: ({ readonly "id": string; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null }) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "userTimeZoneOffset"?: number | null };
     readonly answer: undefined;
   };
-  /** Begins a signature with a certificate whose key stays with the participant, with a ticket. */
+  /** Starts a signature with a certificate whose key stays with the participant, with a ticket. */
   readonly "POST /api/documents/keys/{key}/signature/certificate": {
     readonly params: { readonly "key": string };
     readonly query: {  };
@@ -315,7 +315,7 @@ export interface PortalOperations {
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "signature": string; readonly "token": string; readonly "disableNotifications"?: boolean | null };
     readonly answer: { readonly "success": boolean; readonly "validationResults": ValidationResults; readonly "token"?: string | null; readonly "toSignHash"?: string | null; readonly "toSign"?: string | null; readonly "digestAlgorithm"?: string | null };
   };
-  /** Approves, with a ticket. */
+  /** Approves as a participant, with a ticket. */
   readonly "POST /api/documents/keys/{key}/approval": {
     readonly params: { readonly "key": string };
     readonly query: {  };
@@ -336,14 +336,14 @@ export interface PortalOperations {
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "reachedEnd"?: boolean | null };
     readonly answer: undefined;
   };
-  /** Mails the participant a code of six digits. */
+  /** Sends the participant a code of six digits by e-mail. */
   readonly "POST /api/documents/keys/{key}/email-authentication-code": {
     readonly params: { readonly "key": string };
     readonly query: {  };
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "resend"?: boolean | null };
     readonly answer: undefined;
   };
-  /** Would send a code by SMS; this service has no way to, and says so. */
+  /** Refuses every request: this service sends no codes by SMS. */
   readonly "POST /api/documents/sms-authentication-code": {
     readonly params: {  };
     readonly query: {  };
@@ -371,7 +371,7 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: ValidationRecord;
   };
-  /** The validation report of a document (ETSI TS 119 102-2). */
+  /** Returns the validation report of a document (ETSI TS 119 102-2). */
   readonly "GET /api/documents/{id}/validation-report": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -385,28 +385,28 @@ export interface PortalOperations {
     readonly body: { readonly "fileId": string; readonly "mimeType": string; readonly "signatureType"?: (string) | (null); readonly "securityContextId"?: string | null };
     readonly answer: readonly (Signature)[];
   };
-  /** Reminds a participant whose action is pending; otherwise does nothing. */
+  /** Reminds a participant whose action is pending. */
   readonly "POST /api/notifications/flow-action-reminder": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "documentId": string; readonly "flowActionId": string };
     readonly answer: undefined;
   };
-  /** Replaces the reminders and the warnings before expiry that are sent on schedule. */
+  /** Replaces the schedule of reminders and of warnings before expiry. */
   readonly "PUT /api/documents/{id}/reminders": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) };
     readonly answer: undefined;
   };
-  /** Mails each of these addresses what is pending for it. */
+  /** Sends each address an e-mail that lists its pending documents. */
   readonly "POST /api/users/notify-pending": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "emails": readonly (string)[] };
     readonly answer: undefined;
   };
-  /** Makes a folder. */
+  /** Creates a folder. */
   readonly "POST /api/folders": {
     readonly params: {  };
     readonly query: {  };
@@ -420,21 +420,21 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (Folder)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Tells about a folder. */
+  /** Returns a folder with its organization. */
   readonly "GET /api/folders/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: FolderDetail;
   };
-  /** Lists access rules of a folder: always empty, because every application of the organization may use it. */
+  /** Returns a folder with its access rules, of which there are none. */
   readonly "GET /api/folders/{id}/details": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: { readonly "id": string; readonly "name": string; readonly "folderAccesses": readonly ({ readonly "id": string; readonly "userId": string; readonly "folderRoles": readonly ("Admin" | "Manager" | "Basic")[]; readonly "organizationRoles": readonly (string)[]; readonly "userName": string | null; readonly "userIdentifier": string | null })[] };
   };
-  /** Deletes a folder, with what is in it or after moving it elsewhere. */
+  /** Deletes a folder, and moves or deletes its content. */
   readonly "POST /api/folders/{id}/delete": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -448,14 +448,14 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (DocumentDraftItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Keeps a request for documents, which may be incomplete, and its files. */
+  /** Creates a draft: a request for documents, which may be incomplete, with its files. */
   readonly "POST /api/document-drafts": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "document": { readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "flowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null } };
     readonly answer: DocumentDraftItem;
   };
-  /** Gives a draft with its request as it was sent. */
+  /** Returns a draft with its request. */
   readonly "GET /api/document-drafts/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -469,35 +469,35 @@ export interface PortalOperations {
     readonly body: { readonly "name": string; readonly "document": { readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "flowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null } };
     readonly answer: undefined;
   };
-  /** Removes a draft. */
+  /** Deletes a draft. */
   readonly "DELETE /api/document-drafts/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Makes the documents of a draft and asks their participants; a repeated call answers the same. */
+  /** Creates the documents of a draft; a repeated call returns the same documents. */
   readonly "POST /api/document-drafts/{id}/send": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: readonly (CreatedDocument)[];
   };
-  /** Makes a link to the editor for a draft or for files. It opens once, within 15 minutes. */
+  /** Creates a link to the editor for a draft or for files. */
   readonly "POST /api/editor-sessions": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "draftId"?: string | null; readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "returnUrl"?: (string) | (null) };
     readonly answer: EditorSessionLink;
   };
-  /** Uses a link: begins its session, once. */
+  /** Uses a link and starts its session. */
   readonly "POST /api/editor-sessions/open": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "ticket": string };
     readonly answer: OpenedEditorSession;
   };
-  /** Shows the draft of the session. */
+  /** Returns the draft of the session. */
   readonly "GET /api/editor-sessions/current": {
     readonly params: {  };
     readonly query: {  };
@@ -511,63 +511,63 @@ export interface PortalOperations {
     readonly body: { readonly "name": string; readonly "document": { readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "flowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null } };
     readonly answer: undefined;
   };
-  /** Ends the session. The draft is kept. */
+  /** Ends the session; the draft is kept. */
   readonly "DELETE /api/editor-sessions/current": {
     readonly params: {  };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Takes a file for the draft of the session. */
+  /** Stores a file for the draft of the session. */
   readonly "POST /api/editor-sessions/current/uploads": {
     readonly params: {  };
     readonly query: {  };
     readonly body: FormData;
     readonly answer: Upload;
   };
-  /** Makes the documents of the session’s draft; a repeated call answers the same. */
+  /** Creates the documents of the draft of the session; a repeated call returns the same documents. */
   readonly "POST /api/editor-sessions/current/send": {
     readonly params: {  };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: readonly (CreatedDocument)[];
   };
-  /** Lists templates in their newest versions. */
+  /** Lists templates, each in its newest version. */
   readonly "GET /api/templates": {
     readonly params: {  };
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc"; readonly "role"?: string; readonly "cursor"?: string };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (TemplateItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Keeps a creation request and its files as a template; the titles of its flow actions are roles. */
+  /** Creates a template: a creation request with its files, in which the titles of flow actions are roles. */
   readonly "POST /api/templates": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "document": { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null }; readonly "description"?: (string) | (null); readonly "expirationDays"?: (number) | (null) };
     readonly answer: TemplateItem;
   };
-  /** Gives a template in its newest version or another one that is kept. */
+  /** Returns a template in its newest version, or in another one that is kept. */
   readonly "GET /api/templates/{id}": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "version"?: number };
     readonly body: undefined;
     readonly answer: Template;
   };
-  /** Adds a version to a template; documents made before do not change. */
+  /** Adds a version to a template; documents created from earlier versions do not change. */
   readonly "PUT /api/templates/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "document": { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null }; readonly "description"?: (string) | (null); readonly "expirationDays"?: (number) | (null) };
     readonly answer: undefined;
   };
-  /** Removes a template with all its versions; documents made of it do not change. */
+  /** Deletes a template with all its versions; documents created from it do not change. */
   readonly "DELETE /api/templates/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Keeps the files, flow and fields of a document as a template; its people become roles. */
+  /** Creates a template from the files, flow and fields of a document, without its people. */
   readonly "POST /api/templates/from-document": {
     readonly params: {  };
     readonly query: {  };
@@ -581,14 +581,14 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: readonly (TemplateItem)[];
   };
-  /** Makes documents of a template: people take its roles, and its fields get values. */
+  /** Creates documents from a template, with people for its roles and values for its fields. */
   readonly "POST /api/templates/{id}/documents": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "participants"?: (readonly ({ readonly "role": string; readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null; readonly "version"?: (number) | (null); readonly "documentName"?: (string) | (null) };
     readonly answer: readonly (CreatedDocument)[];
   };
-  /** Makes documents of a template for every row of a table, whose columns are people and fields. */
+  /** Creates documents from a template for every row of a table, whose columns are people and fields. */
   readonly "POST /api/templates/{id}/generation": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -609,91 +609,91 @@ export interface PortalOperations {
     readonly body: { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null) };
     readonly answer: SavedFlowItem;
   };
-  /** Gives a saved flow as it was sent. */
+  /** Returns a saved flow as it was sent. */
   readonly "GET /api/document-flows/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: SavedFlow;
   };
-  /** Puts another flow in the place of a saved one. */
+  /** Replaces a saved flow. */
   readonly "PUT /api/document-flows/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null) };
     readonly answer: undefined;
   };
-  /** Forgets a saved flow. */
+  /** Deletes a saved flow. */
   readonly "DELETE /api/document-flows/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Makes documents of uploads with a saved flow, whose roles are taken by the given people. */
+  /** Creates documents from uploads with a saved flow and the people for its roles. */
   readonly "POST /api/document-flows/{id}/documents": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "participants"?: (readonly ({ readonly "role": string; readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null; readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null) };
     readonly answer: readonly (CreatedDocument)[];
   };
-  /** Opens a session for marks on uploads. */
+  /** Creates a session in which a person places marks on uploads. */
   readonly "POST /api/marks-sessions": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "files": readonly ({ readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "isEnvelope"?: boolean | null; readonly "flowActions": readonly ({ readonly "id"?: string | null; readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null) })[]; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null) };
     readonly answer: { readonly "id": string; readonly "embedUrl": string };
   };
-  /** Opens a session for marks on what is to become documents. */
+  /** Creates a session in which a person places marks on the files of a creation request. */
   readonly "POST /api/marks-sessions/documents": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null };
     readonly answer: { readonly "id": string; readonly "embedUrl": string };
   };
-  /** Returns a session to a client with its id. */
+  /** Returns a marks session. */
   readonly "GET /api/marks-sessions/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: MarksSession;
   };
-  /** Returns a session to a client with its id. */
+  /** Returns a marks session. */
   readonly "GET /api/marks-session/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: MarksSession;
   };
-  /** Makes a document of a template for every row of a table; texts may hold {{column}}. */
+  /** Creates a document from a text template for every row of a table. */
   readonly "POST /api/documents/generation": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "organizationId"?: string | null; readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "notaryType"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "dataFile": { readonly "id": string; readonly "name": string; readonly "contentType": string }; readonly "templateFile": { readonly "id": string; readonly "name": string; readonly "contentType": string } };
     readonly answer: DocumentGeneration;
   };
-  /** Tells how far a generation is. */
+  /** Returns a generation with its progress. */
   readonly "GET /api/documents/generation/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: DocumentGeneration;
   };
-  /** Lists the rows of a generation with their documents, or why there are none. */
+  /** Lists the rows of a generation, with their documents or the reason of a refusal. */
   readonly "GET /api/documents/generation/{id}/rows": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (DocumentGenerationRow)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Ends a generation after the rows in progress; documents that were made stay. */
+  /** Cancels a generation after the rows in progress; its documents stay. */
   readonly "POST /api/documents/generation/{id}/cancellation": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: DocumentGeneration;
   };
-  /** Makes a report of the documents created in a period. */
+  /** Creates a report of the documents created in a period. */
   readonly "POST /api/reports/documents/date": {
     readonly params: {  };
     readonly query: {  };
@@ -707,7 +707,7 @@ export interface PortalOperations {
     readonly body: { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) };
     readonly answer: { readonly "totalDocuments": number; readonly "totalEnvelopes": number };
   };
-  /** Sends a report to a client with its ticket. */
+  /** Sends the report of a ticket. */
   readonly "GET /api/reports/{id}": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "access_ticket"?: string };
@@ -721,28 +721,28 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Adds somebody to the organization, or changes what they may do there. */
+  /** Adds a person to the organization, or changes the access profile of a member. */
   readonly "POST /api/organizations/users": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
     readonly answer: OrganizationUser;
   };
-  /** Takes somebody out of the organization. */
+  /** Removes a person from the organization. */
   readonly "DELETE /api/organizations/users/{userId}": {
     readonly params: { readonly "userId": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Finds people of the instance. */
+  /** Lists the people of all organizations. */
   readonly "GET /api/users": {
     readonly params: {  };
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (User)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Describes the person that another system calls so. */
+  /** Creates or changes the person with this id in another system. */
   readonly "PUT /api/users/{subject}": {
     readonly params: { readonly "subject": string };
     readonly query: {  };
@@ -756,21 +756,21 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Adds somebody to an organization, or changes what they may do there. */
+  /** Adds a person to an organization, or changes the access profile of a member. */
   readonly "POST /api/organizations/{id}/users": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
     readonly answer: OrganizationUser;
   };
-  /** Takes somebody out of an organization. */
+  /** Removes a person from an organization. */
   readonly "DELETE /api/admin/organizations/{id}/users/{userId}": {
     readonly params: { readonly "id": string; readonly "userId": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Tells about the organization of the key, with its webhooks. */
+  /** Returns the organization of the key, with its webhooks. */
   readonly "GET /api/organizations/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -784,35 +784,35 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (Organization)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Makes an organization. */
+  /** Creates an organization. */
   readonly "POST /api/admin/organizations": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null) };
     readonly answer: Organization;
   };
-  /** Tells about an organization, with its applications and the beginnings of their keys. */
+  /** Returns an organization with its applications and their keys. */
   readonly "GET /api/admin/organizations/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Organization;
   };
-  /** Changes settings of an organization; members that are left out stay as they are. */
+  /** Changes settings of an organization; members that are left out do not change. */
   readonly "PATCH /api/admin/organizations/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "refuseSignedEnvelopeFiles"?: boolean | null; readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null) };
     readonly answer: Organization;
   };
-  /** Makes an application, which has no key yet. */
+  /** Creates an application, which has no key yet. */
   readonly "POST /api/admin/organizations/{id}/applications": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "role"?: ("Normal" | "Monitor" | "Administrator") | (null) };
     readonly answer: Application;
   };
-  /** Makes a key, shown this once; an application has at most two. */
+  /** Creates a key, which is returned only once; an application has at most two. */
   readonly "POST /api/admin/organizations/{id}/applications/{applicationId}/keys": {
     readonly params: { readonly "id": string; readonly "applicationId": string };
     readonly query: {  };
@@ -826,7 +826,7 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Tells the branding of the organization of the key. */
+  /** Returns the branding of the organization of the key. */
   readonly "GET /api/organizations/{id}/branding": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -854,7 +854,7 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: Branding;
   };
-  /** Shows a mail with sample data; nothing is sent. Texts that are left out are those kept. */
+  /** Returns an e-mail with sample data; nothing is sent. */
   readonly "POST /api/organizations/{id}/branding/preview": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -889,35 +889,35 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Sends a made-up event now, and says what came back. */
+  /** Sends a test event to a webhook and returns the response. */
   readonly "POST /api/organizations/{id}/webhooks/{webhookId}/test": {
     readonly params: { readonly "id": string; readonly "webhookId": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Delivery;
   };
-  /** Lists calls of webhooks, newest first. */
+  /** Lists deliveries of webhooks, newest first. */
   readonly "GET /api/organizations/{id}/deliveries": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "webhookId"?: string; readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (Delivery)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Makes a call again. */
+  /** Sends a delivery again. */
   readonly "POST /api/organizations/{id}/deliveries/{deliveryId}/resend": {
     readonly params: { readonly "id": string; readonly "deliveryId": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Makes the calls of a period again. */
+  /** Sends the deliveries of a period again. */
   readonly "POST /api/organizations/{id}/deliveries/replay": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: { readonly "from": string; readonly "to": string; readonly "failedOnly"?: boolean | null };
     readonly answer: { readonly "count": number };
   };
-  /** Lists the e-mails about a document, oldest first, with what became of each. */
+  /** Lists the e-mails about a document with their delivery status, oldest first. */
   readonly "GET /api/documents/{id}/mails": {
     readonly params: { readonly "id": string };
     readonly query: {  };
@@ -931,21 +931,21 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (Mail)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
   };
-  /** Tells what became of an e-mail, with its last tries. */
+  /** Returns an e-mail with its delivery status and its last failed attempts. */
   readonly "GET /api/admin/mails/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: MailDetail;
   };
-  /** Sends an e-mail now that waits or failed. */
+  /** Sends an e-mail now that waits for its next attempt, or failed. */
   readonly "POST /api/admin/mails/{id}/retry": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** Says that the process is up. */
+  /** Reports that the process is running. */
   readonly "GET /api/health": {
     readonly params: {  };
     readonly query: {  };

@@ -116,7 +116,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'failures',
     title: 'Failures',
     summary: 'The failed jobs by cause, with what to do.',
-    description: 'What `GET /api/failures` says, and a retry of all jobs of a group.',
+    description: 'Shows the data of `GET /api/failures`, and retries all jobs of a group.',
     main: () => FAILURES,
   },
   {
@@ -124,7 +124,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'actors',
     title: 'Actors',
     summary: 'The kinds of actors, and the actors of one kind.',
-    description: 'What `GET /api/actors` says, with filters in the address.',
+    description: 'Shows the data of `GET /api/actors`; the query has the filters.',
     main: () => ACTORS,
   },
   {
@@ -132,7 +132,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'actor',
     title: 'Actor',
     summary: 'One actor, a picture of its state machine, and what it waits for.',
-    description: 'What `GET /api/actors/{kind}/{id}` says, with a picture of the state machine.',
+    description: 'Shows the data of `GET /api/actors/{kind}/{id}`, with a diagram of the state machine.',
     main: () => ACTOR,
   },
   {
@@ -140,7 +140,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'runtime',
     title: 'Runtime',
     summary: 'Threads, pool, store and memory.',
-    description: 'What `GET /api/runtime` says.',
+    description: 'Shows the data of `GET /api/runtime`.',
     main: () => RUNTIME,
   },
   {
@@ -148,7 +148,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     script: 'webhooks',
     title: 'Webhooks',
     summary: 'Calls of webhooks, their attempts, and sending them again.',
-    description: 'What `GET /api/webhooks/deliveries` says, and sending again.',
+    description: 'Shows the data of `GET /api/webhooks/deliveries`, and sends deliveries again.',
     main: () => webhooksPage(DELIVERY_STATUSES),
   },
   {
@@ -224,7 +224,8 @@ export function pageRoutes(
       script: 'system',
       title: 'System',
       summary: 'The pipeline, readiness, profiles, and the program itself.',
-      description: 'What `check-config` and `GET /api/profiles` say, and pause and resume with a reason.',
+      description:
+        'Shows the data of `check-config` and `GET /api/profiles`, and pauses and resumes the pipeline with a reason.',
       main: () => systemPage(systemInfo),
     },
   ];

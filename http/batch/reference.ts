@@ -16,10 +16,10 @@ Every request needs the API key or a session, except those marked otherwise. Eve
 is. An unknown path is answered 404 \`route.not-found\`, an unknown method 405 \`route.method-not-allowed\`.`;
 
 const GROUPS: ApiDescription['groups'] = [
-  { name: 'Files', description: 'Where files come in.' },
-  { name: 'Jobs', description: 'What becomes of them.' },
-  { name: 'Pipeline', description: 'Whether queued jobs are claimed.' },
-  { name: 'Actions', description: 'What operators set off.' },
+  { name: 'Files', description: 'Uploading files, and validating signatures.' },
+  { name: 'Jobs', description: 'Jobs and their results.' },
+  { name: 'Pipeline', description: 'Pausing and resuming the processing of queued jobs.' },
+  { name: 'Actions', description: 'Actions of operators.' },
   { name: 'Authentication', description: 'Sessions of browsers.' },
   { name: 'System', description: 'The service itself.' },
   { name: 'Description', description: 'This description.' },

@@ -10,7 +10,7 @@ import { PORTAL_WEBHOOKS } from './description/webhooks.ts';
 import { portalRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Documents that several people sign or approve, in an order that the service keeps. An upload becomes
-a document with a flow; participants are mailed when it is their turn, or sign inside another application.
+a document with a flow; participants are notified by e-mail when it is their turn, or sign inside another application.
 
 Requests carry \`X-Api-Key\` with \`application|secret\`; those that carry a ticket need no key. Success is always 200.
 Names of members and query parameters are read without regard to case; unknown ones are ignored. Times are in UTC, with
@@ -18,14 +18,14 @@ milliseconds. An unknown document, folder or action, and one of another organiza
 ticket 404; an unknown method 405. Programs decide by the \`code\` of a refusal.`;
 
 const GROUPS: ApiDescription['groups'] = [
-  { name: 'Uploads', description: 'Where files come in.' },
+  { name: 'Uploads', description: 'Storing files, which documents are created from.' },
   {
     name: 'Signing',
-    description: 'What participants do, on our pages or in other applications.',
+    description: 'Signatures, approvals and refusals of participants.',
   },
   {
     name: 'Validation',
-    description: 'Whether signatures are good.',
+    description: 'Validation of signatures.',
   },
   {
     name: 'Monitoring',
@@ -36,13 +36,13 @@ const GROUPS: ApiDescription['groups'] = [
     name: 'Notifications',
     description: 'Reminders by e-mail.',
   },
-  { name: 'Folders', description: 'Where documents are kept.' },
+  { name: 'Folders', description: 'Folders of documents.' },
   { name: 'Drafts', description: 'Requests for documents that are not sent yet.' },
-  { name: 'Templates', description: 'Requests for documents to be used again, with roles and values.' },
-  { name: 'Generation', description: 'A document for every row of a table.' },
-  { name: 'Saved flows', description: 'Flows to be used again.' },
+  { name: 'Templates', description: 'Reusable requests for documents, with roles and values.' },
+  { name: 'Generation', description: 'Creating documents for every row of a table.' },
+  { name: 'Saved flows', description: 'Reusable flows.' },
   { name: 'Editor', description: 'The document editor in other applications.' },
-  { name: 'Marks', description: 'Placing marks before creation.' },
+  { name: 'Marks', description: 'Sessions in which a person places marks before a document is created.' },
   {
     name: 'Organizations',
     description: 'People, branding and webhooks of the organization of the key.',

@@ -38,7 +38,8 @@ export interface AccountRequest<Params, Body> {
 interface AccountRoute<Params, Body> {
   readonly path: string;
   readonly summary: string;
-  readonly description: string;
+  /** Rules and effects beyond those of all pages of users. */
+  readonly description?: string;
   /** @default user-administrator */
   readonly auth?: Extract<AuthPolicy, 'user' | 'user-administrator'>;
   readonly params?: z.ZodType<Params>;
@@ -51,6 +52,14 @@ const COMMON = { group: 'Pages', rate: 'none', headers: HEADERS } as const;
 const UNFIT = { params: 'NotFound', query: 'BadRequest', body: 'BadRequest' } as const satisfies {
   readonly [part: string]: PortalRefusalCode;
 };
+/** Descriptions that all pages of a policy share. */
+const SESSION_NEEDED = {
+  user: 'Needs the session of a user; a browser without one is redirected to the sign-in page.',
+  'user-administrator':
+    'Needs the session of an administrator of the organization; a browser without one is redirected to the sign-in page.',
+} as const;
+const FORM_REPLY =
+  'The form needs the token of the session (otherwise 403). The reply is a page with the result, or a redirect to it.';
 const FAILURES = { 400: 'page', 403: 'page', 404: 'page', 422: 'page', 503: 'page' } as const;
 const RESPONSES = { 200: 'page', 302: 'empty', ...FAILURES } as const;
 /** Refusals of pages about something that the organization does not have. */
@@ -127,9 +136,11 @@ function accountRoute<Params, Body>(
   body: z.ZodType<Body>,
   handle: (request: AccountRequest<Params, Body>) => Answer,
 ): AnyRoute {
+  const descriptions = [description, SESSION_NEEDED[auth], method === 'POST' ? FORM_REPLY : undefined];
   const route: AnyRoute = {
     ...COMMON,
-    ...{ method, path, summary, description, auth, body },
+    ...{ method, path, summary, auth, body },
+    description: descriptions.filter((text) => text !== undefined).join(' '),
     bodyPolicy: method === 'GET' ? 'none' : 'form',
     params: params ?? z.object({}),
     query: plainQuery.loose(),

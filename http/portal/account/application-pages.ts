@@ -60,15 +60,12 @@ export function applicationPageRoutes(administration: PortalAdministration): rea
     accountGet({
       path: PATH,
       summary: 'A page for administrators: the applications of the organization.',
-      description:
-        'Needs the session of an administrator of the organization; without a session the browser goes to the sign-in page.',
       handle: ({ page, user, query }) => showAll(page, user, doneNotice(page, query)),
     }),
     accountPost({
       path: PATH,
       summary: 'Creates an application.',
-      description:
-        'It has no key yet. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'It has no key yet.',
       body: z.object({ name: formText, role: formText }),
       handle: ({ page, user, body }) =>
         orNotice(
@@ -87,17 +84,14 @@ export function applicationPageRoutes(administration: PortalAdministration): rea
     accountGet({
       path: `${PATH}/{applicationId}`,
       summary: 'A page for administrators: the keys of an application.',
-      description:
-        'Needs the session of an administrator of the organization; without a session the browser goes to the sign-in page.',
       params: applicationParams,
       handle: ({ page, user, params, query }) =>
         showOne(page, user, params.applicationId, { notice: doneNotice(page, query) }),
     }),
     accountPost({
       path: `${PATH}/{applicationId}/keys`,
-      summary: 'Creates a key, and shows it this once.',
-      description:
-        'Only its hash is stored. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      summary: 'Creates a key, and shows it once.',
+      description: 'Only the hash of its secret is stored.',
       params: applicationParams,
       body: keyForm,
       handle: ({ page, user, params, body }) =>
@@ -119,8 +113,7 @@ export function applicationPageRoutes(administration: PortalAdministration): rea
     accountPost({
       path: `${PATH}/{applicationId}/keys/{keyId}/revocation`,
       summary: 'Revokes a key.',
-      description:
-        'Requests with it are answered 401 from now on. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'Requests with the key are answered with 401 from now on.',
       params: keyParams,
       body: z.object({}),
       handle: ({ page, user, params }) =>

@@ -76,15 +76,12 @@ export function organizationPageRoutes(
     accountGet({
       path: PATH,
       summary: 'A page for administrators: webhooks and their deliveries, embedding origins, test mail.',
-      description:
-        'Needs the session of an administrator of the organization; without a session the browser goes to the sign-in page.',
       handle: ({ page, user, query }) => show(page, user, { query, notice: doneNotice(page, query) }),
     }),
     accountPost({
       path: `${PATH}/webhooks`,
       summary: 'Registers a webhook.',
-      description:
-        'The rules are those of `POST /api/organizations/{id}/webhooks`. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'The rules are those of `POST /api/organizations/{id}/webhooks`.',
       body: z.object({ url: formText, authType: formText, token: formText, secret: formText }),
       handle: ({ page, user, body }) =>
         orNotice(
@@ -99,8 +96,7 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/webhooks/{webhookId}`,
       summary: 'Changes a webhook, and enables it again.',
-      description:
-        'The rules are those of `PUT /api/organizations/{id}/webhooks/{webhookId}`. A form of a page for administrators, with the token of their session (403 without it).',
+      description: 'The rules are those of `PUT /api/organizations/{id}/webhooks/{webhookId}`.',
       params: webhookParams,
       body: z.object({
         url: formText,
@@ -125,8 +121,7 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/webhooks/{webhookId}/test`,
       summary: 'Sends a test event, and shows the response.',
-      description:
-        'At most six tests in a minute. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'At most six tests in a minute.',
       params: webhookParams,
       body: z.object({}),
       handle: ({ page, user, params }) =>
@@ -152,8 +147,7 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/webhooks/{webhookId}/removal`,
       summary: 'Removes a webhook.',
-      description:
-        'It is not called any more. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'It is not called any more.',
       params: webhookParams,
       body: z.object({}),
       handle: ({ page, user, params }) =>
@@ -169,8 +163,7 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/deliveries/{deliveryId}/resend`,
       summary: 'Sends a delivery again.',
-      description:
-        'With the same id and body. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'With the same id and body.',
       params: deliveryParams,
       body: z.object({}),
       handle: ({ page, user, params: { deliveryId } }) =>
@@ -188,8 +181,7 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/origins`,
       summary: 'Sets the origins that may show the signing pages in a frame.',
-      description:
-        'Without origins every page may show them. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'Without origins any page may show them.',
       body: z.object({ origins: formText }),
       async handle({ page, user, body }) {
         const embedOrigins = originsIn(body.origins);
@@ -204,9 +196,8 @@ export function organizationPageRoutes(
     }),
     accountPost({
       path: `${PATH}/mail-test`,
-      summary: 'Mails the user, and shows the answer of the mail server.',
-      description:
-        'At most six tests in a minute. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      summary: 'Sends the user a test e-mail, and shows the reply of the mail server.',
+      description: 'At most six tests in a minute.',
       body: z.object({}),
       handle: ({ page, user }) =>
         orNotice(

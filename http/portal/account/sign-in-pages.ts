@@ -45,8 +45,8 @@ export function signInRoutes(
       ...COMMON,
       method: 'GET',
       path: SIGN_IN_PATH,
-      summary: 'A page for users: ask for a link to sign in.',
-      description: 'Needs no session. The link comes by mail; there are no passwords.',
+      summary: 'A page for users: the form that requests a sign-in link.',
+      description: 'Needs no session. The link is sent by e-mail; there are no passwords.',
       headers: ['accept-language'],
       query: plainQuery,
       responses: PAGES,
@@ -58,9 +58,9 @@ export function signInRoutes(
       method: 'POST',
       path: SIGN_IN_PATH,
       summary:
-        'Mails a link to the address, if it is that of a user. The answer is the same for every address.',
+        'Sends a link by e-mail if the address is that of a user. The reply is the same for every address.',
       description:
-        'A link is valid for 15 minutes and once. At most three unused ones for each user; an address may ask ten times a minute (429).',
+        'A link can be used once, within 15 minutes. A user has at most three unused links; a client may request ten a minute (429).',
       bodyPolicy: 'form',
       headers: ORIGIN,
       query: plainQuery,
@@ -82,8 +82,7 @@ export function signInRoutes(
       method: 'GET',
       path: `${SIGN_IN_PATH}/link`,
       summary: 'A page for users: the button that signs in. Opening the page changes nothing.',
-      description:
-        'Programs that check links in mails open it too, so only the button of the page uses the link up.',
+      description: 'Mail scanners open links too, so only the button of the page uses the link.',
       headers: ['accept-language'],
       query: plainQuery.extend({ ticket: z.string().max(1024).optional() }),
       responses: PAGES,
@@ -97,9 +96,9 @@ export function signInRoutes(
       ...COMMON,
       method: 'POST',
       path: `${SIGN_IN_PATH}/link`,
-      summary: 'Uses the link up and begins a session.',
+      summary: 'Uses the link and starts a session.',
       description:
-        'Sets the cookie of the session and goes to the pages of the user. A link that is used or over is answered with a page that says so.',
+        'Sets the session cookie and redirects to the pages of the user. A used or expired link is answered with a page that says so.',
       bodyPolicy: 'form',
       headers: ORIGIN,
       query: plainQuery,
@@ -124,7 +123,6 @@ export function signInRoutes(
     accountGet({
       path: '/account',
       summary: 'A page for users: who is signed in.',
-      description: 'Needs the session of a user; without one the browser goes to the sign-in page.',
       auth: 'user',
       handle: ({ page, user, query }) =>
         // Signing in leads here, and on to the page of the role.
@@ -135,7 +133,7 @@ export function signInRoutes(
     accountPost({
       path: '/sign-out',
       summary: 'Ends the session.',
-      description: 'Removes the cookie and goes to the sign-in page. Needs the token of the session.',
+      description: 'Removes the cookie and redirects to the sign-in page.',
       auth: 'user',
       body: z.object({}),
       async handle({ page, cookie, caller }) {

@@ -37,15 +37,12 @@ export function userPageRoutes(users: PortalUsers): readonly AnyRoute[] {
     accountGet({
       path: PATH,
       summary: 'A page for administrators: the users of the organization.',
-      description:
-        'Needs the session of an administrator of the organization; without a session the browser goes to the sign-in page.',
       handle: ({ page, user, query }) => show(page, user, doneNotice(page, query), offsetOf(query)),
     }),
     accountPost({
       path: PATH,
       summary: 'Adds a user, or changes the role of one.',
-      description:
-        'Users sign in by a mailed link. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'Users sign in with a link that they receive by e-mail.',
       body: z.object({ name: formText, email: formText, role: formText }),
       handle({ page, user, body }) {
         if (body.email.trim().toLowerCase() === user.email.toLowerCase()) return notYourself(page, user);
@@ -65,8 +62,7 @@ export function userPageRoutes(users: PortalUsers): readonly AnyRoute[] {
     accountPost({
       path: `${PATH}/{userId}/role`,
       summary: 'Changes the role of a user, and ends the sessions of the user.',
-      description:
-        'The user signs in again with the new role. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'The user signs in again with the new role.',
       params: userParams,
       body: z.object({ role: formText }),
       handle({ page, user, params, body }) {
@@ -86,8 +82,7 @@ export function userPageRoutes(users: PortalUsers): readonly AnyRoute[] {
     accountPost({
       path: `${PATH}/{userId}/removal`,
       summary: 'Removes a user, and ends the sessions of the user.',
-      description:
-        'Documents of the user stay. A form of a page for administrators, with the token of their session (403 without it). The answer is the page, with what was done or why not.',
+      description: 'Documents of the user do not change.',
       params: userParams,
       body: z.object({}),
       handle({ page, user, params }) {

@@ -44,15 +44,13 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
     accountGet({
       path: PATH,
       summary: 'A page for administrators: the branding of the organization.',
-      description:
-        'Needs the session of an administrator of the organization; without a session the browser goes to the sign-in page.',
       handle: ({ page, user, query }) =>
         show(page, user, { kind: kindOf(query['kind']), notice: doneNotice(page, query) }),
     }),
     accountGet({
       path: `${PATH}/preview`,
       summary: 'A page for administrators: a mail with sample data, as it looks in a mail program.',
-      description: 'Needs the session of an administrator of the organization. Stores and sends nothing.',
+      description: 'Stores and sends nothing.',
       async handle({ page, user, query }) {
         const { html } = await previewOf(page, user, kindOf(query['kind']));
         return pageReply(200, html, MAIL_HEADERS);
@@ -61,8 +59,7 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
     accountPost({
       path: `${PATH}/looks`,
       summary: 'Changes colors and the page after signing.',
-      description:
-        'The rules are those of `PUT /api/organizations/{id}/branding`. A form of a page for administrators, with the token of their session (403 without it).',
+      description: 'The rules are those of `PUT /api/organizations/{id}/branding`.',
       body: z.object({
         ...{ primaryColor: formText, headerColor: formText },
         ...{ redirectOrigins: formText, redirectUrl: formText },
@@ -90,8 +87,7 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
     accountPost({
       path: `${PATH}/mail`,
       summary: 'Changes the texts of one kind of mail.',
-      description:
-        'The rules are those of `PUT /api/organizations/{id}/branding`. A form of a page for administrators, with the token of their session (403 without it).',
+      description: 'The rules are those of `PUT /api/organizations/{id}/branding`.',
       body: z.object({ kind: formText, subject: formText, introduction: formText }),
       handle({ page, user, body }) {
         const kind = kindOf(body.kind);
@@ -116,8 +112,7 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
     accountPost({
       path: `${PATH}/logo-removal`,
       summary: 'Removes the logo.',
-      description:
-        'Pages and mails show the name of the organization in its place. A form of a page for administrators, with the token of their session (403 without it).',
+      description: 'Pages and mails show the name of the organization in its place.',
       body: z.object({}),
       async handle({ page, user }) {
         await branding.setLogo(user.tenant, null);

@@ -58,9 +58,9 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       method: 'GET',
       path: '/api/organizations/{id}/branding',
       group: 'Organizations',
-      summary: 'Tells the branding of the organization of the key.',
+      summary: 'Returns the branding of the organization of the key.',
       description:
-        '`id` is that of the key’s own organization. Members that were never set are null: the looks of the service. Sessions of users need the role administrator.',
+        '`id` is that of the key’s organization; any other is `OrganizationNotFound`. Members without a value are null, and the service uses its own. The session of a user needs the role administrator.',
       scope: 'Read',
       sessionScope: 'Administer',
       params: idParams,
@@ -77,7 +77,7 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       group: 'Organizations',
       summary: 'Replaces colors, texts of mails and the page after signing; the logo stays.',
       description:
-        'Pages and mails use it from now on. Members that are left out are removed. `InvalidBranding` names the member: a color with too little contrast, an unknown placeholder, or an address whose origin is not listed.',
+        'Pages and e-mails use it from now on. Members that are left out are removed. `InvalidBranding` names the member: a color with too little contrast, an unknown placeholder, or a URL whose origin is not listed.',
       scope: 'Administer',
       params: idParams,
       body: members({
@@ -116,7 +116,7 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       group: 'Organizations',
       summary: 'Sets the logo: a PNG or JPEG file of at most 64 KiB and 1200 x 600 pixels.',
       description:
-        'Replaces the one before, on pages and in mails. The file is decoded and its metadata is removed. `InvalidBranding`: it is no such picture, or too large.',
+        'Replaces the logo of pages and e-mails. The metadata of the file is removed. `InvalidBranding`: the file is neither PNG nor JPEG, is damaged, or is too large.',
       scope: 'Administer',
       params: idParams,
       body: members({
@@ -138,7 +138,7 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       path: '/api/organizations/{id}/branding/logo',
       group: 'Organizations',
       summary: 'Removes the logo.',
-      description: 'Pages and mails show the name of the organization in its place. 200 without a logo, too.',
+      description: 'The reply is also 200 when there is no logo.',
       scope: 'Administer',
       params: idParams,
       responses,
@@ -152,9 +152,9 @@ export function brandingRoutes(branding: PortalBranding): readonly AnyRoute[] {
       method: 'POST',
       path: '/api/organizations/{id}/branding/preview',
       group: 'Organizations',
-      summary: 'Shows a mail with sample data; nothing is sent. Texts that are left out are those kept.',
+      summary: 'Returns an e-mail with sample data; nothing is sent.',
       description:
-        'For an editor of texts: the mail as its recipient would see it, with the branding that is stored. Stores nothing. `InvalidBranding`: a placeholder is unknown.',
+        'For an editor of texts: the e-mail as its recipient would see it, with the stored branding. Texts that are left out are the stored ones. Nothing is stored. `InvalidBranding`: a placeholder is unknown.',
       scope: 'Administer',
       params: idParams,
       body: members({

@@ -4,12 +4,12 @@ import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 const UUID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 
 export const PARAMETERS: PropertyTexts = {
-  '?access_ticket': 'Ticket of the report’s link. It lasts an hour.',
+  '?access_ticket': 'Ticket of the report’s link. It is valid for an hour.',
   'applications/{applicationId}': 'Id of the application, from `GET /api/admin/organizations/{id}`.',
   'attachments/{attachmentId}': 'Id of the attachment, from the detail of the document.',
   '?content-range': 'Bytes of this segment, such as `bytes 0-1048575/3145728`. Required with a ticket.',
   'deliveries/{deliveryId}': 'Id of the delivery, from `GET /api/organizations/{id}/deliveries`.',
-  'documents/{id}': ['Id of the document, as `POST /api/documents` gave it.', UUID],
+  'documents/{id}': ['Id of the document, from `POST /api/documents`.', UUID],
   'uploads/{id}': ['Id of the upload.', UUID],
   'operations/{id}': ['Id of the operation.', UUID],
   'folders/{id}': ['Id of the folder.', UUID],
@@ -30,7 +30,7 @@ export const PARAMETERS: PropertyTexts = {
     'K3M9Q7W2E5R8T1Y4U6I0',
   ],
   'assets/{name}': 'Name with a digest of the content, as the page has it.',
-  'users/{subject}': 'Name of the person in the other system.',
+  'users/{subject}': 'Id of the person in the other system.',
   'users/{userId}': 'Id of the person, from the list of users.',
   'webhooks/{webhookId}': ['Id of the webhook, from `GET /api/organizations/{id}/webhooks`.', UUID],
   '?webhookId': 'Only deliveries to this webhook. Absent: of all.',
@@ -41,7 +41,8 @@ export const PARAMETERS: PropertyTexts = {
   '?filterByPendingSignature': 'Whether only documents that wait for a signature are found. Default false.',
   '?folderId': 'Only documents in this folder. Absent: in any.',
   '?folderType': '`WithoutFolder` finds documents that are in no folder. Default `Normal`.',
-  '?isConcluded': 'True: only concluded documents; false: only others. Absent: both.',
+  '?isConcluded':
+    'True: only concluded documents; false: only pending ones. Absent: both. `status` takes precedence.',
   '?isDeleted': 'True: only deleted documents. Default false.',
   '?isEnvelope': 'Whether the files become one document. The member of the body wins.',
   '?parentId': 'Folder whose content is listed. Used only with `filterByParent`; absent: the top.',

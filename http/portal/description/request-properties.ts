@@ -5,15 +5,14 @@ const FACTOR =
   'Requires this confirmation before an electronic signature. This service has no provider for it: true is refused.';
 
 export const REQUEST_PROPERTIES: PropertyTexts = {
-  accessProfile:
-    'Rights of the person within the organization. Members that are left out stay as they are; of a new person they are false.',
+  accessProfile: 'Rights of the person within the organization. Members that are left out are false.',
   accuracy: ['Radius of uncertainty of the position, metres. Null: not known.', 12.5],
-  action: 'Operation that each document found by `filter` goes through.',
+  action: 'Operation on each document that `filter` finds.',
   addedFlowActions:
     'Actions to add, at the pending step or a later one. At most 30 signing participants in all.',
-  addedObservers: 'People who are told about the document from now on.',
+  addedObservers: 'People who are notified about the document from now on.',
   additionalInfo:
-    'Data of the client that is kept with the document and given to nobody else. At most 1,000 entries.',
+    'Data of the client, which is stored with the document and disclosed to nobody else. At most 1,000 entries.',
   administrator: 'Whether the person may administer the organization.',
   alignTextOnMiddle: 'Whether the text beside the picture is centred vertically. Accepted and ignored.',
   allowElectronicSignature:
@@ -38,7 +37,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'JVBERi0xLjc=',
   ],
   certificate: [
-    'X.509 certificate of the participant in DER, Base64. At most 32 KiB. Its private key stays with the participant.',
+    'X.509 certificate of the participant in DER, Base64. At most 16 KiB. Its private key stays with the participant.',
     'MIIDazCCAlOgAwIBAgIU',
   ],
   contentB64: [
@@ -55,7 +54,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   deleteAction:
     '`MoveContent` moves documents and folders to `destinationFolderId`; `DeleteContent` deletes them.',
   deletedFlowActionIds: 'Actions to remove. Completed ones cannot be removed.',
-  deletedObserverIds: 'Observers to remove. Their links end.',
+  deletedObserverIds: 'Observers to remove. Their links stop working.',
   description: ['Free text about the document, shown to participants.', 'Lease of the office in Rua Augusta'],
   'items.description': ['First line about the health record.', 'Amoxicillin 500 mg'],
   'items.description2': ['Second line about the health record.', 'One capsule every 8 hours'],
@@ -75,9 +74,9 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   destinationFolderId: 'Folder that receives the content. Null: no folder. Only for `MoveContent`.',
   disableEmailAuthenticationToSignElectronically:
     'Whether an electronic signature needs no code by e-mail, also where the configuration asks for one. Default false.',
-  disableNotifications: 'Whether no mail at all is sent about this. Default false.',
+  disableNotifications: 'Whether no e-mail at all is sent about this. Default false.',
   disablePendingActionNotifications:
-    'Whether participants of the first step get no mail. Default false. Later steps are mailed; recommended for embedded pages.',
+    'Whether participants of the first step get no e-mail. Default false. Those of later steps do; recommended for embedded pages.',
   disableXPathTransformation:
     'Whether the signature references its element by `Id` alone. Default false. XML only.',
   displayName: ['Title of the document that is made of the file.', 'Lease agreement'],
@@ -91,17 +90,17 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   documents: 'Ids of the documents.',
   dryRun: 'Whether the documents are counted and nothing is changed. Default false.',
   editedFlowActions: 'Changes of actions that are not completed. Members that are left out stay as they are.',
-  editedObservers: 'New addresses of observers. The link of the old address ends.',
+  editedObservers: 'New addresses of observers. The link of the old address stops working.',
   elementToSignIdentifier: ['Id or XPath expression that selects the element to sign.', 'prescription-1'],
   elementToSignIdentifierType:
     'How `elementToSignIdentifier` selects the element. Required where the type signs one element.',
   email: ['E-mail address. Links and codes are sent to it.', 'ana@example.com'],
   emailAddress: ['E-mail address of the participant.', 'ana@example.com'],
   emailCode: [
-    'Six digits that were mailed to the participant. Valid for 10 minutes and 5 tries. Required where the action asks for a code.',
+    'Six digits that the participant received by e-mail. Valid for 10 minutes and 5 attempts. Required where the action asks for a code.',
     '481516',
   ],
-  emails: ['E-mail addresses, at most 1,000.', ['ana@example.com']],
+  emails: ['E-mail addresses.', ['ana@example.com']],
   endDateUtc: ['Last day or time of the period, included. UTC. Absent: now.', '2026-06-30'],
   envelopeName: ['Name of the envelope. Required when `isEnvelope` is true.', 'Contract and annexes'],
   events: [
@@ -137,7 +136,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   'dataFile.id': 'Id of the upload.',
   'templateFile.id': 'Id of the upload.',
   filter:
-    'Which documents. The members are those of the query of `GET /api/documents`; at least the organization’s own.',
+    'Filter of the documents of the organization. The members are those of the query of `GET /api/documents`.',
   filterByDocumentType: 'Whether only documents of `documentType` are found. Default false.',
   filterByPendingSignature:
     'Whether only documents that wait for a signature are found; with `participantQ`, for one of these participants. Default false.',
@@ -174,17 +173,17 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   metadata: ['Texts by name of the client’s choice.', { costCenter: '1200' }],
   mimeType: ['Media type of the file.', 'application/pdf'],
   newFolderName: [
-    'Folder for the document, made when there is none with this name. Absent: no folder.',
+    'Folder for the document, created at the top level when there is none with this name. Absent: no folder.',
     'Contracts 2026',
   ],
   notaryType: ['Accepted and ignored.', 'None'],
-  notifiedEmails: ['Addresses that get a mail when the document is concluded.', ['archive@example.com']],
+  notifiedEmails: ['Addresses that get an e-mail when the document is concluded.', ['archive@example.com']],
   numberRequiredSignatures: [
     'How many people of a rule must act. Required for `SignRule`; for `ApproverRule` the default is 1. Ignored for others.',
     2,
   ],
   observerId: 'Observer whose address changes.',
-  observers: 'People who are told about the document and may read it by a link of their own.',
+  observers: 'People who are notified about the document, and can read it with their own links.',
   operator: 'Whether the person may create documents.',
   options: ['Values of a choice, at most 100. Required for the type `Choice`.', ['Lisbon', 'Porto']],
   organizationId: 'Accepted and ignored: the key decides the organization.',
@@ -193,7 +192,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   pageNumber: ['Page of the box, from 1. Absent: the last page.', 1],
   parentId: 'Folder that contains this one. Null: it is at the top.',
   participantEmailAddress: [
-    'New e-mail address of the participant. The old link ends.',
+    'New e-mail address of the participant. The old link stops working.',
     'ana.silva@example.com',
   ],
   participantQ: ['Text that a participant must have in the member named by `participantQueryType`.', 'ana'],
@@ -212,7 +211,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   queryType: 'Where `q` is searched. `Any` searches all of them and the external id. Default `Name`.',
   reachedEnd: 'Whether the last page was visible to its end. Default false: the document was opened.',
   reason: [
-    'Why, as participants and the history show it. At most 2,000 characters.',
+    'Reason, which participants and the history show. At most 2,000 characters.',
     'The price has changed.',
   ],
   refuseSignedEnvelopeFiles:
@@ -222,7 +221,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   requireCompanyCertificate: 'Whether only a certificate that names a company is accepted. Default false.',
   requireDatavalidAuthenticationToSignElectronically: FACTOR,
   requireEmailAuthentication:
-    'Whether the participant must enter a code of six digits that is mailed. Default false. Electronic signatures only.',
+    'Whether the participant must enter a code of six digits that is sent by e-mail. Default false. Electronic signatures only.',
   requireIdScanAuthenticationToSignElectronically: FACTOR,
   requireLivenessAuthenticationToSignElectronically: FACTOR,
   requirePixAuthenticationToSignElectronically: FACTOR,
@@ -238,7 +237,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     '11222333000181',
   ],
   resend: 'Whether a new code is sent although an earlier one is still valid. Default false.',
-  role: ['Title of the flow actions that the person takes.', 'Tenant'],
+  role: ['Title of the flow actions of this person.', 'Tenant'],
   ruleName: [
     'Name of the rule, such as of a board. Required for `SignRule` and `ApproverRule`.',
     'Board of directors',
@@ -252,7 +251,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   showSignerInformation: 'Whether name and date are printed beside the picture. Accepted and ignored.',
   signRuleUsers:
     'People of a rule, any of whom may act until enough have. Required for `SignRule` and `ApproverRule`.',
-  signature: ['Signature value over the hash, Base64. At most 8 KiB.', 'MEUCIQDx'],
+  signature: ['Signature value over the hash, Base64. At most 4 KiB.', 'MEUCIQDx'],
   signatureImage: 'Picture of the signature. Absent: one is made from the name.',
   signatureInitialsMode: 'Whether the participant puts initials on pages. Null: `None`.',
   signatureInitialsPositions: 'Places of the initials. Absent: those given at creation.',
@@ -262,16 +261,16 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   'xadesOptions.signatureType': 'Which part of the XML file is signed. Absent: the whole file.',
   smsCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
   startDateUtc: ['First day or time of the period, included. UTC. Absent: from the beginning.', '2026-01-01'],
-  step: ['Place in the order, from 0; equal numbers act at the same time. Default 0.', 1],
+  step: ['Place in the order, from 0; actions of the same step act in parallel. Default 0.', 1],
   tags: 'Labels by which the document is found.',
   'filter.tags': ['Tags that the documents must have, separated by commas.', 'lease,office'],
   templateFieldValues: ['Accepted and ignored.', {}],
-  templateFile: 'Upload with the template. Texts in double braces name columns of the table.',
+  templateFile: 'Upload with the template, a text. Names of columns of the table stand in double braces.',
   templateId: 'Accepted and ignored.',
   textTags:
     'Whether tags in the text of PDFs, such as `{{sig:Tenant}}` and `{{text:Tenant:city}}`, place marks and fields. Fields of the request without a place need a tag of their name. Default false.',
   ticket: [
-    'Ticket of the participant’s link, in place of a key. It lasts 24 hours, or 90 days in a mail.',
+    'Ticket of the participant’s link, in place of a key. It is valid for 24 hours, in an e-mail for 90 days.',
     '0f8c1d2e3b4a59687786a5b4c3d2e1f0',
   ],
   timestampEnabled:

@@ -1,7 +1,7 @@
 /** Payloads of the webhooks of the portal. Source: docs/webhooks.md; docs/portal-values.md §19. */
 import { z } from 'zod';
 import type { WebhookDescriptions } from '../../core/openapi/webhooks.ts';
-import { createdByShape, doerShape, id, timestamp } from '../shapes/shared-shapes.ts';
+import { createdByShape, id, principalShape, timestamp } from '../shapes/shared-shapes.ts';
 
 /** The document of an event. */
 const common = {
@@ -96,7 +96,7 @@ export const PORTAL_WEBHOOKS: WebhookDescriptions = {
     'All actions are completed and the final file is made.',
   ),
   DocumentCanceled: documentEvent('DocumentCanceled', 'An application canceled the document.', {
-    canceledBy: doerShape.nullable().describe('Who canceled it. Null: the service.'),
+    canceledBy: principalShape.nullable().describe('Who canceled it. Null: the service.'),
     reason,
   }),
   DocumentExpired: documentEvent('DocumentExpired', 'The expiration date has passed.', expiry),

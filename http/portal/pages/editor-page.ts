@@ -38,7 +38,7 @@ function pageRoute(
     group: 'Pages',
     summary,
     description:
-      'Needs the ticket of a link of `POST /api/editor-sessions`. Opening the page does not use the link up; its script does.',
+      'Needs the ticket of a link of `POST /api/editor-sessions`. Opening the page does not use the link; its script does.',
     auth: 'anonymous',
     headers: ['accept-language', 'referer', 'sec-fetch-dest'],
     query: plainQuery.extend(ticketQuery.shape),

@@ -200,7 +200,7 @@ export function portalAssetRoutes(): readonly AnyRoute[] {
     assetRoute(
       'fonts/{name}',
       {
-        summary: 'A handwriting for typed signatures.',
+        summary: 'A handwriting font for typed signatures.',
         description: 'One file for each set of characters; only those that a name needs are loaded.',
       },
       (name) => {

@@ -42,15 +42,15 @@ export function signingRoutes(
     pageRoute(signing, 'read', {
       summary: 'The page on which an observer reads a document and its state.',
       description:
-        'Needs the ticket of the mail. Shows document, participants and progress; nothing can be done on it.',
+        'Needs the ticket of the e-mail. Shows the document, its participants and their progress; it has no actions.',
     }),
     portalRoute({
       method: 'POST',
       path: '/document/key/{key}/new-link',
       group: 'Pages',
-      summary: 'Mails the participant of an expired link a new one.',
+      summary: 'Sends the participant of an expired link a new link by e-mail.',
       description:
-        'Sent by the page of an expired link. The mail goes to the address of the participant, not to the caller. The answer is a page.',
+        'Sent by the page of an expired link. The e-mail goes to the address of the participant. The reply is a page.',
       auth: 'anonymous',
       headers: ['accept-language'],
       params,
@@ -72,7 +72,7 @@ export function signingRoutes(
       group: 'Pages',
       summary: 'The file that the signing page shows.',
       description:
-        'For the signing page; needs the ticket of its link. `type` chooses the signed file or the manifest, which the history records as a download. `Range` is answered with 206.',
+        'For the signing page; needs the ticket of its link. `type` selects the signed file or the manifest, which the history records as a download. A request with `Range` is answered with 206.',
       auth: 'anonymous',
       headers: [...FILE_HEADERS, 'user-agent'],
       params,

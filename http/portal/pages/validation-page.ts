@@ -59,7 +59,7 @@ export function validationPageRoutes(
       method: 'GET',
       path: '/check',
       group: 'Pages',
-      summary: 'A page for people: type a validation key.',
+      summary: 'A page for people: the form that takes a validation key.',
       description: 'Needs no key. The form leads to `/check/{key}`.',
       auth: 'anonymous',
       headers: ['accept-language'],
@@ -76,7 +76,7 @@ export function validationPageRoutes(
       group: 'Pages',
       summary: 'A page for people: the signatures of the document with this validation key.',
       description:
-        'Needs no key: who has the document has its validation key. Shows signers and findings, not the file. An unknown key is answered with a page and 404.',
+        'Needs no key: anybody who has the document has its validation key. Shows signers and findings, not the file. An unknown key is answered with a page and 404.',
       auth: 'anonymous',
       headers: ['accept-language'],
       params: z.object({ key: z.string() }),

@@ -14,9 +14,8 @@ export function widgetRoutes(): readonly AnyRoute[] {
       method: 'GET',
       path: '/widget.js',
       group: 'Pages',
-      summary: 'The script with which other sites show the signing page.',
-      description:
-        'Loads the signing page in a frame and passes its messages on. Its attributes are those of the page.',
+      summary: 'The script with which other applications show the signing page or the editor.',
+      description: 'Shows the page of an `embedUrl` in a frame, and passes its messages on.',
       auth: 'anonymous',
       headers: ['if-none-match'],
       responses: { 200: 'asset' },

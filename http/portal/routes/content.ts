@@ -34,7 +34,7 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       group: 'Documents',
       summary: 'Sends a file of the document, whole or one range of it.',
       description:
-        '`type` chooses the file: the original, the signed one, the printable version with a sheet of signatures, and others. Signed forms exist from the first signature and not for ended flows (`DocumentHasNoSignatures`, `DownloadTypeNotAvailable`). The `ETag` is the hash of the file; `Range` is answered with 206.',
+        '`type` selects the file: the original, the signed file, the printer-friendly version with the signature manifest, and others. All but the original exist from the first signature on (`DocumentHasNoSignatures`). A canceled, expired or refused document has only the original and the printer-friendly version (`DownloadTypeNotAvailable`). The `ETag` is the hash of the file; a request with `Range` is answered with 206.',
       scope: 'Read',
       folderKeys: true,
       headers: FILE_HEADERS,
@@ -53,7 +53,7 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       group: 'Documents',
       summary: 'Sends an attachment of the document, whole or one range of it.',
       description:
-        'Private attachments, too, which participants do not see. `Range` is answered with 206. `AttachmentNotFound` for an id of another document.',
+        'Includes private attachments, which participants do not see. A request with `Range` is answered with 206. An attachment of another document is `AttachmentNotFound`.',
       scope: 'Read',
       folderKeys: true,
       headers: FILE_HEADERS,
@@ -71,7 +71,7 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       group: 'Documents',
       summary: 'Sends a file of the document as Base64.',
       description:
-        'For clients that can only read JSON; `GET /api/documents/{id}/content` sends the same file as it is. `DocumentHasNoSignatures` and `DownloadTypeNotAvailable`: this kind of file does not exist in the status of the document.',
+        'For clients that can only read JSON; `GET /api/documents/{id}/content` sends the same file as bytes. `DocumentHasNoSignatures` and `DownloadTypeNotAvailable`: this kind of file does not exist in the status of the document.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -86,9 +86,10 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       method: 'GET',
       path: '/api/documents/{id}/ticket',
       group: 'Documents',
-      summary: 'Gives a path from which a file of the document is fetched without a key, for an hour.',
+      summary:
+        'Returns a path from which a file of the document can be downloaded without a key for one hour.',
       description:
-        'For a browser or another program that must not have the key. `location` is a path of this service, such as `/api/documents/…/download?ticket=…`. Whoever has it can read the file.',
+        'For a browser or another program that must not know the key. `location` is a path of this service, such as `/api/documents/…/download?ticket=…`. Anybody who has it can read the file.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -109,9 +110,9 @@ export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
       method: 'GET',
       path: '/api/documents/{id}/download',
       group: 'Documents',
-      summary: 'Sends the file that a ticket is for.',
+      summary: 'Sends the file of a ticket.',
       description:
-        'The path with its ticket comes from `GET /api/documents/{id}/ticket`. Needs no key. 404 for a ticket that is unknown or over; a document that was deleted meanwhile is `DocumentIsDeleted`.',
+        'The path with its ticket comes from `GET /api/documents/{id}/ticket`. Needs no key. An unknown or expired ticket is answered with 404, a document that was deleted meanwhile with `DocumentIsDeleted`.',
       auth: 'anonymous',
       headers: [...FILE_HEADERS, 'user-agent'],
       params: idParams,

@@ -31,9 +31,9 @@ export function documentFolderRoutes(
       method: 'POST',
       path: '/api/documents/{id}/folder',
       group: 'Documents',
-      summary: 'Moves a document into a folder, a new one, or out of any.',
+      summary: 'Moves a document into a folder, or out of its folder.',
       description:
-        '`folderId` comes before `newFolderName`, which finds or makes a folder at the top level; without both the document leaves its folder. Links of participants stay valid. In any status. A key that is restricted to folders moves documents between these only.',
+        '`folderId` takes precedence over `newFolderName`, which finds or creates a folder at the top level; without both the document leaves its folder. Possible in every status; links of participants stay valid. A key that is restricted to folders moves documents only between them.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -53,9 +53,9 @@ export function documentFolderRoutes(
       method: 'POST',
       path: '/api/documents/batch/folder',
       group: 'Documents',
-      summary: 'Moves many documents, and says of each whether it was moved.',
+      summary: 'Moves several documents, and returns the result for each.',
       description:
-        'As `POST /api/documents/{id}/folder` for each document. The answer has a result for each id, in the order of the request: one that cannot be moved does not stop the others. `FolderNotFound` refuses all.',
+        'As `POST /api/documents/{id}/folder` for each of at most 1,000 documents (`LimitExceeded`). The reply has one result for each id, in the order of the request. A document that cannot be moved does not stop the others; an unknown `folderId` is the `errorMessage` of every result.',
       scope: 'Create',
       folderKeys: true,
       body: members({ documents: list(uuid, { most: 5 * MAX_DOCUMENTS_MOVED }), ...destination }),

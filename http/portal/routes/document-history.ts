@@ -66,7 +66,7 @@ const proofShape = z
   })
   .meta({
     id: 'HistoryProof',
-    description: 'Leads from the newest sealed entry to the root of a signed checkpoint.',
+    description: 'Leads from the newest entry that a checkpoint covers to the root of the signed checkpoint.',
   });
 
 export function documentHistoryRoutes(documents: Pick<PortalDocuments, 'history'>): readonly AnyRoute[] {
@@ -75,9 +75,9 @@ export function documentHistoryRoutes(documents: Pick<PortalDocuments, 'history'
       method: 'GET',
       path: '/api/documents/{id}/history',
       group: 'Documents',
-      summary: 'Lists what happened to a document, oldest first, with the proof that nothing was changed.',
+      summary: 'Lists the history of a document, oldest entry first, with the proof that it was not changed.',
       description:
-        'Changes, mails, openings, codes and downloads, each with caller, address and hash. `checkpoint` and the audit path prove the newest entry that is sealed; each entry has the input of its hash, so that a client can compute the chain. Changes nothing. `DocumentNotFound` also stands for documents of other organizations.',
+        'Contains changes, e-mails, page views, codes and downloads, each with its principal, IP address and hash. `proof` leads from the newest entry that a checkpoint covers to the root of the signed checkpoint. Each entry contains the input of its hash, so that a client can compute the chain. A document of another organization is `DocumentNotFound`.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,

@@ -25,7 +25,7 @@ export function documentListRoutes(documents: PortalDocuments): readonly AnyRout
       group: 'Documents',
       summary: 'Lists documents of the organization.',
       description:
-        'Oldest first by default. `Offset` is a page number from 0, `Limit` at most 100. For long lists send `Cursor=` and then each `nextCursor`: pages by position neither skip nor repeat documents while others are created. A key that is restricted to folders finds the documents of these only.',
+        'Oldest first by default. `Offset` is a page number from 0; `Limit` is at most 100, and a larger value is lowered. For long lists send `Cursor=` and then each `nextCursor`: these pages neither skip nor repeat documents while others are created. A key that is restricted to folders finds only the documents in them.',
       scope: 'Read',
       folderKeys: true,
       query: members({ ...filterQuery, ...paging, cursor }),
@@ -47,7 +47,7 @@ export function documentListRoutes(documents: PortalDocuments): readonly AnyRout
       group: 'Documents',
       summary: 'Sends the list of documents as a CSV file.',
       description:
-        'The filters are those of `GET /api/documents`. Sent while it is read, at most 100,000 documents (`LimitExceeded`), two exports of an organization at the same time. A cell that begins like a formula has an apostrophe before it.',
+        'The filters are those of `GET /api/documents`. The file has at most 100,000 documents (`LimitExceeded`), and an organization has at most two exports at a time (`TooManyRequests`). A cell that begins like a formula starts with an apostrophe.',
       scope: 'Read',
       folderKeys: true,
       query: members({ ...filterQuery, order }),

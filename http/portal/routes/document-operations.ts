@@ -55,9 +55,10 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
       method: 'POST',
       path: '/api/documents/operations',
       group: 'Documents',
-      summary: 'Cancels, deletes or reminds every document that a filter finds, or counts them.',
+      summary:
+        'Cancels or deletes all documents that match a filter, reminds their participants, or counts them.',
       description:
-        'With `dryRun` the matching documents are counted and nothing happens. Otherwise the operation acts on the documents that match and were created before the request, in batches; it goes on after a restart. A cancellation needs `reason`, a deletion a filter. Documents that cannot be changed are counted by code. Two operations of an organization run at the same time.',
+        'With `dryRun` the matching documents are only counted. Otherwise the operation acts in batches on the matching documents that were created before the request, and continues after a restart. A cancellation needs a `reason`, a deletion a filter. Documents that cannot be changed are counted by error code. An organization has at most two operations at a time (`TooManyRequests`).',
       scope: 'Create',
       folderKeys: true,
       body: operationInput,
@@ -77,7 +78,7 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
       group: 'Documents',
       summary: 'Lists operations on documents, newest first.',
       description:
-        'Of the whole organization, so keys that are restricted to folders cannot call it. Changes nothing.',
+        'Lists those of the whole organization, so keys that are restricted to folders cannot call it.',
       scope: 'Read',
       query: members({ limit, offset }),
       responses: { 200: pageShape(operationShape) },
@@ -90,9 +91,9 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
       method: 'GET',
       path: '/api/documents/operations/{id}',
       group: 'Documents',
-      summary: 'Shows an operation on documents and its progress.',
+      summary: 'Returns an operation on documents with its progress.',
       description:
-        'Its counts grow while it runs; documents that were left as they are are counted by code. `DocumentOperationNotFound` also stands for operations of other organizations.',
+        'The counts grow while it runs; documents that could not be changed are counted by error code. An operation of another organization is `DocumentOperationNotFound`.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -106,8 +107,9 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
       method: 'POST',
       path: '/api/documents/operations/{id}/cancellation',
       group: 'Documents',
-      summary: 'Ends an operation on documents after the batch in progress.',
-      description: 'What was done stays done. `DocumentOperationEnded`: there is nothing left to end.',
+      summary: 'Cancels an operation on documents after the batch in progress.',
+      description:
+        'Documents that were changed already stay changed. `DocumentOperationEnded`: it has ended, or is being canceled.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,

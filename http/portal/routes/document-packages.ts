@@ -35,9 +35,9 @@ export function documentPackageRoutes(packages: DocumentPackages): readonly AnyR
       method: 'POST',
       path: '/api/documents/archive',
       group: 'Documents',
-      summary: 'Sends a ZIP file with a file of each document.',
+      summary: 'Sends a ZIP file with one file of each document.',
       description:
-        'At most 50 documents, with the kind of file that `type` names. Together at most 1 GiB (`LimitExceeded`). One document that has no such file refuses the whole request (`DocumentHasNoSignatures`, `DownloadTypeNotAvailable`). The history of each document records the download. Two of an organization at the same time.',
+        'For at most 50 documents; `type` selects the file of each. Together the files have at most 1 GiB (`LimitExceeded`). The request is refused when one document has no such file (`DocumentHasNoSignatures`, `DownloadTypeNotAvailable`). The history of each document records the download. An organization has at most two of these downloads at a time (`TooManyRequests`).',
       scope: 'Read',
       folderKeys: true,
       body: packageInput,
@@ -53,9 +53,9 @@ export function documentPackageRoutes(packages: DocumentPackages): readonly AnyR
       method: 'POST',
       path: '/api/documents/combined',
       group: 'Documents',
-      summary: 'Sends one PDF with the pages of a file of each document, without their signatures.',
+      summary: 'Sends one PDF with the pages of several documents, without their signatures.',
       description:
-        'For printing, at most 50 PDF documents in the given order. The pages are copied without signatures, so the file proves nothing; `archive` sends the signed files. `EnvelopeRequiresPdf`: a document is not a PDF.',
+        'For printing: at most 50 PDF documents, in the given order. The pages are copied without signatures, so the file proves nothing; `archive` sends the signed files. `EnvelopeRequiresPdf`: a file is not a PDF.',
       scope: 'Read',
       folderKeys: true,
       body: packageInput,

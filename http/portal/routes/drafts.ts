@@ -67,27 +67,27 @@ export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
       texts: {
         list: {
           summary: 'Lists drafts that are not sent.',
-          description: '`q` searches in names. Sent drafts are not listed.',
+          description: '`q` searches in names. A sent draft is found by its id only.',
         },
         create: {
-          summary: 'Keeps a request for documents, which may be incomplete, and its files.',
+          summary: 'Creates a draft: a request for documents, which may be incomplete, with its files.',
           description:
-            '`document` is the body of `POST /api/documents`, complete or not; it is checked when the draft is sent. Its uploads are kept as long as the draft. At most 1,000 drafts (`LimitExceeded`).',
+            '`document` is the body of `POST /api/documents`, complete or not; it is checked when the draft is sent. Its uploads are kept until the draft is sent or deleted. An organization has at most 1,000 drafts that are not sent (`LimitExceeded`).',
           examples: { request: { name: 'Lease', document: CREATION } },
         },
         get: {
-          summary: 'Gives a draft with its request as it was sent.',
-          description: 'For 30 days after it was sent, with its documents.',
+          summary: 'Returns a draft with its request.',
+          description: 'A sent draft is kept for 30 days, and names its documents.',
         },
         replace: {
           summary: 'Replaces the name and the request of a draft.',
-          description: '`InvalidDocumentStatus` while it is being sent and afterwards.',
+          description: '`InvalidDocumentStatus`: the draft is being sent, or was sent.',
           examples: { request: { name: 'Lease of flat 3', document: CREATION } },
         },
         remove: {
-          summary: 'Removes a draft.',
+          summary: 'Deletes a draft.',
           description:
-            'Its uploads are kept no longer for it. `InvalidDocumentStatus` while it is being sent and afterwards; documents made of it stay.',
+            'Its uploads are no longer kept. `InvalidDocumentStatus`: the draft is being sent, or was sent.',
         },
       },
       body: draftInput,
@@ -113,10 +113,9 @@ export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
       method: 'POST',
       path: '/api/document-drafts/{id}/send',
       group: 'Drafts',
-      summary:
-        'Makes the documents of a draft and asks their participants; a repeated call answers the same.',
+      summary: 'Creates the documents of a draft; a repeated call returns the same documents.',
       description:
-        'The same checks as `POST /api/documents`, with the same refusals; a refused draft can be changed and sent again. A call that was cut off is repeated and makes only what is missing. The sent draft answers for 30 days with its documents.',
+        'Checks, refusals, e-mails and events are those of `POST /api/documents`; a refused draft can be changed and sent again. Repeat a call that was interrupted: it creates only the missing documents. The call returns them for 30 days.',
       scope: 'Create',
       params: idParams,
       responses: { 200: z.array(createdShape) },

@@ -29,9 +29,9 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       method: 'POST',
       path: '/api/folders',
       group: 'Folders',
-      summary: 'Makes a folder.',
+      summary: 'Creates a folder.',
       description:
-        'At the top level, or in the folder `parentId`. `NameTaken`: its parent has a folder of this name. Folders nest at most 64 deep (`LimitExceeded`).',
+        'The folder is at the top level, or in the folder `parentId`. Several folders may have the same name. Folders are at most 64 levels deep (`LimitExceeded`).',
       scope: 'Create',
       body: members({ name: text, parentId: maybeUuid }),
       responses: { 200: folderShape },
@@ -48,7 +48,7 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       group: 'Folders',
       summary: 'Lists folders of the organization.',
       description:
-        'Of all levels, or with `filterByParent` those directly in `parentId`. `q` searches in names. A key that is restricted to folders finds these only.',
+        'Lists the folders of all levels, or with `filterByParent` those directly in `parentId` (without `parentId`, those at the top level). `q` searches in names. A key that is restricted to folders finds only these.',
       scope: 'Read',
       folderKeys: true,
       query: members({ q: queryText, filterByParent: queryFlag, parentId: uuid.optional(), ...paging }),
@@ -70,9 +70,8 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       method: 'GET',
       path: '/api/folders/{id}',
       group: 'Folders',
-      summary: 'Tells about a folder.',
-      description:
-        'Its name, its parent and its organization. `FolderNotFound` also stands for folders of other organizations.',
+      summary: 'Returns a folder with its organization.',
+      description: 'A folder of another organization is `FolderNotFound`.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -93,10 +92,9 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       method: 'GET',
       path: '/api/folders/{id}/details',
       group: 'Folders',
-      summary:
-        'Lists access rules of a folder: always empty, because every application of the organization may use it.',
+      summary: 'Returns a folder with its access rules, of which there are none.',
       description:
-        'Kept for clients that ask for it. `FolderNotFound` also stands for folders of other organizations.',
+        'Exists for clients that call it: every application of the organization may use every folder. A folder of another organization is `FolderNotFound`.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -113,9 +111,9 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       method: 'POST',
       path: '/api/folders/{id}/delete',
       group: 'Folders',
-      summary: 'Deletes a folder, with what is in it or after moving it elsewhere.',
+      summary: 'Deletes a folder, and moves or deletes its content.',
       description:
-        'With all folders inside. `MoveContent` moves the documents to `destinationFolderId`, or out of any folder; `DeleteContent` deletes them for good. Keys that are restricted to folders cannot call it.',
+        '`MoveContent` moves the documents and folders inside to `destinationFolderId`, or to the top level; `DeleteContent` deletes them, which cannot be undone. A large folder is emptied after the reply. Keys that are restricted to folders cannot call it.',
       scope: 'Create',
       params: idParams,
       body: members({

@@ -25,9 +25,9 @@ export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
       method: 'POST',
       path: '/api/reports/documents/date',
       group: 'Monitoring',
-      summary: 'Makes a report of the documents created in a period.',
+      summary: 'Creates a report of the documents created in a period.',
       description:
-        'For keys of the role Monitor; over all organizations, by creation, bounds included. `location` is the path of a spreadsheet, with a ticket that lasts an hour; it is being made when the request is answered. Deleted documents count, an envelope counts once.',
+        'For keys of the role Monitor. Covers all organizations, by date of creation, bounds included; deleted documents are included. `location` is the path of a spreadsheet, with a ticket that is valid for an hour; the spreadsheet is created after the reply.',
       scope: 'Read',
       auth: 'monitor',
       body: rangeInput,
@@ -45,7 +45,7 @@ export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
       group: 'Monitoring',
       summary: 'Counts the documents and envelopes created in a period.',
       description:
-        'For keys of the role Monitor; over all organizations, by creation, bounds included. Deleted documents count, an envelope counts once.',
+        'For keys of the role Monitor. Covers all organizations, by date of creation, bounds included; deleted documents count. An envelope counts once, in `totalEnvelopes` and not in `totalDocuments`.',
       scope: 'Read',
       auth: 'monitor',
       body: rangeInput,
@@ -61,9 +61,9 @@ export function reportRoutes(reports: PortalReports): readonly AnyRoute[] {
       method: 'GET',
       path: '/api/reports/{id}',
       group: 'Monitoring',
-      summary: 'Sends a report to a client with its ticket.',
+      summary: 'Sends the report of a ticket.',
       description:
-        'The path with its ticket comes from `POST /api/reports/documents/date`. Needs no key. Waits until the report is made. 404 for a ticket that is unknown or over.',
+        'The path with its ticket comes from `POST /api/reports/documents/date`. Needs no key. The reply waits until the report is complete. An unknown or expired ticket is answered with 404.',
       auth: 'anonymous',
       headers: FILE_HEADERS,
       params: idParams,

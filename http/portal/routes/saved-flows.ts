@@ -71,22 +71,21 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
         create: {
           summary: 'Saves a flow.',
           description:
-            'Actions and observers without files, checked as JSON only; they are checked fully when documents are made. At most 1,000 (`LimitExceeded`). `NameTaken`: another flow has this name.',
+            'The flow has actions and observers, and no files. Only its JSON is checked now; the rest is checked when documents are created. An organization has at most 1,000 flows (`LimitExceeded`).',
           examples: { request: { name: 'Lease', areActionsOrdered: true, flowActions: [SIGNER] } },
         },
         get: {
-          summary: 'Gives a saved flow as it was sent.',
-          description: '`DocumentFlowNotFound` also stands for flows of other organizations.',
+          summary: 'Returns a saved flow as it was sent.',
+          description: 'A flow of another organization is `DocumentFlowNotFound`.',
         },
         replace: {
-          summary: 'Puts another flow in the place of a saved one.',
-          description:
-            'Documents that were made with it do not change. `NameTaken`: another flow has this name.',
+          summary: 'Replaces a saved flow.',
+          description: 'Documents that were created with it do not change.',
           examples: { request: { name: 'Lease of flats', areActionsOrdered: true, flowActions: [SIGNER] } },
         },
         remove: {
-          summary: 'Forgets a saved flow.',
-          description: 'Documents that were made with it do not change.',
+          summary: 'Deletes a saved flow.',
+          description: 'Documents that were created with it do not change.',
         },
       },
       body: flowInput,
@@ -111,9 +110,9 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
       method: 'POST',
       path: '/api/document-flows/{id}/documents',
       group: 'Saved flows',
-      summary: 'Makes documents of uploads with a saved flow, whose roles are taken by the given people.',
+      summary: 'Creates documents from uploads with a saved flow and the people for its roles.',
       description:
-        'The titles of the actions of the flow are its roles; `participants` says who takes each. Then as `POST /api/documents`, with the same mails, events and refusals. The same `Idempotency-Key` gives the same documents.',
+        'The titles of the flow’s actions are its roles; `participants` names the person for each. Checks, refusals, e-mails and events are those of `POST /api/documents`. The same `Idempotency-Key` with the same request returns the same documents.',
       scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       params: idParams,

@@ -28,7 +28,7 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
       group: 'Validation',
       summary: 'Validates the signatures of a document by its validation key.',
       description:
-        'Case, hyphens and spaces of the key do not count. Each record has signer, times, evidence and `validationResults`; a signature is valid when these have no errors. At most ten requests in a second from one client (`TooManyRequests`). An unknown key is `DocumentInvalidKey`.',
+        'Case, hyphens and spaces of the key are ignored. Each record has the signer, times, evidence and `validationResults`; a signature is valid when these contain no errors. A client may send ten requests a second (`TooManyRequests`). An unknown key is `DocumentInvalidKey`.',
       scope: 'Read',
       folderKeys: true,
       rate: 'validation',
@@ -45,7 +45,7 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
       group: 'Validation',
       summary: 'Validates the signatures of a document.',
       description:
-        'As `GET /api/documents/keys/{key}/signatures`, for a document of the organization. The validation runs now. `DocumentHasNoSignatures`: nobody has signed yet.',
+        'As `GET /api/documents/keys/{key}/signatures`, by the id of the document. `DocumentHasNoSignatures`: nobody has signed yet.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -59,9 +59,9 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
       method: 'GET',
       path: '/api/documents/{id}/validation-report',
       group: 'Validation',
-      summary: 'The validation report of a document (ETSI TS 119 102-2).',
+      summary: 'Returns the validation report of a document (ETSI TS 119 102-2).',
       description:
-        'XML for archives and courts: each check of each signature with the certificates, time-stamps and revocation data that it used. Made now. `DocumentHasNoSignatures` without signatures.',
+        'XML with each check of each signature, and the certificates, time-stamps and revocation data that it used. `DocumentHasNoSignatures`: nobody has signed yet.',
       scope: 'Read',
       folderKeys: true,
       params: idParams,
@@ -80,7 +80,7 @@ export function signatureRoutes(validation: PortalValidation): readonly AnyRoute
       group: 'Validation',
       summary: 'Validates the signatures of an uploaded file.',
       description:
-        'For a file that need not be a document of this service; upload it first. The format is found in the content. A file that this service signed is recognized by its hash. `DocumentHasNoSignatures`: the file is readable and has none.',
+        'The file need not be a document of this service; upload it first. The format is detected from the content. Signatures of documents of the organization are recognized, and reported with their participants. `DocumentHasNoSignatures`: the file is readable and has no signature.',
       scope: 'Read',
       folderKeys: true,
       body: members({

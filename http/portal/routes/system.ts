@@ -12,7 +12,7 @@ export function systemRoutes(): readonly AnyRoute[] {
       method: 'GET',
       path: '/api/health',
       group: 'System',
-      summary: 'Says that the process is up.',
+      summary: 'Reports that the process is running.',
       description:
         'For process supervisors and load balancers: it does not report whether work can be done. Needs no key.',
       auth: 'anonymous',

@@ -160,29 +160,30 @@ export function templateRoutes(
       group: 'Templates',
       texts: {
         list: {
-          summary: 'Lists templates in their newest versions.',
+          summary: 'Lists templates, each in its newest version.',
           description: '`q` searches in names, `role` in the titles of flow actions.',
         },
         create: {
           summary:
-            'Keeps a creation request and its files as a template; the titles of its flow actions are roles.',
+            'Creates a template: a creation request with its files, in which the titles of flow actions are roles.',
           description:
-            '`document` is the body of `POST /api/documents`, in which participants may have no `user`; it is checked as a creation, with the same refusals. Its files are kept as long as the template. At most 1,000 (`LimitExceeded`).',
+            '`document` is the body of `POST /api/documents`, in which flow actions may have no `user`; it is checked as a creation, with the same refusals. Its files are kept as long as the version. An organization has at most 1,000 templates (`LimitExceeded`).',
           examples: { request: { name: 'Lease agreement', document: TEMPLATE } },
         },
         get: {
-          summary: 'Gives a template in its newest version or another one that is kept.',
+          summary: 'Returns a template in its newest version, or in another one that is kept.',
           description:
-            '`TemplateVersionNotFound`: the version never existed, or was dropped because only the newest 50 are kept.',
+            '`TemplateVersionNotFound`: the version does not exist, or is not among the newest 50, which are kept.',
         },
         replace: {
-          summary: 'Adds a version to a template; documents made before do not change.',
-          description: 'Checked as a creation, with the same refusals. The newest 50 versions are kept.',
+          summary: 'Adds a version to a template; documents created from earlier versions do not change.',
+          description:
+            'The version is checked as a creation, with the same refusals. The newest 50 versions are kept.',
           examples: { request: { name: 'Lease agreement 2027', document: TEMPLATE } },
         },
         remove: {
-          summary: 'Removes a template with all its versions; documents made of it do not change.',
-          description: 'Generations that are running go on, because they have a copy of their own.',
+          summary: 'Deletes a template with all its versions; documents created from it do not change.',
+          description: 'Running generations continue, because they have their own copy of the request.',
         },
       },
       body: templateInput,
@@ -215,9 +216,9 @@ export function templateRoutes(
       path: '/api/templates/from-document',
       group: 'Templates',
       scope: 'Create',
-      summary: 'Keeps the files, flow and fields of a document as a template; its people become roles.',
+      summary: 'Creates a template from the files, flow and fields of a document, without its people.',
       description:
-        'Its participants become placeholders, whose roles are the titles of their actions; the document does not change. The template is checked as a creation, with the same refusals. At most 1,000 (`LimitExceeded`).',
+        'The role of an action is its title, or else its type and a number; the members of rules stay. The document does not change. The template is checked as a creation, with the same refusals. An organization has at most 1,000 templates (`LimitExceeded`).',
       body: templateOfDocumentInput,
       responses: { 200: itemShape },
       examples: { request: { documentId: EXAMPLE_IDS.document, name: 'Lease agreement' } },
@@ -241,7 +242,7 @@ export function templateRoutes(
       group: 'Templates',
       summary: 'Lists the versions of a template that are kept, newest first.',
       description:
-        'The newest 50 are kept; an older version is dropped with its files. Documents name the version of which they were made.',
+        'The newest 50 are kept; an older version is deleted with its files. A document names the version from which it was created.',
       scope: 'Read',
       params: idParams,
       responses: { 200: versionsShape },
@@ -254,9 +255,9 @@ export function templateRoutes(
       method: 'POST',
       path: '/api/templates/{id}/documents',
       group: 'Templates',
-      summary: 'Makes documents of a template: people take its roles, and its fields get values.',
+      summary: 'Creates documents from a template, with people for its roles and values for its fields.',
       description:
-        'Of the newest version, or of `version`. Members of the request replace those of the template. Participants are mailed as after `POST /api/documents`, with the same refusals. `InvalidFlowAction`: a role has nobody or nobody has the role.',
+        'Uses the newest version, or `version`. Members of the request replace those of the template. Checks, refusals, e-mails and events are those of `POST /api/documents`. `InvalidFlowAction`: a role of the template has no person, or a role of the request is not in the template.',
       scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       params: idParams,
@@ -289,9 +290,10 @@ export function templateRoutes(
       method: 'POST',
       path: '/api/templates/{id}/generation',
       group: 'Generation',
-      summary: 'Makes documents of a template for every row of a table, whose columns are people and fields.',
+      summary:
+        'Creates documents from a template for every row of a table, whose columns are people and fields.',
       description:
-        'A column has the name of a field, or `<role>.name`, `<role>.email` and so on. Every row is checked before the first document is made: one that is not valid refuses the whole request (`InvalidGenerationFile`), unless such rows are to be skipped. The documents come later; `GET /api/documents/generation/{id}` tells how far it is.',
+        'The table is CSV, JSON or XLSX. A column has the name of a field, or `<role>.name`, `<role>.email` and so on. Every row is checked before the first document is created; the request is refused with the code of the first row that is not valid, unless `skipRefusedRows` is true. `InvalidGenerationFile`: the table or its columns are not valid. The documents are created after the reply; `GET /api/documents/generation/{id}` returns the progress.',
       scope: 'Create',
       headers: [IDEMPOTENCY_HEADER],
       params: idParams,

@@ -60,8 +60,7 @@ function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonl
     accountGet({
       path: '/account/documents',
       summary: 'A page for users: the documents of the organization and the drafts.',
-      description:
-        'Needs the session of a user; without one the browser goes to the sign-in page. With filters in the address.',
+      description: 'The query has the filters of the list.',
       auth: 'user',
       async handle({ page, user, query }) {
         const { cursor: position = 'start', ...filters } = filterQuery.parse(query);
@@ -96,9 +95,8 @@ function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonl
     }),
     accountPost({
       path: '/account/documents/drafts/{id}/remove',
-      summary: 'Removes a draft.',
-      description:
-        'Its uploads are kept no longer for it. A form of a page for users, with the token of their session (403 without it).',
+      summary: 'Deletes a draft.',
+      description: 'Its uploads are no longer kept.',
       auth: 'user',
       params: idParams,
       body: z.object({}),
@@ -115,16 +113,14 @@ function editorRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
     accountGet({
       path: '/account/documents/new',
       summary: 'A page for users: the editor of a new document.',
-      description:
-        'Needs the session of a user; without one the browser goes to the sign-in page. The script of the page calls the API with the session.',
+      description: 'The script of the page calls the API with the session.',
       auth: 'user',
       handle: ({ page, user }) => accountReply(200, editorPage(page, user, {})),
     }),
     accountGet({
       path: '/account/documents/drafts/{id}',
       summary: 'A page for users: the editor of a draft.',
-      description:
-        'Needs the session of a user; without one the browser goes to the sign-in page. A draft that is unknown or of another organization is 404.',
+      description: 'An unknown draft, or one of another organization, is answered with 404.',
       auth: 'user',
       params: idParams,
       async handle({ page, user, params }) {
@@ -151,9 +147,8 @@ function back(page: AccountPage, id: string, done: (typeof DONE)[number]) {
 function mailRoute(documents: PortalDocuments, mails: Pick<PortalMails, 'ofDocument' | 'sendNow'>): AnyRoute {
   return accountPost({
     path: '/account/documents/{id}/mails/{mail}/resend',
-    summary: 'Sends a mail now that waits or failed.',
-    description:
-      'For mails of documents of the organization only. A form of a page for users, with the token of their session (403 without it).',
+    summary: 'Sends an e-mail now that waits for its next attempt, or failed.',
+    description: 'For e-mails about documents of the organization only.',
     auth: 'user',
     params: idParams.extend({ mail: z.string().max(64) }),
     body: z.object({}),
@@ -179,8 +174,7 @@ function documentRoutes(
     accountGet({
       path: '/account/documents/{id}',
       summary: 'A page for users: a document with its participants and history.',
-      description:
-        'Needs the session of a user; without one the browser goes to the sign-in page. A document that is unknown or of another organization is 404.',
+      description: 'An unknown document, or one of another organization, is answered with 404.',
       auth: 'user',
       params: idParams,
       async handle({ page, user, params, query }) {
@@ -207,8 +201,7 @@ function documentRoutes(
     accountPost({
       path: '/account/documents/{id}/cancel',
       summary: 'Cancels a document for good.',
-      description:
-        'Participants are mailed the reason. A form of a page for users, with the token of their session (403 without it).',
+      description: 'The participants whose turn had come receive the reason by e-mail.',
       auth: 'user',
       params: idParams,
       body: z.object({ reason: formText }),
@@ -220,8 +213,7 @@ function documentRoutes(
     accountPost({
       path: '/account/documents/{id}/participants/{action}/remind',
       summary: 'Reminds a participant whose action is pending.',
-      description:
-        'Sends the mail of the pending action again. A form of a page for users, with the token of their session (403 without it).',
+      description: 'Sends the e-mail of the pending action again.',
       auth: 'user',
       params: idParams.extend({ action: z.string().max(64) }),
       body: z.object({}),

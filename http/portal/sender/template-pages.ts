@@ -72,8 +72,7 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
     accountGet({
       path: PATH,
       summary: 'A page for users: the templates of the organization.',
-      description:
-        'Needs the session of a user; without one the browser goes to the sign-in page. With filters in the address.',
+      description: 'The query has the filters of the list.',
       auth: 'user',
       async handle({ page, user, query }) {
         const { q, cursor: position = 'start' } = listQuery.parse(query);
@@ -94,9 +93,8 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
     }),
     accountPost({
       path: `${PATH}/{id}/removal`,
-      summary: 'Removes a template with all its versions.',
-      description:
-        'Documents that were made of it stay. A form of a page for users, with the token of their session (403 without it).',
+      summary: 'Deletes a template with all its versions.',
+      description: 'Documents created from it do not change.',
       auth: 'user',
       params: idParams,
       body: z.object({}),
@@ -107,9 +105,8 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
     }),
     accountPost({
       path: '/account/documents/{id}/template',
-      summary: 'Keeps a document as a template.',
-      description:
-        'The rules are those of `POST /api/templates/from-document`. A form of a page for users, with the token of their session (403 without it).',
+      summary: 'Creates a template from a document.',
+      description: 'The rules are those of `POST /api/templates/from-document`.',
       auth: 'user',
       params: idParams,
       body: z.object({ name: formText }),
@@ -132,8 +129,7 @@ function editorRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
     accountGet({
       path: `${PATH}/new`,
       summary: 'A page for users: the editor of a new template.',
-      description:
-        'Needs the session of a user; without one the browser goes to the sign-in page. The script of the page reads files with the API and the session.',
+      description: 'The script of the page reads files with the API and the session.',
       auth: 'user',
       handle: ({ page, user }) => {
         const settings = { name: '', description: '', expirationDays: null, version: 0 };
@@ -145,7 +141,7 @@ function editorRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
       path: `${PATH}/{id}/edit`,
       summary: 'A page for users: the editor of a new version of a template.',
       description:
-        'Needs the session of a user. Saving adds a version. A template that is unknown or of another organization is 404.',
+        'Saving adds a version. An unknown template, or one of another organization, is answered with 404.',
       auth: 'user',
       params: idParams,
       async handle({ page, user, params }) {
@@ -185,9 +181,9 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
   return [
     accountGet({
       path: `${PATH}/{id}`,
-      summary: 'A page for users: a form that makes documents of a template, and its versions.',
+      summary: 'A page for users: the form that creates documents from a template, and its versions.',
       description:
-        'Needs the session of a user. Each role and each value of the sender is an input. A template that is unknown or of another organization is 404.',
+        'The form has an input for each role and for each value of the sender. An unknown template, or one of another organization, is answered with 404.',
       auth: 'user',
       params: idParams,
       async handle({ page, user, params, query }) {
@@ -198,9 +194,9 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
     }),
     accountPost({
       path: `${PATH}/{id}/documents`,
-      summary: 'Makes documents of a template and sends them.',
+      summary: 'Creates documents from a template.',
       description:
-        'The rules are those of `POST /api/templates/{id}/documents`; the form has a key, so that sending it twice makes the documents once. A form of a page for users, with the token of their session (403 without it). What is refused is shown on the page.',
+        'The rules are those of `POST /api/templates/{id}/documents`; the form has an idempotency key, so that a form that is sent twice creates the documents once.',
       auth: 'user',
       params: idParams,
       body: useBody,

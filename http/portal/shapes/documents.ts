@@ -12,12 +12,12 @@ import { remindersBody, remindersShape } from './reminders.ts';
 import {
   createdByBody,
   createdByShape,
-  doerShape,
   folderBody,
   folderShape,
   id,
   participantBody,
   participantShape,
+  principalShape,
   timestamp,
 } from './shared-shapes.ts';
 
@@ -83,7 +83,7 @@ export const documentShape = z
     createdBy: createdByShape,
     organization: organizationRefShape,
     folder: folderShape.nullable(),
-    statusUpdatedBy: doerShape.nullable(),
+    statusUpdatedBy: principalShape.nullable(),
     statusUpdateReason: z.string().nullable(),
     description: z.string().nullable(),
     expirationDate: timestamp.nullable(),

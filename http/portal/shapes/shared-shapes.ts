@@ -15,13 +15,13 @@ export const createdByShape = z
   .strictObject({ id, name: z.string() })
   .meta({ id: 'CreatedBy', description: 'The application of the key, or the signed-in user, that did it.' });
 
-export function createdByBody(doer: Principal): z.infer<typeof createdByShape> {
-  return { id: doer.id, name: doer.name };
+export function createdByBody(principal: Principal): z.infer<typeof createdByShape> {
+  return { id: principal.id, name: principal.name };
 }
 
-export const doerShape = z
+export const principalShape = z
   .strictObject({ id, type: z.enum(['User', 'Application']), name: z.string() })
-  .meta({ id: 'Doer', description: 'A participant, or an application by its key.' });
+  .meta({ id: 'Principal', description: 'A participant or user, or an application by its key.' });
 
 export const participantShape = z
   .strictObject({

@@ -167,12 +167,12 @@ export const refuseTurn: DecisionFunction<'REFUSE_TURN'> = (document, message) =
   if (turn === undefined) return undefined;
   const { actions, stops } = withRefusal(document.actions, message, reason, at);
   const { user } = turn;
-  const doer = { id: user.id, type: 'User', name: user.name ?? user.email ?? '' } as const;
+  const principal = { id: user.id, type: 'User', name: user.name ?? user.email ?? '' } as const;
   const changed: DocumentContext = {
     ...withoutReservations(document, message),
     actions,
     updateDate: at,
-    ...(stops && { statusUpdatedBy: doer, statusUpdateReason: reason }),
+    ...(stops && { statusUpdatedBy: principal, statusUpdateReason: reason }),
   };
   const { document: context, event } = withEvent(changed, {
     type: 'DocumentRefused',
@@ -182,7 +182,7 @@ export const refuseTurn: DecisionFunction<'REFUSE_TURN'> = (document, message) =
   const note = `${nameOf(turn)} refused.`;
   const doneBy = turnBy(user, null);
   if (!stops) return { context, effects: announceEffect(event), note, doneBy };
-  const letter = { about: 'refused', reason, byName: doer.name } as const;
+  const letter = { about: 'refused', reason, byName: principal.name } as const;
   const notices = document.disableNotifications
     ? []
     : deduplicated([...activeMails(context, letter, user.id), ...observerMails(context, letter)]);
