@@ -31,7 +31,7 @@ export interface ServicesOptions {
   /** `Runtime:Shards`: threads that host actors. @default 1: the main thread does */
   readonly shards?: number | undefined;
   /** @default those of the runtime */
-  readonly shardLimits?: Pick<ShardOptions, 'memory' | 'patience' | 'losses'>;
+  readonly shardLimits?: Pick<ShardOptions, 'memory' | 'heartbeatTimeoutMs' | 'losses'>;
   /** Called when an operator asked this node to drain; may be called again. @default none */
   readonly onDraining?: (() => void) | undefined;
   /** Called when the threads that host actors are lost repeatedly. @default none */

@@ -3,7 +3,7 @@
  * per thousand steps; and unavailability of actors after the loss of their thread.
  *
  * Unavailability is measured from the loss, as this thread detects or causes it, to the first response of an actor of
- * that shard. The detection time of a thread in an endless loop (`ShardOptions.patience`) is reported separately, and
+ * that shard. The detection time of a thread in an endless loop (`ShardOptions.heartbeatTimeoutMs`) is reported separately, and
  * so is the time to exhaust a heap.
  */
 import { MessagePort, Worker } from 'node:worker_threads';
@@ -77,7 +77,7 @@ async function open(shards: number, { room }: BenchContext): Promise<World> {
           parts: new URL('./shards/actors.js', import.meta.url).href,
           faults: '',
           memory: HEAP,
-          patience: TIMEOUT_MS,
+          heartbeatTimeoutMs: TIMEOUT_MS,
           losses: { restarts: 1_000_000 },
           onReplaced: () => world.lost(performance.now()),
           onLost: (why) => {

@@ -61,7 +61,7 @@ export interface ShardOptions {
   /** Heap limit of one thread, megabytes. @default 512 */
   readonly memory?: number;
   /** Milliseconds without an answer after which a thread is stuck and replaced. @default 2000 */
-  readonly patience?: number;
+  readonly heartbeatTimeoutMs?: number;
   /** Maximum number of lost threads of one shard. @default 10 within a minute */
   readonly losses?: RestartLimit;
   /** Called for each thread that is lost and replaced. */

@@ -48,7 +48,7 @@ export const HASH_LENGTHS: { readonly [name in HashName]: number } = {
 /** A scheme that is well-formed and not supported. */
 export class UnsupportedScheme extends Asn1Error {}
 
-/** Password of one container, with what may still be spent on it. */
+/** Password of one container, with the remaining rounds of its derivations. */
 export class PasswordSource {
   readonly password: string;
   readonly primitives: Pkcs12Primitives;
@@ -87,7 +87,7 @@ function supportedHash(hash: HashName | undefined, near: Element, { hashes }: Pk
  * Derives a key with PBKDF2 or scrypt.
  * @param derivation AlgorithmIdentifier of the function
  * @param length bytes wanted; undefined: as many as the parameters say
- * @throws {Asn1Error} when the function is unknown or malformed, or asks for more than is sensible
+ * @throws {Asn1Error} when the function is unknown or malformed, or exceeds the limits
  */
 export async function derivedKey(
   derivation: Element,

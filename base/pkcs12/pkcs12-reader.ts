@@ -131,8 +131,8 @@ class ContainerReader {
     let holds = isQuick ? await integrityHolds(mac, safe, this.#source) : undefined;
     this.#isPasswordRight = holds === true;
     for (const contentInfo of childrenOf(sequenceIn(safe))) await this.#readSafeContents(contentInfo);
-    // After a decryption, an integrity value that takes half a minute adds little: whoever changes the container could
-    // have written another one, and a signature of another key is refused.
+    // After a decryption, an integrity value that takes half a minute adds little: an attacker who changes the
+    // container could replace the value too, and a signature of another key is refused.
     if (mac !== undefined && !isQuick && !this.#isPasswordRight)
       holds = await integrityHolds(mac, safe, this.#source);
     if (holds === false) throw this.#mismatch();

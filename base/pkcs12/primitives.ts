@@ -1,4 +1,4 @@
-/** Cryptographic functions that the PKCS#12 reader is given: node:crypto on the server, node-forge and Web Crypto in a browser. */
+/** Cryptographic functions that callers pass to the PKCS#12 reader: node:crypto on the server, node-forge and Web Crypto in a browser. */
 
 export type HashName = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512';
 

@@ -46,7 +46,7 @@ export class RequestContext {
   readonly #path: string;
   readonly #caller: Caller;
   readonly #match: Match;
-  #scene: ReplyContext;
+  #replyContext: ReplyContext;
   #stream: BodyReader | undefined;
   #received: ReceivedRequest | undefined;
   #traceparent: string | undefined;
@@ -71,7 +71,7 @@ export class RequestContext {
     this.#path = request.getUrl();
     this.#caller = options.findCaller(request, response);
     this.#match = options.router.find(this.#method, this.#path);
-    this.#scene = {
+    this.#replyContext = {
       requestId: options.requestIds.requestId(),
       https: this.#caller.https,
       headOnly: this.#method === 'HEAD',
@@ -152,7 +152,7 @@ export class RequestContext {
 
   readonly #names = (): RequestNames => {
     this.#traceId ??= this.#options.requestIds.traceId(this.#traceparent ?? '');
-    return { requestId: this.#scene.requestId, traceId: this.#traceId };
+    return { requestId: this.#replyContext.requestId, traceId: this.#traceId };
   };
 
   #answer(): Reply | Promise<Reply> {
@@ -185,11 +185,11 @@ export class RequestContext {
 
   /** Phase 1. Refuses requests whose end is uncertain, and all requests while the service stops. */
   #assertReadable(): void {
-    if (this.#scene.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
+    if (this.#replyContext.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
     const fault = framingFault(this.#request);
     if (fault === undefined) return;
     // The start of the next request is unknown.
-    this.#scene = { ...this.#scene, lastOnConnection: true };
+    this.#replyContext = { ...this.#replyContext, lastOnConnection: true };
     throw new Refusal('validation.body-invalid', fault);
   }
 
@@ -228,7 +228,8 @@ export class RequestContext {
   /** Phase 6. Waits for the caller's turn. */
   #enter(admission: Admission, received: ReceivedRequest): Reply | Promise<Reply> {
     if (!admission.admitted) return admission.reply;
-    if (admission.setCookie !== undefined) this.#scene = { ...this.#scene, setCookie: admission.setCookie };
+    if (admission.setCookie !== undefined)
+      this.#replyContext = { ...this.#replyContext, setCookie: admission.setCookie };
     const turn = this.#awaitRateLimit(received.route);
     this.#openBody(received.route);
     // Each service's routes expect what its accessCheck tells.
@@ -255,7 +256,7 @@ export class RequestContext {
       clock: this.#options.clock,
       pool: this.#options.pool,
       spoolPath: () =>
-        join(this.#options.spoolFolder, `sealwright-${this.#scene.requestId.replace(':', '-')}.spool`),
+        join(this.#options.spoolFolder, `sealwright-${this.#replyContext.requestId.replace(':', '-')}.spool`),
     });
   }
 
@@ -303,12 +304,16 @@ export class RequestContext {
   #reply(reply: Reply): void | Promise<void> {
     this.#stream?.discard();
     if (reply.kind === 'file') {
-      return sendFile(this.#exchange, reply, this.#scene).then(() => this.#done(reply.status, undefined));
+      return sendFile(this.#exchange, reply, this.#replyContext).then(() =>
+        this.#done(reply.status, undefined),
+      );
     }
     if (reply.kind === 'stream') {
-      return sendStream(this.#exchange, reply, this.#scene).then(() => this.#done(reply.status, undefined));
+      return sendStream(this.#exchange, reply, this.#replyContext).then(() =>
+        this.#done(reply.status, undefined),
+      );
     }
-    sendSmall(this.#exchange, reply, this.#scene);
+    sendSmall(this.#exchange, reply, this.#replyContext);
     this.#done(reply.status, undefined);
   }
 
@@ -320,7 +325,7 @@ export class RequestContext {
     }
     const problem = this.#options.conventions.problemFrom(thrown);
     const headers = thrown instanceof RangeRefused ? thrown.headers : [];
-    sendSmall(this.#exchange, this.#problemReply(problem, headers), this.#scene);
+    sendSmall(this.#exchange, this.#problemReply(problem, headers), this.#replyContext);
     this.#done(problem.status, problem);
   }
 
@@ -330,20 +335,20 @@ export class RequestContext {
     if (shown !== undefined) return { ...shown, headers: [...(shown.headers ?? []), ...headers] };
     const { conventions, production } = this.#options;
     const { requestId, traceId } = this.#names();
-    const scene = { requestId, traceId, path: this.#path, production };
+    const problemContext = { requestId, traceId, path: this.#path, production };
     return {
       kind: 'json',
       status: problem.status,
       contentType: conventions.problemType,
       ascii: true,
       headers,
-      body: conventions.problemBody(problem, scene),
+      body: conventions.problemBody(problem, problemContext),
     };
   }
 
   /** Routes that answer people tell them in a page, in their language, what went wrong; so do unknown paths. */
   #failurePage({ status }: Problem): PageReply | undefined {
-    const { requestId } = this.#scene;
+    const { requestId } = this.#replyContext;
     if (!this.#match.found) {
       if (status !== 404) return undefined;
       // Fails before anything is awaited, so the request can still be read.

@@ -14,11 +14,11 @@ export interface KeyAccess {
    * anybody can; `Administer` changes organizations, webhooks, users or applications; `Create` is everything else.
    */
   readonly scope: KeyScope;
-  /** Scope that the session of a user needs: webhooks, users and keys are no business of senders. @default `scope` */
+  /** Scope that the session of a user needs: senders must not read webhooks, users and keys. @default `scope` */
   readonly sessionScope?: KeyScope;
   /**
    * True: keys that are restricted to folders may call it, because it reaches documents by their id, key or filter. All
-   * other operations refuse them, because what they tell or change is of the whole organization. @default false
+   * other operations refuse them, because they return or change data of the whole organization. @default false
    */
   readonly folderKeys?: boolean;
 }

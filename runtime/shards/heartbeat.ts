@@ -16,7 +16,7 @@ export interface Heartbeat {
 }
 
 /** Polls until the thread is stuck or has ended. */
-export function watchHeartbeat({ clock, timeoutMs: patience, ping: ask, onStuck: stuck }: Heartbeat): void {
+export function watchHeartbeat({ clock, timeoutMs, ping: ask, onStuck: stuck }: Heartbeat): void {
   let unanswered = 0;
   let cancel = (): void => {};
   const look = (): void => {
@@ -33,7 +33,7 @@ export function watchHeartbeat({ clock, timeoutMs: patience, ping: ask, onStuck:
       );
     }
     unanswered += 1;
-    cancel = clock.after(patience / PROBES_PER_TIMEOUT, look);
+    cancel = clock.after(timeoutMs / PROBES_PER_TIMEOUT, look);
   };
   look();
 }

@@ -54,7 +54,7 @@ export interface ShardedHostDependencies {
   /** Heap limit of one thread, megabytes. @default 512 */
   readonly memory?: number | undefined;
   /** Milliseconds without an answer after which a thread is stuck. @default 2000 */
-  readonly patience?: number | undefined;
+  readonly heartbeatTimeoutMs?: number | undefined;
   /** Maximum number of lost threads of one shard. @default 10 within a minute */
   readonly losses?: RestartLimit | undefined;
   readonly committed: (step: Step) => void;
@@ -310,12 +310,12 @@ export class ShardedHost implements ActorHost {
 
   /** Replaces a thread that does not answer. */
   #watch(thread: ShardThread): void {
-    const { clock, patience = HEARTBEAT_TIMEOUT_MS } = this.#dependencies;
+    const { clock, heartbeatTimeoutMs = HEARTBEAT_TIMEOUT_MS } = this.#dependencies;
     watchHeartbeat({
       clock,
-      timeoutMs: patience,
+      timeoutMs: heartbeatTimeoutMs,
       ping: () => thread.ping(),
-      onStuck: () => void thread.terminate(`It did not answer for ${patience} milliseconds.`),
+      onStuck: () => void thread.terminate(`It did not answer for ${heartbeatTimeoutMs} milliseconds.`),
     });
   }
 }

@@ -23,7 +23,7 @@ export interface FileReaderOptions {
   readonly thread?: Pick<SampleThread, 'take'>;
 }
 
-/** Requests of one turn of the event loop from which one message costs less than a call of the file library for each. */
+/** Number of requests in one turn of the event loop from which one message costs less than a call of `node:fs` for each. */
 const BATCH_MIN = 8;
 
 const SHARED = new SampleThread();
@@ -69,8 +69,8 @@ export function createFileReader(
   function send(): void {
     const requests = collected;
     collected = [];
-    if (requests.length >= BATCH_MIN && thread.take({ requests, clock, onLost: askLibrary })) return;
-    askLibrary(requests);
+    if (requests.length >= BATCH_MIN && thread.take({ requests, clock, onLost: callFileSystem })) return;
+    callFileSystem(requests);
   }
 
   return {
@@ -88,8 +88,8 @@ export function createFileReader(
   };
 }
 
-/** Makes one call of the file library for each request; its threads are four. */
-function askLibrary(requests: readonly SampleRequest[]): void {
+/** Makes one call of `node:fs` for each request, on the four threads of libuv. */
+function callFileSystem(requests: readonly SampleRequest[]): void {
   for (const request of requests) {
     const { path } = request;
     if (request.kind === 'sample') lstat(path, (error, stats) => request.answer(sampleOf(error, stats)));

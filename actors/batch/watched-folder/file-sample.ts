@@ -1,4 +1,4 @@
-/** Result of one look at a file of a watched folder, and the look itself. */
+/** Samples of files of watched folders: type and state of a file, from one `lstat`. */
 import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
 import type { Sample } from './stability.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The thread that samples files of watched folders, one message for many files: a call of the file library for each
- * file wakes two threads, which costs ten times the call itself. One thread serves all folders of the process. While it
- * does not answer, as on a file system that hangs, the callers ask the file library.
+ * The thread that samples files of watched folders, one message for many files: an asynchronous call of
+ * `node:fs` for each file wakes two threads, which costs ten times the call itself. One thread serves all folders of the
+ * process. While it does not answer, as on a file system that hangs, the callers use `node:fs`.
  */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../../runtime/index.ts';
@@ -30,10 +30,10 @@ export interface SampleBatch {
   readonly onLost: (requests: readonly SampleRequest[]) => void;
 }
 
-/** Time without an answer after which the file library is asked, milliseconds. */
+/** Time without an answer after which callers use `node:fs`, milliseconds. */
 const LATE_MS = 1_000;
 
-/** The thread keeps nothing between two messages. */
+/** Memory limits; the thread keeps nothing between two messages. */
 const MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
 
 export class SampleThread {
@@ -51,7 +51,7 @@ export class SampleThread {
     this.#lateMs = lateMs;
   }
 
-  /** False when the thread does not take the batch: it starts, is late, or is lost. The first call starts it. */
+  /** Returns false when the thread is starting, late or lost; the batch is not sent then. The first call starts it. */
   take(batch: SampleBatch): boolean {
     if (!this.#isOnline || this.#worker === undefined) {
       if (this.#worker === undefined && !this.#isLost) this.#start();
@@ -109,16 +109,16 @@ export class SampleThread {
     this.#cancelWait = clock.after(this.#lateMs, () => this.#giveUp());
   }
 
-  /** The batches behind the late one wait as long as it does, whatever their folder. */
+  /** Gives up all batches: those behind the late one wait as long, whatever their folder. */
   #giveUp(): void {
     const lost = this.#unanswered.filter(({ isGivenUp }) => !isGivenUp);
     for (const one of lost) one.isGivenUp = true;
-    // Nobody waits for it any more.
+    // No caller waits for the thread any more.
     this.#worker?.unref();
     for (const { batch } of lost) batch.onLost(batch.requests);
   }
 
-  /** It is not started again: what ended it would end it again. */
+  /** Not restarted: the same cause would probably end it again. */
   #lose(): void {
     this.#isLost = true;
     this.#isOnline = false;

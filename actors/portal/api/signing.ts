@@ -198,7 +198,7 @@ export interface PortalSigning {
     key: string,
     ticket: string,
     type: ParticipantDownload,
-    scene: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<StoredFile>;
   /**
    * Mails the participant of an expired link a new one, to the address in the flow and at most once in
@@ -208,7 +208,7 @@ export interface PortalSigning {
   /** An attachment that is not private. Refusals: `InvalidTicket`, `AttachmentNotFound`. */
   pageAttachment(key: string, ticket: string, attachmentId: string): Promise<StoredFile>;
   /** Resolves once the signature is durable and, unless that takes long, in place. */
-  signElectronically(access: SigningAccess, signing: ElectronicSigning, scene: RequestOrigin): Promise<void>;
+  signElectronically(access: SigningAccess, signing: ElectronicSigning, origin: RequestOrigin): Promise<void>;
   startCertificate(
     access: SigningAccess,
     request: {
@@ -228,7 +228,7 @@ export interface PortalSigning {
       /** True: does not notify the next participants. @default false */
       readonly disableNotifications?: boolean | undefined;
     },
-    scene: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<{
     readonly success: boolean;
     readonly validationResults: ValidationResultsView;
@@ -237,15 +237,15 @@ export interface PortalSigning {
   }>;
   approve(
     access: SigningAccess,
-    scene: RequestOrigin,
+    origin: RequestOrigin,
     approval?: { readonly disableNotifications?: boolean | undefined },
   ): Promise<void>;
-  refuse(access: SigningAccess, reason: string, scene: RequestOrigin): Promise<void>;
+  refuse(access: SigningAccess, reason: string, origin: RequestOrigin): Promise<void>;
   /** Records that the participant opened the document and, with `reachedEnd`, saw its end. Refusals: `InvalidTicket`. */
   recordView(
     access: Extract<SigningAccess, { readonly by: 'ticket' }>,
     reachedEnd: boolean,
-    scene: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<void>;
   /**
    * Resolves when the participant of the ticket may upload a file for this field now.

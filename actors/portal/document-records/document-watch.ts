@@ -26,13 +26,13 @@ export class DocumentWatch {
   }
 
   /**
-   * Resolves with the document once a step after this call makes it so, or with undefined after `patience`
+   * Resolves with the document once a step after this call makes it so, or with undefined after `timeoutMs`
    * milliseconds. Arm it before the action that it waits for.
    */
   whenChanged(
     id: DocumentId,
     isIt: Waiter['matches'],
-    patience: number,
+    timeoutMs: number,
   ): { readonly document: Promise<DocumentActor | undefined>; cancel(): void } {
     let cancel = () => {};
     const document = new Promise<DocumentActor | undefined>((resolve) => {
@@ -44,7 +44,7 @@ export class DocumentWatch {
         resolve(found);
       };
       const waiter: Waiter = { matches: isIt, resolve: end };
-      const stop = this.#clock.after(patience, () => end(undefined));
+      const stop = this.#clock.after(timeoutMs, () => end(undefined));
       cancel = () => end(undefined);
       waiters.add(waiter);
       this.#waiters.set(id, waiters);

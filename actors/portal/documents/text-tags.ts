@@ -130,7 +130,7 @@ export function withTextTags(
   return { actions, covers: tags.map(({ cover }) => cover) };
 }
 
-/** Returns what is wrong with the tag, in ASCII. */
+/** Returns the fault of a tag, in ASCII. */
 function addTag(
   { text, place }: TextTag,
   inputs: readonly FlowActionInput[],
@@ -178,7 +178,7 @@ function addTag(
   return undefined;
 }
 
-/** Undefined for what is no tag. */
+/** Parses a tag; undefined for other text. */
 function readTag(text: string): ReadTag | undefined {
   const [first = '', who = '', ...rest] = plainLine(text)
     .split(':')
@@ -196,7 +196,7 @@ function readTag(text: string): ReadTag | undefined {
   };
 }
 
-/** Index of the action that a tag names: by its title, else by the participant. Returns what is wrong, in ASCII. */
+/** Returns the index of the action that a tag names by its title, else by the participant; or the fault, in ASCII. */
 function actionOf(who: string, inputs: readonly FlowActionInput[]): number | string {
   const wanted = folded(who);
   const having = (names: (input: FlowActionInput) => readonly (string | null | undefined)[]) =>
@@ -210,7 +210,7 @@ function actionOf(who: string, inputs: readonly FlowActionInput[]): number | str
   return found[0] ?? 'No flow action has this title or participant.';
 }
 
-/** Stands on the lower edge of the tag's text: signatures and values stand on lines. */
+/** Places a mark or field on the lower edge of the tag's text, because texts print tags on a line to sign or fill in. */
 function placed({ topLeftX, topLeftY, height, pageNumber }: TextTag['place'], extent: Extent): FieldPlace {
   return { ...extent, topLeftX, topLeftY: Math.max(0, topLeftY + height - extent.height), pageNumber };
 }

@@ -176,7 +176,7 @@ export class EditorSessionService implements EditorSessions {
     const document = { ...without(before, true), ...without(given, false) };
     const own = new Set([...Object.keys(await drafts.locations(tenant, draftId)), ...uploads]);
     const uploadIds = uploadIdsOf(document);
-    // Ids of other uploads of the organization are no business of the session.
+    // The session must not reach other uploads of the organization.
     if (!uploadIds.every((id) => own.has(id))) throw new PortalRefusal('UploadNotFound');
     await drafts.replace(tenant, draftId, { name, document, uploadIds });
   }

@@ -266,7 +266,7 @@ export class Folders implements PortalFolders {
     }
   }
 
-  /** Resolves when the folder has ended, or when patience has. */
+  /** Resolves when the folder has ended, or after `DELETION_TIMEOUT_MS`. */
   #end(id: FolderId): { readonly soon: Promise<void>; drop(): void } {
     let stop = () => {};
     const soon = new Promise<void>((resolve) => {

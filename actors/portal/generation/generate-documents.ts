@@ -93,7 +93,7 @@ export function generateDocumentsHandler(
 }
 
 /**
- * Refused rows that the generation was not told of yet. After a crash their rows are tried again: they are neither made
+ * Refused rows that are not yet reported to the generation. After a crash they are tried again, since they are neither made
  * nor refused.
  */
 class Refusals {

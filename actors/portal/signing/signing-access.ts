@@ -169,7 +169,7 @@ export function assertVersion({ version }: Pick<DocumentContext, 'version'>, see
 /** Identifies the acting participant, and the files that came with the signature. */
 export function evidenceOf(
   call: SigningCall,
-  scene: RequestOrigin,
+  origin: RequestOrigin,
   signing: Pick<ElectronicSigning, 'geolocation' | 'typedName' | 'timeZoneOffset'> & {
     readonly values?: readonly FilledValue[] | undefined;
   },
@@ -178,8 +178,8 @@ export function evidenceOf(
 ): { readonly evidence: Evidence; readonly evidenceSha256: string } {
   const { context, user, application, turn } = call;
   const evidence: Evidence = {
-    ipAddress: scene.ipAddress || null,
-    userAgent: scene.userAgent.slice(0, 500) || null,
+    ipAddress: origin.ipAddress || null,
+    userAgent: origin.userAgent.slice(0, 500) || null,
     authenticationTypes: [
       ...(isEmailConfirmed ? (['Email'] as const) : []),
       ...(application === null ? [] : (['Application'] as const)),

@@ -174,7 +174,7 @@ export class CertificateSigning {
       /** Participant that the token must belong to. @default any */
       readonly of?: SigningCall['turn'];
     },
-    scene: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<Completed> {
     const { system, clock, tickets, watch, faults } = this.#dependencies;
     const ticket = tickets.read('certificate', token, clock.now());
@@ -197,7 +197,7 @@ export class CertificateSigning {
         type: 'COMPLETE',
         id,
         value: signature.toString('base64'),
-        ...evidenceOf(owner, scene, { values: reservation.values }, false, clock.now()),
+        ...evidenceOf(owner, origin, { values: reservation.values }, false, clock.now()),
         isQuiet: disableNotifications,
       });
       if (!outcome.accepted) {

@@ -52,7 +52,7 @@ export async function valuesOf(
   };
 }
 
-/** Only applications read it: it may be a document of identity. */
+/** Private, for applications only: it may be an identity document. */
 function attachmentOf(
   { fieldId }: FilledValue,
   file: FileEntry,
@@ -93,7 +93,7 @@ export function participantOf({ context, turn }: Pick<SigningCall, 'context' | '
   return { documentId: context.id, flowActionId: turn.flowActionId, userId: turn.userId };
 }
 
-/** Tells the type by the content: names and declared types are claims. Refusals: `InvalidFieldValue`. */
+/** Detects the type from the content; names and declared types are not reliable. Refusals: `InvalidFieldValue`. */
 export function attachmentType(field: string, header: Buffer): string {
   if (header.subarray(0, 8).toString('hex') === '89504e470d0a1a0a') return 'image/png';
   if (header.subarray(0, 3).toString('hex') === 'ffd8ff') return 'image/jpeg';

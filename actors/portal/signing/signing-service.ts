@@ -83,17 +83,21 @@ export class SigningService implements PortalSigning {
       fieldUploads.accept(await this.#call(access, { changes: false }), field, sink, file);
     this.startCertificate = async (access, request) =>
       certificates.start(await this.#call(access, { holder: holderOf(request.certificate) }), request);
-    this.completeCertificate = async (access, request, scene) => {
+    this.completeCertificate = async (access, request, origin) => {
       if (access.by === 'token')
-        return certificates.complete(await certificates.startedBy(access.key, request.token), request, scene);
+        return certificates.complete(
+          await certificates.startedBy(access.key, request.token),
+          request,
+          origin,
+        );
       if (access.by === 'ticket') {
         // A participant's link completes only what this participant started; an API key acts for the organization.
         const call = await this.#call(access);
-        return certificates.complete(call, { ...request, of: call.turn }, scene);
+        return certificates.complete(call, { ...request, of: call.turn }, origin);
       }
       const document = await documentForKey(access, dependencies.directory);
       const call = certificates.startedFor(document, request.token, access.tenant.application);
-      return certificates.complete(call, request, scene);
+      return certificates.complete(call, request, origin);
     };
   }
 
@@ -153,12 +157,12 @@ export class SigningService implements PortalSigning {
     key: string,
     ticket: string,
     type: ParticipantDownload,
-    scene: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<StoredFile> {
     const call = await this.#readable(key, ticket);
     if (call.isObserver && call.state !== 'Concluded') throw new PortalRefusal('DownloadTypeNotAvailable');
     const file = await this.#dependencies.contents.fileOf(call, type);
-    const principal = participantPrincipal(call.user, scene);
+    const principal = participantPrincipal(call.user, origin);
     await recordAction(this.#dependencies, call, { action: 'downloaded', principal, detail: type });
     return file;
   }
@@ -166,7 +170,7 @@ export class SigningService implements PortalSigning {
   async signElectronically(
     access: SigningAccess,
     signing: ElectronicSigning,
-    scene: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<void> {
     const { system, clock, ids, watch, faults } = this.#dependencies;
     const call = await this.#call(access);
@@ -178,7 +182,7 @@ export class SigningService implements PortalSigning {
     const hasInitials = marks.some(({ type }) => type === 'SignatureInitials');
     if (call.action.initialsMode === 'Required' && call.context.format === 'Pades' && !hasInitials)
       throw new PortalRefusal('InvalidFlowAction', 'This participant has to put initials.');
-    const isConfirmed = await this.#checkCode(call, signing.emailCode, scene);
+    const isConfirmed = await this.#checkCode(call, signing.emailCode, origin);
     const filledIn = await valuesOf(call, signing.fieldValues, this.#dependencies);
     const id = ids.uuid();
     const { context, turn } = call;
@@ -190,7 +194,7 @@ export class SigningService implements PortalSigning {
         {
           type: 'SIGN',
           ...{ id, ...turn, marks, image, version: context.version, ...filledIn },
-          ...evidenceOf(call, scene, { ...signing, ...filledIn }, isConfirmed, clock.now()),
+          ...evidenceOf(call, origin, { ...signing, ...filledIn }, isConfirmed, clock.now()),
           isQuiet: signing.disableNotifications === true,
         },
         wrongStatus,
@@ -205,7 +209,7 @@ export class SigningService implements PortalSigning {
 
   async approve(
     access: SigningAccess,
-    scene: RequestOrigin,
+    origin: RequestOrigin,
     { disableNotifications = false }: { readonly disableNotifications?: boolean | undefined } = {},
   ): Promise<void> {
     const { system, clock } = this.#dependencies;
@@ -213,7 +217,7 @@ export class SigningService implements PortalSigning {
     if (isSigning(call.action))
       throw new PortalRefusal('InvalidFlowAction', 'This participant signs and does not approve.');
     assertTurn(call);
-    const evidence = evidenceOf(call, scene, {}, false, clock.now());
+    const evidence = evidenceOf(call, origin, {}, false, clock.now());
     const { version } = call.context;
     const word = {
       type: 'APPROVE',
@@ -223,10 +227,10 @@ export class SigningService implements PortalSigning {
     await sendToDocument(system, call.context.id, word, wrongStatus);
   }
 
-  async refuse(access: SigningAccess, reason: string, scene: RequestOrigin): Promise<void> {
+  async refuse(access: SigningAccess, reason: string, origin: RequestOrigin): Promise<void> {
     const call = await this.#call(access);
     assertTurn(call);
-    const doneBy = participantPrincipal(call.user, scene);
+    const doneBy = participantPrincipal(call.user, origin);
     const word = { type: 'REFUSE_TURN', ...call.turn, reason: reasonOf(reason), doneBy } as const;
     await sendToDocument(this.#dependencies.system, call.context.id, word, wrongStatus);
   }
@@ -234,21 +238,21 @@ export class SigningService implements PortalSigning {
   async recordView(
     access: Extract<SigningAccess, { readonly by: 'ticket' }>,
     reachedEnd: boolean,
-    scene: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<void> {
-    await this.#record(await this.#call(access, { changes: false }), 'opened', scene);
-    if (reachedEnd) await this.#record(await this.#call(access, { changes: false }), 'viewed', scene);
+    await this.#record(await this.#call(access, { changes: false }), 'opened', origin);
+    if (reachedEnd) await this.#record(await this.#call(access, { changes: false }), 'viewed', origin);
   }
 
   async #record(
     call: SigningCall,
     action: 'opened' | 'viewed' | 'code-wrong',
-    scene: RequestOrigin,
+    origin: RequestOrigin,
   ): Promise<void> {
     const { user, turn } = call;
     await recordAction(this.#dependencies, call, {
       action,
-      principal: participantPrincipal(user, scene),
+      principal: participantPrincipal(user, origin),
       flowActionId: turn.flowActionId,
       emailAddress: user.email,
     });
@@ -285,7 +289,7 @@ export class SigningService implements PortalSigning {
   }
 
   /** True when a code was given and is right. Refusals: `InvalidAuthenticationCode`. */
-  async #checkCode(call: SigningCall, code: string | undefined, scene: RequestOrigin): Promise<boolean> {
+  async #checkCode(call: SigningCall, code: string | undefined, origin: RequestOrigin): Promise<boolean> {
     const isGiven = code !== undefined && code.trim() !== '';
     if (!isGiven && !call.needsEmailCode) return false;
     if (!isGiven)
@@ -294,7 +298,7 @@ export class SigningService implements PortalSigning {
       await this.#dependencies.codes.check({ documentId: call.context.id, ...call.turn }, code);
     } catch (error) {
       if (error instanceof PortalRefusal && error.code === 'InvalidAuthenticationCode')
-        await this.#record(call, 'code-wrong', scene);
+        await this.#record(call, 'code-wrong', origin);
       throw error;
     }
     return true;

@@ -1,6 +1,6 @@
 /**
  * Formats of PDFs that were inspected while they were stored, so that the creation of a document soon after needs no
- * task of its own for that. In memory: whoever finds nothing here inspects the file.
+ * second task. Kept in memory: without an entry, the creation inspects the file.
  */
 import { LruCache } from '../../../base/lru-cache.ts';
 import type { Millis } from '../../../machines/ids.ts';

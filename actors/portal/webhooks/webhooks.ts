@@ -86,7 +86,7 @@ const MAX_TOKEN_LENGTH = 4096;
 export class WebhookRegistry {
   readonly #dependencies: WebhookRegistryDependencies;
   readonly #withoutAny = new LruCache<OrganizationId, true>({ entries: MAX_KNOWN });
-  /** Raised by each step of webhooks: nothing is concluded from what was read before it. */
+  /** Number of committed steps of webhooks; the result of a read that began before the last one is not remembered. */
   #steps = 0;
 
   constructor(dependencies: WebhookRegistryDependencies) {

@@ -42,7 +42,7 @@ const MAX_PICTURE = 2 * 1024 * 1024;
 const MAX_CERTIFICATE = 32 * 1024;
 const MAX_VALUE = 8 * 1024;
 
-/** Values by name of field; what is no text, number or boolean is refused by the rules of fields. */
+/** Values by name of field; the rules of fields refuse other types than text, number and boolean. */
 const fieldValues = map(z.union([textUpTo(4000), z.number(), z.boolean()]).nullable());
 
 const position = members({

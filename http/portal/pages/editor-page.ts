@@ -21,7 +21,7 @@ const TICKET_LENGTH = 1024;
 
 export function editorSessionPageRoutes(sessions: Pick<EditorSessions, 'page'>): readonly AnyRoute[] {
   return [
-    pageRoute(sessions, 'editor', 'The editor of a session in another application.'),
+    pageRoute(sessions, 'editor', 'A page for people: the editor of a session.'),
     pageRoute(sessions, 'editor-embedded', 'The editor of a session, for a frame in another page.'),
   ];
 }

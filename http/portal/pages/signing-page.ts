@@ -93,8 +93,8 @@ export function signingRoutes(
         const { ticket = '', type } = query;
         if (!isTicket(ticket)) throw new PortalRefusal('InvalidTicket');
         if (type === undefined) return storedFileReply(await signing.pageContent(key, ticket), header);
-        const scene = { ipAddress: caller.address, userAgent: header('user-agent') };
-        return storedFileReply(await signing.pageDownload(key, ticket, type, scene), header);
+        const requestOrigin = { ipAddress: caller.address, userAgent: header('user-agent') };
+        return storedFileReply(await signing.pageDownload(key, ticket, type, requestOrigin), header);
       },
     }),
     portalRoute({

@@ -210,7 +210,7 @@ test.serial(
 test.serial(
   'a thread that spins or hoards memory costs its own messages only, and its actors answer again',
   async (t) => {
-    const { runtime } = await world(t, { count: 2, patience: 1000, memory: 48 });
+    const { runtime } = await world(t, { count: 2, heartbeatTimeoutMs: 1000, memory: 48 });
     for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
     for (const type of ['SPIN', 'HOARD']) {
       const error = await t.throwsAsync(runtime.system.send(address(0), { type }));

@@ -74,7 +74,7 @@ export function startActorList(refresh: () => void): void {
   });
 }
 
-/** Resolves with false for a list of the oldest: sorting reads many actors, so only the reader asks again. */
+/** Resolves with false for a list of the oldest: sorting reads many actors, so only the user refreshes it. */
 export async function refreshActorList(): Promise<boolean> {
   const { kinds } = await getJson<{ readonly kinds: readonly Kind[] }>('/api/actors');
   const kind = new FormData(form()).get('kind')?.toString() ?? '';

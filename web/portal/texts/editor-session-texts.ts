@@ -17,9 +17,9 @@ export const EDITOR_SESSION_TEXTS: { readonly [Name in Language]: EditorSessionT
     opening: 'The document is being opened.',
     over: {
       title: 'This editor cannot be opened',
-      text: 'The link was used before, or its time is over. Open the document again in the application that led you here.',
+      text: 'The link was used already, or has expired. Open the document again in the application from which you came.',
     },
-    sent: { title: 'The document is sent', text: 'The people whose turn it is get a mail.' },
+    sent: { title: 'The document is sent', text: 'The people whose turn it is get an e-mail.' },
     closed: { title: 'The draft is saved', text: 'The editor is closed.' },
     back: 'Back to the application',
   },

@@ -1,4 +1,4 @@
-/** Samples of many files at once: on the thread, and by the file library while the thread does not answer. */
+/** Samples of many files at once: on the thread, and by `node:fs` while the thread does not answer. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ async function lookByThread(thread: Counted) {
   }
 }
 
-test('the thread and the file library give the same answers', async (t) => {
+test('the thread and node:fs give the same answers', async (t) => {
   const thread = counted(new SampleThread());
   const byLibrary = await look(counted(new SampleThread(new URL('data:text/javascript,throw 1'))));
   const byThread = await lookByThread(thread);
@@ -70,7 +70,7 @@ test('the thread and the file library give the same answers', async (t) => {
   t.is(byThread.refusals[4], 'ENOENT');
 });
 
-test('few files are left to the file library', async (t) => {
+test('few files are sampled by node:fs', async (t) => {
   const thread = counted(new SampleThread());
   await lookByThread(thread);
   const before = thread.taken.batches;
@@ -78,7 +78,7 @@ test('few files are left to the file library', async (t) => {
   t.is(thread.taken.batches, before);
 });
 
-test('the file library answers for a thread that does not, and for one that ends', async (t) => {
+test('node:fs answers for a thread that does not, and for one that ends', async (t) => {
   const silent = 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});';
   const ending =
     'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit());';

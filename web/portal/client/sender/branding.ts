@@ -57,7 +57,7 @@ function say(text: string): void {
   outcome.focus();
 }
 
-/** One request at a time; what is typed meanwhile is asked for afterwards. */
+/** One request at a time; text that is typed meanwhile is sent afterwards. */
 let isAsking = false;
 let isStale = false;
 

@@ -37,7 +37,7 @@ const { id, draftId, ticket, embedOrigins, embedded, texts, words } = page;
 /** Name of the token in the storage of the tab: a reload goes on with the session. */
 const KEPT = `editor-session-${id}`;
 
-/** Goes on with the session of this tab, or uses the link. Rejects with a `CallFailed`. */
+/** Continues the session of this tab, or uses the link. Rejects with a `CallFailed`. */
 async function open(): Promise<{ readonly token: string; readonly session: Session }> {
   const kept = sessionDraft.read(KEPT);
   if (kept !== undefined)
