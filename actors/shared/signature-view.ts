@@ -1,7 +1,7 @@
 import type { Millis } from '../../machines/ids.ts';
 /** Signatures and validation results as the portal shows them (docs/portal-values.md §17). */
 
-/** Source: §17. */
+/** Result of the checks of a signature. */
 export interface ValidationResultsView {
   readonly isValid: boolean;
   readonly passedChecks: readonly ValidationItemView[];

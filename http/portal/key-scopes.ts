@@ -32,7 +32,7 @@ export function requireScope(tenant: Tenant, access: KeyAccess): void {
   if (tenant.folders !== undefined && !folderKeys)
     throw new PortalRefusal(
       'Forbidden',
-      'The key is restricted to folders; this request is about more than them.',
+      'The key is restricted to folders, and this request concerns the whole organization.',
     );
 }
 
@@ -50,6 +50,6 @@ export function requireGivable(
   if (missing.length > 0)
     throw new PortalRefusal(
       'Forbidden',
-      `The key lacks the scope ${missing[0]}, so it cannot give it to a user or another key.`,
+      `The key lacks the scope ${missing[0]}, so it cannot give this scope to a user or another key.`,
     );
 }

@@ -111,10 +111,7 @@ export function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100;
 }
 
-/**
- * The message that fails a job after any failure of signing or releasing. Source: batch document, "Processing | any
- * failure".
- */
+/** Creates the message that fails a job after any failure of signing or releasing. */
 export function jobFailed(
   _: unknown,
   failure: { readonly code: string; readonly message: string },

@@ -5,8 +5,7 @@
  * apart. A file whose modification time is older than that whole span at the first sample needs one confirming sample
  * only. A file still changing after `timeoutMs` is skipped.
  *
- * Source: values chosen where the batch document is silent, section 7, "Stability" and "Fast path"; for concurrency see
- * `docs/decisions/0003-stability.md`.
+ * Source: docs/batch-values.md §7; for concurrency see `docs/decisions/0003-stability.md`.
  */
 import type { Millis } from '../../../runtime/index.ts';
 

@@ -5,7 +5,7 @@
  * Events provide low latency, listings completeness. A listing runs at start, after a burst of events, when events
  * fail, and every `sweepIntervalMs`. A missing folder is not an error: the watcher checks for it until it exists.
  *
- * Source: values chosen where the batch document is silent, section 7; `docs/decisions/0003-stability.md`.
+ * Source: docs/batch-values.md §7; `docs/decisions/0003-stability.md`.
  */
 import type { Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';

@@ -332,7 +332,7 @@ export interface PortalDocuments {
     id: DocumentId,
     to: { readonly folderId: string | null; readonly newFolderName: string | null },
   ): Promise<void>;
-  /** `url` and `embedUrl`, absolute. Source: §9. */
+  /** `url` and `embedUrl`, absolute. Source: docs/portal-values.md §9. */
   actionUrl(
     tenant: Tenant,
     id: DocumentId,

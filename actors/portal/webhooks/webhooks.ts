@@ -249,7 +249,7 @@ export class WebhookRegistry {
     if (parseWebhookUrl(url, allowPrivate) === undefined) throw new PortalRefusal('WebhookUrlNotAllowed');
     const needsToken = authType !== 'NoAuth';
     if (needsToken && !token && !kept?.token) throw badField('Token', 'is required');
-    if (needsToken && token && !isHeaderText(token)) throw badField('Token', 'cannot stand in a header');
+    if (needsToken && token && !isHeaderText(token)) throw badField('Token', 'cannot be sent in a header');
     if (secret && parseWebhookSecret(secret) === undefined)
       throw badField('Secret', 'must be whsec_ followed by the Base64 of 24 to 64 bytes');
     return {
