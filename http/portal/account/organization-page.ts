@@ -96,7 +96,8 @@ export function organizationPageRoutes(
     accountPost({
       path: `${PATH}/webhooks/{webhookId}`,
       summary: 'Changes a webhook, and enables it again.',
-      description: 'The rules are those of `PUT /api/organizations/{id}/webhooks/{webhookId}`.',
+      description:
+        'As `PUT /api/organizations/{id}/webhooks/{webhookId}`, but an empty token or secret keeps the registered one; the token is kept for the same origin only.',
       params: webhookParams,
       body: z.object({
         url: formText,

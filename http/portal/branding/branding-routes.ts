@@ -26,7 +26,10 @@ const introduction = textUpTo(MAX_INTRODUCTION)
 
 const brandingShape = z
   .strictObject({
-    primaryColor: z.string().nullable().describe('#rrggbb: buttons and links; null: ours.'),
+    primaryColor: z
+      .string()
+      .nullable()
+      .describe('#rrggbb: buttons and links; null: the color of the service.'),
     headerColor: z.string().nullable().describe('#rrggbb: band above the page; null: none.'),
     logo: z
       .strictObject({ contentType: z.string(), width: z.int(), height: z.int() })
@@ -39,10 +42,7 @@ const brandingShape = z
         introduction: z.string().nullable(),
       }),
     ),
-    redirectUrl: z
-      .string()
-      .nullable()
-      .describe('Page to which the signing page leads afterwards; null: none.'),
+    redirectUrl: z.string().nullable().describe('Page that opens after signing; null: none.'),
     redirectOrigins: z.array(z.string()).describe('Origins that redirectUrl may have.'),
   })
   .meta({ id: 'Branding' });

@@ -29,7 +29,7 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
       group: 'Documents',
       summary: 'Replaces the file of a document and restarts its flow.',
       description:
-        'For documents of one file that are Pending or Refused (otherwise `InvalidDocumentStatus`); envelopes have `envelope/versions`. Id and validation key stay, earlier signatures are dropped, and all actions start again. Unless `disablePendingActionNotifications` is true, the participants of the first step are notified by e-mail, and, if the service is configured so, those whose turn had come before; observers are always notified.',
+        'For documents of one file that are Pending or Refused (otherwise `InvalidDocumentStatus`); envelopes have `envelope/versions`. Id and validation key stay, earlier signatures are dropped, and all actions start again. Unless `disablePendingActionNotifications` is true, the participants of the first step are notified by e-mail, and, if the service is configured so, those whose turn had come before; observers are notified in both cases.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,

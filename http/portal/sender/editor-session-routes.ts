@@ -39,13 +39,13 @@ const linkInput = members({
   files: list(fileInput, { most: MAX_FILES }).nullish().describe('Uploads of a new draft.'),
   returnUrl: returnUrl
     .nullish()
-    .describe('Page to which the editor leads in the end, when it is not in a frame.'),
+    .describe('Page that the editor opens when its session ends; not used in a frame.'),
 });
 
 const linkShape = z
   .strictObject({
     draftId: id.describe('The draft that the session edits.'),
-    url: z.url().describe('Page of the editor; it cannot be framed. It opens once.'),
+    url: z.url().describe('Page of the editor; it cannot be framed. The link can be used once.'),
     embedUrl: z.url().describe('The same page for a frame in your application.'),
     expirationDate: timestamp,
   })
@@ -55,12 +55,15 @@ const sessionShape = z
   .strictObject({
     draftId: id.describe('The draft that the session edits.'),
     status: z.enum(DRAFT_STATUSES).describe('State of the draft.'),
-    document: z.unknown().describe('The body of POST /api/documents, as it was kept last.'),
+    document: z.unknown().describe('The body of POST /api/documents, as it was last saved.'),
     locations: z
       .record(z.string(), z.string())
       .describe('Paths of the files of the draft, by id of the upload.'),
     documents: z.array(createdShape).describe('The documents made of the draft; empty until it is sent.'),
-    returnUrl: z.string().nullable().describe('Page to which the editor leads in the end. Null: none.'),
+    returnUrl: z
+      .string()
+      .nullable()
+      .describe('Page that the editor opens when its session ends. Null: none.'),
     expirationDate: timestamp,
   })
   .meta({ id: 'EditorSession' });
