@@ -166,8 +166,10 @@ export class Templates implements DocumentTemplates {
   ): Promise<TemplateItem> {
     const { directory } = this.#dependencies;
     const { context } = await documentOf(directory, tenant, id);
-    // Files that were merged into an envelope with their signatures are no attachments of a new document.
-    const given = context.attachments.filter(({ signatures }) => signatures === undefined);
+    // Neither files that were merged into an envelope with their signatures nor those that participants attached.
+    const given = context.attachments.filter(
+      ({ signatures, fieldId }) => signatures === undefined && fieldId === undefined,
+    );
     const file = await this.#uploadOf(tenant, context.file);
     const attachments = new Map<string, string>();
     for (const attachment of given)

@@ -160,6 +160,13 @@ test.serial(
     );
     // Nothing is left to attach.
     await assertRefused(t, await attach(url, link, 'contract', content), 'InvalidDocumentStatus');
+
+    // They belong to these people, and not to others who sign such a document later.
+    const template = await acme.post<{ id: string }>('/api/templates/from-document', { documentId: id });
+    const { document } = await acme.get<{ document: { attachments?: readonly object[] } }>(
+      `/api/templates/${template.id}`,
+    );
+    t.deepEqual(document.attachments ?? [], []);
   },
 );
 
