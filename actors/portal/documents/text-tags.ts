@@ -99,8 +99,9 @@ export function withTextTags(
     throw new PortalRefusal('LimitExceeded', `A file has at most ${MAX_TEXT_TAGS} tags in its text.`);
   const faults = new Map<string, string>();
   const added = inputs.map((): Added => ({ marks: [], fields: [] }));
+  const names = inputs.map(namesOf);
   for (const tag of tags) {
-    const fault = addTag(tag, inputs, added);
+    const fault = addTag(tag, inputs, names, added);
     if (fault !== undefined) faults.set(`{{${plainLine(tag.text)}}}`, fault);
   }
   for (const [index, { fields }] of inputs.entries()) {
@@ -134,13 +135,14 @@ export function withTextTags(
 function addTag(
   { text, place }: TextTag,
   inputs: readonly FlowActionInput[],
+  names: readonly ActionNames[],
   added: readonly Added[],
 ): string | undefined {
   const tag = readTag(text);
   if (tag === undefined) return 'A tag is {{type:who}} or {{type:who:name}}.';
   const type = TYPES[tag.type];
   if (type === undefined) return `The type is one of ${Object.keys(TYPES).join(', ')}.`;
-  const index = actionOf(tag.who, inputs);
+  const index = actionOf(tag.who, names);
   if (typeof index === 'string') return index;
   const [input, own] = [inputs[index], added[index]];
   const kind = input?.type ?? 'Signer';
@@ -196,16 +198,26 @@ function readTag(text: string): ReadTag | undefined {
   };
 }
 
+/** Names of an action for comparisons. */
+interface ActionNames {
+  readonly titles: readonly string[];
+  readonly participants: readonly string[];
+}
+
+/** Computed once for all tags of a file. */
+function namesOf({ title, user, ruleName }: FlowActionInput): ActionNames {
+  const foldedNames = (names: readonly (string | null | undefined)[]) =>
+    names.flatMap((name) => (name ? [folded(name.trim())] : []));
+  return { titles: foldedNames([title]), participants: foldedNames([user?.name, user?.email, ruleName]) };
+}
+
 /** Returns the index of the action that a tag names by its title, else by the participant; or the fault, in ASCII. */
-function actionOf(who: string, inputs: readonly FlowActionInput[]): number | string {
+function actionOf(who: string, names: readonly ActionNames[]): number | string {
   const wanted = folded(who);
-  const having = (names: (input: FlowActionInput) => readonly (string | null | undefined)[]) =>
-    inputs.flatMap((input, index) =>
-      names(input).some((name) => name && folded(name.trim()) === wanted) ? [index] : [],
-    );
-  const titled = having(({ title }) => [title]);
-  const found =
-    titled.length > 0 ? titled : having(({ user, ruleName }) => [user?.name, user?.email, ruleName]);
+  const having = (kind: keyof ActionNames) =>
+    names.flatMap((own, index) => (own[kind].includes(wanted) ? [index] : []));
+  const titled = having('titles');
+  const found = titled.length > 0 ? titled : having('participants');
   if (found.length > 1) return 'Several flow actions have this title or participant.';
   return found[0] ?? 'No flow action has this title or participant.';
 }
