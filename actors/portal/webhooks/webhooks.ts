@@ -217,7 +217,8 @@ export class WebhookRegistry {
     const steps = this.#steps;
     const actor = await this.#dependencies.system.read(addressOf(organization));
     const webhooks = actor?.context.webhooks ?? [];
-    if (webhooks.length === 0 && steps === this.#steps) this.#withoutAny.set(organization, true);
+    if (webhooks.length > 0) this.#withoutAny.delete(organization);
+    else if (steps === this.#steps) this.#withoutAny.set(organization, true);
     return webhooks;
   }
 
@@ -232,9 +233,16 @@ export class WebhookRegistry {
   }
 
   async #send(organization: OrganizationId, event: MessageOf<typeof WEBHOOK_SET>): Promise<StepOutcome> {
-    const outcome = await this.#dependencies.system.send(addressOf(organization), event);
-    if (outcome.accepted) await outcome.durable;
-    return outcome;
+    try {
+      const outcome = await this.#dependencies.system.send(addressOf(organization), event);
+      if (outcome.accepted) await outcome.durable;
+      return outcome;
+    } catch (error) {
+      // It may be stored all the same, and no observer was told.
+      this.#steps += 1;
+      this.#withoutAny.delete(organization);
+      throw error;
+    }
   }
 
   #encrypted(

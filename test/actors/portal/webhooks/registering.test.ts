@@ -54,6 +54,21 @@ test('events of an organization without a webhook are not stored; a new webhook 
   t.is(receiver.calls.length, 2);
 });
 
+test('a webhook whose creation failed after it was stored receives events', async (t) => {
+  const receiver = await startReceiver(t);
+  const world = await makeWebhookWorld(t);
+  const input = { url: receiver.url, authType: 'NoAuth' } as const;
+  const { id } = await world.webhooks.create(TENANT_1, input);
+  await world.webhooks.remove(TENANT_1, id);
+  t.true(world.registry.hasNone(ORGANIZATION_1));
+  world.faults.arm('step.committed.before-reply/webhook-set', 'throw');
+  await t.throwsAsync(world.webhooks.create(TENANT_1, input), { code: 'fault.injected' });
+  if (!t.false(world.registry.hasNone(ORGANIZATION_1))) return;
+  await world.announce(DOCUMENT_1, event('DocumentSigned', 1));
+  await world.until(() => receiver.calls.length === 1);
+  t.is((await world.webhooks.list(TENANT_1)).length, 1);
+});
+
 test('a webhook is refused when its fields cannot be used', async (t) => {
   const world = await makeWebhookWorld(t);
   const bad: readonly WebhookInput[] = [
