@@ -10,6 +10,7 @@ import { applySignatureEffect, type DecisionFunction, turnBy } from './document-
 import { isSigning } from './document-flow.ts';
 import {
   fieldNameFor,
+  fitsFields,
   isOfTurn,
   nameOf,
   pendingTurnOf,
@@ -24,7 +25,7 @@ const COMPLETABLE_FOR = 10 * 60_000;
 export const reserve: DecisionFunction<'RESERVE'> = (document, message) => {
   const { at, id, flowActionId, userId, marks, application, values } = message;
   const turn = pendingTurnOf(document, message);
-  if (turn === undefined || !isSigning(turn.action)) return undefined;
+  if (turn === undefined || !isSigning(turn.action) || !fitsFields(turn.action, values)) return undefined;
   const reservation: Reservation = {
     ...{ id, flowActionId, userId, marks },
     signingTime: signingTimeAt(at),

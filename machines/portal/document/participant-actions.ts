@@ -5,7 +5,7 @@
  */
 
 import type { Millis } from '../../ids.ts';
-import type { CompletedAction, FilledValue } from '../portal-types.ts';
+import type { CompletedAction, FilledValue, FlowAction } from '../portal-types.ts';
 import type { AcceptedSignature, DocumentContext, Turn } from './document-context.ts';
 import {
   announceEffect,
@@ -64,6 +64,7 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
   const turn = pendingTurnOf(document, message);
   if (turn === undefined || !isSigning(turn.action) || !turn.action.allowElectronicSignature)
     return undefined;
+  if (!fitsFields(turn.action, values)) return undefined;
   const signingTime = signingTimeAt(at);
   const signature: AcceptedSignature = {
     id,
@@ -92,6 +93,19 @@ export const sign: DecisionFunction<'SIGN'> = (document, message) => {
   };
 };
 
+/** False for values that were checked against other fields: an edit of the flow may replace them meanwhile. */
+export function fitsFields(
+  { fields = [] }: Pick<FlowAction, 'fields'>,
+  values: readonly FilledValue[] = [],
+): boolean {
+  const known = new Set(fields.map(({ id }) => id));
+  const filled = new Set(values.map(({ fieldId }) => fieldId));
+  return (
+    values.every(({ fieldId }) => known.has(fieldId)) &&
+    fields.every(({ id, isRequired }) => !isRequired || filled.has(id))
+  );
+}
+
 /** Adds the files of a signature to the attachments. */
 export function withAttachments(
   document: DocumentContext,
@@ -99,6 +113,16 @@ export function withAttachments(
 ): DocumentContext {
   const added = values.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment]));
   return added.length === 0 ? document : { ...document, attachments: [...document.attachments, ...added] };
+}
+
+/** Removes the files of a signature that was not made. */
+export function withoutAttachments(
+  document: DocumentContext,
+  values: readonly FilledValue[] = [],
+): DocumentContext {
+  const gone = new Set(values.flatMap(({ attachment }) => attachment?.id ?? []));
+  if (gone.size === 0) return document;
+  return { ...document, attachments: document.attachments.filter(({ id }) => !gone.has(id)) };
 }
 
 export function nameOf({ user }: NonNullable<ReturnType<typeof turnOf>>): string {

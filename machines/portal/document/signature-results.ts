@@ -18,7 +18,7 @@ import {
   notifyEffect,
 } from './document-decision.ts';
 import { concludedMails, withEvent } from './document-notifications.ts';
-import { turnCompleted } from './participant-actions.ts';
+import { turnCompleted, withoutAttachments } from './participant-actions.ts';
 
 /** Pauses between attempts of accepted work. */
 const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
@@ -78,9 +78,11 @@ export const signatureFailed: DecisionFunction<'SIGNATURE_FAILED'> = (
   if (document.applying !== id) return undefined;
   if (!isFinal)
     return { ...failureDecision({ ...document, applying: null }, at, code, message), note: message };
+  const { values } = document.accepted.find((one) => one.id === id) ?? {};
   const accepted = document.accepted.filter((one) => one.id !== id);
   const rejected = { id, code, message };
-  const changed = { ...document, accepted, applying: null, rejected, processingError: null, updateDate: at };
+  const kept = withoutAttachments(document, values);
+  const changed = { ...kept, accepted, applying: null, rejected, processingError: null, updateDate: at };
   return { ...applySignatureEffect(changed), note: message };
 };
 

@@ -8,7 +8,8 @@ import type {
   Reservation,
 } from '../../../machines/portal/document/document-context.ts';
 import { cancel, expire } from '../../../machines/portal/document/document-lifecycle.ts';
-import { signatureAdded } from '../../../machines/portal/document/signature-results.ts';
+import { signatureAdded, signatureFailed } from '../../../machines/portal/document/signature-results.ts';
+import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { FlowAction } from '../../../machines/portal/portal-types.ts';
 import { attempt, declared, initialContext, readTable } from '../table.ts';
 import { documentInput, person, plan } from './document-harness.ts';
@@ -239,4 +240,46 @@ test('a reminder of all pending actions is not accepted without one', (t) => {
   t.deepEqual(attempt(documentMachine, 'Pending', context, remind).effects, ['announce', 'notify']);
   const actions = context.actions.map((action) => ({ ...action, status: 'Completed' }));
   t.false(attempt(documentMachine, 'Pending', { ...context, actions }, remind).accepted);
+});
+
+/** A field of the first action. */
+const field = (id: string, isRequired: boolean) =>
+  ({ id, name: id, type: 'Text', isRequired }) as unknown as DocumentField;
+
+test('values that were checked against other fields than the present ones are no signature', (t) => {
+  const withFields = (...fields: readonly DocumentField[]): DocumentContext => ({
+    ...context,
+    actions: [{ ...first, fields }, second],
+  });
+  const value = (fieldId: string) => ({ fieldId, name: fieldId, value: 'x' });
+  for (const type of ['SIGN', 'RESERVE'] as const) {
+    const isAccepted = (document: DocumentContext, values?: readonly object[]) => {
+      const message = { type, at: 8000, ...MESSAGES[type], ...(values !== undefined && { values }) };
+      return attempt(documentMachine, 'Pending', document, message).accepted;
+    };
+    t.true(isAccepted(withFields(field('f1', true), field('f2', false)), [value('f1')]), type);
+    t.true(isAccepted(withFields(field('f1', false)), []), type);
+    t.false(isAccepted(withFields(field('f2', false)), [value('f1')]), `${type}: the field was removed`);
+    t.false(isAccepted(withFields(field('f1', true)), []), `${type}: the field has become required`);
+    t.false(isAccepted(withFields(field('f1', true))), `${type}: there were no fields`);
+    t.false(isAccepted(context, [value('f1')]), `${type}: all fields were removed`);
+  }
+});
+
+test('the files of a signature that cannot be made are no attachments of the document', (t) => {
+  const attachment = (id: string) => ({ id, file: input.file, isPrivate: true, creationDate: 5 });
+  const values = [{ fieldId: 'f1', name: 'f1', value: 'a.pdf', attachment: attachment('at2') }];
+  const document: DocumentContext = {
+    ...context,
+    attachments: [attachment('at1'), attachment('at2')],
+    accepted: [{ ...accepted, values }],
+    applying: 's1',
+  };
+  const failure = { id: 's1', at: 8000, code: 'x', message: 'x' };
+  const after = (isFinal: boolean) =>
+    signatureFailed(document, { type: 'SIGNATURE_FAILED', ...failure, isFinal })?.context.attachments.map(
+      ({ id }) => id,
+    );
+  t.deepEqual(after(false), ['at1', 'at2']);
+  t.deepEqual(after(true), ['at1']);
 });
