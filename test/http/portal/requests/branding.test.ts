@@ -104,7 +104,7 @@ test.serial('the pages for marks, the editor and the check have the look of the 
   await put(`${path}/logo`, { bytes: png(300, 100).toString('base64') });
   const { id: upload, name, contentType } = await client.upload();
   const files = [{ id: upload, name, contentType, displayName: 'Lease' }];
-  const marks = await client.post<{ embedUrl: string }>('/api/marks-sessions', { files });
+  const marks = await client.post<{ embedUrl: string }>('/api/marks-sessions', { files, flowActions: ANA });
   const editor = await client.post<{ url: string; embedUrl: string }>('/api/editor-sessions', { files });
   const id = await client.create(ANA, { disablePendingActionNotifications: true });
   const { key } = await ticketOf(client, id, 'ana@example.org');
