@@ -103,6 +103,7 @@ ${participantList(view, words, 'h3')}
       page: wishes.page ?? null,
       embedOrigins: view.embedOrigins,
       marks: action.marks,
+      covers: shown.covers ?? [],
       fields: (action.fields ?? []).map(({ name, label, place }) => ({ name, label, place })),
       maskedEmail: action.maskedEmail,
       initialsMode: action.initialsMode,

@@ -62,7 +62,7 @@ ${participantList(view, words, 'h2')}`;
         ...(pdf !== undefined && {
           shown: {
             ...{ content: addresses.content, mimeType: pdf.mimeType, words: words.signing.script },
-            ...{ page: wishes.page ?? null, marks: [], fields: [] },
+            ...{ page: wishes.page ?? null, marks: [], covers: pdf.covers ?? [], fields: [] },
           },
         }),
       },

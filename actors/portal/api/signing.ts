@@ -1,7 +1,7 @@
 /** Actions of participants on a document, by page or by API (docs/portal-values.md §§9 and 10). */
 
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
-import type { DocumentField } from '../../../machines/portal/field-values.ts';
+import type { DocumentField, FieldPlace } from '../../../machines/portal/field-values.ts';
 import type {
   ActionType,
   DownloadType,
@@ -122,6 +122,8 @@ export interface SigningPageView {
     readonly signatures?: readonly PageSignature[];
     /** True: the signatures are in a file beside the document. @default false */
     readonly isSignedBeside?: boolean;
+    /** Places of tags in the text, which signing paints white; none once it has. @default none */
+    readonly covers?: readonly FieldPlace[];
   };
   readonly action?: {
     readonly flowActionId: FlowActionId;

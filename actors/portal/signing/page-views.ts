@@ -8,6 +8,7 @@ import { participantOf } from '../document-records/document-reader.ts';
 import { publicAttachments } from '../documents/attachments.ts';
 
 export function pageDocument(context: DocumentContext): NonNullable<SigningPageView['document']> {
+  const signatures = pageSignatures(context);
   return {
     id: context.id,
     key: context.key,
@@ -25,8 +26,9 @@ export function pageDocument(context: DocumentContext): NonNullable<SigningPageV
       id,
       name: file.displayName,
     })),
-    signatures: pageSignatures(context),
+    signatures,
     isSignedBeside: context.signatures !== null,
+    ...(signatures.length === 0 && context.covers && { covers: context.covers }),
   };
 }
 

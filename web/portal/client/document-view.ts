@@ -11,7 +11,10 @@ const PICTURES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 
 const TEXTS = /^(text\/.+|application\/(.+\+)?(xml|json))$/;
 
 /** Data for the display of a file. */
-export type DisplayedFile = Pick<SigningData, 'mimeType' | 'content' | 'page' | 'marks' | 'fields' | 'words'>;
+export type DisplayedFile = Pick<
+  SigningData,
+  'mimeType' | 'content' | 'page' | 'marks' | 'covers' | 'fields' | 'words'
+>;
 
 export interface ShownDocument {
   /** Sizes of all pages; empty for files without pages. */
@@ -35,6 +38,7 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
       state.className = 'unseen';
       const { startPager } = await import('./pager.ts');
       startPager(shown, data.page);
+      for (const place of data.covers) await shown.cover(place);
       for (const mark of data.marks) {
         const label = {
           SignatureVisualRepresentation: words.markSignature,

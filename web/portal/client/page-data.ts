@@ -31,6 +31,8 @@ export interface SigningData {
   /** Empty = any. */
   readonly embedOrigins: readonly string[];
   readonly marks: readonly PlacedMark[];
+  /** Places that are shown white, as the signed file has them. */
+  readonly covers: readonly Omit<PlacedMark, 'type'>[];
   /** To be filled in; the place of a field of the PDF's own form is null. */
   readonly fields: readonly {
     readonly name: string;

@@ -60,6 +60,8 @@ export interface ShownPdf {
   drawAll(): Promise<void>;
   /** Shows another file of as many pages in the place of this one, without marks. */
   replaceFile(url: string): Promise<void>;
+  /** Paints a place white. */
+  cover(place: Omit<PointedPlace, 'type'>): Promise<void>;
   /** Shows the position of a mark. @param field number of the field there */
   point(mark: PointedPlace, label: string, field?: number): Promise<void>;
 }
@@ -226,11 +228,11 @@ class PdfView implements ShownPdf {
     }
   }
 
+  async cover(place: Omit<PointedPlace, 'type'>): Promise<void> {
+    await this.#lay(createElement('div', { class: 'cover', 'aria-hidden': 'true' }), place);
+  }
+
   async point(mark: PointedPlace, label: string, field?: number): Promise<void> {
-    const view = this.#pages[(mark.pageNumber ?? this.count) - 1];
-    if (view === undefined) return;
-    await this.#open(view);
-    const { width, height } = view.size;
     const box = createElement(
       'div',
       {
@@ -239,10 +241,19 @@ class PdfView implements ShownPdf {
       },
       createElement('span', {}, label),
     );
-    box.style.left = percent(mark.topLeftX, width);
-    box.style.top = percent(mark.topLeftY, height);
-    box.style.width = percent(mark.width, width);
-    box.style.height = percent(mark.height, height);
+    await this.#lay(box, mark);
+  }
+
+  /** Lays an element over a place. */
+  async #lay(box: HTMLElement, place: Omit<PointedPlace, 'type'>): Promise<void> {
+    const view = this.#pages[(place.pageNumber ?? this.count) - 1];
+    if (view === undefined) return;
+    await this.#open(view);
+    const { width, height } = view.size;
+    box.style.left = percent(place.topLeftX, width);
+    box.style.top = percent(place.topLeftY, height);
+    box.style.width = percent(place.width, width);
+    box.style.height = percent(place.height, height);
     view.frame.append(box);
   }
 
