@@ -87,17 +87,28 @@ function keyRow(
   page: AccountPage,
   user: SignedInUser,
   path: string,
-  { id, prefix, scopes, folders, createdAt, lastUsedAt, expiresAt }: ApplicationView['secrets'][number],
+  {
+    id,
+    prefix,
+    scopes,
+    folders,
+    createdAt,
+    lastUsedAt,
+    expiresAt,
+    expiry,
+  }: ApplicationView['secrets'][number],
 ): Html {
   const { applications: texts } = page.texts;
   const named = scopes === null ? texts.allScopes : scopes.map((scope) => texts.scopeNames[scope]).join(', ');
   const limited =
     folders === null ? named : `${named} (${filled(texts.folders, { count: String(folders.length) })})`;
+  const warning =
+    expiry === 'over' || expiry === 'soon' ? html` <strong>${texts.expiryWarnings[expiry]}</strong>` : html``;
   const revocation = sureForm(page, user, `${path}/keys/${id}/revocation`, {
     ask: texts.revoke,
     sure: texts.revokeSure,
   });
   return html`<tr><td><code>${prefix}...</code></td><td>${limited}</td><td>${utcTime(createdAt)}</td>
-<td>${lastUsedAt === null ? texts.never : utcTime(lastUsedAt)}</td><td>${expiresAt === null ? texts.never : utcTime(expiresAt)}</td>
+<td>${lastUsedAt === null ? texts.never : utcTime(lastUsedAt)}</td><td>${expiresAt === null ? texts.never : utcTime(expiresAt)}${warning}</td>
 <td>${revocation}</td></tr>\n`;
 }

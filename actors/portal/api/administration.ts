@@ -20,6 +20,8 @@ export interface ApplicationView {
     readonly scopes: readonly KeyScope[] | null;
     /** Null = never. */
     readonly expiresAt: Millis | null;
+    /** `soon`: within 30 days. */
+    readonly expiry: 'never' | 'later' | 'soon' | 'over';
     /** Folders whose documents it reaches; null = all documents. */
     readonly folders: readonly string[] | null;
   }[];

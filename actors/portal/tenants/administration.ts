@@ -3,7 +3,12 @@
  *
  * Source: docs/portal-values.md §0, §20.
  */
-import { type ApplicationId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import {
+  type ApplicationId,
+  type Millis,
+  type OrganizationId,
+  parsePortalId,
+} from '../../../machines/ids.ts';
 import { visibleText } from '../../../machines/plain-text.ts';
 import {
   type ApplicationRole,
@@ -27,6 +32,8 @@ import { secretDigest } from './tenants.ts';
 const SECRET_BYTES = 32;
 const SHOWN_OF_SECRET = 8;
 const MAX_NAME_LENGTH = 100;
+/** Time before its expiry in which a key is shown as ending. */
+const SOON_MS = 30 * 24 * 60 * 60_000;
 
 export interface AdministrationDependencies {
   readonly system: ActorSystem;
@@ -62,7 +69,7 @@ export class Administration implements PortalAdministration {
   }
 
   async organization(id: OrganizationId): Promise<OrganizationView> {
-    return viewOf(id, await this.#read(id));
+    return viewOf(id, await this.#read(id), this.#dependencies.clock.now());
   }
 
   /** By its name, without regard to case. */
@@ -87,7 +94,7 @@ export class Administration implements PortalAdministration {
     };
     const made = await system.create({ kind: ORGANIZATION, id }, context);
     await settle(made, 'NameTaken');
-    return viewOf(id, context);
+    return viewOf(id, context, this.#dependencies.clock.now());
   }
 
   /** Changes what is named; the rest stays. Refusals: `OrganizationNotFound`. */
@@ -261,7 +268,14 @@ function existingOf(secret: string): { readonly prefix: string; readonly sha256:
   return { prefix: secret.slice(0, shown), sha256: secretDigest(secret) };
 }
 
-function viewOf(id: OrganizationId, context: OrganizationContext): OrganizationView {
+/** Compares the expiry of a key with the time. */
+function expiryOf(expiresAt: Millis | null, now: Millis): ApplicationView['secrets'][number]['expiry'] {
+  if (expiresAt === null) return 'never';
+  if (expiresAt <= now) return 'over';
+  return expiresAt - now <= SOON_MS ? 'soon' : 'later';
+}
+
+function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis): OrganizationView {
   const { name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles, reminders, applications } =
     context;
   return {
@@ -278,6 +292,7 @@ function viewOf(id: OrganizationId, context: OrganizationContext): OrganizationV
         lastUsedAt: secret.lastUsedAt,
         scopes: secret.scopes ?? null,
         expiresAt: secret.expiresAt ?? null,
+        expiry: expiryOf(secret.expiresAt ?? null, now),
         folders: secret.folders ?? null,
       })),
     })),

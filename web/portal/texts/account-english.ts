@@ -168,6 +168,7 @@ export const ACCOUNT_ENGLISH = {
     created: 'Created',
     lastUse: 'Last used',
     expires: 'Expires',
+    expiryWarnings: { soon: '(expires within 30 days)', over: '(expired)' },
     revoke: 'Revoke',
     revokeSure: 'Yes, revoke it',
     made: 'The new key',

@@ -171,6 +171,7 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
     created: 'Criada',
     lastUse: 'Último uso',
     expires: 'Expira',
+    expiryWarnings: { soon: '(expira em até 30 dias)', over: '(expirada)' },
     revoke: 'Revogar',
     revokeSure: 'Sim, revogar',
     made: 'A nova chave',

@@ -171,6 +171,7 @@ export const ACCOUNT_SPANISH: AccountTexts = {
     created: 'Creada',
     lastUse: 'Último uso',
     expires: 'Caduca',
+    expiryWarnings: { soon: '(caduca en 30 días o menos)', over: '(caducada)' },
     revoke: 'Revocar',
     revokeSure: 'Sí, revocar',
     made: 'La clave nueva',

@@ -94,6 +94,13 @@ test.serial('an administrator makes a key, which is shown once, works, and ends'
   const revocation = /action="(\/organization\/applications\/[^"]+\/revocation)"/.exec(again)?.[1] ?? '';
   t.is((await browser.submit(revocation)).status, 302);
   t.is((await call('/api/documents')).status, 401);
+  t.false(again.includes('expires within 30 days'));
+  const soon = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+  await browser.submit(`${path}/keys`, { expiry: soon });
+  const warned = await browser.page(path);
+  t.true(warned.includes('(expires within 30 days)'));
+  const ending = warned.split('<tr>').find((row) => row.includes('(expires within 30 days)')) ?? '';
+  await browser.submit(/action="(\/organization\/applications\/[^"]+\/revocation)"/.exec(ending)?.[1] ?? '');
 
   // A key that was made by the API for one folder is shown as such.
   const { administrator, acme } = program;
