@@ -86,6 +86,15 @@ interface Fields {
   readonly signers: Element;
 }
 
+/**
+ * Reads the fields of a SignedData (RFC 5652 §5.1).
+ *
+ *     ContentInfo ::= SEQUENCE { contentType OBJECT IDENTIFIER, content [0] EXPLICIT SignedData }
+ *     SignedData ::= SEQUENCE {
+ *       version CMSVersion, digestAlgorithms SET OF AlgorithmIdentifier,
+ *       encapContentInfo EncapsulatedContentInfo, certificates [0] IMPLICIT CertificateSet OPTIONAL,
+ *       crls [1] IMPLICIT RevocationInfoChoices OPTIONAL, signerInfos SET OF SignerInfo }
+ */
 function fieldsOf(der: Buffer): Fields {
   const contentInfo = enter(readWhole(der), TAG.sequence);
   if (!encoded(contentInfo.next()).equals(ID.signedData)) throw new Asn1Error('not a SignedData', 0);
@@ -144,6 +153,11 @@ function amendedSigners(set: Element, { signers = [], unsigned }: Amendment): Bu
   return rewritten(TAG.set, [...amended, ...signers], existing.map(encoded));
 }
 
+/**
+ * Replaces the unsigned attributes of a SignerInfo (RFC 5652 §5.3).
+ *
+ *     SignerInfo ::= SEQUENCE { …, signature OCTET STRING, unsignedAttrs [1] IMPLICIT SET OF Attribute OPTIONAL }
+ */
 function withUnsigned(signer: Element, attributes: readonly Buffer[]): Buffer {
   const parts = childrenOf(signer);
   const old = parts.find(({ tag }) => tag === TAG.context1Constructed);
@@ -155,7 +169,11 @@ function withUnsigned(signer: Element, attributes: readonly Buffer[]): Buffer {
   return sequence(...kept, rewritten(TAG.context1Constructed, [...stay, ...fresh], before));
 }
 
-/** True for revocation values other than CRLs, which require version 5. */
+/**
+ * True for revocation values other than CRLs, which require version 5 (RFC 5652 §10.2.1).
+ *
+ *     RevocationInfoChoice ::= CHOICE { crl CertificateList, other [1] IMPLICIT OtherRevocationInfoFormat }
+ */
 function hasOther(crls: Buffer): boolean {
   return childrenOf(readWhole(crls)).some(({ tag }) => tag === TAG.context1Constructed);
 }

@@ -95,7 +95,14 @@ export function buildSignerInfos(request: BuildRequest): Buffer {
 
 const CONTEXT_0 = Buffer.from([TAG.context0Constructed]);
 
-/** Encodes a SignerInfo (RFC 5652 §5.3); `parseSignerInfo` gives the definition. */
+/**
+ * Encodes a SignerInfo (RFC 5652 §5.3).
+ *
+ *     SignerInfo ::= SEQUENCE {
+ *       version CMSVersion, sid SignerIdentifier, digestAlgorithm AlgorithmIdentifier,   -- signerStart
+ *       signedAttrs [0] IMPLICIT SET OF Attribute, signatureAlgorithm AlgorithmIdentifier,
+ *       signature OCTET STRING, unsignedAttrs [1] IMPLICIT SET OF Attribute OPTIONAL }
+ */
 function signerInfoOf(
   parts: SignerInfoTemplate,
   toBeSigned: Buffer,
@@ -113,7 +120,15 @@ function signerInfoOf(
   );
 }
 
-/** Encodes a ContentInfo with SignedData (RFC 5652 §3, §5.1); `parseSignedData` gives the definition. */
+/**
+ * Encodes a ContentInfo with SignedData (RFC 5652 §3, §5.1).
+ *
+ *     ContentInfo ::= SEQUENCE { contentType OBJECT IDENTIFIER, content [0] EXPLICIT SignedData }
+ *     SignedData ::= SEQUENCE {
+ *       version CMSVersion, digestAlgorithms SET OF AlgorithmIdentifier,                 -- start
+ *       encapContentInfo EncapsulatedContentInfo, certificates [0] IMPLICIT CertificateSet,
+ *       signerInfos SET OF SignerInfo }
+ */
 function contentInfo(parts: SignerInfoTemplate, signerInfos: Buffer): Buffer {
   return sequence(
     ID.signedData,

@@ -117,6 +117,15 @@ function policyKey({ oid, digest, hash, uri = '' }: SignaturePolicy): string {
   return `${oid} ${digest} ${hash.toString('hex')} ${uri}`;
 }
 
+/**
+ * Encodes the fields that every signature of the signer shares (RFC 5652 §5.1, §5.3).
+ *
+ *     SignedData ::= SEQUENCE { version CMSVersion, digestAlgorithms SET OF AlgorithmIdentifier, …,
+ *       certificates [0] IMPLICIT CertificateSet, … }
+ *     EncapsulatedContentInfo ::= SEQUENCE { eContentType OBJECT IDENTIFIER }      -- detached: without eContent
+ *     SignerInfo ::= SEQUENCE { version CMSVersion, sid IssuerAndSerialNumber, digestAlgorithm AlgorithmIdentifier, … }
+ *     IssuerAndSerialNumber ::= SEQUENCE { issuer Name, serialNumber CertificateSerialNumber }
+ */
 function createTemplate(form: SignerFormat): SignerInfoTemplate {
   const { signer, policy, includeChain = true, contentType = OID.data, contentIdentifier } = form;
   const certificate = readCertificate(signer.certificate);
