@@ -6,10 +6,10 @@
  */
 import { z } from 'zod';
 import type { MailboxEntry, MailTextState, MailView, OperatorMails } from '../../actors/portal/api.ts';
+import { html } from '../../base/html.ts';
 import { MAIL_STATES } from '../../machines/portal/mail.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { escapeHtml } from '../../web/html.ts';
 import { json, page, type ReplyHeaders } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { AT, JOB_ID, OTHER_ID } from './description/example-values.ts';
@@ -159,8 +159,8 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
       responses: { 200: 'page' },
       refusals: ['mail.not-found', 'mail.text-unavailable'],
       async handle({ params }) {
-        const { html, text } = await contentOf(params.id);
-        return page(200, html ?? `<!doctype html><pre>${escapeHtml(text)}</pre>`, MAIL_PAGE_HEADERS);
+        const { html: written, text } = await contentOf(params.id);
+        return page(200, written ?? html`<!doctype html><pre>${text}</pre>`.text, MAIL_PAGE_HEADERS);
       },
     }),
     route({

@@ -1,5 +1,5 @@
 /** HTML view of schemas: a line for each member, with its type, rules and description. */
-import { escapeHtml, type Html, type HtmlValue, html, raw } from '../../../web/html.ts';
+import { type Html, type HtmlValue, html, raw } from '../../../base/html.ts';
 import type { Schema } from './schemas.ts';
 
 const REFERENCE = '#/components/schemas/';
@@ -76,6 +76,6 @@ function noteText(schema: Schema): Html | undefined {
 
 /** Renders the subset of CommonMark that the descriptions use: paragraphs and code. */
 export function richText(text: string): Html {
-  const escaped = escapeHtml(text);
+  const escaped = html`${text}`.text;
   return raw(escaped.replace(/`([^`]+)`/g, '<code>$1</code>').replace(/\n\n+/g, '<br>'));
 }

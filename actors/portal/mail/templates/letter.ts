@@ -3,6 +3,7 @@
  * the link of the mail and the organization's logo, which is a part of the mail.
  */
 import { textOn } from '../../../../base/contrast.ts';
+import { type Html, html, lines } from '../../../../base/html.ts';
 import type { Language } from '../../../../machines/portal/organization.ts';
 
 export interface MailBody {
@@ -49,66 +50,51 @@ const MAX_WIDTH = 600;
 
 export function mailBodyHtml(letter: MailBody, language: Language, look?: MailLook): string {
   const { subject, greeting, paragraphs, code, button, items, footer } = letter;
-  const body = [greeting, ...paragraphs].map((text) => `<p>${escapeHtml(text)}</p>`);
-  if (code !== undefined) body.push(`<p class="code" style="${CODE}">${escapeHtml(code)}</p>`);
+  const body = [greeting, ...paragraphs].map((text) => html`<p>${text}</p>`);
+  if (code !== undefined) body.push(html`<p class="code" style="${CODE}">${code}</p>`);
   if (button !== undefined) body.push(buttonHtml(button, look?.primaryColor ?? '#1d4ed8'));
-  if (items !== undefined)
-    body.push(`<ul>${items.map((item) => `<li>${linkHtml(item)}</li>`).join('')}</ul>`);
-  return `<!doctype html>
+  if (items !== undefined) body.push(html`<ul>${items.map((item) => html`<li>${linkHtml(item)}</li>`)}</ul>`);
+  return html`<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escapeHtml(subject)}</title>
+<title>${subject}</title>
 </head>
 <body style="margin:0;padding:24px;font-family:system-ui,Arial,sans-serif;font-size:16px;line-height:1.5">
-${look === undefined ? '' : headerHtml(look)}<div role="main" style="max-width:${MAX_WIDTH}px;margin:0 auto">
-<h1 style="font-size:20px;line-height:1.3">${escapeHtml(subject)}</h1>
-${body.join('\n')}
-<p style="margin-top:32px;font-size:13px;opacity:.75">${escapeHtml(footer)}</p>
+${look && headerHtml(look)}<div role="main" style="max-width:${MAX_WIDTH}px;margin:0 auto">
+<h1 style="font-size:20px;line-height:1.3">${subject}</h1>
+${lines(body)}
+<p style="margin-top:32px;font-size:13px;opacity:.75">${footer}</p>
 </div>
 </body>
 </html>
-`;
+`.text;
 }
 
 const CODE = 'font-size:32px;letter-spacing:8px;font-family:monospace;user-select:all';
 const BUTTON = 'display:inline-block;padding:12px 24px;border-radius:6px;color:#ffffff;text-decoration:none';
 
-/** Band with the logo; nothing where the organization has neither logo nor band. */
-function headerHtml({ name, headerColor, logo }: MailLook): string {
-  if (headerColor === null && logo === null) return '';
+/** Band with the logo; undefined where the organization has neither logo nor band. */
+function headerHtml({ name, headerColor, logo }: MailLook): Html | undefined {
+  if (headerColor === null && logo === null) return undefined;
   const band =
     headerColor === null ? '' : `background:${headerColor};color:${textOn(headerColor)};padding:12px 16px;`;
   const scale = logo === null ? 1 : Math.min(1, LOGO_HEIGHT / logo.height, MAX_WIDTH / logo.width);
   const content =
     logo === null
-      ? `<strong>${escapeHtml(name)}</strong>`
-      : `<img src="cid:${LOGO_CONTENT_ID}" alt="${escapeHtml(name)}" width="${Math.round(logo.width * scale)}" height="${Math.round(logo.height * scale)}">`;
-  return `<div role="banner" style="${band}max-width:${MAX_WIDTH}px;margin:0 auto 24px">${content}</div>\n`;
+      ? html`<strong>${name}</strong>`
+      : html`<img src="cid:${LOGO_CONTENT_ID}" alt="${name}" width="${Math.round(logo.width * scale)}" height="${Math.round(logo.height * scale)}">`;
+  return html`<div role="banner" style="${band}max-width:${MAX_WIDTH}px;margin:0 auto 24px">${content}</div>\n`;
 }
 
 /** Shows the URL as text too, for comparison and copying. */
-function buttonHtml({ label, url }: MailLink, colour: string): string {
-  const href = escapeHtml(url);
-  return `<p><a href="${href}" style="${BUTTON};background:${colour}">${escapeHtml(label)}</a></p>
-<p style="font-size:13px;word-break:break-all">${href}</p>`;
+function buttonHtml({ label, url }: MailLink, colour: string): Html {
+  return html`<p><a href="${url}" style="${BUTTON};background:${colour}">${label}</a></p>
+<p style="font-size:13px;word-break:break-all">${url}</p>`;
 }
 
-function linkHtml({ label, url }: MailLink): string {
-  return `<a href="${escapeHtml(url)}">${escapeHtml(label)}</a>`;
-}
-
-const ENTITIES: { readonly [character: string]: string } = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Text for HTML, inside and outside of attribute values. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+function linkHtml({ label, url }: MailLink): Html {
+  return html`<a href="${url}">${label}</a>`;
 }

@@ -9,7 +9,7 @@ const ESCAPES: { readonly [character: string]: string } = {
 };
 
 /** Escapes text for use between tags and inside quoted attribute values. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
 
