@@ -28,17 +28,20 @@ export class BlobSweeping {
   #running: Promise<void> = Promise.resolve();
   readonly #waiting = new Set<string>();
   #cancelWaiting = () => {};
+  #stopped = false;
 
   constructor(dependencies: BlobSweepingDependencies) {
     this.#dependencies = dependencies;
   }
 
   start(): void {
+    this.#stopped = false;
     this.#stopping = new AbortController();
     this.#arm(this.#stopping.signal, FIRST_SWEEP_MS);
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#stopping?.abort();
     this.#cancel();
     this.#cancelWaiting();
@@ -48,7 +51,8 @@ export class BlobSweeping {
   /** Removes recently released files as soon as they have no reference. */
   async requestSweep(blobs: readonly Pick<BlobRef, 'sha256'>[]): Promise<void> {
     const left = await this.#dependencies.blobs.sweepSome(this.#dependencies.store, blobs);
-    if (left.length === 0) return;
+    // A timer that begins after the stop would keep the process alive for its hour.
+    if (left.length === 0 || this.#stopped) return;
     const isFirst = this.#waiting.size === 0;
     for (const sha256 of left) if (this.#waiting.size < MAX_WAITING) this.#waiting.add(sha256);
     if (isFirst)

@@ -1,0 +1,27 @@
+/** Files that wait for their removal when the service stops. */
+import test from 'ava';
+import { BlobSweeping } from '../../../../actors/portal/uploads/blob-sweeping.ts';
+import type { ActorStore } from '../../../../runtime/index.ts';
+import { SimulatedClock } from '../../../../runtime/index.ts';
+import { SILENT } from './upload-harness.ts';
+
+test('a sweep that ends after the stop leaves no timer, which would keep the process alive', async (t) => {
+  const clock = new SimulatedClock();
+  let answer: (left: readonly string[]) => void = () => {};
+  const sweeping = new BlobSweeping({
+    blobs: {
+      sweep: async () => ({ removed: 0, bytes: 0 }),
+      sweepSome: () => new Promise((resolve) => (answer = resolve)),
+    },
+    segmented: { sweep: async () => 0 },
+    store: {} as ActorStore,
+    clock,
+    log: SILENT,
+  });
+  sweeping.start();
+  const sweep = sweeping.requestSweep([{ sha256: 'a'.repeat(64) }]);
+  await sweeping.stop();
+  answer(['a'.repeat(64)]);
+  await sweep;
+  t.is(clock.pending, 0);
+});
