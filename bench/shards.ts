@@ -1,26 +1,25 @@
 /**
- * Benchmark of actors on worker threads: steps per second with one, two and four threads; messages between threads
- * per thousand steps; and unavailability of actors after the loss of their thread.
+ * Benchmark of actors on worker threads: processor time of a step compared with one on the main thread, in all threads
+ * and in the busiest one; steps per second with one, two and four threads; messages between threads per thousand steps;
+ * and unavailability of actors after the loss of their thread.
  *
  * Unavailability is measured from the loss, as this thread detects or causes it, to the first response of an actor of
  * that shard. The detection time of a thread in an endless loop (`ShardOptions.heartbeatTimeoutMs`) is reported separately, and
  * so is the time to exhaust a heap.
  */
 import { MessagePort, Worker } from 'node:worker_threads';
-import { createRuntime, openLmdbStore, type Runtime, systemClock, systemIds } from '../runtime/index.ts';
+import { systemClock } from '../runtime/index.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
-import { benched } from './shards/actors.ts';
+import { busiestThread, costOfShards } from './shards/cost.ts';
+import { ACTORS, address, openWorld } from './shards/world.ts';
 
-const ACTORS = 2000;
 const IN_FLIGHT = 64;
 /** Thread losses of each kind per second of measuring. */
 const LOSSES = 10;
 const THREADS = [1, 2, 4];
 const AIM = 'runtime: a lost thread is replaced, and its actors answer again, within 250 ms';
-const TIMEOUT_MS = 2000;
 const KINDS = ['terminated', 'EXIT', 'HOARD', 'SPIN'] as const;
-const HEAP = 64;
 
 let posted = 0;
 for (const sender of [MessagePort.prototype, Worker.prototype]) {
@@ -42,6 +41,8 @@ async function run(context: BenchContext): Promise<void> {
   const { seconds, quick, only } = context.settings;
   const rounds = quick ? 1 : Math.ceil(LOSSES * seconds);
   const parts = [
+    { name: 'cost', measure: () => costOfShards(context) },
+    { name: 'busiest', measure: () => busiestThread(context) },
     ...THREADS.map((shards) => ({ name: `speed ${shards}`, measure: () => speed(shards, context) })),
     ...KINDS.map((kind) => ({ name: `lost ${kind}`, measure: () => silence(kind, rounds, context) })),
   ].filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
@@ -52,68 +53,9 @@ async function run(context: BenchContext): Promise<void> {
   context.progress('done', parts.length, parts.length);
 }
 
-interface World {
-  readonly runtime: Runtime;
-  /** Called when a thread is lost, with `performance.now()`. */
-  lost: (at: number) => void;
-  close(): Promise<void>;
-}
-
-async function open(shards: number, { room }: BenchContext): Promise<World> {
-  const store = openLmdbStore({ folder: room() });
-  const quiet = (): void => {};
-  const world: World = {
-    lost: quiet,
-    runtime: createRuntime({
-      store,
-      clock: systemClock,
-      ids: systemIds,
-      log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-      definitions: [benched],
-      handlers: {},
-      ...(shards > 1 && {
-        shards: {
-          count: shards,
-          parts: new URL('./shards/actors.js', import.meta.url).href,
-          faults: '',
-          memory: HEAP,
-          heartbeatTimeoutMs: TIMEOUT_MS,
-          losses: { restarts: 1_000_000 },
-          onReplaced: () => world.lost(performance.now()),
-          onLost: (why) => {
-            throw new Error(why);
-          },
-        },
-      }),
-    }),
-    async close() {
-      await world.runtime.stop();
-      await store.close();
-    },
-  };
-  for (let n = 0; n < ACTORS; n += 200) {
-    await Promise.all(Array.from({ length: 200 }, (_, k) => world.runtime.system.create(address(n + k), {})));
-  }
-  return world;
-}
-
-const address = (n: number) => ({ kind: 'benched', id: `b${n}` });
-
 async function speed(shards: number, context: BenchContext): Promise<void> {
-  const world = await open(shards, context);
+  const world = await openWorld(shards === 1 ? 0 : shards, context);
   const { system, inspector } = world.runtime;
-  let next = 0;
-  let steps = 0;
-  const lane = async (until: number): Promise<void> => {
-    while (performance.now() < until) {
-      const outcome = await system.send(address(next++ % ACTORS), { type: 'TURN' });
-      if (!outcome.accepted) throw new Error(outcome.because);
-      await outcome.durable;
-      steps += 1;
-    }
-  };
-  const lanes = (millis: number) =>
-    Promise.all(Array.from({ length: IN_FLIGHT }, () => lane(performance.now() + millis)));
   /**
    * Counts messages sent by this thread, by the shards, and by the writer, which notifies two threads of each group.
    */
@@ -132,12 +74,11 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
     }
     return { here, all };
   };
-  await lanes(context.settings.seconds * 1000);
+  if (!context.settings.quick) await world.warmUp(IN_FLIGHT);
   const before = await messages();
   const used = process.cpuUsage();
-  steps = 0;
   const start = performance.now();
-  await lanes(context.settings.seconds * 4000);
+  const steps = await world.steps(context.settings.seconds * 4000, IN_FLIGHT);
   const seconds = (performance.now() - start) / 1000;
   const { user, system: kernel } = process.cpuUsage(used);
   const after = await messages();
@@ -164,7 +105,7 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
 }
 
 async function silence(kind: (typeof KINDS)[number], rounds: number, context: BenchContext): Promise<void> {
-  const world = await open(2, context);
+  const world = await openWorld(2, context);
   const { system, inspector, crashShard } = world.runtime;
   const shardOf = new Map<number, number>();
   for (let n = 0; n < ACTORS; n += 1) {

@@ -1,0 +1,114 @@
+/** Runtime with actors on a number of threads, for the benchmarks of `bench/shards.ts`. */
+import { createRuntime, openLmdbStore, type Runtime, systemClock, systemIds } from '../../runtime/index.ts';
+import { type ThreadCosts, threadCosts } from '../costs/thread-costs.ts';
+import type { BenchContext } from '../frame/bench.ts';
+import { benched } from './actors.ts';
+
+export const ACTORS = 2000;
+/** Time without an answer after which a thread is stuck, milliseconds. */
+const TIMEOUT_MS = 2000;
+/** Steps of each thread before a measurement. */
+const WARM_UP_STEPS = 6000;
+const MAX_WARM_UP_MS = 20_000;
+/** Longer than the pause after which a spare thread starts to load. */
+const IDLE_LOOK_MS = 400;
+const MAX_IDLE_LOOKS = 50;
+/** Heap limit of a thread, megabytes. */
+const HEAP = 64;
+
+export interface World {
+  readonly runtime: Runtime;
+  /** Numbers in the system of the threads that it started, by role. Linux only. */
+  readonly threads: { readonly store: readonly string[]; readonly shards: readonly string[] };
+  /** Called when a thread is lost, with `performance.now()`. */
+  lost: (at: number) => void;
+  /** Sends messages to the actors in turn, `inFlight` at a time. Returns the number of steps. */
+  steps(millis: number, inFlight: number): Promise<number>;
+  /** Takes steps until each thread has compiled what it needs, and waits for threads that start. */
+  warmUp(inFlight: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const address = (n: number) => ({ kind: 'benched', id: `b${n}` });
+
+/** @param shards threads that host actors; 0 = this thread hosts them */
+export async function openWorld(shards: number, { room }: Pick<BenchContext, 'room'>): Promise<World> {
+  const before = threadCosts('self');
+  const store = openLmdbStore({ folder: room() });
+  const withStore = threadCosts('self');
+  const quiet = (): void => {};
+  const runtime = createRuntime({
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    definitions: [benched],
+    handlers: {},
+    ...(shards > 0 && {
+      shards: {
+        count: shards,
+        parts: new URL('./actors.js', import.meta.url).href,
+        faults: '',
+        memory: HEAP,
+        heartbeatTimeoutMs: TIMEOUT_MS,
+        losses: { restarts: 1_000_000 },
+        onReplaced: () => world.lost(performance.now()),
+        onLost: (why) => {
+          throw new Error(why);
+        },
+      },
+    }),
+  });
+  let next = 0;
+  const world: World = {
+    runtime,
+    threads: {
+      store: startedBetween(before, withStore),
+      shards: startedBetween(withStore, threadCosts('self')),
+    },
+    lost: quiet,
+    async steps(millis, inFlight) {
+      const until = performance.now() + millis;
+      let done = 0;
+      const lane = async (): Promise<void> => {
+        while (performance.now() < until) {
+          const outcome = await runtime.system.send(address(next++ % ACTORS), { type: 'TURN' });
+          if (!outcome.accepted) throw new Error(outcome.because);
+          await outcome.durable;
+          done += 1;
+        }
+      };
+      await Promise.all(Array.from({ length: inFlight }, lane));
+      return done;
+    },
+    async warmUp(inFlight) {
+      const end = performance.now() + MAX_WARM_UP_MS;
+      let done = 0;
+      while (done < WARM_UP_STEPS * Math.max(1, shards) && performance.now() < end)
+        done += await world.steps(100, inFlight);
+      await untilIdle();
+    },
+    async close() {
+      await runtime.stop();
+      await store.close();
+    },
+  };
+  for (let n = 0; n < ACTORS; n += 200) {
+    await Promise.all(Array.from({ length: 200 }, (_, k) => runtime.system.create(address(n + k), {})));
+  }
+  return world;
+}
+
+/** Waits until threads that start, such as the spare, are loaded: their processor time is no cost of a step. */
+async function untilIdle(): Promise<void> {
+  for (let looks = 0; looks < MAX_IDLE_LOOKS; looks += 1) {
+    const before = process.cpuUsage();
+    await systemClock.sleep(IDLE_LOOK_MS);
+    const { user, system } = process.cpuUsage(before);
+    if ((user + system) / 1000 < IDLE_LOOK_MS / 20) return;
+  }
+}
+
+function startedBetween(before: ThreadCosts, after: ThreadCosts): readonly string[] {
+  return [...after.keys()].filter((thread) => !before.has(thread));
+}
