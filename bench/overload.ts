@@ -102,7 +102,11 @@ async function overload(flood: Flood, program: Program, context: BenchContext): 
       sustained * TOO_MUCH,
       { seconds: counted, warmUp: RUSH[pace] },
       context,
-    );
+    ).catch(async (error: unknown) => {
+      // What ended the run is reported, not what the watch sees while the service stops.
+      await watch.end().catch(() => undefined);
+      throw error;
+    });
     const { service, client: ours } = shares();
     const watched = await watch.end();
     accepted += much.rush + much.admitted.count;

@@ -8,10 +8,14 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 
 interface Connection {
   readonly socket: net.Socket;
+  /** `performance.now()` when it was opened or last answered. */
+  usedAt: number;
   answered: (status: number) => void;
   failed: (error: Error) => void;
 }
 
+/** Milliseconds after which an idle connection is not used again: the service closes it after ten seconds. */
+const MAX_IDLE_MS = 5000;
 const nobody = (): void => {};
 
 export class Client {
@@ -53,7 +57,7 @@ export class Client {
     const { hostname: host, port } = this.#url;
     return new Promise((resolve, reject) => {
       const socket = net.connect({ host, port: Number(port), noDelay: true });
-      const connection: Connection = { socket, answered: nobody, failed: reject };
+      const connection: Connection = { socket, usedAt: performance.now(), answered: nobody, failed: reject };
       socket.on('error', (error) => connection.failed(error));
       socket.on('close', () => {
         for (const kept of [this.#all, this.#idle]) {
@@ -80,7 +84,7 @@ export class Client {
 
   /** Sends one whole request on a free connection. Rejects for an unexpected status. */
   async ask(request: Buffer): Promise<Ending> {
-    const connection = this.#idle.pop() ?? (await this.#another());
+    const connection = this.#takeIdle() ?? (await this.#another());
     const ending = await new Promise<Ending>((resolve, reject) => {
       connection.failed = reject;
       connection.answered = (status) => {
@@ -91,10 +95,24 @@ export class Client {
       connection.socket.write(request);
     });
     connection.failed = nobody;
+    connection.usedAt = performance.now();
     const next = this.#waiting.shift();
     if (next === undefined) this.#idle.push(connection);
     else next(connection);
     return ending;
+  }
+
+  /** The idle connection that was used last; closes the others with it when it is too old. */
+  #takeIdle(): Connection | undefined {
+    const connection = this.#idle.pop();
+    if (connection === undefined || performance.now() - connection.usedAt < MAX_IDLE_MS) return connection;
+    for (const old of [connection, ...this.#idle.splice(0)]) {
+      old.failed = nobody;
+      const at = this.#all.indexOf(old);
+      if (at >= 0) this.#all.splice(at, 1);
+      old.socket.destroy();
+    }
+    return undefined;
   }
 
   #another(): Promise<Connection> {

@@ -33,6 +33,8 @@ export class Watch {
   constructor(program: Program, url: string) {
     this.#program = program;
     this.#done = this.#look(url);
+    // Reported by `end`.
+    this.#done.catch(() => undefined);
   }
 
   async #look(url: string): Promise<void> {
