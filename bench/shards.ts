@@ -127,7 +127,7 @@ async function silence(kind: (typeof KINDS)[number], rounds: number, context: Be
     const at = await lost;
     noticed.record(at - told);
     const outcome = await system.send(address(neighbour), { type: 'TURN' });
-    if (!outcome.accepted) throw new Error(outcome.because);
+    if (!outcome.accepted) throw new Error(outcome.reason);
     silent.record(performance.now() - at);
     // Waits until the next spare thread is loaded; two losses within that time are another case.
     await systemClock.sleep(1500);

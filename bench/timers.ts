@@ -67,7 +67,7 @@ async function run(context: BenchContext): Promise<void> {
   const [armed, moved] = [all.slice(0, count), all.slice(count)];
   const tell = (type: string) => async (actor: ActorAddress) => {
     const outcome = await before.system.send(actor, { type });
-    if (!outcome.accepted) throw new Error(`${type} was refused: ${outcome.because}`);
+    if (!outcome.accepted) throw new Error(`${type} was refused: ${outcome.reason}`);
     await outcome.durable;
   };
   context.progress('arming', 0, 3);

@@ -17,6 +17,6 @@ export function answerWithoutStep(stored: StoredActor, delivery: MessageDelivery
 }
 
 /** Builds the outcome of a message that changes nothing. */
-export function refused(because: 'not-accepted' | 'duplicate' | 'stopped', stored: StoredActor): StepOutcome {
-  return { accepted: false, because, actor: viewOf(stored) };
+export function refused(reason: 'not-accepted' | 'duplicate' | 'stopped', stored: StoredActor): StepOutcome {
+  return { accepted: false, reason, actor: viewOf(stored) };
 }

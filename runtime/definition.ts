@@ -235,13 +235,13 @@ export type StepOutcome<Context = any> =
   /** The machine does not accept this event in this state; nothing changed. */
   | {
       readonly accepted: false;
-      readonly because: 'not-accepted' | 'duplicate' | 'stopped';
+      readonly reason: 'not-accepted' | 'duplicate' | 'stopped';
       readonly actor: ActorView<Context>;
     }
-  | { readonly accepted: false; readonly because: 'unknown-actor' | 'exists' }
+  | { readonly accepted: false; readonly reason: 'unknown-actor' | 'exists' }
   | {
       readonly accepted: false;
-      readonly because: 'taken';
+      readonly reason: 'taken';
       readonly name: string;
       readonly holder: ActorAddress;
     };

@@ -117,10 +117,10 @@ export class Host implements ActorHost {
       const key = addressKey(address);
       const definition = this.#definition(address);
       if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
-        return { accepted: false, because: 'exists' };
+        return { accepted: false, reason: 'exists' };
       const first = firstStep(definition, address, input, { now: this.#dependencies.clock.now() });
       const outcome = await this.#commit(key, this.#prepared(first), call);
-      return outcome === 'again' ? { accepted: false, because: 'exists' } : outcome;
+      return outcome === 'again' ? { accepted: false, reason: 'exists' } : outcome;
     });
   }
 
@@ -222,7 +222,7 @@ export class Host implements ActorHost {
       const cached = this.#cache.get(key);
       const isCached = cached !== undefined;
       const stored = cached ?? (await this.#load(key, address));
-      if (stored === undefined) return { accepted: false, because: 'unknown-actor' };
+      if (stored === undefined) return { accepted: false, reason: 'unknown-actor' };
       const early = answerWithoutStep(stored, delivery);
       if (early !== undefined) {
         if (this.#mayBeStale(key, isCached)) continue;
@@ -260,7 +260,7 @@ export class Host implements ActorHost {
       }
       const outcome = await this.#commit(key, step, delivery.call);
       if (outcome === 'again') continue;
-      if (!outcome.accepted && outcome.because === 'duplicate') return refused('duplicate', stored);
+      if (!outcome.accepted && outcome.reason === 'duplicate') return refused('duplicate', stored);
       return outcome;
     }
     throw new Retryable('actor.contended', `${key} is being changed by somebody else.`);
@@ -322,7 +322,7 @@ export class Host implements ActorHost {
       await this.#pauseBefore(tries);
       const cached = this.#cache.get(key);
       const stored = cached ?? (await this.#load(key, address));
-      if (stored === undefined) return { accepted: false, because: 'unknown-actor' };
+      if (stored === undefined) return { accepted: false, reason: 'unknown-actor' };
       const step = make(stored);
       if (step === undefined) {
         if (this.#mayBeStale(key, cached !== undefined)) continue;
@@ -366,10 +366,10 @@ export class Host implements ActorHost {
         durable: committed.durable,
       };
     }
-    if (committed.because === 'taken') {
-      return { accepted: false, because: 'taken', name: committed.name, holder: committed.holder };
+    if (committed.reason === 'taken') {
+      return { accepted: false, reason: 'taken', name: committed.name, holder: committed.holder };
     }
-    if (committed.because === 'duplicate') return refused('duplicate', step.actor);
+    if (committed.reason === 'duplicate') return refused('duplicate', step.actor);
     this.#cache.delete(key);
     return 'again';
   }

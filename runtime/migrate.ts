@@ -132,11 +132,11 @@ async function migrateKind(store: ActorStore, definition: ActorDefinition): Prom
       if (outcome.ok) {
         await outcome.durable;
         migrated += 1;
-      } else if (outcome.because !== 'stale' || store.nodes === undefined) {
+      } else if (outcome.reason !== 'stale' || store.nodes === undefined) {
         // A node that stepped the actor meanwhile has migrated it.
         throw new Fatal(
           'store.no-path',
-          `An actor of ${definition.kind} could not be migrated: ${outcome.because}.`,
+          `An actor of ${definition.kind} could not be migrated: ${outcome.reason}.`,
         );
       }
     }

@@ -138,8 +138,8 @@ export interface Step {
 export type Committed =
   /** Visible now; `durable` resolves once the step survives a power failure. */
   | { readonly ok: true; readonly durable: Promise<void> }
-  | { readonly ok: false; readonly because: 'stale' | 'duplicate' }
-  | { readonly ok: false; readonly because: 'taken'; readonly name: string; readonly holder: ActorAddress };
+  | { readonly ok: false; readonly reason: 'stale' | 'duplicate' }
+  | { readonly ok: false; readonly reason: 'taken'; readonly name: string; readonly holder: ActorAddress };
 
 /** A range of one view. */
 export interface RowQuery {

@@ -73,8 +73,8 @@ function checkCertificate(
     const meant = certificate.pkcs11.modulePath === undefined ? 'Pem' : 'Pkcs11';
     faults.push({ key: `${here}:Source`, rule: `must be ${meant} for the ${meant} block to be used` });
   } else if (pfx.path === undefined && !signing.allowSelfSigned) {
-    const because = production ? ' (Signing:AllowSelfSigned is false in Production)' : '';
-    faults.push({ key: `${here}:Pfx:Path`, rule: `is required when nothing may be self-signed${because}` });
+    const condition = production ? ' (Signing:AllowSelfSigned is false in Production)' : '';
+    faults.push({ key: `${here}:Pfx:Path`, rule: `is required when nothing may be self-signed${condition}` });
   }
 }
 

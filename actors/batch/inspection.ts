@@ -87,7 +87,7 @@ export class InspectionService implements ActorInspection {
     const { runtime, events, clock, ids } = this.#dependencies;
     const outcome = await runtime.system.restart(address);
     const runsAgain = await runtime.runAgain(address);
-    if (!outcome.accepted && !runsAgain) return outcome.because === 'unknown-actor' ? 'unknown' : 'running';
+    if (!outcome.accepted && !runsAgain) return outcome.reason === 'unknown-actor' ? 'unknown' : 'running';
     if (outcome.accepted) await outcome.durable;
     const what = outcome.accepted ? 'The stopped actor' : 'The effect that was set aside, of';
     const message = `${what} ${address.kind}/${address.id} goes on. Reason: ${by.reason}.`;

@@ -87,7 +87,7 @@ export class OperationService implements Operations {
     const input = { action, filter, reason, operator, matched, at: clock.now() };
     // JSON drops undefined members, which are not stored.
     const outcome = await system.create(address, JSON.parse(JSON.stringify(input)));
-    if (!outcome.accepted) throw new Error(`The operation was refused: ${outcome.because}.`);
+    if (!outcome.accepted) throw new Error(`The operation was refused: ${outcome.reason}.`);
     await outcome.durable;
     return view(outcome.actor);
   }

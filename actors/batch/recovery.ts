@@ -86,7 +86,7 @@ async function failJobsInFlight({ store, system, counts, log }: RecoveryDependen
             log.warn('A job was in flight when the service stopped; it is marked Failed.', { JobId: id });
           } else {
             stuck.add(id);
-            log.error('A job in flight could not be recovered.', { JobId: id, Because: outcome.because });
+            log.error('A job in flight could not be recovered.', { JobId: id, Because: outcome.reason });
           }
         }
       }

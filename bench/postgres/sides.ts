@@ -49,7 +49,7 @@ export async function runtimeSide({ url, schema, process }: SideOptions): Promis
       const n = next++;
       const type = Math.floor(n / ACTORS_PER_PROCESS) % 2 === 0 ? 'CLAIM' : 'RESTARTED';
       const outcome = await runtime.system.send(addressOf(first + (n % ACTORS_PER_PROCESS)), { type });
-      if (!outcome.accepted) throw new Error(`A step was refused: ${outcome.because}.`);
+      if (!outcome.accepted) throw new Error(`A step was refused: ${outcome.reason}.`);
       await outcome.durable;
     },
     async close() {

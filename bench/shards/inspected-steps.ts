@@ -41,7 +41,7 @@ async function steps(millis: number): Promise<number> {
   const lane = async (): Promise<void> => {
     while (performance.now() < until) {
       const outcome = await system.send(address(next++ % ACTORS), { type });
-      if (!outcome.accepted) throw new Error(outcome.because);
+      if (!outcome.accepted) throw new Error(outcome.reason);
       done += 1;
     }
   };

@@ -73,7 +73,7 @@ export async function openWorld(shards: number, { room }: Pick<BenchContext, 'ro
       const lane = async (): Promise<void> => {
         while (performance.now() < until) {
           const outcome = await runtime.system.send(address(next++ % ACTORS), { type: 'TURN' });
-          if (!outcome.accepted) throw new Error(outcome.because);
+          if (!outcome.accepted) throw new Error(outcome.reason);
           await outcome.durable;
           done += 1;
         }

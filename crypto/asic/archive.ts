@@ -85,7 +85,7 @@ async function numbered(
 ): Promise<{ readonly edit: ContainerEdit; readonly root: string }> {
   const bytes = container.bytes(NAMES.archiveManifest);
   const manifest = readManifest(bytes);
-  const proof = 'because' in manifest ? undefined : nameOfUri(manifest.proof);
+  const proof = 'reason' in manifest ? undefined : nameOfUri(manifest.proof);
   if (proof === undefined || !container.has(proof)) {
     throw new CryptoError('asic.malformed', 'The archive manifest names no time-stamp.');
   }
@@ -123,8 +123,7 @@ export function archivedNames(container: Container): Set<string> {
   const names = new Set<string>();
   for (const manifestName of container.named('archive-manifest')) {
     const manifest = readManifest(container.bytes(manifestName));
-    if ('because' in manifest)
-      throw new CryptoError('asic.malformed', `${manifestName}: ${manifest.because}.`);
+    if ('reason' in manifest) throw new CryptoError('asic.malformed', `${manifestName}: ${manifest.reason}.`);
     for (const { uri } of manifest.references) names.add(nameOfUri(uri) ?? '');
   }
   return names;

@@ -85,6 +85,6 @@ function contentOf(container: Container, file: string): Source {
 function manifestsOf(container: Container, file: string): string[] {
   return container.named('manifest').filter((name) => {
     const manifest = readManifest(container.bytes(name, MAX_MANIFEST));
-    return !('because' in manifest) && nameOfUri(manifest.proof) === file;
+    return !('reason' in manifest) && nameOfUri(manifest.proof) === file;
   });
 }

@@ -54,8 +54,8 @@ export function listedMembers(
   const bytes = container.bytes(manifestName, MAX_MANIFEST);
   const manifest = readManifest(bytes);
   const named = printableName(manifestName);
-  if ('because' in manifest) {
-    const message = `The manifest ${named} is not of the accepted form: ${manifest.because}.`;
+  if ('reason' in manifest) {
+    const message = `The manifest ${named} is not of the accepted form: ${manifest.reason}.`;
     const finding = {
       status: 'failed',
       type: 'structure.manifest',

@@ -40,15 +40,15 @@ export interface Manifest {
  *
  * @returns the reason why it is invalid, as the end of a sentence
  */
-export function readManifest(bytes: Buffer): Manifest | { readonly because: string } {
+export function readManifest(bytes: Buffer): Manifest | { readonly reason: string } {
   try {
     const { utf8 } = decodeXml(bytes);
     const reader = new ManifestReader(utf8);
     readXml(utf8, reader);
     return reader.manifest();
   } catch (error) {
-    if (error instanceof ManifestFault) return { because: error.message };
-    if (error instanceof CryptoError) return { because: error.message.replace(/\.$/, '') };
+    if (error instanceof ManifestFault) return { reason: error.message };
+    if (error instanceof CryptoError) return { reason: error.message.replace(/\.$/, '') };
     throw error;
   }
 }

@@ -26,7 +26,7 @@ export interface SignatureFile {
 export function readSignatureFile(
   file: Source,
   beside: Source | undefined,
-): SignatureFile | { readonly because: string } {
+): SignatureFile | { readonly reason: string } {
   try {
     // DER begins with its tag, PEM with text; most files are read once.
     const armored = file.read(0, 1)[0] !== TAG.sequence && isArmored(file);
@@ -34,8 +34,8 @@ export function readSignatureFile(
     const detached = readDetachedContent(source);
     return { der: detached.der, content: new ContentDigests(source, detached, beside) };
   } catch (error) {
-    if (error instanceof Asn1Error) return { because: `${error.message}.` };
-    if (error instanceof CryptoError && error.code === 'cms.malformed') return { because: error.message };
+    if (error instanceof Asn1Error) return { reason: `${error.message}.` };
+    if (error instanceof CryptoError && error.code === 'cms.malformed') return { reason: error.message };
     throw error;
   }
 }

@@ -18,7 +18,7 @@ export interface InspectCadesOptions {
  */
 export function inspectCades(file: Source, { content }: InspectCadesOptions = {}): FileSignatures {
   const read = readSignatureFile(file, content);
-  if ('because' in read) return { signatures: [], findings: [unreadable(read.because)] };
+  if ('reason' in read) return { signatures: [], findings: [unreadable(read.reason)] };
   const digests = read.content;
   const signatures = inspectCms(read.der, {
     format: 'Cades',
@@ -30,11 +30,11 @@ export function inspectCades(file: Source, { content }: InspectCadesOptions = {}
   return { signatures, findings };
 }
 
-function unreadable(because: string): Finding {
+function unreadable(reason: string): Finding {
   return {
     status: 'failed',
     type: 'structure.cms',
-    message: `This is no CMS signature: ${because}`,
+    message: `This is no CMS signature: ${reason}`,
     subIndication: 'FORMAT_FAILURE',
   };
 }

@@ -24,7 +24,7 @@ export function verifyCades(request: VerifyFileRequest): VerificationReport {
   try {
     const source = open(path);
     const read = readSignatureFile(source, contentPath === undefined ? undefined : open(contentPath));
-    const report = 'because' in read ? unreadable(read.because) : reportOn(read, request);
+    const report = 'reason' in read ? unreadable(read.reason) : reportOn(read, request);
     for (const one of sources) one.assertUnchanged();
     return report;
   } finally {
@@ -32,8 +32,8 @@ export function verifyCades(request: VerifyFileRequest): VerificationReport {
   }
 }
 
-function unreadable(because: string): VerificationReport {
-  const structure = { name: 'structure', ok: false, detail: `Can't be read: ${because}` };
+function unreadable(reason: string): VerificationReport {
+  const structure = { name: 'structure', ok: false, detail: `Can't be read: ${reason}` };
   return { ok: false, signatures: 0, checks: [structure] };
 }
 

@@ -22,12 +22,12 @@ const MAX_CANDIDATES = 8;
 /** Returns the signer, or text without full stop why there is none. */
 export function crlSignerOf(crl: Crl, request: CrlSignerRequest): Certificate | string {
   const { issuer, above, certificate } = request;
-  let because: string | undefined;
+  let reason: string | undefined;
   const own = [issuer, ...above].filter(({ subjectKey }) => subjectKey === crl.issuerKey);
   for (const candidate of own) {
     const fault = mayNotSign(candidate) ?? forgeryOf(crl, candidate);
     if (fault === undefined) return candidate;
-    because ??= fault;
+    reason ??= fault;
   }
   const candidates = request
     .others()
@@ -38,10 +38,10 @@ export function crlSignerOf(crl: Crl, request: CrlSignerRequest): Certificate | 
     if (fault === undefined) {
       const revoked = request.revocationOf(candidate);
       if (revoked === undefined) return candidate;
-      because = `its signer ${revoked}`;
-    } else because ??= fault;
+      reason = `its signer ${revoked}`;
+    } else reason ??= fault;
   }
-  return because ?? 'its issuer is not known';
+  return reason ?? 'its issuer is not known';
 }
 
 function rank({ authorityKeyId }: Crl, { subjectKeyId }: Certificate): number {

@@ -99,7 +99,7 @@ async function chainOf(certificate: Certificate, request: ChainRequest): Promise
       const name = nameFields(certificate.subject).text;
       throw new CryptoError(
         'revocation.missing',
-        `The certificate of ${name} has no chain to a trust anchor: ${result.because}.`,
+        `The certificate of ${name} has no chain to a trust anchor: ${result.reason}.`,
       );
     }
     pool.push(...unknown);

@@ -17,16 +17,16 @@ export function responderOf(
   revocationOf: (responder: Certificate) => string | undefined,
 ): Certificate | string {
   if (answer.names(issuer) && answer.signatureFault(issuer) === undefined) return issuer;
-  let because = 'the responder of an OCSP answer is not authorized by the issuer';
+  let reason = 'the responder of an OCSP answer is not authorized by the issuer';
   for (const place of [() => answer.certificates, others]) {
     for (const candidate of place()) {
       if (!answer.names(candidate)) continue;
       const objection = objectionTo(candidate, answer, issuer) ?? revocationOf(candidate);
       if (objection === undefined) return candidate;
-      because = `the responder of an OCSP answer ${objection}`;
+      reason = `the responder of an OCSP answer ${objection}`;
     }
   }
-  return because;
+  return reason;
 }
 
 function objectionTo(responder: Certificate, answer: OcspAnswer, issuer: Certificate): string | undefined {

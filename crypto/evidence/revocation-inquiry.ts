@@ -193,7 +193,7 @@ function answered(
 ): Answered {
   const status = revocationStatus(certificate, issuer, evidence, at);
   if (status.status === 'unknown') {
-    throw new CryptoError('revocation.missing', `${publicName(url)}: ${status.because}`);
+    throw new CryptoError('revocation.missing', `${publicName(url)}: ${status.reason}`);
   }
   const weak = status.source.algorithms.find(({ name }) => name === 'sha1');
   if (weak !== undefined) {

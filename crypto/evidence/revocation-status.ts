@@ -19,8 +19,8 @@ export type RevocationStatus =
   | { readonly status: 'good'; readonly source: RevocationSource }
   /** `revocation.at` is at or before the requested time. */
   | { readonly status: 'revoked'; readonly revocation: Revocation; readonly source: RevocationSource }
-  /** `because`: part of a sentence for each unusable response; states when there was none. */
-  | { readonly status: 'unknown'; readonly because: string };
+  /** `reason`: part of a sentence for each unusable response; states when there was none. */
+  | { readonly status: 'unknown'; readonly reason: string };
 
 /** Maximum age of a response without nextUpdate: newer ones are always available (RFC 6960 §4.2.2.1). */
 const MAX_AGE_WITHOUT_NEXT_UPDATE_MS = 24 * 3_600_000;
@@ -119,7 +119,7 @@ function decide(answers: readonly Answer[], at: number, problems: Set<string>): 
   }
   if (reasons !== 0) problems.add('the CRLs tell about some reasons only');
   if (problems.size === 0) problems.add('there is no answer about it');
-  return { status: 'unknown', because: [...problems].slice(0, 5).join('; ') };
+  return { status: 'unknown', reason: [...problems].slice(0, 5).join('; ') };
 }
 
 function untimely(

@@ -61,7 +61,7 @@ export function validateChain(request: ChainRequest): ChainVerdict {
   const isAccepted =
     likely === undefined && request.trust.acceptedUnproven?.includes(certificate.fingerprint);
   if (isAccepted === true && request.purpose === 'signature') return verdictOf(validateAlone(request));
-  return verdictOf(likely ?? withoutPath(request, search.because));
+  return verdictOf(likely ?? withoutPath(request, search.reason));
 }
 
 /** Validates a certificate that was accepted without a path to an anchor. */
@@ -98,13 +98,13 @@ function validatePath(path: readonly Certificate[], request: ChainRequest): Resu
   return results;
 }
 
-function withoutPath(request: ChainRequest, because: string): ResultsBuilder {
+function withoutPath(request: ChainRequest, reason: string): ResultsBuilder {
   const results = new ResultsBuilder();
   checkOwnValidity(request, results);
   const message =
     request.trust.anchors.length === 0
       ? 'No trust anchor is given, so nobody is trusted.'
-      : `No path to a trust anchor: ${because}.`;
+      : `No path to a trust anchor: ${reason}.`;
   results.failed('NO_CERTIFICATE_CHAIN_FOUND', { type: 'chain.path', message });
   checkPurpose(request, results);
   return results;
@@ -148,11 +148,11 @@ function checkPathDefects(
     // Both are separate checks: the signer's validity, and algorithms by date.
     ({ kind, certificate }) => kind !== 'algorithm' && !(isAboutTime(kind) && certificate === path[0]),
   );
-  for (const { kind, because } of flaws) {
+  for (const { kind, reason } of flaws) {
     const subIndication = isAboutTime(kind)
       ? 'CERTIFICATE_CHAIN_GENERAL_FAILURE'
       : 'CHAIN_CONSTRAINTS_FAILURE';
-    results.failed(subIndication, { type: `chain.${kind}`, message: `The path is not good: ${because}.` });
+    results.failed(subIndication, { type: `chain.${kind}`, message: `The path is not good: ${reason}.` });
   }
 }
 
@@ -194,9 +194,9 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
       above: path.slice(index + 2),
       others: request.others,
     });
-    const because = answer.status === 'unknown' ? answer.because : weaknessOf(answer.source, request);
-    if (because !== undefined) {
-      const message = `Nothing says whether ${subjectName} was revoked: ${because}.`;
+    const reason = answer.status === 'unknown' ? answer.reason : weaknessOf(answer.source, request);
+    if (reason !== undefined) {
+      const message = `Nothing says whether ${subjectName} was revoked: ${reason}.`;
       const check = { type: 'revocation.unknown', message };
       if (trust.revocation === 'soft') results.warning(check);
       else results.failed('TRY_LATER', check);

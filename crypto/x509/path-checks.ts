@@ -20,7 +20,7 @@ export interface PathDefect {
   /** Certificate with the defect. */
   readonly certificate: Certificate;
   /** Names the certificate and the reason: `the certificate of CN=… expired at …`, no full stop. */
-  readonly because: string;
+  readonly reason: string;
 }
 
 /** Broken signature algorithms: MD2, MD5 and SHA-1 with RSA, SHA-1 with ECDSA and DSA. */
@@ -52,7 +52,7 @@ function timelessDefects(path: readonly Certificate[]): PathDefect[] {
     if (index > 0 && certificate.subjectKey !== certificate.issuerKey) below++;
   }
   const policy = policyFault(path);
-  if (policy !== undefined) flaws.push(defectOf('policy', policy.certificate, policy.because));
+  if (policy !== undefined) flaws.push(defectOf('policy', policy.certificate, policy.reason));
   return flaws;
 }
 
@@ -78,8 +78,8 @@ function certificateDefects(certificate: Certificate): PathDefect[] {
     );
   }
   if (BROKEN.has(certificate.signatureAlgorithm)) {
-    const because = `is signed with ${certificate.signatureAlgorithm}, which is broken`;
-    flaws.push(defectOf('algorithm', certificate, because));
+    const reason = `is signed with ${certificate.signatureAlgorithm}, which is broken`;
+    flaws.push(defectOf('algorithm', certificate, reason));
   }
   return flaws;
 }
@@ -92,8 +92,8 @@ function issuerDefects(issuer: Certificate, lower: readonly Certificate[], below
     flaws.push(defectOf('key-usage', issuer, 'does not allow signing certificates'));
   }
   if (issuer.pathLength !== undefined && below > issuer.pathLength) {
-    const because = `allows ${issuer.pathLength} CAs below it, and there are ${below}`;
-    flaws.push(defectOf('path-length', issuer, because));
+    const reason = `allows ${issuer.pathLength} CAs below it, and there are ${below}`;
+    flaws.push(defectOf('path-length', issuer, reason));
   }
   const { nameConstraints } = issuer;
   if (nameConstraints === undefined) return flaws;
@@ -106,11 +106,11 @@ function issuerDefects(issuer: Certificate, lower: readonly Certificate[], below
   return flaws;
 }
 
-function defectOf(kind: PathDefectKind, certificate: Certificate, because: string): PathDefect {
+function defectOf(kind: PathDefectKind, certificate: Certificate, reason: string): PathDefect {
   return {
     kind,
     certificate,
-    because: `the certificate of ${nameFields(certificate.subject).text} ${because}`,
+    reason: `the certificate of ${nameFields(certificate.subject).text} ${reason}`,
   };
 }
 

@@ -19,7 +19,7 @@ export interface PathSearchResult {
   /** Most likely first; not validated further. */
   readonly paths: readonly CandidatePath[];
   /** Reason why there is no path, or why some may be missing; for people, no full stop. */
-  readonly because: string | undefined;
+  readonly reason: string | undefined;
 }
 
 /** Most certificates in one path; real ones have three or four. */
@@ -46,7 +46,7 @@ export function findPaths(request: PathSearchRequest): PathSearchResult {
     paths.push(path);
     if (paths.length === MAX_PATHS) break;
   }
-  return { paths, because: paths.length === 0 || search.exhausted ? search.because : undefined };
+  return { paths, reason: paths.length === 0 || search.exhausted ? search.reason : undefined };
 }
 
 /** Lazy depth-first search for paths. Throws WorkBudgetExceeded when its work budget is spent. */
@@ -55,7 +55,7 @@ export class PathSearch {
   readonly #anchors: ReadonlySet<string>;
   #visited = 0;
   // Created on demand: most searches succeed.
-  #because = () => 'no issuer of the certificate is at hand';
+  #reason = () => 'no issuer of the certificate is at hand';
   exhausted = false;
 
   constructor(request: PathSearchRequest) {
@@ -64,8 +64,8 @@ export class PathSearch {
   }
 
   /** Reason why the last attempt failed; for people, no full stop. */
-  get because(): string {
-    return this.#because();
+  get reason(): string {
+    return this.#reason();
   }
 
   *paths(): Generator<CandidatePath> {
@@ -78,13 +78,13 @@ export class PathSearch {
     for (const issuer of this.#candidates(last)) {
       if (path.some((member) => isSameEntity(member, issuer))) continue;
       if (++this.#visited > MAX_NODES_VISITED) {
-        this.#because = () => 'there are too many certificates to try';
+        this.#reason = () => 'there are too many certificates to try';
         this.exhausted = true;
         return;
       }
       this.#request.work?.spend(STEPS_PER_NODE);
       if (!last.signedBy(issuer)) {
-        this.#because = () =>
+        this.#reason = () =>
           `the signature of the certificate of ${textOf(last)} is wrong: the key of its issuer is another one`;
         continue;
       }
@@ -94,10 +94,10 @@ export class PathSearch {
         continue;
       }
       if (longer.length >= MAX_PATH) {
-        this.#because = () => 'the path is too long';
+        this.#reason = () => 'the path is too long';
         continue;
       }
-      this.#because = () => `no issuer of the certificate of ${textOf(issuer)} is at hand that is trusted`;
+      this.#reason = () => `no issuer of the certificate of ${textOf(issuer)} is at hand that is trusted`;
       yield* this.#issuersOf(longer, issuer);
       if (this.exhausted) return;
     }

@@ -11,7 +11,7 @@ export interface PathRequest extends PathSearchRequest {
 
 export type PathResult =
   | { readonly ok: true; readonly path: readonly Certificate[] }
-  | { readonly ok: false; readonly because: string };
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * Returns the first path that is valid at the time, or the reason why the best candidate is not.
@@ -19,13 +19,13 @@ export type PathResult =
  */
 export function findPath(request: PathRequest): PathResult {
   const search = new PathSearch(request);
-  let because: string | undefined;
+  let reason: string | undefined;
   for (const path of search.paths()) {
     const [flaw] = pathDefects(path, request.at);
     if (flaw === undefined) return { ok: true, path };
-    because ??= flaw.because;
+    reason ??= flaw.reason;
   }
-  return { ok: false, because: because ?? search.because };
+  return { ok: false, reason: reason ?? search.reason };
 }
 
 /** Check `certificate-validity`: the certificate's own period holds `at`. */
@@ -81,6 +81,6 @@ export function checkChain(
     ok: result.ok,
     detail: result.ok
       ? `A path of ${result.path.length} certificates ends in a trust anchor.`
-      : `No path to a trust anchor: ${result.because}.`,
+      : `No path to a trust anchor: ${result.reason}.`,
   };
 }

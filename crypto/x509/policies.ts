@@ -14,7 +14,7 @@ const MAX_POLICIES = 200;
 
 export interface PolicyFault {
   readonly certificate: Certificate;
-  readonly because: string;
+  readonly reason: string;
 }
 
 /** Returns the policy defect of a path. @param path end certificate first, anchor last; the anchor is not processed */
@@ -30,7 +30,7 @@ export function policyFault(path: readonly Certificate[]): PolicyFault | undefin
   for (const [index, certificate] of certificates.entries()) {
     const last = index === certificates.length - 1;
     if ((certificate.policies?.length ?? 0) > MAX_POLICIES) {
-      return { certificate, because: 'has too many policies' };
+      return { certificate, reason: 'has too many policies' };
     }
     const selfIssued = certificate.subjectKey === certificate.issuerKey;
     valid = narrowed(valid, certificate, left.any > 0 || (!last && selfIssued));
@@ -55,7 +55,7 @@ export function policyFault(path: readonly Certificate[]): PolicyFault | undefin
 
 const NO_POLICY = (certificate: Certificate): PolicyFault => ({
   certificate,
-  because: 'has no policy that is valid on the whole path, and one is required',
+  reason: 'has no policy that is valid on the whole path, and one is required',
 });
 
 /** Returns the valid policies that this certificate has too (§6.1.3 d, e). */
@@ -83,9 +83,9 @@ function mapped(valid: ReadonlySet<string>, { policyMappings }: Certificate, all
 function mappingFault(certificates: readonly Certificate[]): PolicyFault | undefined {
   for (const certificate of certificates) {
     const { policyMappings } = certificate;
-    if (policyMappings.length > MAX_POLICIES) return { certificate, because: 'has too many policy mappings' };
+    if (policyMappings.length > MAX_POLICIES) return { certificate, reason: 'has too many policy mappings' };
     if (policyMappings.some(({ issuer, subject }) => issuer === ANY || subject === ANY)) {
-      return { certificate, because: 'maps the policy that stands for all' };
+      return { certificate, reason: 'maps the policy that stands for all' };
     }
   }
   return undefined;

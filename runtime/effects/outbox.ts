@@ -242,15 +242,15 @@ export class Outbox {
   async #send(stored: StoredEffect, signal: AbortSignal): Promise<void> {
     const { to, event } = SEND.read(stored.effect);
     const outcome = await this.#deliver(to, event, { id: stored.key, settles: stored.key }, signal);
-    if (outcome.accepted || outcome.because === 'not-accepted') return;
+    if (outcome.accepted || outcome.reason === 'not-accepted') return;
     // It may have been recognised without a commit: the store then holds the lease until it is told.
-    if (outcome.because === 'duplicate') {
+    if (outcome.reason === 'duplicate') {
       this.#settleLater(stored.key);
       return;
     }
-    if (outcome.because === 'unknown-actor')
+    if (outcome.reason === 'unknown-actor')
       await this.#retryUntilStored(() => this.#dependencies.settle(stored.actor, stored.key), signal);
-    else throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.because}.`);
+    else throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.reason}.`);
   }
 
   async #handle(stored: StoredEffect, signal: AbortSignal): Promise<void> {
@@ -284,8 +284,8 @@ export class Outbox {
 
   async #deliverOutcome(stored: StoredEffect, event: ActorEvent, signal: AbortSignal): Promise<void> {
     const outcome = await this.#deliver(stored.actor, event, { settles: stored.key }, signal);
-    if (outcome.accepted || outcome.because === 'not-accepted' || outcome.because === 'duplicate') return;
-    throw new Error(`The actor did not take the outcome: ${outcome.because}.`);
+    if (outcome.accepted || outcome.reason === 'not-accepted' || outcome.reason === 'duplicate') return;
+    throw new Error(`The actor did not take the outcome: ${outcome.reason}.`);
   }
 
   #settleLater(key: EffectKey): void {

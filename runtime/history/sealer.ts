@@ -235,7 +235,7 @@ export class HistorySealer {
     });
     if (!committed.ok) {
       this.#own = await store.load(actor.address);
-      throw new Error(`The checkpoint was refused: ${committed.because}.`);
+      throw new Error(`The checkpoint was refused: ${committed.reason}.`);
     }
     await committed.durable;
     this.#own = actor;

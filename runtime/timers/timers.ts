@@ -130,13 +130,13 @@ export class Timers {
       if (before !== undefined) await before;
       const { name, due } = timer;
       const outcome = await host.deliver(timer.actor, timer.event, { timer: { name, due } });
-      if (outcome.accepted || outcome.because === 'not-accepted') return;
-      log.warn('A deadline could not be told; it is tried again.', {
+      if (outcome.accepted || outcome.reason === 'not-accepted') return;
+      log.warn('A timer could not be delivered; it is tried again.', {
         timer: keyOf(timer),
-        because: outcome.because,
+        reason: outcome.reason,
       });
     } catch (error) {
-      log.warn('A deadline could not be told; it is tried again.', {
+      log.warn('A timer could not be delivered; it is tried again.', {
         timer: keyOf(timer),
         ...describeFailure(error),
       });

@@ -64,10 +64,10 @@ export function storeContract(
       names: { take: ['n'], release: [] },
       counters: { c: 1 },
     };
-    t.deepEqual(await store.commit(stepOf(A, 3, everything)), { ok: false, because: 'stale' });
+    t.deepEqual(await store.commit(stepOf(A, 3, everything)), { ok: false, reason: 'stale' });
     await must(t, store, stepOf(A, 0));
-    t.deepEqual(await store.commit(stepOf(A, 0, everything)), { ok: false, because: 'stale' });
-    t.deepEqual(await store.commit(stepOf(A, 2, everything)), { ok: false, because: 'stale' });
+    t.deepEqual(await store.commit(stepOf(A, 0, everything)), { ok: false, reason: 'stale' });
+    t.deepEqual(await store.commit(stepOf(A, 2, everything)), { ok: false, reason: 'stale' });
     t.is((await store.load(A))?.revision, 1);
     t.deepEqual(await store.journal(A), []);
     t.deepEqual(await store.pendingEffects(A), []);
@@ -203,7 +203,7 @@ export function storeContract(
       ),
     );
     t.deepEqual(
-      outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.because)),
+      outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.reason)),
       many.map((_, n) => ['stale', 'taken', 'ok'][n % 3]),
     );
     t.deepEqual(await store.counters(''), { ok: 6 });
@@ -243,7 +243,7 @@ export function storeContract(
     t.is(await store.nextEffectDue(), undefined);
     t.deepEqual(await store.commit(stepOf(A, 2, { settles: effect.key, counters: { c: 1 } })), {
       ok: false,
-      because: 'duplicate',
+      reason: 'duplicate',
     });
     t.is((await store.load(A))?.revision, 2);
     t.deepEqual(await store.counters(''), {});
@@ -257,7 +257,7 @@ export function storeContract(
       store.commit(stepOf(A, 1, { settles: effect.key })),
     ]);
     t.deepEqual(
-      outcomes.map((outcome) => outcome.ok || outcome.because),
+      outcomes.map((outcome) => outcome.ok || outcome.reason),
       [true, 'duplicate'],
     );
   });
@@ -290,7 +290,7 @@ export function storeContract(
       );
       t.deepEqual(await store.commit(stepOf(A, 2, { settles: 'job/a/1/0' })), {
         ok: false,
-        because: 'duplicate',
+        reason: 'duplicate',
       });
     },
   );
@@ -300,7 +300,7 @@ export function storeContract(
     t.deepEqual(await store.holder('path:1'), A);
     t.deepEqual(await store.commit(stepOf(B, 0, { names: { take: ['path:3', 'path:1'], release: [] } })), {
       ok: false,
-      because: 'taken',
+      reason: 'taken',
       name: 'path:1',
       holder: A,
     });
@@ -318,7 +318,7 @@ export function storeContract(
       [A, B].map((actor) => store.commit(stepOf(actor, 0, { names: { take: ['n'], release: [] } }))),
     );
     t.deepEqual(
-      outcomes.map((outcome) => outcome.ok || outcome.because),
+      outcomes.map((outcome) => outcome.ok || outcome.reason),
       [true, 'taken'],
     );
   });
@@ -480,7 +480,7 @@ export function storeContract(
       t.deepEqual(await store.leaseEffects(10, 9, 'call/a'), []);
       t.is((await store.load(A))?.revision, 1);
       const late = await store.commit(stepOf(A, 1, { settles: first.key }));
-      t.like(late, { ok: false, because: 'duplicate' });
+      t.like(late, { ok: false, reason: 'duplicate' });
     },
   );
 
@@ -717,6 +717,6 @@ export function storeContract(
     t.deepEqual(await again.rows({ view: 'v', limit: 1 }), step.rows.put);
     t.deepEqual(await again.holder('n'), A);
     t.deepEqual(await again.counters(''), { c: 3 });
-    t.deepEqual(await again.commit(stepOf(A, 0)), { ok: false, because: 'stale' });
+    t.deepEqual(await again.commit(stepOf(A, 0)), { ok: false, reason: 'stale' });
   });
 }

@@ -102,7 +102,7 @@ scenario('a step whose answer is lost is found, and never stored twice', async (
   );
   const isStored = async () => (await room.query('SELECT 1 FROM actors WHERE revision = 1')).length === 2;
   while (!(await isStored())) await systemClock.sleep(10);
-  t.deepEqual(await store.commit(stepOf(A, 0, { counters: { c: 1 } })), { ok: false, because: 'stale' });
+  t.deepEqual(await store.commit(stepOf(A, 0, { counters: { c: 1 } })), { ok: false, reason: 'stale' });
   t.deepEqual(await store.counters(''), { c: 1 });
   t.is((await store.pendingEffects(A)).length, 1);
 });
@@ -237,7 +237,7 @@ scenario(
       t.true((await other.commit(stepOf(A, 1, { settles: 'job/a/1/0' }))).ok);
       t.deepEqual(await suspended.commit(stepOf(A, 2, { settles: 'job/a/1/1' })), {
         ok: false,
-        because: 'duplicate',
+        reason: 'duplicate',
       });
       t.true((await suspended.commit(stepOf(B, 0))).ok, 'it goes on with a new session');
       await suspended.deferEffect('job/a/1/1', 99, 'not its own any more');

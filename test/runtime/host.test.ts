@@ -7,12 +7,12 @@ test('an actor is created once', async (t) => {
   const { system } = makeWorld();
   const first = await system.create(T1, null);
   t.true(first.accepted);
-  t.deepEqual(await system.create(T1, null), { accepted: false, because: 'exists' });
+  t.deepEqual(await system.create(T1, null), { accepted: false, reason: 'exists' });
 });
 
 test('a message to nobody is answered as such', async (t) => {
   const { system } = makeWorld();
-  t.deepEqual(await system.send(T1, { type: 'ADD' }), { accepted: false, because: 'unknown-actor' });
+  t.deepEqual(await system.send(T1, { type: 'ADD' }), { accepted: false, reason: 'unknown-actor' });
   t.is(await system.read(T1), undefined);
   await t.throwsAsync(system.send({ kind: 'ghost', id: '1' }, { type: 'ADD' }), {
     code: 'actor.unknown-kind',
@@ -36,7 +36,7 @@ test('an unwanted event is refused with the actor as it is, and nothing is store
   const { system } = makeWorld();
   await system.create(T1, null);
   const outcome = await system.send(T1, { type: 'WAKE' });
-  t.like(outcome, { accepted: false, because: 'not-accepted', actor: { state: 'awake' } });
+  t.like(outcome, { accepted: false, reason: 'not-accepted', actor: { state: 'awake' } });
   t.is((await system.read(T1))?.revision, 1);
 });
 
@@ -44,7 +44,7 @@ test('a message with an id is consumed once', async (t) => {
   const { system } = makeWorld();
   await system.create(T1, null);
   t.true((await system.send(T1, { type: 'ADD' }, { id: 'm1' })).accepted);
-  t.like(await system.send(T1, { type: 'ADD' }, { id: 'm1' }), { accepted: false, because: 'duplicate' });
+  t.like(await system.send(T1, { type: 'ADD' }, { id: 'm1' }), { accepted: false, reason: 'duplicate' });
   t.is((await system.read(T1))?.context.count, 1);
 });
 
@@ -86,7 +86,7 @@ test('a name held by another actor refuses the step with its holder', async (t) 
   t.true((await system.send(T1, { type: 'CLAIM' })).accepted);
   t.deepEqual(await system.send(T2, { type: 'CLAIM' }), {
     accepted: false,
-    because: 'taken',
+    reason: 'taken',
     name: 'the-name',
     holder: T1,
   });
@@ -129,11 +129,11 @@ test('an actor that throws too often is stopped visibly, its neighbours are not,
   await t.throwsAsync(system.send(T1, { type: 'THROW' }));
   t.true((await system.read(T1))?.stopped);
   t.deepEqual((await store.load(T1))?.stopped, { at: clock.now(), error: 'this machine throws on purpose' });
-  t.like(await system.send(T1, { type: 'ADD' }), { accepted: false, because: 'stopped' });
+  t.like(await system.send(T1, { type: 'ADD' }), { accepted: false, reason: 'stopped' });
   t.true((await system.send(T2, { type: 'ADD' })).accepted);
   t.true((await system.restart(T1)).accepted);
   t.true((await system.send(T1, { type: 'ADD' })).accepted);
-  t.like(await system.restart(T1), { accepted: false, because: 'not-accepted' });
+  t.like(await system.restart(T1), { accepted: false, reason: 'not-accepted' });
 });
 
 test('throws spread over more than the window are forgiven', async (t) => {

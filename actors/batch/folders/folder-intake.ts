@@ -41,8 +41,8 @@ export class FolderIntake {
     if (isOwned(rows)) return 'active';
     const outcome = await this.#dependencies.maker.create(this.#job(folder, file, 'watcher'));
     if (!outcome.accepted) {
-      if (outcome.because === 'taken') return 'active';
-      throw new Fatal('internal', `The job was refused: ${outcome.because}.`);
+      if (outcome.reason === 'taken') return 'active';
+      throw new Fatal('internal', `The job was refused: ${outcome.reason}.`);
     }
     await this.#removeProcessedPath(rows, file);
     return 'enqueued';
@@ -58,7 +58,7 @@ export class FolderIntake {
     // Most files of a rescan have a job: a read costs a tenth of a rejected create.
     if (isOwned(rows)) return undefined;
     const outcome = await this.#dependencies.maker.create(this.#job(folder, file, 'rescan'));
-    if (!outcome.accepted && outcome.because === 'taken') return undefined;
+    if (!outcome.accepted && outcome.reason === 'taken') return undefined;
     const { actor, durable } = accepted(outcome);
     await this.#removeProcessedPath(rows, file);
     await durable;

@@ -57,8 +57,8 @@ export class EventLog implements SystemEvents {
   /** Resolves when visible. Idempotent per id. */
   async record(event: SystemEventContext, id: string): Promise<void> {
     const outcome = await this.#dependencies.system.create({ kind: SYSTEM_EVENT, id }, event);
-    if (outcome.accepted || outcome.because === 'exists') return;
-    throw new Fatal('internal', `The event was refused: ${outcome.because}.`);
+    if (outcome.accepted || outcome.reason === 'exists') return;
+    throw new Fatal('internal', `The event was refused: ${outcome.reason}.`);
   }
 
   async recordSession(kind: 'LoggedIn' | 'LoggedOut', operator: string, address: string): Promise<void> {

@@ -93,7 +93,7 @@ async function clearBatch(
   const refused = clearable.filter((_, index) => {
     const outcome = outcomes[index];
     // Another request may have deleted it in the meantime.
-    return outcome?.accepted === false && outcome.because !== 'unknown-actor';
+    return outcome?.accepted === false && outcome.reason !== 'unknown-actor';
   });
   const staying = [...looks.filter((look) => look.may === 'stay'), ...refused].map(({ id }) => id);
   return { deleted, kept: staying.length, staying };

@@ -57,8 +57,8 @@ export class JobFactory {
 /** Returns the step of a new job or throws the refusal. */
 export function accepted(outcome: StepOutcome): Extract<StepOutcome, { readonly accepted: true }> {
   if (outcome.accepted) return outcome;
-  if (outcome.because === 'taken') {
+  if (outcome.reason === 'taken') {
     throw new Refusal('job.already-processing', `Job ${outcome.holder.id} has this file.`);
   }
-  throw new Fatal('internal', `The job was refused: ${outcome.because}.`);
+  throw new Fatal('internal', `The job was refused: ${outcome.reason}.`);
 }

@@ -199,7 +199,7 @@ export class JobService implements Jobs {
     const { maker, uploadKeys } = this.#dependencies;
     for (let tries = 1; ; tries += 1) {
       const outcome = await maker.create({ ...job, uploadKey });
-      if (outcome.accepted || outcome.because !== 'taken' || uploadKey === null) return { outcome };
+      if (outcome.accepted || outcome.reason !== 'taken' || uploadKey === null) return { outcome };
       if (outcome.name !== uploadKeyName(uploadKey) || tries === MAX_KEY_ATTEMPTS) return { outcome };
       const found = await uploadKeys.find(uploadKey);
       if (found) return { found };

@@ -70,8 +70,8 @@ export class PipelineService implements PipelineControl {
   }): Promise<PipelineView> {
     const outcome = await this.#dependencies.system.send(PIPELINE_ADDRESS, event);
     if (outcome.accepted) await outcome.durable;
-    else if (outcome.because !== 'not-accepted') {
-      throw new Fatal('internal', `The pipeline did not take the message: ${outcome.because}.`);
+    else if (outcome.reason !== 'not-accepted') {
+      throw new Fatal('internal', `The pipeline did not take the message: ${outcome.reason}.`);
     }
     return this.state();
   }

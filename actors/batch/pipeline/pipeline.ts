@@ -214,9 +214,9 @@ export class Pipeline {
   async #sendClaim(id: string, profile: string): Promise<void> {
     const type = this.#dependencies.remote.serves(profile) ? 'CLAIM_REMOTE' : 'CLAIM';
     const outcome = await this.#dependencies.system.send({ kind: JOB, id }, { type });
-    if (outcome.accepted || outcome.because === 'not-accepted') return;
+    if (outcome.accepted || outcome.reason === 'not-accepted') return;
     this.#unclaimable.add(id);
-    this.#dependencies.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.because });
+    this.#dependencies.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.reason });
   }
 
   /** Finds jobs in flight that recovery could not end because their actor is stopped. */

@@ -159,8 +159,8 @@ function refused(
   const transient = status >= 500 || TRANSIENT_STATUSES.has(status);
   const pause = retryAfterOf(retryAfter);
   const firstLine = said.split('\n', 1)[0]?.slice(0, 200) ?? '';
-  const because = firstLine === '' ? '' : `: ${firstLine}`;
-  return new RemoteFailure(operation, `The remote portal answered ${status} (${operation})${because}`, {
+  const detail = firstLine === '' ? '' : `: ${firstLine}`;
+  return new RemoteFailure(operation, `The remote portal answered ${status} (${operation})${detail}`, {
     transient,
     ...(transient && pause !== undefined && { retryAfter: pause }),
   });

@@ -53,8 +53,8 @@ async function enqueue(
   };
   const created = await system.create(jobDeliveryAddress(webhook.id, jobId), input);
   if (created.accepted) return created.durable;
-  if (created.because === 'exists') return;
-  throw new Retryable('webhook.not-stored', `The webhook delivery was refused: ${created.because}.`);
+  if (created.reason === 'exists') return;
+  throw new Retryable('webhook.not-stored', `The webhook delivery was refused: ${created.reason}.`);
 }
 
 /**

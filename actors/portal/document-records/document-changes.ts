@@ -17,21 +17,21 @@ type AcceptedOutcome = Extract<StepOutcome, { readonly accepted: true }>;
 
 /**
  * Resolves once the step is durable.
- * @param because returns the refusal for a document whose state does not accept the message
- * @throws {PortalRefusal} `DocumentNotFound`, `DocumentIsDeleted`, `ServiceBusy`, and those of `because`
+ * @param refusal returns the refusal for a document whose state does not accept the message
+ * @throws {PortalRefusal} `DocumentNotFound`, `DocumentIsDeleted`, `ServiceBusy`, and those of `refusal`
  */
 export async function sendToDocument(
   system: ActorSystem,
   id: DocumentId,
   word: DocumentRequest,
-  because: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
+  refusal: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
 ): Promise<DocumentActor> {
   const outcome = await system.send(documentAddress(id), word);
   if (outcome.accepted) {
     await outcome.durable;
     return actorOf(outcome);
   }
-  throw refusalOf(outcome, because);
+  throw refusalOf(outcome, refusal);
 }
 
 export function actorOf({ actor }: Pick<AcceptedOutcome, 'actor'>): DocumentActor {
@@ -40,12 +40,12 @@ export function actorOf({ actor }: Pick<AcceptedOutcome, 'actor'>): DocumentActo
 
 export function refusalOf(
   outcome: Exclude<StepOutcome, AcceptedOutcome>,
-  because: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
+  refusal: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
 ): PortalRefusal {
   if (!('actor' in outcome)) return new PortalRefusal('DocumentNotFound');
-  if (outcome.because === 'stopped') return new PortalRefusal('ServiceBusy');
+  if (outcome.reason === 'stopped') return new PortalRefusal('ServiceBusy');
   if (outcome.actor.state === 'Deleted') return new PortalRefusal('DocumentIsDeleted');
-  const why = because(outcome.actor);
+  const why = refusal(outcome.actor);
   return typeof why === 'string' ? new PortalRefusal(why) : why;
 }
 

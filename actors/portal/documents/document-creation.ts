@@ -317,7 +317,7 @@ export class DocumentCreation {
       await outcome.durable;
       return outcome.actor.context;
     }
-    const there = outcome.because === 'exists' ? await system.read(address) : undefined;
+    const there = outcome.reason === 'exists' ? await system.read(address) : undefined;
     if (there === undefined) throw new PortalRefusal('ServiceBusy');
     return there.context;
   }

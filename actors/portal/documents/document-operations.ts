@@ -249,7 +249,7 @@ async function act(
 ): Promise<string | undefined> {
   const outcome = await system.send(documentAddress(id), messageOf(operation), { id: operationId });
   if (outcome.accepted) await outcome.durable;
-  else if (outcome.because !== 'duplicate')
+  else if (outcome.reason !== 'duplicate')
     return refusalOf(outcome, operation.action === 'Cancel' ? cannotCancel : wrongStatus).code;
   return undefined;
 }

@@ -329,11 +329,11 @@ export class DocumentService implements PortalDocuments {
     tenant: Tenant,
     id: DocumentId,
     word: DocumentRequest,
-    because: Parameters<typeof sendToDocument>[3] = wrongStatus,
+    refusal: Parameters<typeof sendToDocument>[3] = wrongStatus,
   ): Promise<void> {
     await this.#present(tenant, id);
     const doneBy = applicationPrincipal(tenant);
-    await sendToDocument(this.#dependencies.system, id, { ...word, doneBy }, because);
+    await sendToDocument(this.#dependencies.system, id, { ...word, doneBy }, refusal);
   }
 
   async #folderOf(tenant: Tenant, { context }: DocumentActor): Promise<FolderView | null> {

@@ -229,12 +229,12 @@ export class Drafts implements DocumentDrafts {
       await told.durable;
       return { ...told.actor.context, id: draft.id, status: told.actor.state as DraftItem['status'] };
     }
-    if (told.because === 'not-accepted')
+    if (told.reason === 'not-accepted')
       throw new PortalRefusal(
         'InvalidDocumentStatus',
         'The draft is being sent, or was sent. Send it again to get its documents.',
       );
-    throw new PortalRefusal(told.because === 'unknown-actor' ? 'DocumentDraftNotFound' : 'ServiceBusy');
+    throw new PortalRefusal(told.reason === 'unknown-actor' ? 'DocumentDraftNotFound' : 'ServiceBusy');
   }
 
   async #existing(organization: string, id: string): Promise<StoredDraft> {

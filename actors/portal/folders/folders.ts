@@ -181,7 +181,7 @@ export class Folders implements PortalFolders {
       await made.durable;
       return { id, name: given.name, parentId: given.parentId };
     }
-    if (made.because === 'taken') return undefined;
+    if (made.reason === 'taken') return undefined;
     throw new PortalRefusal('ServiceBusy');
   }
 

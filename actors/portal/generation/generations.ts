@@ -190,7 +190,7 @@ export class Generations implements PortalGenerations {
     // JSON drops undefined members, which are not stored.
     const input = JSON.parse(JSON.stringify({ ...base, folderId: folder })) as GenerationInput;
     const made = await system.create({ kind: GENERATION, id }, input);
-    if (!made.accepted && made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
+    if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
     if (made.accepted) await made.durable;
     return this.get(tenant, id);
   }

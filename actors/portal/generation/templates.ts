@@ -294,7 +294,7 @@ export class Templates implements DocumentTemplates {
     const template = await this.#existing(organization.id, id);
     const told = await this.#dependencies.system.send({ kind: TEMPLATE, id: template.id }, message);
     if (!told.accepted)
-      throw new PortalRefusal(told.because === 'unknown-actor' ? 'TemplateNotFound' : 'ServiceBusy');
+      throw new PortalRefusal(told.reason === 'unknown-actor' ? 'TemplateNotFound' : 'ServiceBusy');
     await told.durable;
     return { ...told.actor.context, id: template.id };
   }

@@ -89,7 +89,7 @@ export interface MailsDependencies {
 export async function createMail(system: ActorSystem, id: string, input: MailInput): Promise<void> {
   const outcome = await system.create({ kind: MAIL, id }, input);
   if (outcome.accepted) return outcome.durable;
-  if (outcome.because !== 'exists') throw new Fatal('internal', `The mail was refused: ${outcome.because}.`);
+  if (outcome.reason !== 'exists') throw new Fatal('internal', `The mail was refused: ${outcome.reason}.`);
 }
 
 export class Mails implements PortalMails, OperatorMails {

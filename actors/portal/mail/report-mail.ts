@@ -29,7 +29,7 @@ export function reportMailHandler(): EffectHandler<ReportMailEffect> {
           { id: `${key}/${index}` },
         );
         if (outcome.accepted) await outcome.durable;
-        else if (outcome.because === 'stopped')
+        else if (outcome.reason === 'stopped')
           throw new Retryable('document.stopped', `The document ${document.id} takes no messages.`);
       }
       return null;

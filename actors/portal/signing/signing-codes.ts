@@ -69,7 +69,7 @@ export class SigningCodes {
     const { system, clock } = this.#dependencies;
     const address = codesAddress(holder);
     const made = await system.create(address, { ...holder });
-    if (!made.accepted && made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
+    if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
     const outcome = await system.send(address, { type: 'SEND', resend, notice });
     if (outcome.accepted) return outcome.durable;
     if (!('actor' in outcome)) throw new PortalRefusal('ServiceBusy');

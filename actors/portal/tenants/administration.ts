@@ -187,7 +187,7 @@ export class Administration implements PortalAdministration {
       { kind: ORGANIZATION, id: organization },
       { type: 'ADD_SECRET', applicationId: application, id, ...options, ...existingOf(secret) },
     );
-    if (!told.accepted && told.because === 'not-accepted') {
+    if (!told.accepted && told.reason === 'not-accepted') {
       const now = (await this.#read(organization)).applications.find(({ id: one }) => one === application);
       if (now !== undefined) throw keyLimitReached(now.secrets);
     }
@@ -257,8 +257,8 @@ async function settle(
   refusal: 'NameTaken' | 'LimitExceeded' | 'ApplicationNotFound' | 'ServiceBusy',
 ): Promise<void> {
   if (outcome.accepted) return outcome.durable;
-  if (outcome.because === 'taken') throw new PortalRefusal('NameTaken');
-  throw new PortalRefusal(outcome.because === 'not-accepted' ? refusal : 'ServiceBusy');
+  if (outcome.reason === 'taken') throw new PortalRefusal('NameTaken');
+  throw new PortalRefusal(outcome.reason === 'not-accepted' ? refusal : 'ServiceBusy');
 }
 
 /** Stored form of a secret. */

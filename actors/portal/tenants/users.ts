@@ -171,7 +171,7 @@ export class UserDirectory implements PortalUsers {
     if (known === undefined) return userOf(await this.#create(profile, subject, []));
     if (known.subject !== null && known.subject !== subject) throw new PortalRefusal('NameTaken');
     const told = await this.#send(known.id, { type: 'DESCRIBE', subject, profile });
-    if (!told.accepted) throw new PortalRefusal(told.because === 'taken' ? 'NameTaken' : 'UserNotFound');
+    if (!told.accepted) throw new PortalRefusal(told.reason === 'taken' ? 'NameTaken' : 'UserNotFound');
     await told.durable;
     return userOf({ ...known, ...profile, subject });
   }

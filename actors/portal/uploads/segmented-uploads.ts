@@ -169,7 +169,7 @@ export class SegmentedUploads {
       name: cleanName(file.name),
       contentType: cleanContentType(file.contentType),
     });
-    if (!told.accepted) return this.#refused(id, told.because);
+    if (!told.accepted) return this.#refused(id, told.reason);
     await told.durable;
     const context = told.actor.context;
     return isWhole(context) ? this.#wholeOrMade(id, context) : undefined;
@@ -205,11 +205,11 @@ export class SegmentedUploads {
   }
 
   /** Another request sent the last segment meanwhile, or this one does not fit the others. */
-  async #refused(id: UploadId, because: string): Promise<CompletedUpload> {
+  async #refused(id: UploadId, reason: string): Promise<CompletedUpload> {
     const actor = await this.#dependencies.system.read({ kind: SEGMENTED_UPLOAD, id });
     if (actor?.state === 'Done') return { made: id };
-    if (actor === undefined || because === 'gone') throw new PortalRefusal('NotFound');
-    if (because !== 'not-accepted') throw new PortalRefusal('ServiceBusy');
+    if (actor === undefined || reason === 'gone') throw new PortalRefusal('NotFound');
+    if (reason !== 'not-accepted') throw new PortalRefusal('ServiceBusy');
     const { total } = actor.context;
     throw badRange(`The piece does not fit the ones before; they are of ${total} bytes in all.`);
   }

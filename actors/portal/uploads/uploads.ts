@@ -202,7 +202,7 @@ export class Uploads implements PortalUploads {
     if (!(await blobs.touchUnlessRecent(upload.blob))) throw notFound(id);
     const made = await system.create({ kind: UPLOAD, id }, upload);
     if (made.accepted) await made.durable;
-    else if (made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
+    else if (made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
   }
 
   /** Path with a ticket that shows an upload without a key. */
@@ -249,7 +249,7 @@ export class Uploads implements PortalUploads {
     };
     const made = await system.create({ kind: UPLOAD, id }, { ...context, blob: { ...blob } } satisfies Json);
     if (made.accepted) await made.durable;
-    else if (made.because !== 'exists') throw new PortalRefusal('ServiceBusy');
+    else if (made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
     return this.#view({ ...context, blob, id });
   }
 }

@@ -133,8 +133,8 @@ async function put(
     const told = await system.send(address, { type: 'ENQUEUE', deliveries: [delivery] });
     if (told.accepted) return told.durable;
     // Known already: somebody did this effect, or this part of it, before.
-    if (told.because === 'not-accepted' || told.because === 'duplicate') return;
-    if (told.because !== 'unknown-actor') break;
+    if (told.reason === 'not-accepted' || told.reason === 'duplicate') return;
+    if (told.reason !== 'unknown-actor') break;
     const lane: WebhookQueueInput = {
       organizationId: document.organizationId,
       webhookId: webhookId as WebhookId,

@@ -117,9 +117,9 @@ export function filledField(
   for (const widget of [field, ...unchangedWidgets(pair, survey, field)]) {
     const judged = judgeAppearance(pair, widget, places.get(widget.number));
     if (judged.status === 'forbidden')
-      return forbidden(`gave the field ${name} an appearance that ${judged.because}`);
+      return forbidden(`gave the field ${name} an appearance that ${judged.reason}`);
     if (judged.status === 'undecided')
-      undecided = `The appearance of the filled field ${name} ${judged.because}.`;
+      undecided = `The appearance of the filled field ${name} ${judged.reason}.`;
   }
   return { kind: 'form', field: name, description, ...(undecided === undefined ? {} : { undecided }) };
 }

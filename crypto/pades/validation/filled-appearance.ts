@@ -28,15 +28,15 @@ import type { SurveyedField, SurveyedPage } from './survey.ts';
 
 export type AppearanceJudgement =
   | { readonly status: 'faithful' }
-  /** `because` completes `gave the field X an appearance that …`. */
-  | { readonly status: 'forbidden' | 'undecided'; readonly because: string };
+  /** `reason` completes `gave the field X an appearance that …`. */
+  | { readonly status: 'forbidden' | 'undecided'; readonly reason: string };
 
 /** Pages that list a field; undefined: none. */
 type Pages = ReadonlySet<SurveyedPage> | undefined;
 
 const FAITHFUL: AppearanceJudgement = { status: 'faithful' };
-const forbids = (because: string): AppearanceJudgement => ({ status: 'forbidden', because });
-const leavesOpen = (because: string): AppearanceJudgement => ({ status: 'undecided', because });
+const forbids = (reason: string): AppearanceJudgement => ({ status: 'forbidden', reason });
+const leavesOpen = (reason: string): AppearanceJudgement => ({ status: 'undecided', reason });
 
 /** Most lines and boxes of a field without combs. */
 const MAX_PATHS = 16;
@@ -111,10 +111,10 @@ function judgeSigned(
   if (judged.status !== 'forbidden') return judged;
   const rectangle = boxOf(pair.after.pdf, dict.get('Rect'));
   if (!isButton || rectangle === undefined || isSmall(rectangle) || pages === undefined)
-    return leavesOpen(judged.because);
+    return leavesOpen(judged.reason);
   const boxes = paintedBoxes(pair, number, rectangle);
   const covered = coveredOnAny(pair, pages, field, boxes);
-  return covered === 'content' ? forbids('hides what was there') : leavesOpen(judged.because);
+  return covered === 'content' ? forbids('hides what was there') : leavesOpen(judged.reason);
 }
 
 /**

@@ -21,14 +21,14 @@ import {
 export function refusal(tables: Tables, plan: StepPlan): Exclude<Committed, { ok: true }> | undefined {
   const { actor: own, basedOn, settles } = plan;
   const fresh = basedOn === 0 ? !tables.actors.doesExist(own) : tables.actors.doesExist(own, basedOn);
-  if (!fresh) return { ok: false, because: 'stale' };
+  if (!fresh) return { ok: false, reason: 'stale' };
   if (settles !== undefined && !tables.effects.doesExist(effectKey(settles))) {
-    return { ok: false, because: 'duplicate' };
+    return { ok: false, reason: 'duplicate' };
   }
   for (const name of plan.take ?? NONE) {
     const holder = tables.names.get([name]);
     if (holder !== undefined && holder !== holderValue(own)) {
-      return { ok: false, because: 'taken', name, holder: JSON.parse(holder) };
+      return { ok: false, reason: 'taken', name, holder: JSON.parse(holder) };
     }
   }
   return undefined;

@@ -110,11 +110,9 @@ export class MemoryDatabase implements SessionStatements, CommitStatements, Chan
     const stored = steps.filter((_, at) => committed[at]?.ok).map(({ step }) => changeText(step));
     if (hasOthers && stored.length > 0) this.#changes.push({ session: token, steps: stored });
     return {
-      outcomes: committed.map((one) => (one.ok ? 'ok' : one.because)),
-      taken_names: committed.map((one) =>
-        !one.ok && one.because === 'taken' ? Buffer.from(one.name) : null,
-      ),
-      holders: committed.map((one) => (!one.ok && one.because === 'taken' ? actorKey(one.holder) : null)),
+      outcomes: committed.map((one) => (one.ok ? 'ok' : one.reason)),
+      taken_names: committed.map((one) => (!one.ok && one.reason === 'taken' ? Buffer.from(one.name) : null)),
+      holders: committed.map((one) => (!one.ok && one.reason === 'taken' ? actorKey(one.holder) : null)),
       change: hasOthers && stored.length > 0 ? this.#changes.length : null,
     };
   }

@@ -102,7 +102,7 @@ function storeOf(
     actors: (query) => ask((store) => store.actors(query)),
     async commit(step: Step): Promise<Committed> {
       const committed = await committer.commit(step);
-      const isSettled = committed.ok || committed.because === 'duplicate';
+      const isSettled = committed.ok || committed.reason === 'duplicate';
       if (step.settles !== null && isSettled) leases.end(step.settles);
       return committed;
     },

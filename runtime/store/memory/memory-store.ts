@@ -96,12 +96,12 @@ export class MemoryStore implements ActorStore {
   #refusal(step: Step): Exclude<Committed, { ok: true }> | undefined {
     const { address } = step.actor;
     if ((this.#tables.actors.get(nameOf(address))?.revision ?? 0) !== step.basedOn)
-      return { ok: false, because: 'stale' };
-    if (step.settles !== null && !this.#maySettle(step.settles)) return { ok: false, because: 'duplicate' };
+      return { ok: false, reason: 'stale' };
+    if (step.settles !== null && !this.#maySettle(step.settles)) return { ok: false, reason: 'duplicate' };
     for (const name of step.names.take) {
       const holder = this.#tables.names.get(name);
       if (holder !== undefined && nameOf(holder) !== nameOf(address)) {
-        return { ok: false, because: 'taken', name, holder };
+        return { ok: false, reason: 'taken', name, holder };
       }
     }
     return undefined;

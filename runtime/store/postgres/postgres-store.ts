@@ -99,7 +99,7 @@ class PostgresStore extends PostgresWork implements ActorStore {
 
   async commit(step: Step): Promise<Committed> {
     const committed = await this.#committer.commit(step);
-    const isSettled = committed.ok || committed.because === 'duplicate';
+    const isSettled = committed.ok || committed.reason === 'duplicate';
     if (step.settles !== null && isSettled) this.leases.end(step.settles);
     return committed;
   }

@@ -173,11 +173,11 @@ export function parseChange(text: string): Step {
 export function outcomeOf(row: CommitRow, index: number, durable: Promise<void>): Committed {
   const outcome = row.outcomes[index];
   if (outcome === 'ok') return { ok: true, durable };
-  if (outcome !== 'taken') return { ok: false, because: outcome ?? 'stale' };
+  if (outcome !== 'taken') return { ok: false, reason: outcome ?? 'stale' };
   const [kind, id] = decodeKey(row.holders[index] ?? Buffer.alloc(0));
   return {
     ok: false,
-    because: 'taken',
+    reason: 'taken',
     name: row.taken_names[index]?.toString() ?? '',
     holder: { kind: String(kind), id: String(id) },
   };

@@ -248,7 +248,7 @@ test('a responder that does not say that nobody need look at it needs a CRL, and
     t.is(judge(evidence).status, 'good');
     const unknown = judge({ ...evidence, crls: [] });
     t.regex(
-      unknown.status === 'unknown' ? unknown.because : '',
+      unknown.status === 'unknown' ? unknown.reason : '',
       /responder of an OCSP answer has no revocation answer/,
     );
     authority.revoke(authority.pki.issuing.responder.certificate, Date.now() - 60_000);

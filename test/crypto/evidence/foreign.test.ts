@@ -44,7 +44,7 @@ function wanted(entry: 'good' | 'revoked' | 'absent', kind: 'ocsp' | 'crl'): Rev
 }
 
 function agree(t: ExecutionContext, status: RevocationStatus, expected: RevocationStatus['status']): void {
-  t.is(status.status, expected, status.status === 'unknown' ? status.because : '');
+  t.is(status.status, expected, status.status === 'unknown' ? status.reason : '');
   if (status.status === 'revoked') {
     t.deepEqual(status.revocation, { at: AT - DAY, reason: 'keyCompromise' });
   }

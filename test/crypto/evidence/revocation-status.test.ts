@@ -65,7 +65,7 @@ function judge(parts: Partial<Evidence>, at = AT, certificate = signer, now?: nu
 }
 
 function reasonOf(status: RevocationStatus): string {
-  return status.status === 'unknown' ? status.because : status.status;
+  return status.status === 'unknown' ? status.reason : status.status;
 }
 
 test('a good answer of either kind says so, and what it rests on', (t) => {

@@ -43,7 +43,7 @@ function reason(leaf: Made, others: readonly Made[], anchors: readonly Made[], a
     anchors: anchors.map(({ certificate }) => certificate),
     at,
   });
-  return result.ok ? `path of ${result.path.length}` : result.because;
+  return result.ok ? `path of ${result.path.length}` : result.reason;
 }
 
 const root = make('root');
@@ -134,8 +134,8 @@ test('every way to an anchor is found, those whose key identifier fits first', (
     others: [namesake, one, two].map(({ certificate }) => certificate),
     anchors: [root, otherRoot].map(({ certificate }) => certificate),
   };
-  const { paths, because } = findPaths(request);
-  t.is(because, undefined);
+  const { paths, reason } = findPaths(request);
+  t.is(reason, undefined);
   t.deepEqual(
     paths.map((path) => path[1]?.fingerprint).sort(),
     [one.certificate.fingerprint, two.certificate.fingerprint].sort(),

@@ -54,7 +54,7 @@ interface Attack {
   readonly what: string;
   readonly honest: () => string;
   readonly attack: () => string;
-  readonly because: SubIndication;
+  readonly subIndication: SubIndication;
   /** Finding type that must fail. */
   readonly type: string;
 }
@@ -64,7 +64,7 @@ const ATTACKS: readonly Attack[] = [
     what: 'the signed element moved aside, another with the same Id in its place',
     honest: byId,
     attack: () => swap(swap(byId(), PAY, EVIL), '</r>', `<aside>${PAY}</aside></r>`),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
@@ -72,7 +72,7 @@ const ATTACKS: readonly Attack[] = [
     honest: byId,
     attack: () =>
       swap(swap(byId(), PAY, EVIL), '</ds:Signature>', `<ds:Object>${PAY}</ds:Object></ds:Signature>`),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
@@ -84,7 +84,7 @@ const ATTACKS: readonly Attack[] = [
         '</ds:Signature>',
         `<ds:Object>${PAY}</ds:Object></ds:Signature>`,
       ),
-    because: 'SIG_CONSTRAINTS_FAILURE',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
     type: 'scope.detour',
   },
   {
@@ -92,7 +92,7 @@ const ATTACKS: readonly Attack[] = [
     honest: whole,
     attack: () =>
       `<r><pay>999</pay>${swap(signatureIn(whole()), '</ds:Signature>', `<ds:Object><r>${PAY}</r></ds:Object></ds:Signature>`)}</r>`,
-    because: 'HASH_FAILURE',
+    subIndication: 'HASH_FAILURE',
     type: 'digest.content',
   },
   {
@@ -112,7 +112,7 @@ const ATTACKS: readonly Attack[] = [
       });
       return `<w><r>999</r>${signature}<aside>${data}</aside></w>`;
     },
-    because: 'SIG_CONSTRAINTS_FAILURE',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
     type: 'reference.position',
   },
   {
@@ -127,28 +127,28 @@ const ATTACKS: readonly Attack[] = [
         `<ds:Object>${properties()}</ds:Object></ds:Signature>`,
       );
     },
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.properties',
   },
   {
     what: 'an identifier given twice by attributes of different names',
     honest: byId,
     attack: () => swap(byId(), '<r>', '<r><pay ID="p">999</pay>'),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
     what: 'an identifier given twice, once by xml:id',
     honest: byId,
     attack: () => swap(byId(), '<r>', '<r><pay xml:id="p">999</pay>'),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
     what: 'the identifier of the signature given a second time, so that its properties point elsewhere',
     honest: whole,
     attack: () => whole('<x Id="sig"></x>'),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'ids.unique',
   },
   {
@@ -161,14 +161,14 @@ const ATTACKS: readonly Attack[] = [
           '<x:stylesheet xmlns:x="http://www.w3.org/1999/XSL/Transform" version="1.0"></x:stylesheet>',
         ),
       ),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
     what: 'an XPath transform that selects next to nothing',
     honest: () => withTransform(transform(XPATH, '<ds:XPath>not(ancestor-or-self::ds:Signature)</ds:XPath>')),
     attack: () => withTransform(transform(XPATH, '<ds:XPath>self::nothing</ds:XPath>')),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
@@ -178,21 +178,21 @@ const ATTACKS: readonly Attack[] = [
       withTransform(
         transform(XPATH, '<ds:XPath>not(ancestor-or-self::ds:Signature or ancestor-or-self::pay)</ds:XPath>'),
       ),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
     what: 'an XPath filter that subtracts content',
     honest: () => withTransform(filter('/descendant::ds:Signature')),
     attack: () => withTransform(filter('/descendant::pay')),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
     what: 'an XPath filter that keeps signatures only',
     honest: () => withTransform(filter('//ds:Signature')),
     attack: () => withTransform(filter('//ds:Signature', 'intersect')),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
@@ -205,14 +205,14 @@ const ATTACKS: readonly Attack[] = [
           `<f:XPath xmlns:f="${FILTER}" xmlns:e="urn:evil" Filter="subtract">//e:Signature</f:XPath>`,
         ),
       ),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
     what: 'canonicalization twice, so that its bytes are read as another document',
     honest: whole,
     attack: () => withTransform(transform(EXC)),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   ...[
@@ -227,7 +227,7 @@ const ATTACKS: readonly Attack[] = [
       what: `a reference to ${uri}`,
       honest: whole,
       attack: () => whole(PAY, { references: [{ uri, data: 'x', transforms: '' }] }),
-      because: 'SIGNED_DATA_NOT_FOUND',
+      subIndication: 'SIGNED_DATA_NOT_FOUND',
       type: 'reference.outside',
     }),
   ),
@@ -235,14 +235,14 @@ const ATTACKS: readonly Attack[] = [
     what: 'a reference that names nothing',
     honest: whole,
     attack: () => whole(PAY, { references: [{ data: 'x', transforms: '' }] }),
-    because: 'SIGNED_DATA_NOT_FOUND',
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
     type: 'reference.outside',
   },
   {
     what: 'an XPointer that selects by content',
     honest: () => byId({ references: [{ uri: "#xpointer(id('p'))", data: PAY }] }),
     attack: () => byId({ references: [{ uri: '#xpointer(//pay[1])', data: PAY }] }),
-    because: 'SIGNED_DATA_NOT_FOUND',
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
     type: 'reference.data',
   },
   {
@@ -251,49 +251,49 @@ const ATTACKS: readonly Attack[] = [
       `<r><pay Id="\u00e9">1</pay>${forge({ references: [{ uri: '#\u00e9', data: '<pay Id="\u00e9">1</pay>' }] })}</r>`,
     attack: () =>
       `<r><pay Id="e\u0301">1</pay>${forge({ references: [{ uri: '#\u00e9', data: '<pay Id="\u00e9">1</pay>' }] })}</r>`,
-    because: 'SIGNED_DATA_NOT_FOUND',
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
     type: 'reference.data',
   },
   {
     what: 'a byte order mark in the middle of the text',
     honest: whole,
     attack: () => swap(whole(), '>100<', '>1\uFEFF00<'),
-    because: 'HASH_FAILURE',
+    subIndication: 'HASH_FAILURE',
     type: 'digest.content',
   },
   {
     what: 'a namespace redefined where it is used',
     honest: () => whole('<a:pay xmlns:a="urn:a">100</a:pay>'),
     attack: () => swap(whole('<a:pay xmlns:a="urn:a">100</a:pay>'), 'xmlns:a="urn:a"', 'xmlns:a="urn:b"'),
-    because: 'HASH_FAILURE',
+    subIndication: 'HASH_FAILURE',
     type: 'digest.content',
   },
   {
     what: 'a default namespace put around the document',
     honest: whole,
     attack: () => swap(whole(), '<r>', '<r xmlns="urn:evil">'),
-    because: 'HASH_FAILURE',
+    subIndication: 'HASH_FAILURE',
     type: 'digest.content',
   },
   {
     what: 'a document type declaration with an entity',
     honest: whole,
     attack: () => `<!DOCTYPE r [<!ENTITY e "999">]>${whole()}`,
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.xml',
   },
   {
     what: 'a reference to an entity nobody declared',
     honest: whole,
     attack: () => swap(whole(), '>100<', '>&e;<'),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.xml',
   },
   {
     what: 'a keyed hash made with the public certificate',
     honest: whole,
     attack: () => whole(PAY, { method: 'http://www.w3.org/2001/04/xmldsig-more#hmac-sha256' }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'algorithm.signature',
   },
   {
@@ -305,14 +305,14 @@ const ATTACKS: readonly Attack[] = [
         parameters: '<ds:HMACOutputLength>1</ds:HMACOutputLength>',
         value: 'gA==',
       }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'algorithm.signature',
   },
   {
     what: 'a parameter in a signature algorithm that takes none',
     honest: whole,
     attack: () => whole(PAY, { parameters: '<ds:HMACOutputLength>0</ds:HMACOutputLength>' }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'algorithm.signature',
   },
   {
@@ -323,7 +323,7 @@ const ATTACKS: readonly Attack[] = [
         keyInfo:
           '<ds:KeyInfo><ds:KeyValue><ds:RSAKeyValue><ds:Modulus>AQ==</ds:Modulus><ds:Exponent>Aw==</ds:Exponent></ds:RSAKeyValue></ds:KeyValue></ds:KeyInfo>',
       }),
-    because: 'NO_SIGNING_CERTIFICATE_FOUND',
+    subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
     type: 'certificate.signer',
   },
   {
@@ -333,7 +333,7 @@ const ATTACKS: readonly Attack[] = [
       whole(PAY, {
         keyInfo: `<ds:KeyInfo><ds:X509Data><ds:X509Certificate>${pki().stranger().certificate.toString('base64')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`,
       }),
-    because: 'NO_SIGNING_CERTIFICATE_FOUND',
+    subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
     type: 'certificate.binding',
   },
   {
@@ -345,14 +345,14 @@ const ATTACKS: readonly Attack[] = [
         properties: goodProperties('sig', ['sig-r0'], { signer: pki().stranger() }),
         propertiesSigned: false,
       }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.properties',
   },
   {
     what: 'a reference without a digest',
     honest: whole,
     attack: () => whole(PAY, { references: [{ uri: '', data: '', digestValue: '' }] }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.signature',
   },
   {
@@ -360,28 +360,28 @@ const ATTACKS: readonly Attack[] = [
     honest: whole,
     attack: () =>
       whole(PAY, { references: [{ uri: '', data: '', digestValue: '<ds:DigestValue></ds:DigestValue>' }] }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.signature',
   },
   {
     what: 'SignedInfo without any reference',
     honest: whole,
     attack: () => whole(PAY, { references: [], propertiesSigned: false }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.signature',
   },
   {
     what: 'a signature over its own properties alone',
     honest: whole,
     attack: () => whole(PAY, { references: [] }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.scope',
   },
   {
     what: 'signed properties that no reference is over',
     honest: whole,
     attack: () => whole(PAY, { propertiesSigned: false }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.properties',
   },
   {
@@ -392,7 +392,7 @@ const ATTACKS: readonly Attack[] = [
         references: [{ uri: '#p', data: PAY, type: 'http://uri.etsi.org/01903#SignedProperties' }],
         propertiesSigned: false,
       }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.properties',
   },
   {
@@ -411,14 +411,14 @@ const ATTACKS: readonly Attack[] = [
           },
         ],
       }),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.properties',
   },
   {
     what: 'qualifying properties that are meant for another signature',
     honest: whole,
     attack: () => swap(whole(), 'Target="#sig"', 'Target="#other"'),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.signature',
   },
   {
@@ -430,7 +430,7 @@ const ATTACKS: readonly Attack[] = [
         '</ds:Signature>',
         `<ds:Object><xades:QualifyingProperties xmlns:xades="${XADES}" Target="#sig"></xades:QualifyingProperties></ds:Object></ds:Signature>`,
       ),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.signature',
   },
   {
@@ -449,7 +449,7 @@ const ATTACKS: readonly Attack[] = [
         objects: object,
       });
     },
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
@@ -468,7 +468,7 @@ const ATTACKS: readonly Attack[] = [
         objects: object,
       });
     },
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.reference',
   },
   {
@@ -478,35 +478,35 @@ const ATTACKS: readonly Attack[] = [
       const [, value = ''] = /<ds:SignatureValue[^>]*>([^<]*)</.exec(whole('<other></other>')) ?? [];
       return whole(PAY, { value });
     },
-    because: 'SIG_CRYPTO_FAILURE',
+    subIndication: 'SIG_CRYPTO_FAILURE',
     type: 'signature.value',
   },
   {
     what: 'an unsigned comment inside a digest value',
     honest: whole,
     attack: () => swap(whole(), '<ds:DigestValue>', '<ds:DigestValue><!--x-->'),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.signature',
   },
   {
     what: 'a second SignedInfo in front of the signed one',
     honest: whole,
     attack: () => swap(whole(), '<ds:SignedInfo', '<ds:SignedInfo></ds:SignedInfo><ds:SignedInfo'),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.signature',
   },
   {
     what: 'a manifest one of whose files has changed',
     honest: () => manifest('hello'),
     attack: () => manifest('jello'),
-    because: 'HASH_FAILURE',
+    subIndication: 'HASH_FAILURE',
     type: 'digest.content',
   },
   {
     what: 'a document nested deeper than verifiers read',
     honest: whole,
     attack: () => swap(whole(), PAY, `${'<a>'.repeat(300)}${'</a>'.repeat(300)}`),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.xml',
   },
   {
@@ -514,7 +514,7 @@ const ATTACKS: readonly Attack[] = [
     honest: whole,
     attack: () =>
       swap(whole(), '<pay ', `<pay ${Array.from({ length: 5000 }, (_, index) => `a${index}="" `).join('')}`),
-    because: 'FORMAT_FAILURE',
+    subIndication: 'FORMAT_FAILURE',
     type: 'structure.xml',
   },
 ];
@@ -533,7 +533,7 @@ function manifest(content: string): string {
   return `<r>${data.replace('hello', content)}${signature}</r>`;
 }
 
-for (const { what, honest, attack, because, type } of ATTACKS) {
+for (const { what, honest, attack, subIndication, type } of ATTACKS) {
   test(`an honest signature passes and the attack on it does not: ${what}`, (t) => {
     const good = reportOn(honest());
     t.is(good.indication, 'TOTAL-PASSED', JSON.stringify(good, undefined, 1));
@@ -541,7 +541,7 @@ for (const { what, honest, attack, because, type } of ATTACKS) {
     const bad = reportOn(file);
     t.not(bad.indication, 'TOTAL-PASSED');
     const failed = complaints(file).filter((one) => one.startsWith('failed '));
-    t.true(failed.includes(`failed ${type} ${because}`), failed.join('\n'));
+    t.true(failed.includes(`failed ${type} ${subIndication}`), failed.join('\n'));
   });
 }
 

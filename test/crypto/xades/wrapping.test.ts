@@ -39,8 +39,8 @@ for (const form of wrappingForms()) {
       for (const forged of movedElements(form.honest, signed)) {
         if (count++ % STRIDE !== 0) continue;
         generated++;
-        const because = deception(form, forged, reportOn(forged.text, form.options));
-        if (because !== undefined) accepted.push(`${forged.description}: ${because}`);
+        const reason = deception(form, forged, reportOn(forged.text, form.options));
+        if (reason !== undefined) accepted.push(`${forged.description}: ${reason}`);
       }
     }
     t.deepEqual(accepted.slice(0, 5), []);

@@ -116,7 +116,7 @@ async function askForEver(lane: number): Promise<never> {
   for (let turn = lane; ; turn++) {
     const actor = pick(LEDGERS, lane * 5 + turn * 11);
     const outcome = await system.send(actor, requestTo(actor, turn));
-    if (!outcome.accepted) throw new Error(`refused: ${outcome.because}`);
+    if (!outcome.accepted) throw new Error(`refused: ${outcome.reason}`);
     await outcome.durable;
     process.stdout.write(`ack ${actor.id} ${outcome.revision}\n`);
     // Somebody looks at times, for whom the state index is written out.

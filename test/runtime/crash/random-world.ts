@@ -302,7 +302,7 @@ export class RandomWorld {
 
 function note(message: Sent, outcome: StepOutcome): void {
   if (outcome.accepted) message.accepted += 1;
-  else if (outcome.because === 'duplicate') message.duplicates += 1;
+  else if (outcome.reason === 'duplicate') message.duplicates += 1;
   else message.refused += 1;
 }
 

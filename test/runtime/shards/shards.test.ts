@@ -75,8 +75,8 @@ async function insist(runtime: Runtime, n: number, event: { type: string }, id: 
   for (;;) {
     try {
       const outcome = await runtime.system.send(address(n), event, { id });
-      if (outcome.accepted || outcome.because === 'duplicate') return;
-      throw new Error(outcome.because);
+      if (outcome.accepted || outcome.reason === 'duplicate') return;
+      throw new Error(outcome.reason);
     } catch (error) {
       if (!isRetryable(error)) throw error;
       await systemClock.sleep(20);
@@ -118,9 +118,9 @@ test.serial(
     t.like(await runtime.system.read(address(4)), { revision: 2, state: 'On' });
     t.deepEqual(await runtime.system.send(address(99), { type: 'ADD' }), {
       accepted: false,
-      because: 'unknown-actor',
+      reason: 'unknown-actor',
     });
-    t.like(await runtime.system.create(address(4), {}), { accepted: false, because: 'exists' });
+    t.like(await runtime.system.create(address(4), {}), { accepted: false, reason: 'exists' });
   },
 );
 
@@ -231,7 +231,7 @@ test.serial(
       const error = await t.throwsAsync(runtime.system.send(address(3), { type: 'EXIT' }));
       t.is((error as { code?: string } | undefined)?.code, 'shard.lost');
     }
-    t.like(await runtime.system.send(address(3), { type: 'EXIT' }), { accepted: false, because: 'stopped' });
+    t.like(await runtime.system.send(address(3), { type: 'EXIT' }), { accepted: false, reason: 'stopped' });
     for (let n = 0; n < 6; n += 1) if (n !== 3) await insist(runtime, n, { type: 'ADD' }, 'after');
     const page = await runtime.inspector.list({ kind: 'counting', stopped: true, limit: 10 });
     t.deepEqual(

@@ -47,7 +47,7 @@ test('a commit whose answer is lost was made, and saying so again is stale', asy
   faults.arm('store.group.committed.before-reply', 'throw');
   await t.throwsAsync(store.commit(stepOf(A, 0)), { code: 'store.unavailable' });
   t.is((await store.load(A))?.revision, 1);
-  t.deepEqual(await store.commit(stepOf(A, 0)), { ok: false, because: 'stale' });
+  t.deepEqual(await store.commit(stepOf(A, 0)), { ok: false, reason: 'stale' });
 });
 
 test('a group that failed gives no lease back and takes none away', async (t) => {
@@ -150,7 +150,7 @@ test('groups that have arrived, also from another thread, go into one transactio
   await closed;
   const done = main.filter(({ type }) => type === 'done');
   t.deepEqual(done, [
-    { type: 'done', refusals: [null, null, { ok: false, because: 'stale' }], gone: [], serial: 0 },
+    { type: 'done', refusals: [null, null, { ok: false, reason: 'stale' }], gone: [], serial: 0 },
   ]);
   const foreign = main.filter(({ type }) => type === 'foreign');
   t.like(foreign, [{ groups: [{ thread: 1, serial: 1, gone: [] }] }]);

@@ -66,7 +66,7 @@ async function manyJobs(
       message: 'made',
     };
     const made = await maker.create(job);
-    if (!made.accepted) throw new Error(made.because);
+    if (!made.accepted) throw new Error(made.reason);
     const address = { kind: JOB, id: made.actor.id };
     if (index % 2 === 0) await system.send(address, { type: 'CLAIM' });
     if (index % 4 === 0) await system.send(address, { type: 'FAIL', code: 'pdf.broken', message: 'Broken.' });

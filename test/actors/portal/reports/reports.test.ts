@@ -76,7 +76,7 @@ async function addPaper(it: Room, at: string, more: Partial<CreatedDocumentRow> 
   };
   const input = { order: lastOrder, facts } as unknown as Json;
   const made = await it.runtime.system.create({ kind: 'paper', id: facts.id }, input);
-  if (!made.accepted) throw new Error(made.because);
+  if (!made.accepted) throw new Error(made.reason);
 }
 
 async function sheetOf(path: string): Promise<unknown[][]> {
