@@ -1,22 +1,28 @@
 /**
  * A request for documents that is kept, changed and sent later.
  *
- * | from    | event      | to      | effects             | when                      |
- * |---------|------------|---------|---------------------|---------------------------|
- * | Saved   | REPLACE    | Saved   |                     |                           |
- * | Saved   | REMOVE     | Removed |                     |                           |
- * | Saved   | SEND       | Sending |                     |                           |
- * | Sending | SEND       | Sending |                     |                           |
- * | Sending | REFUSED    | Saved   |                     |                           |
- * | Sending | ABANDONED  | Saved   | cancelDraftDocuments |                           |
- * | Sending | SENT       | Sent    |                     |                           |
- * | Sent    | after 30 d | Removed |                     |                           |
+ * | from    | event      | to      | effects              | when                                |
+ * |---------|------------|---------|----------------------|-------------------------------------|
+ * | Saved   | REPLACE    | Saved   |                      |                                     |
+ * | Saved   | REMOVE     | Removed |                      |                                     |
+ * | Saved   | SEND       | Sending |                      |                                     |
+ * | Sending | SEND       | Sending |                      | fewer than 16 calls are in progress |
+ * | Sending | REFUSED    | Saved   |                      | no other call is in progress        |
+ * | Sending | REFUSED    | Sending |                      | another call is in progress         |
+ * | Sending | ABANDONED  | Saved   | cancelDraftDocuments | no other call is in progress        |
+ * | Sending | ABANDONED  | Sending |                      | another call is in progress         |
+ * | Sending | FAILED     | Sending |                      |                                     |
+ * | Sending | SENT       | Sent    |                      | the call is of this attempt         |
+ * | Sent    | after 30 d | Removed |                      |                                     |
  *
  * Ids of the documents derive from the id of the draft and the number of the attempt. In Sending nothing is changed, so
  * that SEND after a crash makes the documents that are missing, and no others. ABANDONED is a refusal after some
  * documents were made: they are canceled, and the next attempt makes others. Removed is not stored: the actor ends.
  *
- * Source: docs/decisions/0122-drafts.md.
+ * Each SEND begins a call, which the other events of Sending end; FAILED ends it with no result. A call that has ended
+ * without an event, because its process ended, counts as in progress for 30 s.
+ *
+ * Source: docs/decisions/0122-drafts.md, docs/decisions/0144-calls-that-send-a-draft.md.
  */
 import { assign, setup } from 'xstate';
 import type { Millis, OrganizationId, UploadId } from '../ids.ts';
@@ -27,6 +33,18 @@ export const DRAFT_REMOVED = 'Removed';
 
 /** Retention of a sent draft, milliseconds. */
 const SENT_RETENTION_MS = 30 * 24 * 3_600_000;
+
+/** Calls that send one draft at the same time. */
+const MAX_CALLS = 16;
+
+/** Time after which a call that has not ended no longer counts as in progress, milliseconds. */
+const CALL_TIMEOUT_MS = 30_000;
+
+/** A call that sends the draft. */
+export interface DraftCall {
+  readonly id: string;
+  readonly at: Millis;
+}
 
 export interface DraftContent {
   readonly name: string;
@@ -52,6 +70,8 @@ export interface DraftContext extends DraftContent {
   readonly sent: readonly SentDocument[] | null;
   /** Number of attempts that were abandoned; absent = 0. */
   readonly attempt?: number;
+  /** Calls of this attempt in progress, and those that ended without an event less than `CALL_TIMEOUT_MS` ago. */
+  readonly calls: readonly DraftCall[];
 }
 
 /** Cancels the documents that an abandoned attempt has made. */
@@ -63,13 +83,34 @@ export interface CancelDraftDocumentsEffect {
 
 export type DraftMessage = { readonly at: Millis } & (
   | { readonly type: 'REPLACE'; readonly content: DraftContent }
-  | { readonly type: 'REMOVE' | 'SEND' | 'REFUSED' | 'ABANDONED' }
-  | { readonly type: 'SENT'; readonly documents: readonly SentDocument[] }
+  | { readonly type: 'REMOVE' }
+  | { readonly type: 'SEND' | 'REFUSED' | 'ABANDONED' | 'FAILED'; readonly call: string }
+  | { readonly type: 'SENT'; readonly attempt: number; readonly documents: readonly SentDocument[] }
 );
+
+/** Calls in progress other than `call`. */
+function otherCalls({ calls }: DraftContext, call: string, at: Millis): readonly DraftCall[] {
+  return calls.filter((one) => one.id !== call && at - one.at < CALL_TIMEOUT_MS);
+}
 
 export const draftMachine = setup({
   types: { context: {} as DraftContext, input: {} as DraftContext, events: {} as DraftMessage },
-  actions: { effect: (_, _effect: CancelDraftDocumentsEffect) => {} },
+  actions: {
+    effect: (_, _effect: CancelDraftDocumentsEffect) => {},
+    endCall: assign(({ context, event }) =>
+      'call' in event ? { calls: otherCalls(context, event.call, event.at) } : {},
+    ),
+  },
+  guards: {
+    isOnlyCall: ({ context, event }) =>
+      'call' in event &&
+      context.calls.some(({ id }) => id === event.call) &&
+      otherCalls(context, event.call, event.at).length === 0,
+    hasRoom: ({ context, event }) =>
+      'call' in event && otherCalls(context, event.call, event.at).length < MAX_CALLS,
+    isOfThisAttempt: ({ context: { attempt = 0 }, event }) =>
+      event.type === 'SENT' && event.attempt === attempt,
+  },
 }).createMachine({
   id: 'draft',
   context: ({ input }) => input,
@@ -79,30 +120,52 @@ export const draftMachine = setup({
       on: {
         REPLACE: { actions: assign(({ event }) => ({ ...event.content, updateDate: event.at })) },
         REMOVE: DRAFT_REMOVED,
-        SEND: 'Sending',
+        SEND: {
+          target: 'Sending',
+          actions: assign(({ event }) => ({ calls: [{ id: event.call, at: event.at }] })),
+        },
       },
     },
     Sending: {
       on: {
-        SEND: { actions: assign(({ event }) => ({ updateDate: event.at })) },
-        REFUSED: 'Saved',
-        ABANDONED: {
-          target: 'Saved',
-          actions: [
-            {
-              type: 'effect',
-              params: ({ context: { attempt = 0, createdBy } }) => ({
-                do: 'cancelDraftDocuments',
-                attempt,
-                by: createdBy,
-              }),
-            },
-            assign(({ context: { attempt = 0 }, event }) => ({ attempt: attempt + 1, updateDate: event.at })),
-          ],
+        SEND: {
+          guard: 'hasRoom',
+          actions: assign(({ context, event }) => ({
+            updateDate: event.at,
+            calls: [...otherCalls(context, event.call, event.at), { id: event.call, at: event.at }],
+          })),
         },
+        REFUSED: [
+          { guard: 'isOnlyCall', target: 'Saved', actions: assign({ calls: [] }) },
+          { actions: 'endCall' },
+        ],
+        ABANDONED: [
+          {
+            guard: 'isOnlyCall',
+            target: 'Saved',
+            actions: [
+              {
+                type: 'effect',
+                params: ({ context: { attempt = 0, createdBy } }) => ({
+                  do: 'cancelDraftDocuments',
+                  attempt,
+                  by: createdBy,
+                }),
+              },
+              assign(({ context: { attempt = 0 }, event }) => ({
+                attempt: attempt + 1,
+                updateDate: event.at,
+                calls: [],
+              })),
+            ],
+          },
+          { actions: 'endCall' },
+        ],
+        FAILED: { actions: 'endCall' },
         SENT: {
+          guard: 'isOfThisAttempt',
           target: 'Sent',
-          actions: assign(({ event }) => ({ sent: event.documents, updateDate: event.at })),
+          actions: assign(({ event }) => ({ sent: event.documents, updateDate: event.at, calls: [] })),
         },
       },
     },

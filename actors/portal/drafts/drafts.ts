@@ -4,7 +4,7 @@
  * View `drafts` [organization, creationDate, id] → { id, name }, of those that are not sent; counters
  * `drafts/<organization>` and `blob/<sha256>`.
  *
- * Source: docs/decisions/0122-drafts.md.
+ * Source: docs/decisions/0122-drafts.md, docs/decisions/0144-calls-that-send-a-draft.md.
  */
 import { type DocumentId, parsePortalId } from '../../../machines/ids.ts';
 import {
@@ -15,6 +15,7 @@ import {
   draftMachine,
 } from '../../../machines/portal/draft.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { Principal } from '../../../machines/portal/portal-types.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -52,7 +53,11 @@ type StoredDraft = DraftContext & Pick<DraftItem, 'id' | 'status'>;
 
 export const draftDefinition = defineActor(DRAFT, {
   machine: draftMachine,
-  version: 1,
+  version: 2,
+  migrations: {
+    // Version 1 did not record the calls that send a draft.
+    1: { migrate: ({ state, context }) => ({ state, context: { ...context, calls: [] } }) },
+  },
   rows: draftRows,
   counters: draftCounters,
   ends: ({ state }) => state === DRAFT_REMOVED,
@@ -84,14 +89,12 @@ export interface DraftsDependencies {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly uploads: Pick<Uploads, 'findUpload' | 'locationOf' | 'restore'>;
-  readonly creation: Pick<DocumentCreation, 'create' | 'isBegun'>;
+  readonly creation: Pick<DocumentCreation, 'create' | 'isBegun' | 'idsOf'>;
 }
 
 /** Refusals of all that take an id: `DocumentDraftNotFound`. */
 export class Drafts implements DocumentDrafts {
   readonly #dependencies: DraftsDependencies;
-  /** Number of calls of this process that send a draft, by draft. */
-  readonly #sending = new Map<string, number>();
 
   constructor(dependencies: DraftsDependencies) {
     this.#dependencies = dependencies;
@@ -126,6 +129,7 @@ export class Drafts implements DocumentDrafts {
       creationDate: at,
       updateDate: at,
       sent: null,
+      calls: [],
     };
     const id = ids.uuid();
     const made = await system.create({ kind: DRAFT, id }, context);
@@ -164,44 +168,53 @@ export class Drafts implements DocumentDrafts {
     id: string,
     read: (document: unknown) => CreateDocuments,
   ): Promise<readonly CreatedDocument[]> {
-    const kept = await this.#existing(tenant.organization.id, id);
-    if (kept.status === 'Sent') return sentOf(kept);
-    this.#sending.set(kept.id, (this.#sending.get(kept.id) ?? 0) + 1);
+    const call = this.#dependencies.ids.uuid();
+    const draft = await this.#begin(tenant, id, call);
+    if (draft.status === 'Sent') return sentOf(draft);
+    const { attempt = 0 } = draft;
+    const seed = seedOf(draft.id, attempt);
     try {
-      return await this.#sendOnce(tenant, kept, read);
-    } finally {
-      const others = (this.#sending.get(kept.id) ?? 1) - 1;
-      if (others > 0) this.#sending.set(kept.id, others);
-      else this.#sending.delete(kept.id);
+      const { creation, uploads } = this.#dependencies;
+      for (const upload of draft.uploads) await uploads.restore(upload);
+      const documents = await creation.create(tenant, read(draft.document), seed);
+      await this.#send(tenant, id, { type: 'SENT', attempt, documents });
+      return documents;
+    } catch (error) {
+      // A call at the same time may have ended first.
+      const present = await this.#existing(tenant.organization.id, id);
+      if (present.status === 'Sent') return sentOf(present);
+      await this.#endCall(present, { call, attempt, error });
+      throw error;
     }
   }
 
-  async #sendOnce(
-    tenant: Tenant,
-    { id, attempt }: StoredDraft,
-    read: (document: unknown) => CreateDocuments,
-  ): Promise<readonly CreatedDocument[]> {
-    const { creation, uploads, system } = this.#dependencies;
-    const seed = seedOf(id, attempt);
+  /** Returns the draft of which this call now makes documents, or which another call has sent meanwhile. */
+  async #begin(tenant: Tenant, id: string, call: string): Promise<StoredDraft> {
+    const kept = await this.#existing(tenant.organization.id, id);
+    if (kept.status === 'Sent') return kept;
     try {
-      const draft = await this.#send(tenant, id, { type: 'SEND' });
-      for (const upload of draft.uploads) await uploads.restore(upload);
-      const documents = await creation.create(tenant, read(draft.document), seed);
-      await this.#send(tenant, id, { type: 'SENT', documents });
-      return documents;
+      return await this.#send(tenant, id, { type: 'SEND', call });
     } catch (error) {
-      // A send at the same time may have ended first.
       const present = await this.#existing(tenant.organization.id, id);
-      if (present.status === 'Sent') return sentOf(present);
-      const isRefused = error instanceof PortalRefusal && error.code !== 'ServiceBusy';
-      // The refusal of one call does not abandon what another one is making.
-      if (isRefused && this.#sending.get(id) === 1) {
-        const type = (await creation.isBegun(seed)) ? 'ABANDONED' : 'REFUSED';
-        const told = await system.send({ kind: DRAFT, id }, { type });
-        if (told.accepted) await told.durable;
-      }
-      throw error;
+      if (present.status === 'Sent') return present;
+      // Too many calls send it at the moment.
+      throw present.status === 'Sending' ? new PortalRefusal('ServiceBusy') : error;
     }
+  }
+
+  /** Ends a call that made no documents, or only some. The machine abandons the attempt if no other call is in progress. */
+  async #endCall(
+    { id, createdBy, attempt: present = 0 }: StoredDraft,
+    { call, attempt, error }: { readonly call: string; readonly attempt: number; readonly error: unknown },
+  ): Promise<void> {
+    const { creation, system } = this.#dependencies;
+    const seed = seedOf(id, attempt);
+    // Another call abandoned the attempt because this one took too long. It may have made documents since then.
+    if (present !== attempt) return cancelDocuments(system, creation.idsOf(seed), createdBy);
+    const isRefused = error instanceof PortalRefusal && error.code !== 'ServiceBusy';
+    const refused = isRefused && ((await creation.isBegun(seed)) ? 'ABANDONED' : 'REFUSED');
+    const told = await system.send({ kind: DRAFT, id }, { type: refused || 'FAILED', call });
+    if (told.accepted) await told.durable;
   }
 
   /** @param kept uploads of the draft, which may have expired */
@@ -263,15 +276,23 @@ export function cancelDraftDocumentsHandler(
   return {
     after: 'durable',
     async run({ attempt, by }, { actor }, { system }) {
-      const doneBy = { by: by.name, userId: null, ...originOf(undefined) };
-      for (const id of creation.idsOf(seedOf(actor.id, attempt))) {
-        const message = { type: 'CANCEL', by, reason: ABANDONED_REASON, doneBy } as const;
-        const told = await system.send(documentAddress(id), message);
-        if (told.accepted) await told.durable;
-      }
+      await cancelDocuments(system, creation.idsOf(seedOf(actor.id, attempt)), by);
       return DOCUMENTS_CANCELED;
     },
   };
+}
+
+async function cancelDocuments(
+  system: Pick<ActorSystem, 'send'>,
+  ids: readonly DocumentId[],
+  by: Principal,
+): Promise<void> {
+  const doneBy = { by: by.name, userId: null, ...originOf(undefined) };
+  for (const id of ids) {
+    const message = { type: 'CANCEL', by, reason: ABANDONED_REASON, doneBy } as const;
+    const told = await system.send(documentAddress(id), message);
+    if (told.accepted) await told.durable;
+  }
 }
 
 /** Result of an effect that sends no message. */

@@ -3,6 +3,7 @@ import test from 'ava';
 import { definitions } from '../../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../../actors/portal/registry.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
+import { draftMachine } from '../../../machines/portal/draft.ts';
 import { MAIL_STATES, mailMachine } from '../../../machines/portal/mail.ts';
 import { organizationMachine } from '../../../machines/portal/organization.ts';
 import { webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
@@ -45,6 +46,11 @@ const organization = {
   ...{ identifier: null, embedOrigins: [], language: 'en', replyTo: null },
 };
 
+const draft = {
+  ...{ name: 'Draft', document: {}, uploads: [], organizationId: 'o', creationDate: 5, updateDate: 5 },
+  ...{ createdBy: { id: 'a', type: 'Application', name: 'App' }, sent: null, attempt: 1 },
+};
+
 /** A started certificate signature. */
 const reservation = { id: 'r', base: 'aa', expiresAt: 8, signingTime: 7, state: null, marks: [] };
 
@@ -77,6 +83,13 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
     context: organization,
     puts: [],
     becomes: { ...organization, refuseSignedEnvelopeFiles: false },
+  })),
+  draft: declared(draftMachine).states.map((state) => ({
+    version: 1,
+    state,
+    context: draft,
+    puts: [],
+    becomes: { ...draft, calls: [] },
   })),
   'webhook-set': [
     { version: 1, state: 'Kept', context: webhooks, puts: [] },

@@ -41,19 +41,21 @@ const organization = {
 } as unknown as OrganizationContext;
 const flow = { name: 'Flow', areActionsOrdered: true, flowActions: [], observers: [] };
 const by = { id: 'a-1', type: 'Application', name: 'App' };
+const draft = { name: 'Draft', document: {}, uploads: [], organizationId: 'o-1', createdBy: by, sent: null };
 
 const CASES: readonly Case[] = [
   {
     file: 'machines/portal/draft.ts',
     machine: draftMachine,
-    input: { name: 'Draft', document: {}, uploads: [], organizationId: 'o-1', createdBy: by, sent: null },
+    input: { ...draft, calls: [{ id: 'c-1', at: 1 }] },
     events: {
       REPLACE: { content: { name: 'Other', document: {}, uploads: [] } },
       REMOVE: {},
-      SEND: {},
-      REFUSED: {},
-      ABANDONED: {},
-      SENT: { documents: [] },
+      SEND: { call: 'c-1' },
+      REFUSED: { call: 'c-1' },
+      ABANDONED: { call: 'c-1' },
+      FAILED: { call: 'c-1' },
+      SENT: { attempt: 0, documents: [] },
     },
   },
   {

@@ -80,7 +80,7 @@ function trusted(): TrustOptions {
 }
 
 export async function flowRoom(
-  t: ExecutionContext,
+  t: Pick<ExecutionContext, 'teardown'>,
   options: Partial<PortalOptions> & {
     readonly root?: string;
     readonly faults?: Faults;

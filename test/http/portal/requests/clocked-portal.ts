@@ -27,7 +27,7 @@ export async function clockedPortal(
   const { later = 0, ...more } = options;
   const clock = movableClock();
   clock.forward(later);
-  const room = await flowRoom(t as ExecutionContext, {
+  const room = await flowRoom(t, {
     ...more,
     clock,
     tenants: {

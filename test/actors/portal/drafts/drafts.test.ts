@@ -1,0 +1,104 @@
+/** Calls that send one draft at the same time, on several nodes. */
+import test from 'ava';
+import type { CreateDocuments } from '../../../../actors/portal/api.ts';
+import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
+import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
+import { systemIds } from '../../../../runtime/index.ts';
+import { type FlowRoom, flowRoom, signer } from '../documents/flow-harness.ts';
+import { movableClock } from '../uploads/upload-harness.ts';
+
+const clock = movableClock();
+let room: FlowRoom;
+
+const ends: (() => unknown)[] = [];
+
+test.before(async () => {
+  room = await flowRoom({ teardown: (end) => ends.push(end) }, { clock });
+});
+test.after.always(async () => {
+  for (const end of ends) await end();
+});
+
+const read = (document: unknown) => document as CreateDocuments;
+
+async function keptDraft(): Promise<string> {
+  const files = [await room.file('one.pdf'), await room.file('two.pdf')];
+  const uploadIds = files.map(({ id }) => id);
+  const document = { files, flowActions: [signer('Ana')] };
+  return (await room.portal.drafts.create(room.tenant, { name: 'Draft', document, uploadIds })).id;
+}
+
+/** Drafts of another node, on the same store, where a rule refuses every creation. */
+function refusingNode(): Drafts {
+  return new Drafts({
+    ...{
+      system: room.runtime.system,
+      store: room.store,
+      clock,
+      ids: systemIds,
+      uploads: room.portal.uploads,
+    },
+    creation: {
+      create: () => Promise.reject(new PortalRefusal('FolderNotFound')),
+      isBegun: () => Promise.resolve(true),
+      idsOf: () => [],
+    },
+  });
+}
+
+async function stateOf(id: string): Promise<string> {
+  return (await room.portal.drafts.get(room.tenant, id)).status;
+}
+
+function begin(id: string, call: string) {
+  return room.runtime.system.send({ kind: 'draft', id }, { type: 'SEND', call });
+}
+
+test.serial('a refusal on one node does not cancel what a call on another node is making', async (t) => {
+  const id = await keptDraft();
+  const other = refusingNode();
+  let during: unknown;
+  room.faults.arm('portal.create.some', async () => {
+    during = await other.send(room.tenant, id, read).catch((error) => error.code);
+  });
+  const sent = await room.portal.drafts.send(room.tenant, id, read);
+  t.is(during, 'FolderNotFound');
+  t.deepEqual(await other.send(room.tenant, id, read), sent, 'the other node returns the same documents');
+  t.is(sent.length, 2);
+  for (const { documentId } of sent) t.is((await room.get(documentId)).status, 'Pending');
+});
+
+test.serial('a call that a dead node has begun holds the draft for 30 s, and no longer', async (t) => {
+  const id = await keptDraft();
+  t.true((await begin(id, 'of a dead node')).accepted);
+  const node = refusingNode();
+  await t.throwsAsync(node.send(room.tenant, id, read), { code: 'FolderNotFound' });
+  t.is(await stateOf(id), 'Sending');
+  clock.forward(30_000);
+  await t.throwsAsync(node.send(room.tenant, id, read), { code: 'FolderNotFound' });
+  t.is(await stateOf(id), 'Saved');
+  t.is((await room.portal.drafts.send(room.tenant, id, read)).length, 2);
+});
+
+test.serial('a call that was too slow cancels what it made after its attempt was abandoned', async (t) => {
+  const id = await keptDraft();
+  const node = refusingNode();
+  room.faults.arm('portal.create.some', async () => {
+    clock.forward(30_000);
+    await t.throwsAsync(node.send(room.tenant, id, read), { code: 'FolderNotFound' });
+    t.is(await stateOf(id), 'Saved');
+  });
+  await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'InvalidDocumentStatus' });
+  const { items } = await room.portal.documents.list(room.tenant, { limit: 2, offset: 0, newestFirst: true });
+  t.deepEqual(
+    items.map(({ status }) => status),
+    ['Canceled', 'Canceled'],
+  );
+  t.is((await room.portal.drafts.send(room.tenant, id, read)).length, 2);
+});
+
+test.serial('at most 16 calls send one draft at the same time', async (t) => {
+  const id = await keptDraft();
+  for (let call = 0; call < 16; call += 1) t.true((await begin(id, `call ${call}`)).accepted);
+  await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'ServiceBusy' });
+});
