@@ -3,7 +3,7 @@
  * the requests of the pages. Turns follow each other on one program, so that other load affects both.
  *
  * The requests are those of `web/batch/client/operator.ts`: after the poll interval a page waits for a change, and then
- * asks for what it shows.
+ * asks for what it shows, with the version of the change, so that pages share answers.
  */
 import { join } from 'node:path';
 import type { Bench, BenchContext } from './frame/bench.ts';
@@ -142,13 +142,15 @@ async function keepOpen(
     );
     const one = items[page % Math.max(1, items.length)]?.id ?? '';
     for (;;) {
-      await ask(program, '/api/actors', signal);
-      if (page % 2 === 0) await ask(program, '/api/actors?kind=job&limit=50', signal);
-      else await ask(program, `/api/actors/job/${encodeURIComponent(one)}`, signal);
+      const known = encodeURIComponent(version);
+      const shared = version === '' ? '' : `version=${known}`;
+      await ask(program, `/api/actors?${shared}`, signal);
+      if (page % 2 === 0) await ask(program, `/api/actors?kind=job&limit=50&${shared}`, signal);
+      else await ask(program, `/api/actors/job/${encodeURIComponent(one)}?${shared}`, signal);
       refreshed();
       if (!(await pauseUnless(POLL_MS, signal))) return;
-      const known = encodeURIComponent(version);
-      ({ version } = await ask<{ version: string }>(program, `/api/changes?after=${known}&wait=20`, signal));
+      const changes = `/api/changes?after=${known}&wait=20&every=${POLL_MS / 1000}`;
+      ({ version } = await ask<{ version: string }>(program, changes, signal));
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -278,7 +278,7 @@ export interface BatchOperations {
   /** Lists the kinds of actors with their counts, or the actors of one kind. */
   readonly "GET /api/actors": {
     readonly params: {  };
-    readonly query: { readonly "kind"?: string; readonly "state"?: string; readonly "stuck"?: "true" | "false"; readonly "stopped"?: "true" | "false"; readonly "id"?: string; readonly "after"?: string; readonly "oldest"?: "true" | "false"; readonly "limit"?: number };
+    readonly query: { readonly "kind"?: string; readonly "state"?: string; readonly "stuck"?: "true" | "false"; readonly "stopped"?: "true" | "false"; readonly "id"?: string; readonly "after"?: string; readonly "oldest"?: "true" | "false"; readonly "limit"?: number; readonly "version"?: string };
     readonly body: undefined;
     readonly answer: ActorPage;
   };
@@ -292,7 +292,7 @@ export interface BatchOperations {
   /** Shows one actor: state, history, what it waits for and what it would take. */
   readonly "GET /api/actors/{kind}/{id}": {
     readonly params: { readonly "kind": string; readonly "id": string };
-    readonly query: {  };
+    readonly query: { readonly "version"?: string };
     readonly body: undefined;
     readonly answer: Actor;
   };
@@ -306,14 +306,14 @@ export interface BatchOperations {
   /** Answers when something has changed, or after `wait` seconds. Pages refresh by it. */
   readonly "GET /api/changes": {
     readonly params: {  };
-    readonly query: { readonly "after"?: string; readonly "wait"?: number };
+    readonly query: { readonly "after"?: string; readonly "wait"?: number; readonly "every"?: number };
     readonly body: undefined;
     readonly answer: Changes;
   };
   /** Shows how threads, pool and store are doing. */
   readonly "GET /api/runtime": {
     readonly params: {  };
-    readonly query: {  };
+    readonly query: { readonly "version"?: string };
     readonly body: undefined;
     readonly answer: Runtime;
   };

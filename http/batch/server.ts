@@ -31,11 +31,13 @@ import type { RequestObservation } from '../core/request-outcome.ts';
 import { type AnyRoute, Router } from '../core/router.ts';
 import type { HttpSettings } from '../core/settings.ts';
 import { actionRoutes } from './actions.ts';
-import { actorRoutes } from './actors.ts';
 import { bulkRoutes } from './bulk.ts';
 import { batchConventions } from './conventions.ts';
 import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
+import { actorRoutes } from './inspection/actor-routes.ts';
+import { runtimeRoutes } from './inspection/runtime-routes.ts';
+import { SharedAnswers } from './inspection/shared-answers.ts';
 import { jobRoutes } from './jobs.ts';
 import { mailRoutes } from './mails.ts';
 import { type BatchMetrics, metricsRoutes } from './metrics.ts';
@@ -43,7 +45,6 @@ import { operationRoutes } from './operations.ts';
 import { type PageSettings, pageLinks, pageRoutes } from './pages.ts';
 import { pipelineRoutes } from './pipeline.ts';
 import { batchApi } from './reference.ts';
-import { runtimeRoutes } from './runtime.ts';
 import { FAILED_LOGINS, sessionRoutes } from './session.ts';
 import { statisticsRoutes } from './statistics.ts';
 import { systemRoutes } from './system.ts';
@@ -134,7 +135,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     ...pipelineRoutes(service.pipeline),
     ...actionRoutes(service.folders, service.retention),
     ...eventRoutes(service.events),
-    ...(inspection === undefined ? [] : [...actorRoutes(inspection), ...runtimeRoutes(inspection)]),
+    ...(inspection === undefined ? [] : inspectionRoutes(inspection, clock)),
     ...(mails === undefined ? [] : mailRoutes(mails)),
     ...systemRoutes(service.health, clock, createOperatorCheck(authenticator, wrongKeys)),
     FAVICON_ROUTE,
@@ -145,6 +146,11 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     batchApi(settings, pages.version),
     operatorFrame(pageLinks(mails !== undefined)),
   );
+}
+
+function inspectionRoutes(inspection: ActorInspection, clock: Pick<Clock, 'elapsed'>): readonly AnyRoute[] {
+  const shared = new SharedAnswers(inspection.changes, clock);
+  return [...actorRoutes(inspection, shared), ...runtimeRoutes(inspection, shared)];
 }
 
 export function createBatchServer(dependencies: BatchServerDependencies): HttpServer {

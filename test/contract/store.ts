@@ -683,6 +683,7 @@ export function storeContract(
       );
       await must(t, store, stepOf(A, 2, { moved: { from: done, to: null }, ends: true }));
       t.is((await store.commit(stepOf(B, 1, { moved: { from: queued, to: null } }))).ok, false);
+      t.deepEqual(await store.counters('actors/'), { 'actors/job/2/Done': 1 });
       const again = (await under.reopen?.()) ?? store;
       t.deepEqual(await again.counters(''), { 'actors/job/2/Done': 1 });
       t.deepEqual(await keys(again), [['job', 'Done', 'b', null]]);

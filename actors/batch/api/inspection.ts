@@ -78,7 +78,6 @@ export interface Quantiles {
   readonly maxMs: number;
 }
 
-/** State of the process: event loop, shards, pool and store. */
 /** One process of the service, where several run on one store. */
 export interface NodeView {
   /** `Runtime:NodeName`. */
@@ -103,6 +102,7 @@ export interface NodeView {
   readonly storeMs: number;
 }
 
+/** State of the process: event loop, shards, pool and store. */
 export interface RuntimeView {
   /** In the order of their names; empty where one process has the store to itself. */
   readonly nodes: readonly NodeView[];
@@ -194,6 +194,12 @@ export interface ActorInspection {
      * A version is a short text that changes with each step.
      */
     wait(known: string, within: Millis): Promise<string>;
+    /** As `wait`; all callers receive the same version for `interval` milliseconds. */
+    waitShared(known: string, within: Millis, interval: Millis): Promise<string>;
+    /** The current version. */
+    readonly version: string;
+    /** True if what was read at the version `read` includes all steps of the version `asked`. */
+    includes(read: string, asked: string): boolean;
   };
   /** Asks a node to finish its work and end. False when there is no node of this name. */
   drain(node: string, operator: string): Promise<boolean>;

@@ -73,7 +73,12 @@ export function memoryInspection(): ActorInspection {
       actors.set(id, { ...actor, stopped: null });
       return 'restarted';
     },
-    changes: { wait: async () => 'process.1' },
+    changes: {
+      wait: async () => 'process.1',
+      waitShared: async () => 'process.1',
+      version: 'process.1',
+      includes: (read, asked) => read === asked,
+    },
     drain: async (node) => node === 'one',
     runtime: async () => ({
       nodes: [

@@ -1,6 +1,6 @@
 /** `/actors` and `/documents`: kinds of actors, and the actors of one kind with filters. The address has the filters. */
 import { createElement, findElement, requireElement } from '../../client/dom.ts';
-import { getJson } from './api.ts';
+import { getJson, getShared } from './api.ts';
 import type { MachineChart } from './machine-picture.ts';
 import { chip, emptyRow, refill, timeElement } from './state-labels.ts';
 
@@ -76,7 +76,7 @@ export function startActorList(refresh: () => void): void {
 
 /** Resolves with false for a list of the oldest: sorting reads many actors, so only the user refreshes it. */
 export async function refreshActorList(): Promise<boolean> {
-  const { kinds } = await getJson<{ readonly kinds: readonly Kind[] }>('/api/actors');
+  const { kinds } = await getShared<{ readonly kinds: readonly Kind[] }>('/api/actors');
   const kind = new FormData(form()).get('kind')?.toString() ?? '';
   const table = findElement('#kinds');
   if (table !== undefined) refill(table, ...kinds.map(kindRow));
@@ -97,7 +97,7 @@ export async function refreshActorList(): Promise<boolean> {
   if (after !== '') query.set('after', after);
   const address = `${location.pathname}?${query}`;
   if (address !== location.pathname + location.search) history.replaceState(undefined, '', address);
-  const page = await getJson<ActorPage>(`/api/actors?${query}`);
+  const page = await getShared<ActorPage>(`/api/actors?${query}`);
   next = page.next;
   requireElement('#first', HTMLButtonElement).disabled = after === '';
   requireElement('#next', HTMLButtonElement).disabled = next === null;

@@ -1,7 +1,7 @@
 /** `/actors/{kind}/{id}`: one actor with the chart of its machine, its timers and its effects. */
 import { createElement, requireElement } from '../../client/dom.ts';
 import { type ActorSummary, actorLink, type Trouble, troubleText } from './actor-list.ts';
-import { getJson, post, promptReason, runAction, toast } from './api.ts';
+import { getJson, getShared, post, promptReason, runAction, toast } from './api.ts';
 import {
   describeNext,
   describePath,
@@ -62,7 +62,7 @@ export function startActorPage(refresh: () => void): void {
 }
 
 export async function refreshActorPage(): Promise<void> {
-  const actor = await getJson<Actor>(path);
+  const actor = await getShared<Actor>(path);
   chart ??= await getJson<MachineChart>(`/api/actor-kinds/${encodeURIComponent(actor.kind)}`);
   const { kind, id, state, stopped, trouble } = actor;
   requireElement('#name').textContent = `${kind} ${id}`;

@@ -35,6 +35,20 @@ export async function getJson<Body>(path: string, init?: RequestInit): Promise<B
   throw new ApiProblem(body.code ?? `status.${answer.status}`, body.title ?? `Answered ${answer.status}.`);
 }
 
+/** Version of the service that the page shows; see `GET /api/changes`. */
+let version = '';
+
+/** Sets the version that the answers to the next requests must include. @param known empty: computed for each request */
+export function setVersion(known: string): void {
+  version = known;
+}
+
+/** As `getJson`, for answers that pages with the same version share. */
+export function getShared<Body>(path: string): Promise<Body> {
+  if (version === '') return getJson<Body>(path);
+  return getJson<Body>(`${path}${path.includes('?') ? '&' : '?'}version=${encodeURIComponent(version)}`);
+}
+
 /** As `getJson`, for replies whose error statuses are results. */
 export async function requestAny<Body>(path: string): Promise<Body> {
   const answer = await fetch(path, { headers: { accept: 'application/json' } });

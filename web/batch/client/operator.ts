@@ -4,7 +4,7 @@
  */
 
 import { delay, requireElement } from '../../client/dom.ts';
-import { ApiProblem, getJson, toast } from './api.ts';
+import { ApiProblem, getJson, setVersion, toast } from './api.ts';
 import { setTimeMode, type TimeMode, timeMode } from './times.ts';
 
 interface PageScript {
@@ -77,8 +77,10 @@ let lastError = '';
 /** Version of the service before the last refresh. */
 let version = '';
 
-async function refresh(): Promise<void> {
+/** @param shared the answers may be those of another page that knows the same version. @default computed for this page */
+async function refresh({ shared = false } = {}): Promise<void> {
   stopWaiting();
+  setVersion(shared ? version : '');
   current += 1;
   const mine = current;
   let goesOn = true;
@@ -104,13 +106,15 @@ async function waitForChange(): Promise<void> {
   if (document.hidden) return;
   const waiting = new AbortController();
   stopWaiting = () => waiting.abort();
-  const query = new URLSearchParams({ after: version, wait: String(Math.min(60, Number(poll) * 4)) });
+  const wait = String(Math.min(60, Number(poll) * 4));
+  const every = String(Math.min(60, Math.max(1, Math.round(Number(poll)))));
+  const query = new URLSearchParams({ after: version, wait, every });
   try {
     ({ version } = await getJson<{ readonly version: string }>(`/api/changes?${query}`, waiting));
   } catch {
     // The refresh shows what is wrong.
   }
-  if (!waiting.signal.aborted) void refresh();
+  if (!waiting.signal.aborted) void refresh({ shared: true });
 }
 
 document.addEventListener('visibilitychange', () => {

@@ -1,6 +1,6 @@
 /** `/runtime`: threads, pool, store, memory and nodes. */
 import { createElement, requireElement } from '../../client/dom.ts';
-import { confirmDialog, getJson, post, runAction } from './api.ts';
+import { confirmDialog, getShared, post, runAction } from './api.ts';
 import { emptyRow, refill, timeElement } from './state-labels.ts';
 
 interface Quantiles {
@@ -66,7 +66,7 @@ export function startRuntimePage(refresh: () => void): void {
 
 export async function refreshRuntimePage(): Promise<void> {
   const { nodes, eventLoopDelay, effectsInFlight, shards, pool, store, memory, uptimeSeconds } =
-    await getJson<Runtime>('/api/runtime');
+    await getShared<Runtime>('/api/runtime');
   refill(
     requireElement('#figures'),
     card('Pool threads busy', `${pool.busy} of ${pool.threads}`),

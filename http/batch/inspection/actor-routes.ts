@@ -4,15 +4,16 @@
  * Not in docs/batch-values.md §0; additive.
  */
 import { z } from 'zod';
-import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
-import type { ActorReport, ActorSummary } from '../../actors/batch/api/service.ts';
-import { Refusal } from '../../machines/refusals.ts';
-import { json } from '../core/reply.ts';
-import { type AnyRoute, route } from '../core/router.ts';
-import { AT, JOB_ID } from './description/example-values.ts';
-import { actorParams, checkReason, noParams, reasonBody } from './queries.ts';
-import { withQueryLimit } from './query-limits.ts';
-import { isoTime, timestamp } from './shapes.ts';
+import type { ActorInspection } from '../../../actors/batch/api/inspection.ts';
+import type { ActorReport, ActorSummary } from '../../../actors/batch/api/service.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import { json } from '../../core/reply.ts';
+import { type AnyRoute, route } from '../../core/router.ts';
+import { AT, JOB_ID } from '../description/example-values.ts';
+import { actorParams, checkReason, noParams, reasonBody } from '../queries.ts';
+import { withQueryLimit } from '../query-limits.ts';
+import { isoTime, timestamp } from '../shapes.ts';
+import { type SharedAnswers, sharedVersion } from './shared-answers.ts';
 
 const MAX_PAGE_SIZE = 500;
 
@@ -43,7 +44,10 @@ const actorQuery = z.object({
     .min(1, LIMIT)
     .transform((limit) => Math.min(limit, MAX_PAGE_SIZE))
     .default(50),
+  version: sharedVersion,
 });
+
+const sharedQuery = z.object({ version: sharedVersion });
 
 const address = z.strictObject({ kind: z.string(), id: z.string() });
 const effect = z.strictObject({
@@ -150,6 +154,15 @@ const changesQuery = z.object({
     .max(60, WAIT)
     .default(25)
     .describe('Seconds to wait for a change.'),
+  every: z.coerce
+    .number({ error: WAIT })
+    .int(WAIT)
+    .min(1, WAIT)
+    .max(60, WAIT)
+    .optional()
+    .describe(
+      'Seconds between two versions: all callers receive the same one at the same time, so that the answers that they request by it can be shared. Absent: each change is answered at once.',
+    ),
 });
 
 const changesShape = z
@@ -166,7 +179,7 @@ const ACTOR = {
   trouble: null,
 };
 
-export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
+export function actorRoutes(inspection: ActorInspection, shared: SharedAnswers): readonly AnyRoute[] {
   return [
     route({
       ...limitedQuery,
@@ -181,18 +194,18 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       examples: { responses: { 200: { items: [ACTOR], next: null } } },
       refusals: ['validation.filter-invalid', 'actor.not-found'],
       async handle({ query }) {
-        const { kind, id, ...rest } = query;
+        const { kind, id, version, ...rest } = query;
         if (kind === undefined) {
           checkKindsOnly({ ...rest, id });
-          return json(200, { kinds: await inspection.kinds() });
+          return shared.answer(version, ['actors'], async () => ({ kinds: await inspection.kinds() }));
         }
         checkState(rest.state, inspection.states(kind));
-        const page = await inspection.list({ kind, idPrefix: id, ...rest });
-        if (page === undefined) throw new Refusal('actor.not-found', `There are no actors of kind ${kind}.`);
-        const { items, next = null, complete } = page;
-        return json(200, {
-          ...{ items: items.map(summaryBody), next },
-          ...(complete !== undefined && { complete }),
+        return shared.answer(version, ['actors', kind, id, rest], async () => {
+          const page = await inspection.list({ kind, idPrefix: id, ...rest });
+          if (page === undefined)
+            throw new Refusal('actor.not-found', `There are no actors of kind ${kind}.`);
+          const { items, next = null, complete } = page;
+          return { items: items.map(summaryBody), next, ...(complete !== undefined && { complete }) };
         });
       },
     }),
@@ -237,6 +250,7 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       summary: 'Shows one actor: state, history, what it waits for and what it would take.',
       description: 'With its pending effects and timers, and the messages that it accepts now.',
       params: actorParams,
+      query: sharedQuery,
       responses: { 200: actorShape },
       examples: {
         responses: {
@@ -255,11 +269,12 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
         },
       },
       refusals: ['actor.not-found'],
-      async handle({ params }) {
-        const actor = await inspection.actor(params);
-        if (actor === undefined) throw unknown(params);
-        return json(200, actorBody(actor));
-      },
+      handle: ({ params, query: { version } }) =>
+        shared.answer(version, ['actor', params], async () => {
+          const actor = await inspection.actor(params);
+          if (actor === undefined) throw unknown(params);
+          return actorBody(actor);
+        }),
     }),
     route({
       ...limitedQuery,
@@ -306,14 +321,20 @@ export function actorRoutes(inspection: ActorInspection): readonly AnyRoute[] {
       group: 'System',
       summary: 'Answers when something has changed, or after `wait` seconds. Pages refresh by it.',
       description:
-        'Send the `version` of the answer before as `after`. The answer comes with the next step of any actor, or after `wait` seconds with the same version.',
+        'Send the `version` of the answer before as `after`. The answer comes with the next step of any actor, or after `wait` seconds with the same version. Many readers send the same `every`, and then the version with their requests: each answer is computed once for all of them.',
       params: noParams,
       query: changesQuery,
       responses: { 200: changesShape },
       examples: { responses: { 200: { version: '8c1f2a34-5b6d-4e7f-8091-a2b3c4d5e6f7.1042' } } },
       refusals: ['validation.filter-invalid'],
-      handle: async ({ query: { after, wait } }) =>
-        json(200, { version: await inspection.changes.wait(after, wait * 1000) }),
+      async handle({ query: { after, wait, every } }) {
+        const { changes } = inspection;
+        const version =
+          every === undefined
+            ? await changes.wait(after, wait * 1000)
+            : await changes.waitShared(after, wait * 1000, every * 1000);
+        return json(200, { version });
+      },
     }),
   ];
 }

@@ -4,14 +4,15 @@
  * Not in docs/batch-values.md §0; additive.
  */
 import { z } from 'zod';
-import type { ActorInspection, RuntimeView } from '../../actors/batch/api/inspection.ts';
-import { Refusal } from '../../machines/refusals.ts';
-import { json } from '../core/reply.ts';
-import { type AnyRoute, route } from '../core/router.ts';
-import { AT } from './description/example-values.ts';
-import { noParams } from './queries.ts';
-import { withQueryLimit } from './query-limits.ts';
-import { isoTime, timestamp } from './shapes.ts';
+import type { ActorInspection, RuntimeView } from '../../../actors/batch/api/inspection.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import { json } from '../../core/reply.ts';
+import { type AnyRoute, route } from '../../core/router.ts';
+import { AT } from '../description/example-values.ts';
+import { noParams } from '../queries.ts';
+import { withQueryLimit } from '../query-limits.ts';
+import { isoTime, timestamp } from '../shapes.ts';
+import { type SharedAnswers, sharedVersion } from './shared-answers.ts';
 
 const quantiles = z.strictObject({ p50Ms: z.number(), p99Ms: z.number(), maxMs: z.number() });
 
@@ -81,7 +82,10 @@ const limitedQuery = withQueryLimit('actor.not-found');
 
 const DELAYS = { p50Ms: 0.4, p99Ms: 3.1, maxMs: 12 };
 
-export function runtimeRoutes(inspection: Pick<ActorInspection, 'runtime' | 'drain'>): readonly AnyRoute[] {
+export function runtimeRoutes(
+  inspection: Pick<ActorInspection, 'runtime' | 'drain'>,
+  shared: SharedAnswers,
+): readonly AnyRoute[] {
   return [
     route({
       ...limitedQuery,
@@ -91,6 +95,7 @@ export function runtimeRoutes(inspection: Pick<ActorInspection, 'runtime' | 'dra
       description:
         'Delays and commits are quantiles, in milliseconds. `nodes` is empty where one process has the store to itself.',
       params: noParams,
+      query: z.object({ version: sharedVersion }),
       responses: { 200: runtimeShape },
       examples: {
         responses: {
@@ -124,7 +129,8 @@ export function runtimeRoutes(inspection: Pick<ActorInspection, 'runtime' | 'dra
         },
       },
       refusals: [],
-      handle: async () => json(200, runtimeBody(await inspection.runtime())),
+      handle: ({ query: { version } }) =>
+        shared.answer(version, ['runtime'], async () => runtimeBody(await inspection.runtime())),
     }),
     route({
       ...limitedQuery,

@@ -1,0 +1,67 @@
+import test from 'ava';
+import { SharedAnswers } from '../../../../http/batch/inspection/shared-answers.ts';
+import { Refusal } from '../../../../machines/refusals.ts';
+import { SimulatedClock } from '../../../../runtime/index.ts';
+
+class World {
+  readonly clock = new SimulatedClock(0);
+  step = 1;
+  reads = 0;
+  readonly shared: SharedAnswers;
+
+  constructor() {
+    const world = this;
+    const changes = {
+      get version() {
+        return String(world.step);
+      },
+      includes: (read: string, asked: string) => Number(read) >= Number(asked),
+    };
+    this.shared = new SharedAnswers(changes, this.clock);
+  }
+
+  ask(version: string | undefined, name = 'actors') {
+    return this.shared.answer(version, [name], async () => {
+      this.reads += 1;
+      return { read: this.reads, name };
+    });
+  }
+}
+
+test('requests with the same version share one read, and those without a version read anew', async (t) => {
+  const world = new World();
+  const [one, two] = await Promise.all([world.ask('1'), world.ask('1')]);
+  t.deepEqual(one, two);
+  t.is(one.text, JSON.stringify(one.body));
+  t.deepEqual(await world.ask('1'), one);
+  t.is(world.reads, 1);
+  t.deepEqual((await world.ask(undefined)).body, { read: 2, name: 'actors' });
+  t.deepEqual((await world.ask('1', 'other')).body, { read: 3, name: 'other' });
+});
+
+test('an answer from before the version, or older than ten seconds, is not shared', async (t) => {
+  const world = new World();
+  await world.ask('1');
+  world.step = 2;
+  t.deepEqual((await world.ask('2')).body, { read: 2, name: 'actors' });
+  t.deepEqual((await world.ask('1')).body, { read: 2, name: 'actors' }, 'a later one serves, too');
+  await world.clock.advance(10_000);
+  t.deepEqual((await world.ask('1')).body, { read: 3, name: 'actors' });
+});
+
+test('a refusal goes to all that asked, and is not kept', async (t) => {
+  const world = new World();
+  let refused = true;
+  const ask = () =>
+    world.shared.answer('1', ['gone'], async () => {
+      if (refused) throw new Refusal('actor.not-found', 'There is no such actor.');
+      return {};
+    });
+  const answers = await Promise.allSettled([ask(), ask()]);
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  refused = false;
+  t.is((await ask()).status, 200);
+});
