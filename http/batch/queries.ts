@@ -199,7 +199,10 @@ export const uploadForm = z.object({
     .describe(
       'The file; the first part that has a file name. With a profile of `Container: AsicE` all parts called `file` go into one container.',
     ),
-  format: single.max(FIELD_BYTES).optional().describe('Pades, Cades or Xades, if not named in the query.'),
+  format: single
+    .max(FIELD_BYTES)
+    .optional()
+    .meta({ description: 'Pades, Cades or Xades, if not named in the query.', examples: ['Pades'] }),
   profile: single.max(FIELD_BYTES).optional().describe('A signing profile, if not named in the query.'),
   operation: single
     .max(FIELD_BYTES)

@@ -32,7 +32,10 @@ const validateForm = z.object({
     .string()
     .max(16)
     .optional()
-    .describe('Pades, Cades, Xades or Asic; left out, it is found out from the content.'),
+    .meta({
+      description: 'Pades, Cades, Xades or Asic; left out, it is found out from the content.',
+      examples: ['Pades'],
+    }),
   password: z
     .string()
     .max(127)

@@ -1,4 +1,5 @@
-/** Values that the examples of several operations share. */
+/** Values that the examples of several operations and properties share. */
+import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 
 export const JOB_ID = '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e';
 
@@ -44,4 +45,27 @@ export const JOB_DETAIL = {
     { id: 3, timestamp: '2026-05-26T15:42:11.020Z', status: 'Verifying', message: 'Signed.' },
     { id: 4, timestamp: AT, status: 'Completed', message: 'Verified and published.' },
   ],
+};
+
+/** Examples of properties that their schemas describe. */
+export const PROPERTY_EXAMPLES: PropertyTexts = {
+  Once: { example: 'b25jZS1sb2dpbi10b2tlbg' },
+  'Changes.version': { example: '4711' },
+  'Problem.errors': { example: { pageSize: ['must be at most 200'] } },
+  'Problem.exception': { example: 'Error: the disk is full' },
+  'Problem.requestId': { example: '0H00000000001:00000001' },
+  'Problem.status': { example: 404 },
+  'Problem.traceId': { example: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' },
+  'Problem.type': { example: 'https://tools.ietf.org/html/rfc9110#section-15.5.5' },
+  'WebhookDelivery.body': { example: '{"type":"JobCompleted","data":{}}' },
+  complete: { example: true },
+  detail: { example: 'No job has this id.' },
+  examined: { example: 42 },
+  hasText: { example: true },
+  instance: { example: '/api/jobs/0d9a7c3e' },
+  isThis: { example: true },
+  operation: { example: 'Sign' },
+  password: { example: 'the-password' },
+  reply: { example: '250 2.0.0 Ok: queued as 4VdL2k3Z' },
+  title: { example: 'The job was not found.' },
 };

@@ -1,5 +1,6 @@
 /** Meanings of the members and parameters of the batch service. Source: docs/batch-values.md §§2 and 3. */
 import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
+import { PROPERTY_EXAMPLES } from './example-values.ts';
 import { RUNTIME_PROPERTY_TEXTS } from './runtime-property-texts.ts';
 
 const JOB = '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e';
@@ -7,6 +8,7 @@ const TIME = '2026-05-26T15:42:11.123Z';
 const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 export const BATCH_PROPERTY_TEXTS: PropertyTexts = {
+  ...PROPERTY_EXAMPLES,
   ...RUNTIME_PROPERTY_TEXTS,
   '?ReturnUrl': 'Path to go to after the login. Anything but a path of this service counts as `/`.',
   '?X-API-Key': 'The key. With it the answer names the checks that an anonymous caller does not see.',
@@ -51,6 +53,12 @@ export const BATCH_PROPERTY_TEXTS: PropertyTexts = {
   cades: ['Jobs in the format CAdES.', 0],
   canceled: ['Jobs that were canceled.', 1],
   certificate: 'Certificate that signs. Null: the profile has none of its own.',
+  'StatisticsSeries.canceled': ['Jobs that were canceled in each interval, oldest first.', [0, 1, 0, 0]],
+  'StatisticsSeries.completed': [
+    'Jobs that were completed in each interval, oldest first.',
+    [310, 402, 365, 203],
+  ],
+  'StatisticsSeries.failed': ['Jobs that failed in each interval, oldest first.', [1, 0, 3, 0]],
   checkedAtUtc: ['Time of the checks.', TIME],
   checks: 'Result of each check, by name.',
   code: ['Error in one word, for programs. It is never renamed. Null: no error.', 'job.not-found'],
@@ -61,7 +69,7 @@ export const BATCH_PROPERTY_TEXTS: PropertyTexts = {
   createdAt: ['Time at which it was made, UTC.', TIME],
   createdFrom: ['Only jobs created at this time or later. Null: no bound.', TIME],
   createdTo: ['Only jobs created at this time or earlier. Null: no bound.', TIME],
-  default: 'Whether the profile signs uploads that name none.',
+  default: ['Whether the profile signs uploads that name none.', true],
   delivered: ['Events that the receiver has accepted.', 12],
   pending: ['Events that wait for their call.', 1],
   sequence: ['Number of the event among those of its document, from 1.', 3],
@@ -80,7 +88,7 @@ export const BATCH_PROPERTY_TEXTS: PropertyTexts = {
   errorMessage: ['What ended the job, for people. Null: no error.', 'The PDF has no header.'],
   errors: ['Files that could not be read.', 0],
   example: 'The newest job of the group.',
-  exists: 'Whether the folder is on the disk.',
+  exists: ['Whether the folder is on the disk.', true],
   failed: ['Jobs that failed.', 4],
   failedOnly: 'Whether only failed deliveries are sent again.',
   failures: 'Last failed tries, oldest first.',
@@ -106,9 +114,9 @@ export const BATCH_PROPERTY_TEXTS: PropertyTexts = {
   jobsInFlight: ['Jobs in progress.', 2],
   jobsInFlightByFormat: 'Jobs in progress by signature format.',
   lastEnqueueAt: ['Time of the last file that became a job. Null: none since the start.', TIME],
-  lastError: 'Last failure. Null: none.',
+  lastError: ['Last failure. Null: none.', 'EACCES: permission denied'],
   lifetimePerMinute: ['Completed jobs per minute of the window.', 48.5],
-  limit: 'Most jobs of one call.',
+  limit: ['Most jobs of one call.', 1000],
   matched: ['Jobs that the filter found.', 12000],
   maxConcurrency: ['Jobs that are signed at the same time.', 8],
   maxMs: ['Greatest value, milliseconds.', 41],
@@ -161,7 +169,7 @@ export const BATCH_PROPERTY_TEXTS: PropertyTexts = {
   sign: 'Time for signing.',
   since: ['Time from which this holds or is counted.', TIME],
   skipped: ['Jobs that could not be changed.', 3],
-  skippedByCode: 'Jobs that could not be changed, by error code.',
+  skippedByCode: ['Jobs that could not be changed, by error code.', { 'job.not-queued': 3 }],
   source: 'How the file came in.',
   'certificate.source': ['Where the key is kept.', 'Pfx'],
   status: 'State of it.',
@@ -178,8 +186,8 @@ export const BATCH_PROPERTY_TEXTS: PropertyTexts = {
   type: ['Type of the event.', 'JobCompleted'],
   updatedAt: ['Time of the last change, UTC.', TIME],
   url: ['Address of the receiver.', 'https://hooks.example.com/jobs'],
-  validateCertificate: 'Whether certificates are checked before signing.',
+  validateCertificate: ['Whether certificates are checked before signing.', true],
   'perStage.verify': 'Time for verifying the signed file.',
-  verify: 'Whether signed files are verified before they are published.',
+  verify: ['Whether signed files are verified before they are published.', true],
   xades: ['Jobs in the format XAdES.', 1],
 };

@@ -8,6 +8,7 @@ import { withComposedExamples } from './examples.ts';
 import { RESPONSE_HEADERS } from './headers.ts';
 import { operationOf } from './operation.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';
+import { exemplifyProperties } from './property-examples.ts';
 import { describeProperties, type PropertyTexts } from './property-texts.ts';
 import { SHARED_RESPONSES } from './responses.ts';
 import { SchemaBook } from './schemas.ts';
@@ -92,16 +93,23 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
 
 function describeDocument({ paths, components, webhooks = {} }: OpenApiDocument, texts: PropertyTexts): void {
   const schemas = components['schemas'] ?? {};
-  for (const [name, schema] of Object.entries(schemas)) describeProperties(schema, name, texts);
+  for (const [name, schema] of Object.entries(schemas)) {
+    describeProperties(schema, name, texts);
+    exemplifyProperties(schema, false);
+  }
   for (const [type, { post }] of Object.entries(webhooks)) {
     describeProperties(post, type, texts);
+    exemplifyProperties(post, false);
     const { requestBody } = post as { readonly requestBody: object };
     withComposedExamples({ 200: requestBody }, schemas);
   }
   for (const methods of Object.values(paths)) {
     for (const operation of Object.values(methods)) {
       const { requestBody, responses } = operation as OperationSchemas;
-      for (const part of [requestBody, responses]) describeProperties(part, '', texts);
+      for (const part of [requestBody, responses]) {
+        describeProperties(part, '', texts);
+        exemplifyProperties(part, part === requestBody);
+      }
       withComposedExamples(responses, schemas);
     }
   }

@@ -6,8 +6,14 @@
  */
 import type { Schema } from './schemas.ts';
 
-/** A description in CommonMark; with a second item, an example value. */
-export type PropertyText = string | readonly [description: string, example: unknown];
+/**
+ * A description in CommonMark; with a second item, an example value. An object: the example of properties that their
+ * schemas describe.
+ */
+export type PropertyText =
+  | string
+  | readonly [description: string, example: unknown]
+  | { readonly example: unknown };
 
 /**
  * Keys, the first that exists is used:
@@ -72,8 +78,12 @@ export function describeParameters(
         ? (texts[`${segmentBefore(path, name)}/{${name}}`] ?? texts[name])
         : (texts[`?${name}`] ?? texts[name]);
     if (found === undefined) return parameter;
-    const [description, example] = typeof found === 'string' ? [found] : found;
-    return { description, ...(example !== undefined && place === 'path' && { example }), ...parameter };
+    const { description, example } = partsOf(found);
+    return {
+      ...(description !== undefined && { description }),
+      ...(example !== undefined && place === 'path' && { example }),
+      ...parameter,
+    };
   });
 }
 
@@ -83,12 +93,20 @@ function segmentBefore(path: string, name: string): string {
   return segments[segments.indexOf(`{${name}}`) - 1] ?? '';
 }
 
+/** The text of a table in parts. */
+export function partsOf(text: PropertyText): { readonly description?: string; readonly example?: unknown } {
+  if (typeof text === 'string') return { description: text };
+  if ('example' in text) return text;
+  const [description, example] = text;
+  return { description, example };
+}
+
 function withText(schema: Schema, found: PropertyText | undefined): Schema {
   if (found === undefined) return schema;
-  const [description, example] = typeof found === 'string' ? [found] : found;
+  const { example, ...described } = partsOf(found);
   return {
     ...schema,
-    description: schema['description'] ?? description,
+    ...(schema['description'] === undefined && described),
     ...(example !== undefined &&
       schema['examples'] === undefined &&
       accepts(schema, example) && { examples: [example] }),

@@ -2,6 +2,9 @@
 import { type Html, type HtmlValue, html, raw } from '../../../base/html.ts';
 import type { Schema } from './schemas.ts';
 
+/** Longest example that a line shows, characters. */
+const MAX_EXAMPLE = 80;
+
 const REFERENCE = '#/components/schemas/';
 
 /** Renders a schema and all nested schemas. */
@@ -69,9 +72,19 @@ function rulesText(schema: Schema): Html | undefined {
 
 function noteText(schema: Schema): Html | undefined {
   const { description } = schema;
-  return typeof description === 'string'
-    ? html` <span class="note">${richText(description)}</span>`
-    : undefined;
+  if (typeof description !== 'string') return undefined;
+  return html` <span class="note">${richText(description)}${exampleText(schema)}</span>`;
+}
+
+/** The example of a text, a number or a list; that of a flag or of a listed value says nothing. */
+function exampleText(schema: Schema): Html | undefined {
+  const examples = schema['examples'] as readonly unknown[] | undefined;
+  if (examples === undefined || schema['enum'] !== undefined || inner(schema)['enum'] !== undefined)
+    return undefined;
+  const [example] = examples;
+  if (typeof example === 'boolean' || example === null) return undefined;
+  const text = typeof example === 'string' ? example : JSON.stringify(example);
+  return text === '' || text.length > MAX_EXAMPLE ? undefined : html` Example: <code>${text}</code>.`;
 }
 
 /** Renders the subset of CommonMark that the descriptions use: paragraphs and code. */

@@ -1,4 +1,5 @@
-/** Values that the examples of several operations share. */
+/** Values that the examples of several operations and properties share. */
+import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 
 /** Ids in the examples, by what they name. */
 export const EXAMPLE_IDS = {
@@ -24,3 +25,50 @@ export const SIGNER = { type: 'Signer', step: 1, title: 'Tenant', allowElectroni
 export const CREATION = { files: [FILE], flowActions: [SIGNER] };
 
 export const REASON = { reason: 'The price has changed.' };
+
+const PREVIEW = `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS.ticket}`;
+
+/** Examples of properties that their schemas describe. */
+export const PROPERTY_EXAMPLES: PropertyTexts = {
+  'Attachment.signaturesNotInEnvelope': { example: 2 },
+  'BadRequest.errors': { example: { email: ['must be an e-mail address'] } },
+  'Delivery.body': { example: '{"type":"DocumentConcluded","data":{}}' },
+  'HistoryCheckpoint.at': { example: 1_779_810_131_123 },
+  'HistoryEntry.by': { example: ANA.name },
+  'HistoryEntry.data': { example: { action: 'downloaded', address: '203.0.113.7' } },
+  'HistoryEntry.id': { example: 7 },
+  'MarksSession.data': { example: CREATION },
+  'SavedFlow.flowActions': { example: [SIGNER] },
+  'SavedFlow.observers': { example: [{ user: ANA }] },
+  'Upload.location': { example: PREVIEW },
+  checksumMd5: { example: 'CY9rzUYh03PK3k6DJie09g==' },
+  completedCount: { example: 96 },
+  createdFrom: { example: '2026-01-01' },
+  createdTo: { example: '2026-06-30' },
+  digest: { example: 'CY9rzUYh03PK3k6DJie09g==' },
+  documentName: { example: 'Lease of Rua Augusta 12' },
+  doneCount: { example: 240 },
+  everyDays: { example: 3 },
+  expirationDays: { example: 30 },
+  folderIds: { example: [EXAMPLE_IDS.document] },
+  initializedCount: { example: 118 },
+  isSigned: { example: true },
+  isValid: { example: true },
+  locations: {
+    example: {
+      [EXAMPLE_IDS.upload]: PREVIEW,
+    },
+  },
+  matchedCount: { example: 243 },
+  nextCursor: { example: 'AAABmxlIVQ' },
+  organizationName: { example: 'Example Ltda.' },
+  presetValue: { example: 'Lisbon' },
+  primaryColor: { example: '#1d4f91' },
+  refusedRowsCount: { example: 2 },
+  reply: { example: '250 2.0.0 Ok: queued as 4VdL2k3Z' },
+  returnUrl: { example: 'https://app.example.com/contracts' },
+  roles: { example: [SIGNER.title] },
+  row: { example: 1 },
+  skippedByCode: { example: { InvalidDocumentStatus: 3 } },
+  skippedCount: { example: 3 },
+};

@@ -1,5 +1,6 @@
 /** Meanings of the members of requests of the portal. Source: docs/portal-values.md §§4 to 20. */
 import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
+import { CREATION, EXAMPLE_IDS } from './example-values.ts';
 
 const FACTOR =
   'Requires this confirmation before an electronic signature. This service has no provider for it: true is refused.';
@@ -24,7 +25,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   attachments: 'Files that accompany the document. They are not signed.',
   'attachments.isPrivate':
     'Whether participants do not see the file; it is then readable by key only. Default false.',
-  'attachments.id': 'Upload from which the attachment is made.',
+  'attachments.id': ['Upload from which the attachment is made.', EXAMPLE_IDS.upload],
   authenticationCode: [
     'Code of the second factor named by `authenticationType`. Accepted and ignored.',
     '123456',
@@ -53,7 +54,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   deleteAction:
     '`MoveContent` moves documents and folders to `destinationFolderId`; `DeleteContent` deletes them.',
-  deletedFlowActionIds: 'Actions to remove. Completed ones cannot be removed.',
+  deletedFlowActionIds: ['Actions to remove. Completed ones cannot be removed.', [EXAMPLE_IDS.flowAction]],
   deletedObserverIds: 'Observers to remove. Their links stop working.',
   description: ['Free text about the document, shown to participants.', 'Lease of the office in Rua Augusta'],
   'items.description': ['First line about the health record.', 'Amoxicillin 500 mg'],
@@ -80,8 +81,11 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   disableXPathTransformation:
     'Whether the signature references its element by `Id` alone. Default false. XML only.',
   displayName: ['Title of the document that is made of the file.', 'Lease agreement'],
-  document: 'A body of `POST /api/documents`. It may lack files and flow actions until the draft is sent.',
-  documentId: 'The document this is about.',
+  document: [
+    'A body of `POST /api/documents`. It may lack files and flow actions until the draft is sent.',
+    CREATION,
+  ],
+  documentId: ['The document this is about.', EXAMPLE_IDS.document],
   documentType: 'Kind of document. Used only with `filterByDocumentType`.',
   documentVersion: [
     'Version that the participant has seen, from 1. Another current version is refused with `VersionChanged`. Absent: the version of the ticket.',
@@ -116,7 +120,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Id of the document in the system of the client. `GET /api/documents?ExternalId=` finds it. At most 200 characters.',
     'order-4711',
   ],
-  failedOnly: 'Whether only failed deliveries are sent again. Default true.',
+  failedOnly: 'Whether only failed deliveries are sent again. Default false.',
   fieldValues: [
     'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
     { city: 'Lisbon' },
@@ -126,21 +130,24 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Fields in place of those of the action; an empty list removes them. Refused with `FieldsNotEditable` after a signature with a certificate. Left out: they stay.',
   'additionalInfo.fields': ['Texts by name of the client’s choice.', { department: 'Sales' }],
   file: 'Upload that replaces the file of the document.',
-  fileId: 'Upload with the signed file.',
+  fileId: ['Upload with the signed file.', EXAMPLE_IDS.upload],
   files:
     'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.',
-  'files.id': 'Id of the upload.',
+  'files.id': ['Id of the upload.', EXAMPLE_IDS.upload],
   'files.name': ['File name with its extension.', 'contract.pdf'],
-  'file.id': 'Id of the upload.',
+  'file.id': ['Id of the upload.', EXAMPLE_IDS.upload],
   'file.name': ['File name with its extension.', 'contract.pdf'],
-  'dataFile.id': 'Id of the upload.',
-  'templateFile.id': 'Id of the upload.',
+  'dataFile.id': ['Id of the upload.', EXAMPLE_IDS.table],
+  'templateFile.id': ['Id of the upload.', EXAMPLE_IDS.template],
   filter:
     'Filter of the documents of the organization. The members are those of the query of `GET /api/documents`.',
   filterByDocumentType: 'Whether only documents of `documentType` are found. Default false.',
   filterByPendingSignature:
     'Whether only documents that wait for a signature are found; with `participantQ`, for one of these participants. Default false.',
-  flowActionId: 'Action of the participant. Absent: the first pending action of this person.',
+  flowActionId: [
+    'Action of the participant. Absent: the first pending action of this person.',
+    EXAMPLE_IDS.flowAction,
+  ],
   flowActions: 'Who signs and approves, in which order. At least one, at most 1,000.',
   folderId: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
   folderType:
@@ -184,7 +191,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   observerId: 'Observer whose address changes.',
   observers: 'People who are notified about the document, and can read it with their own links.',
-  operator: 'Whether the person may create documents.',
+  operator: ['Whether the person may create documents.', true],
   options: ['Values of a choice, at most 100. Required for the type `Choice`.', ['Lisbon', 'Porto']],
   organizationId: 'Accepted and ignored: the key decides the organization.',
   otpCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
@@ -217,17 +224,17 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   refuseSignedEnvelopeFiles:
     'Whether envelopes with signed files are refused. Default false: the originals are kept as attachments.',
   region: ['State or region of the register.', 'SP'],
-  requireAuthenticatorAppToSignElectronically: FACTOR,
+  requireAuthenticatorAppToSignElectronically: [FACTOR, false],
   requireCompanyCertificate: 'Whether only a certificate that names a company is accepted. Default false.',
-  requireDatavalidAuthenticationToSignElectronically: FACTOR,
+  requireDatavalidAuthenticationToSignElectronically: [FACTOR, false],
   requireEmailAuthentication:
     'Whether the participant must enter a code of six digits that is sent by e-mail. Default false. Electronic signatures only.',
-  requireIdScanAuthenticationToSignElectronically: FACTOR,
-  requireLivenessAuthenticationToSignElectronically: FACTOR,
-  requirePixAuthenticationToSignElectronically: FACTOR,
-  requireSelfieAuthenticationToSignElectronically: FACTOR,
-  requireSmsAuthenticationToSignElectronically: FACTOR,
-  requireWhatsappAuthenticationToSignElectronically: FACTOR,
+  requireIdScanAuthenticationToSignElectronically: [FACTOR, false],
+  requireLivenessAuthenticationToSignElectronically: [FACTOR, false],
+  requirePixAuthenticationToSignElectronically: [FACTOR, false],
+  requireSelfieAuthenticationToSignElectronically: [FACTOR, false],
+  requireSmsAuthenticationToSignElectronically: [FACTOR, false],
+  requireWhatsappAuthenticationToSignElectronically: [FACTOR, false],
   required: 'Whether the participant cannot sign without a value. Default false.',
   requiredCertificateHolderTypeToSign:
     'Holder that the certificate must have. Null: any. Ignored for electronic signatures.',

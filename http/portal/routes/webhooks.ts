@@ -83,6 +83,15 @@ const webhookInput = members({
   };
 });
 
+const from = moment.meta({
+  description: 'Time of the first event, included, ISO 8601; in UTC without a zone.',
+  exampleValue: '2026-05-26T00:00:00Z',
+});
+const to = end.meta({
+  description: 'Time of the last event, included, ISO 8601; a day means its end.',
+  exampleValue: '2026-05-27',
+});
+
 const REFUSALS = ['OrganizationNotFound'] as const satisfies readonly PortalRefusalCode[];
 const deliveryParams = z.object({ id: z.string(), deliveryId: z.string() });
 
@@ -236,7 +245,7 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
         'Sends the ended deliveries of events from `from` to `to`, with `failedOnly` only those that failed. `count` is their number. Id and body are the same as before.',
       scope: 'Administer',
       params: idParams,
-      body: members({ from: moment, to: end, failedOnly: maybeFlag }),
+      body: members({ from, to, failedOnly: maybeFlag }),
       responses: { 200: z.strictObject({ count: z.int() }) },
       examples: { request: { from: '2026-05-26T00:00:00Z', to: '2026-05-27T00:00:00Z', failedOnly: true } },
       refusals: [...REFUSALS, 'LimitExceeded'],

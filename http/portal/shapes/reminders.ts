@@ -14,7 +14,10 @@ export const remindersInput = members({
     .describe('Days after which a pending participant is reminded; null = never.'),
   maximum: wholeFrom(1, MAX_REMINDERS)
     .nullish()
-    .describe(`Most reminders for one flow action; ${DEFAULT_REMINDERS} when left out.`),
+    .meta({
+      description: `Most reminders for one flow action; ${DEFAULT_REMINDERS} when left out.`,
+      exampleValue: DEFAULT_REMINDERS,
+    }),
   daysBeforeExpiry: list(wholeFrom(1, MAX_DAYS), { most: MAX_WARNINGS }).nullish(),
 }).transform(
   ({ everyDays, maximum, daysBeforeExpiry }): ReminderSchedule => ({
@@ -27,7 +30,9 @@ export const remindersInput = members({
 export const remindersShape = z
   .strictObject({
     everyDays: z.int().nullable().describe('Days between reminders of a pending participant; null = never.'),
-    maximum: z.int().describe('Most reminders for one flow action.'),
+    maximum: z
+      .int()
+      .meta({ description: 'Most reminders for one flow action.', examples: [DEFAULT_REMINDERS] }),
     daysBeforeExpiry: z
       .array(z.int())
       .describe('Days before the expiry at which pending participants are warned.'),

@@ -4,6 +4,8 @@ import test from 'ava';
 import { payloadOf } from '../../../actors/portal/webhooks/webhook-payloads.ts';
 import { BATCH_PROPERTY_TEXTS } from '../../../http/batch/description/property-texts.ts';
 import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
+import { hasExample } from '../../../http/core/openapi/property-examples.ts';
+import { partsOf } from '../../../http/core/openapi/property-texts.ts';
 import { PORTAL_PROPERTY_TEXTS } from '../../../http/portal/description/property-texts.ts';
 import { EVENT_TYPES } from '../../../http/portal/input/enumerations.ts';
 import { portalApi } from '../../../http/portal/reference.ts';
@@ -53,6 +55,16 @@ function* propertiesIn(
   }
 }
 
+/** False for objects and references, whose own properties have the examples, and for files. */
+function isLeaf(schema: object): boolean {
+  const { $ref, allOf, anyOf, properties, items, contentMediaType } = schema as {
+    readonly [keyword: string]: unknown;
+  };
+  if ([$ref, allOf, properties, contentMediaType].some((keyword) => keyword !== undefined)) return false;
+  if (Array.isArray(anyOf)) return anyOf.every((one: object) => isLeaf(one));
+  return typeof items !== 'object' || items === null || isLeaf(items);
+}
+
 const FILLER = new Set(['the', 'a', 'an', 'of', 'its', 'is', 'are', 'to', 'this', 'whether', 'it']);
 
 /** True when the text has no word beyond those of the name. */
@@ -85,6 +97,30 @@ for (const [service, document] of Object.entries(documents)) {
         if (repeats(name, description)) wrong.push(`${operation} ${name}: ${description}`);
       }
     }
+    t.deepEqual(wrong, []);
+  });
+
+  test(`every property of the ${service} service that holds a value has an example that fits its schema`, (t) => {
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    const without: string[] = [];
+    const wrong: string[] = [];
+    const checked = new Set<string>();
+    let count = 0;
+    const { paths, webhooks = {}, components } = document;
+    for (const [place, , schema] of propertiesIn({ paths, webhooks, components }, service)) {
+      if (!isLeaf(schema)) continue;
+      count += 1;
+      if (!hasExample({ ...schema })) without.push(place);
+      const text = JSON.stringify(schema);
+      if (checked.has(text)) continue;
+      checked.add(text);
+      const { examples = [] } = schema as { readonly examples?: readonly unknown[] };
+      if (!examples.every((example) => ajv.validate(schema, example)))
+        wrong.push(`${place}: ${JSON.stringify(examples)} ${ajv.errorsText()}`);
+    }
+    t.true(count > 1000, `${count} properties were examined`);
+    t.deepEqual(without, []);
     t.deepEqual(wrong, []);
   });
 
@@ -126,10 +162,15 @@ test('every JSON body that an operation or a webhook sends has an example that f
   t.deepEqual(wrong, []);
 });
 
+const validators = new Map<OpenApiDocument, Ajv2020>();
+
 function fits(document: OpenApiDocument, body: Content[string]): boolean {
-  const ajv = new Ajv2020({ strict: false });
-  formats.default(ajv);
-  ajv.addSchema({ $id: 'api', components: document.components });
+  const ajv = validators.get(document) ?? new Ajv2020({ strict: false });
+  if (!validators.has(document)) {
+    formats.default(ajv);
+    ajv.addSchema({ $id: 'api', components: document.components });
+    validators.set(document, ajv);
+  }
   const schema = JSON.parse(JSON.stringify(body.schema).replaceAll('"#/components', '"api#/components'));
   return body.example !== undefined && ajv.validate(schema, body.example);
 }
@@ -193,7 +234,7 @@ test('no text of the tables is without its property or parameter', (t) => {
   for (const [document, texts] of tables) {
     const shown = JSON.stringify(document);
     for (const [key, text] of Object.entries(texts)) {
-      const [description, example] = typeof text === 'string' ? [text] : text;
+      const { description, example } = partsOf(text);
       const isShown = [description, example].some(
         (part) => part !== undefined && shown.includes(JSON.stringify(part)),
       );
