@@ -29,7 +29,7 @@ import { addStoreCommands } from './commands/store/store-options.ts';
 import type { Terminal } from './commands/terminal.ts';
 import type { VerifyOptions } from './commands/verify/verify.ts';
 import { createDescriptorSink } from './logging.ts';
-import { systemClock, systemIds } from './runtime/index.ts';
+import { systemClock, systemIds } from './runtime/clocks-and-failures.ts';
 import { openLogging } from './service/service-log.ts';
 import { isSettingArgument, type LoadedSettings, loadSettings, type Settings } from './settings.ts';
 

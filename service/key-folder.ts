@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Fatal, type Ids } from '../runtime/index.ts';
+import { Fatal, type Ids } from '../runtime/clocks-and-failures.ts';
 
 /** A stored or newly generated text. */
 export interface StoredSecret {

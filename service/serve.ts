@@ -29,7 +29,7 @@ import {
   type StoreNodes,
   systemClock,
   systemIds,
-} from '../runtime/index.ts';
+} from '../runtime/clocks-and-failures.ts';
 import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
 import { folderOptions } from './folder-options.ts';
 import { keepHistoryKey } from './history-key.ts';

@@ -13,7 +13,7 @@ import {
 } from '../actors/index.ts';
 import { buildCertificationPaths, envelopeKey, type LoadedSigner, loadSigner } from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
-import { type Clock, describeFailure, Fatal, type Ids } from '../runtime/index.ts';
+import { type Clock, describeFailure, Fatal, type Ids } from '../runtime/clocks-and-failures.ts';
 import type { Settings } from '../settings.ts';
 import { type CertificateSource, developmentSource, sourceOf } from './certificate-sources.ts';
 import { type DeclaredSigner, declaredProfiles } from './declared-profiles.ts';

@@ -15,7 +15,7 @@ import {
   type TrustSettings,
 } from '../../crypto/index.ts';
 import type { Millis } from '../../machines/ids.ts';
-import { type Clock, Fatal, type Log } from '../../runtime/index.ts';
+import { type Clock, Fatal, type Log } from '../../runtime/clocks-and-failures.ts';
 import { createAuthorityTransport } from './authority-transport.ts';
 import { certificateProblem } from './certificate-problem.ts';
 import type { LocalProfile, Profiles } from './profiles.ts';

@@ -1,5 +1,5 @@
 /** Fault points between a document and its files. Inactive unless armed. */
-import { declareFaultPoints } from '../../runtime/index.ts';
+import { declareFaultPoints } from '../../runtime/clocks-and-failures.ts';
 
 export const PORTAL_DOCUMENT_FAULTS = declareFaultPoints({
   'portal.create.some': 'Some documents of a call are stored, the one that announces them is not.',

@@ -7,7 +7,7 @@
 import { hkdfSync } from 'node:crypto';
 import { NONCE_BYTES } from '../../base/aes-gcm.ts';
 import { decryptToken, encryptToken } from '../../base/token.ts';
-import { Fatal, type Ids } from '../../runtime/index.ts';
+import { Fatal, type Ids } from '../../runtime/clocks-and-failures.ts';
 
 const VERSION = 1;
 /** Longest text that is read; secrets have a few kilobytes at most. */

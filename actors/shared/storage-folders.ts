@@ -1,7 +1,7 @@
 /** Creates the folders of the service. Source: docs/batch-values.md §7. */
 import { mkdirSync } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { Fatal } from '../../runtime/index.ts';
+import { Fatal } from '../../runtime/clocks-and-failures.ts';
 import type { StorageLayout } from './storage-layout.ts';
 
 /** For the service and its group. */

@@ -27,7 +27,8 @@ export const ZONES = {
   },
   runtime: {
     owns: /^runtime\//,
-    enteredBy: [/^runtime\/index\.ts$/],
+    // `clocks-and-failures.ts`: what threads without a store need of `index.ts`.
+    enteredBy: [/^runtime\/(index|clocks-and-failures)\.ts$/],
     imports: { base: 'all' },
     packages: ['xstate', 'lmdb', 'comlink', 'pg'],
     builtins: true,

@@ -15,7 +15,7 @@ import {
   UNPROVEN,
 } from '../../../crypto/index.ts';
 import type { CertificateType } from '../../../machines/portal/portal-types.ts';
-import { describeFailure } from '../../../runtime/index.ts';
+import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
 import type {
   BeginSigningTask,
   CertificateRequirements,

@@ -1,7 +1,7 @@
 /** Determines the signature format of a file from its content and its declared type. */
 import { beginSigning, countPdfPages } from '../../../crypto/index.ts';
 import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
-import { describeFailure } from '../../../runtime/index.ts';
+import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 import { fileHeader } from './file-header.ts';

@@ -6,7 +6,7 @@
 import { getPriority, platform, setPriority } from 'node:os';
 import { threadId, workerData } from 'node:worker_threads';
 import { LeaseDeadline } from '../../../base/lease-deadline.ts';
-import { Faults, machineTime, systemClock, systemIds } from '../../../runtime/index.ts';
+import { Faults, machineTime, systemClock, systemIds } from '../../../runtime/clocks-and-failures.ts';
 import '../../shared/faults.ts';
 import '../../shared/document-faults.ts';
 import '../../shared/request-faults.ts';

@@ -34,8 +34,15 @@ const FROM_RIGHT = /[\u0590-\u08ff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\ufb1d-\
 
 // The types of the package describe its ES module; Node loads the other one, which is the factory itself:
 // https://github.com/lojjic/bidi-js/pull/12
-const bidiFactory: typeof bidiModule.default = createRequire(import.meta.url)('bidi-js');
-const bidi = bidiFactory();
+type BidiFactory = typeof bidiModule.default;
+const require = createRequire(import.meta.url);
+let loadedBidi: ReturnType<BidiFactory> | undefined;
+
+/** Loaded with the first line that needs it: loading takes longer than signing a file, in each thread. */
+function bidi(): ReturnType<BidiFactory> {
+  loadedBidi ??= (require('bidi-js') as BidiFactory)();
+  return loadedBidi;
+}
 
 interface Run {
   readonly text: string;
@@ -69,7 +76,7 @@ function lettersOf(text: string): readonly Letter[] {
 }
 
 function mirrored(letter: string): string {
-  return bidi.getMirroredCharacter(letter) ?? letter;
+  return bidi().getMirroredCharacter(letter) ?? letter;
 }
 
 /** The font of a script, or of what the bundled font has not. */
@@ -81,7 +88,7 @@ function faceOf(letter: string): ScriptFace | undefined {
 
 /** Cuts the line where direction or font changes; logical order. */
 function runsOf(line: string): readonly Run[] {
-  const { levels } = bidi.getEmbeddingLevels(line, 'ltr');
+  const { levels } = bidi().getEmbeddingLevels(line, 'ltr');
   const runs: { text: string; level: number; face: ScriptFace | undefined }[] = [];
   let at = 0;
   for (const letter of line) {

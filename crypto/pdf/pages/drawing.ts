@@ -159,7 +159,8 @@ export function textWidth(text: string, size: number): number {
 }
 
 /** Letters as they are read, with their marks. */
-const LETTERS = new Intl.Segmenter();
+/** Made with the first long word: it loads tables of the Unicode library. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** Splits text into lines of at most `width` points, between words, and inside words that are too long. */
 export function wrapText(text: string, size: number, width: number): readonly string[] {
@@ -176,7 +177,8 @@ export function wrapText(text: string, size: number, width: number): readonly st
       }
       if (line !== '') lines.push(line);
       line = '';
-      for (const { segment: letter } of LETTERS.segment(word)) {
+      segmenter ??= new Intl.Segmenter();
+      for (const { segment: letter } of segmenter.segment(word)) {
         if (line !== '' && !fits(line + letter)) {
           lines.push(line);
           line = '';
