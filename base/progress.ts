@@ -19,7 +19,7 @@ export class Progress {
   readonly #screen: Pick<Screen, 'err' | 'live'>;
   readonly #clock: { elapsed(): number };
   readonly #name: string;
-  #begun: number;
+  #startedAt: number;
   #last = Number.NEGATIVE_INFINITY;
   #shown = '';
   #of = 0;
@@ -28,13 +28,13 @@ export class Progress {
     this.#name = name;
     this.#screen = screen;
     this.#clock = clock;
-    this.#begun = clock.elapsed();
+    this.#startedAt = clock.elapsed();
   }
 
   show(label: string, done: number, of: number): void {
     const now = this.#clock.elapsed();
     // A new counter starts.
-    if (of !== this.#of) this.#begun = now;
+    if (of !== this.#of) this.#startedAt = now;
     this.#of = of;
     const { live } = this.#screen;
     const what = `${label} ${done}`;
@@ -42,7 +42,7 @@ export class Progress {
     this.#last = now;
     this.#shown = what;
     const share = of > 0 ? Math.min(1, done / of) : 0;
-    const seconds = (now - this.#begun) / 1000;
+    const seconds = (now - this.#startedAt) / 1000;
     const rate = seconds > 0 ? done / seconds : 0;
     const left = rate > 0 && done < of ? `, ${span((of - done) / rate)} left` : '';
     const filled = Math.round(share * WIDTH);

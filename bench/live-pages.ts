@@ -86,8 +86,8 @@ async function run(context: BenchContext): Promise<void> {
 async function turn(program: Program, length: number, pages: number): Promise<Turn> {
   const ending = new AbortController();
   const spent = cpuOf(program);
-  const begun = performance.now();
-  const end = begun + length;
+  const startedAt = performance.now();
+  const end = startedAt + length;
   let refreshes = 0;
   const open = Array.from({ length: pages }, (_, page) =>
     keepOpen(program, page, ending.signal, () => {
@@ -95,7 +95,7 @@ async function turn(program: Program, length: number, pages: number): Promise<Tu
     }),
   );
   const signed = await Promise.all(Array.from({ length: SENDERS }, () => send(program, end)));
-  const seconds = (performance.now() - begun) / 1000;
+  const seconds = (performance.now() - startedAt) / 1000;
   const cpu = cpuOf(program) - spent;
   ending.abort();
   await Promise.all(open);

@@ -38,11 +38,11 @@ async function run(context: BenchContext): Promise<void> {
 
   context.progress('storing documents', 0, documents);
   await storeCopies(root, model, documents, (done) => context.progress('storing documents', done, documents));
-  const begun = performance.now();
+  const startedAt = performance.now();
   const second = await startProgram(context, root, settings);
   context.figure({
     name: `started over ${documents} documents`,
-    value: (performance.now() - begun) / 1000,
+    value: (performance.now() - startedAt) / 1000,
     unit: 's',
     better: 'less',
   });
@@ -81,13 +81,13 @@ async function flows(program: Program, context: BenchContext): Promise<string> {
   const made: string[] = [];
   const length = seconds * 10_000;
   const before = program.spent();
-  const begun = performance.now();
+  const startedAt = performance.now();
   const tellTime = () => {
-    const passed = Math.min(performance.now() - begun, length);
+    const passed = Math.min(performance.now() - startedAt, length);
     context.progress('seconds of flows', Math.floor(passed / 1000), Math.ceil(length / 1000));
   };
   tellTime();
-  const goesOn = () => performance.now() - begun < length || made.length < MIN_FLOWS;
+  const goesOn = () => performance.now() - startedAt < length || made.length < MIN_FLOWS;
   await Promise.all(
     Array.from({ length: CONCURRENCY }, async () => {
       while (goesOn()) {
@@ -98,7 +98,7 @@ async function flows(program: Program, context: BenchContext): Promise<string> {
       }
     }),
   );
-  const rate = (made.length / (performance.now() - begun)) * 1000;
+  const rate = (made.length / (performance.now() - startedAt)) * 1000;
   context.figure({
     name: `flows of one signer, ${CONCURRENCY} at once`,
     value: rate,

@@ -163,11 +163,11 @@ async function listing(folder: string, limit: string, context: BenchContext): Pr
     looker: createFileReader(folder, { limit: 64, clock: systemClock }),
     limit: 64,
     stopped: () => false,
-    notice: () => {},
+    observe: () => {},
   };
   await sweep({
     ...sweeping,
-    notice(fileName) {
+    observe(fileName) {
       const { size, mtimeMs, ino, birthtimeMs } = lstatSync(join(folder, fileName));
       memory.add(fileName, { size, mtimeMs, inode: ino, bornMs: birthtimeMs }, 'enqueued');
     },

@@ -38,13 +38,13 @@ export async function backup(
     );
     return EXIT.refused;
   }
-  let begun = false;
+  let isStarted = false;
   try {
     // Keys are in it.
     mkdirSync(target, { recursive: true, mode: 0o700 });
     if (readdirSync(target).length > 0)
       throw new Fatal('folder.not-empty', `${target} is not empty; nothing is overwritten.`);
-    begun = true;
+    isStarted = true;
     await backupLmdbStore(layout.db, join(target, 'db'));
     copyKeys(layout.keys, join(target, 'keys'));
     // After the store: what it refers to was there before it was copied.
@@ -52,7 +52,7 @@ export async function backup(
     terminal.out(`${escapeControls(target)}\n`);
     return EXIT.good;
   } catch (error) {
-    if (begun)
+    if (isStarted)
       for (const name of ['db', 'keys', 'portal'])
         rmSync(join(target, name), { recursive: true, force: true });
     const { code, message } = describeFailure(error);

@@ -72,10 +72,10 @@ export async function benchCommand(
     ...options.profile.filter((name) => !isProfile(name)),
   ];
   if (unknown.length > 0) {
-    const there = PROFILES.map((profile) => `  ${profile.padEnd(8)} ${benchesOf([profile]).join(', ')}`);
+    const available = PROFILES.map((profile) => `  ${profile.padEnd(8)} ${benchesOf([profile]).join(', ')}`);
     refuse(
       terminal,
-      `there is no benchmark or profile ${unknown.join(', ')}. Profiles and their benchmarks:\n${there.join('\n')}`,
+      `there is no benchmark or profile ${unknown.join(', ')}. Profiles and their benchmarks:\n${available.join('\n')}`,
     );
     return EXIT.refused;
   }
@@ -101,9 +101,9 @@ function chosen(
   store: BenchOptions['store'],
 ): readonly BenchName[] {
   const ofProfiles = benchesOf(profiles);
-  const there = BENCH_NAMES.filter((name) => names.includes(name) || storeOf(name) === (store ?? 'lmdb'));
-  const asked = there.filter((name) => names.includes(name) || ofProfiles.includes(name));
-  return asked.length > 0 ? asked : there;
+  const available = BENCH_NAMES.filter((name) => names.includes(name) || storeOf(name) === (store ?? 'lmdb'));
+  const selected = available.filter((name) => names.includes(name) || ofProfiles.includes(name));
+  return selected.length > 0 ? selected : available;
 }
 
 function storeOf(name: BenchName): 'lmdb' | 'postgres' {

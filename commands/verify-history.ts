@@ -35,7 +35,7 @@ export async function verifyHistoryCommand(
       terminal.out(
         json
           ? `${JSON.stringify({ ok, ...report, copies: copies.length }, null, 2)}\n`
-          : told(report, copies.length),
+          : reportText(report, copies.length),
       );
       return ok ? EXIT.good : EXIT.failed;
     } finally {
@@ -47,7 +47,7 @@ export async function verifyHistoryCommand(
   }
 }
 
-function told(report: HistoryReport, copies: number): string {
+function reportText(report: HistoryReport, copies: number): string {
   const { actors, lines, checkpoints, leaves, fault } = report;
   const compared = copies === 0 ? '' : ` ${copies} copies of checkpoints agree.`;
   if (fault === undefined)

@@ -40,7 +40,7 @@ export const MAX_ATTEMPTS = 10;
 const DELIVERY_BACKOFF: Backoff = { firstMs: 15_000, maxMs: 3_600_000 };
 /** A receiver may ask to be left alone for longer, but no longer than this, milliseconds. */
 export const MAX_RETRY_AFTER = 24 * 3_600_000;
-/** Ended deliveries of one lane on record; the oldest go first. */
+/** Ended deliveries of one delivery queue on record; the oldest go first. */
 const MAX_DELIVERIES_KEPT = 200;
 
 export interface Attempt {
@@ -140,17 +140,17 @@ function added(known: readonly Delivery[], fresh: readonly NewDelivery[]): reado
 }
 
 /** Pending deliveries continue, a waiting one is sent now, ended ones are queued again. */
-function resent(lane: DeliveryQueueContext, ids: readonly string[]): Queue {
-  const again = lane.deliveries.filter(({ id, status }) => ids.includes(id) && status !== 'Pending');
-  const headAsked = lane.queue[0] !== undefined && ids.includes(lane.queue[0]);
+function resent(context: DeliveryQueueContext, ids: readonly string[]): Queue {
+  const again = context.deliveries.filter(({ id, status }) => ids.includes(id) && status !== 'Pending');
+  const headAsked = context.queue[0] !== undefined && ids.includes(context.queue[0]);
   return {
-    deliveries: lane.deliveries.map((delivery) => {
+    deliveries: context.deliveries.map((delivery) => {
       if (again.includes(delivery))
         return { ...delivery, status: 'Pending' as const, tries: 0, endedAt: null, notBefore: 0 };
-      return headAsked && delivery.id === lane.queue[0] ? { ...delivery, notBefore: 0 } : delivery;
+      return headAsked && delivery.id === context.queue[0] ? { ...delivery, notBefore: 0 } : delivery;
     }),
-    queue: [...lane.queue, ...again.map(({ id }) => id)],
-    retryAt: headAsked ? 0 : lane.retryAt,
+    queue: [...context.queue, ...again.map(({ id }) => id)],
+    retryAt: headAsked ? 0 : context.retryAt,
   };
 }
 
@@ -160,14 +160,14 @@ function retryPause(tries: number, retryAfter: Millis | null): Millis {
 }
 
 function attempted(
-  lane: DeliveryQueueContext,
+  context: DeliveryQueueContext,
   event: Extract<DeliveryQueueMessage, { readonly type: 'ATTEMPTED' }>,
 ): Queue {
   const { at, outcome, attempt, retryAfter, id } = event;
-  const tries = (lane.deliveries.find((delivery) => delivery.id === id)?.tries ?? 0) + 1;
+  const tries = (context.deliveries.find((delivery) => delivery.id === id)?.tries ?? 0) + 1;
   const isOver = outcome !== 'failed' || tries >= MAX_ATTEMPTS;
-  const given = outcome === 'gone' ? lane.queue : [id];
-  const deliveries = lane.deliveries.map((delivery): Delivery => {
+  const given = outcome === 'gone' ? context.queue : [id];
+  const deliveries = context.deliveries.map((delivery): Delivery => {
     if (!given.includes(delivery.id)) return delivery;
     const tried =
       delivery.id === id
@@ -178,7 +178,7 @@ function attempted(
   });
   return {
     deliveries: isOver ? withoutOldest(deliveries) : deliveries,
-    queue: isOver ? lane.queue.filter((one) => !given.includes(one)) : lane.queue,
+    queue: isOver ? context.queue.filter((one) => !given.includes(one)) : context.queue,
     retryAt: isOver ? 0 : at + retryPause(tries, retryAfter),
   };
 }
@@ -264,8 +264,8 @@ function queueMachine(options: DeliveryQueueOptions<DeliveryQueueContext>) {
 
   return machine.createMachine({
     id,
-    context: ({ input: { deliveries, ...lane } }) => ({
-      ...lane,
+    context: ({ input: { deliveries, ...rest } }) => ({
+      ...rest,
       deliveries: added([], deliveries),
       queue: deliveries.map(({ id }) => id),
       retryAt: 0,

@@ -89,9 +89,9 @@ export const serve: Serve = async (settings, log, options) => {
     // All nodes use the time of the store, not their own clocks.
     const clock = store.nodes?.clock ?? systemClock;
     const started = await waitForStart(store.nodes, clock);
-    const kept = settings.auth.apiKey === undefined ? await loadOrCreateApiKey(keys, ids) : undefined;
-    if (kept) log.hide(kept.value);
-    const apiKey = settings.auth.apiKey ?? kept?.value ?? '';
+    const storedKey = settings.auth.apiKey === undefined ? await loadOrCreateApiKey(keys, ids) : undefined;
+    if (storedKey) log.hide(storedKey.value);
+    const apiKey = settings.auth.apiKey ?? storedKey?.value ?? '';
     const signing = await setUpSigning(settings, keys, { clock, ids });
     const encryptionKey = await deriveEncryptionKey(settings);
     const metrics = createBatchMetrics(
@@ -233,8 +233,8 @@ export const serve: Serve = async (settings, log, options) => {
         portal: portalInfo(portal, portalUrl),
         store: { engine, location },
         output: layout.output,
-        apiKey: kept
-          ? { from: 'file', path: kept.path, made: kept.made ? kept.value : undefined }
+        apiKey: storedKey
+          ? { from: 'file', path: storedKey.path, made: storedKey.made ? storedKey.value : undefined }
           : { from: apiKey === '' ? 'nowhere' : 'configuration' },
         certificate: signing.certificate,
         paused: batch.paused,

@@ -108,8 +108,8 @@ const UPLOAD_MS = 60 * 60_000;
 /** True for an upload that another node may still be receiving. */
 async function mayArrive({ store, clock }: RecoveryDependencies, path: string): Promise<boolean> {
   if (store.nodes === undefined || store.nodes.count === 1) return false;
-  const there = await stat(path).catch(() => undefined);
-  return there === undefined || clock.now() - there.mtimeMs < UPLOAD_MS;
+  const stats = await stat(path).catch(() => undefined);
+  return stats === undefined || clock.now() - stats.mtimeMs < UPLOAD_MS;
 }
 
 /**

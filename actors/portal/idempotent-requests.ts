@@ -68,15 +68,15 @@ export class IdempotentRequestService implements IdempotentRequests {
   async #find(id: string, fingerprint: string, make: (seed: string) => Promise<unknown>): Promise<unknown> {
     const { system, store, ids } = this.#dependencies;
     const address = { kind: IDEMPOTENT_REQUEST, id };
-    const begun = await system.create(address, { fingerprint, seed: ids.uuid(), answer: null });
-    if (begun.accepted) {
-      await begun.durable;
-      return this.#create(id, begun.actor.context.seed, make);
+    const created = await system.create(address, { fingerprint, seed: ids.uuid(), answer: null });
+    if (created.accepted) {
+      await created.durable;
+      return this.#create(id, created.actor.context.seed, make);
     }
-    const known = await system.read(address);
+    const existing = await system.read(address);
     // It was forgotten in between; the client may send it again.
-    if (known === undefined) throw new Retryable('request.forgotten', 'The request was just forgotten.');
-    const context = known.context;
+    if (existing === undefined) throw new Retryable('request.forgotten', 'The request was just forgotten.');
+    const context = existing.context;
     if (context.fingerprint !== fingerprint) throw conflict();
     if (context.answer === null) return this.#create(id, context.seed, make);
     await store.flushed();
@@ -95,8 +95,8 @@ export class IdempotentRequestService implements IdempotentRequests {
       throw thrown;
     }
     await faults.at('portal.request.done');
-    const told = await system.send(address, { type: 'ANSWER', answer: JSON.stringify(made) });
-    if (told.accepted) await told.durable;
+    const outcome = await system.send(address, { type: 'ANSWER', answer: JSON.stringify(made) });
+    if (outcome.accepted) await outcome.durable;
     return made;
   }
 }

@@ -37,7 +37,7 @@ export interface OutgoingDependencies {
   readonly store: ActorStore;
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly sealed: SecretBox;
+  readonly secretBox: SecretBox;
   readonly links: MailLinks;
   readonly codeFor: CodeLookup;
   readonly mailer: Mailer;
@@ -58,10 +58,10 @@ export interface Outgoing {
 }
 
 export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingDependencies): Outgoing {
-  const { store, clock, ids, sealed, links, codeFor, system, mailer } = dependencies;
+  const { store, clock, ids, secretBox, links, codeFor, system, mailer } = dependencies;
   const { allowPrivate, concludedDelay, sender } = options;
   const caller = dependencies.caller ?? createHttpWebhookCaller({ clock, allowPrivate });
-  const registry = new WebhookRegistry({ system, store, ids, sealed, allowPrivate });
+  const registry = new WebhookRegistry({ system, store, ids, secretBox, allowPrivate });
   const organizationOf = async (id: string): Promise<OrganizationContext | undefined> => {
     const actor = await system.read({ kind: ORGANIZATION, id });
     return actor?.context;

@@ -199,7 +199,7 @@ export class Portal implements PortalService, HostedService {
       { ...options.webhooks, sender: options.sender },
       {
         ...{ system, store, clock, ids, links, codeFor, mailer: options.mailer },
-        sealed: new SecretBox(keys.sealing, ids),
+        secretBox: new SecretBox(keys.sealing, ids),
       },
     );
     const [newest] = await store.rows({ view: 'documents-created', reverse: true, limit: 1 });

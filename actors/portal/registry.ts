@@ -1,4 +1,4 @@
-/** The actors that the portal has, and the lanes their slow work runs in; each thread that hosts actors loads it too. */
+/** Definitions of the portal's actors, and the queue keys of their effects. Each shard thread loads this module too. */
 import type { ActorDefinition, ShardModule } from '../../runtime/index.ts';
 import { brandingDefinition } from './branding/branding.ts';
 import { documentDefinition } from './document-records/document-index.ts';
@@ -47,7 +47,7 @@ const all: readonly ActorDefinition[] = [
 
 export const portalDefinitions: readonly ActorDefinition[] = all.map(withRelatedActors);
 
-/** By effect: the lane it names itself. The handlers use the same. */
+/** Queue key of an effect, by its name; the handlers use the same. */
 export const portalPartitions: ShardModule['queueKeys'] = {
   sendMail: ({ lane }) => String(lane),
   callWebhook: ({ webhookId }) => String(webhookId),

@@ -106,8 +106,8 @@ async function bootstrapApplication(
   { organization, application: name, role, secret, from }: ApplicationSettings,
 ): Promise<void> {
   const { id, applications } = await organizationNamed(administration, organization);
-  const there = applications.find((application) => application.name === name);
-  if (there === undefined) await administration.createApplication(id, { name, role }, secret);
-  else if (from === 'configured' && !(await administration.hasSecret(id, there.id, secret)))
-    await administration.addSecret(id, there.id, secret);
+  const existing = applications.find((application) => application.name === name);
+  if (existing === undefined) await administration.createApplication(id, { name, role }, secret);
+  else if (from === 'configured' && !(await administration.hasSecret(id, existing.id, secret)))
+    await administration.addSecret(id, existing.id, secret);
 }

@@ -71,8 +71,8 @@ export class CertificateChecks {
       );
     const { signer } = profile;
     if (signer === undefined || profile.validateCertificate !== true) return undefined;
-    const kept = this.#cached.get(profile.name);
-    if (kept !== undefined && now < kept.until) return this.#settle(profile, kept);
+    const cached = this.#cached.get(profile.name);
+    if (cached !== undefined && now < cached.until) return this.#settle(profile, cached);
     return this.#request(profile, signer, now).then((fresh) => this.#settle(profile, fresh));
   }
 
@@ -107,9 +107,9 @@ export class CertificateChecks {
         Because: verdict.warnings.join(' '),
       });
     const minutes = whole ? trust.cacheMinutes : Math.min(1, trust.cacheMinutes);
-    const kept = { verdict, until: now + minutes * MINUTE };
-    this.#cached.set(profile.name, kept);
-    return kept;
+    const cached = { verdict, until: now + minutes * MINUTE };
+    this.#cached.set(profile.name, cached);
+    return cached;
   }
 
   #sourceOf({ name, anchors }: LocalProfile): EvidenceSource {

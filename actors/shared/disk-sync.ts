@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 interface Turn {
   readonly running: Promise<void>;
   /** False while requests of this turn of the event loop are collected. */
-  begun: boolean;
+  isStarted: boolean;
   next: Promise<void> | undefined;
 }
 
@@ -27,18 +27,18 @@ export class DiskSync {
   directory(path: string): Promise<void> {
     const turn = this.#turns.get(path);
     if (!turn) return this.#begin(path);
-    if (!turn.begun) return turn.running;
+    if (!turn.isStarted) return turn.running;
     turn.next ??= turn.running.catch(() => {}).then(() => this.#begin(path));
     return turn.next;
   }
 
   #begin(path: string): Promise<void> {
     const running = setImmediate().then(() => {
-      turn.begun = true;
+      turn.isStarted = true;
       // Links are followed: a configured folder may be one to another place.
       return onDescriptor(path, constants.O_DIRECTORY, fsync);
     });
-    const turn: Turn = { running, begun: false, next: undefined };
+    const turn: Turn = { running, isStarted: false, next: undefined };
     this.#turns.set(path, turn);
     const forget = () => {
       if (this.#turns.get(path) === turn && turn.next === undefined) this.#turns.delete(path);

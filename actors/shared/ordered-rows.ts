@@ -34,7 +34,7 @@ export class OrderedRows {
   #size: number;
   #at = 0;
   #after: readonly (string | number)[] | undefined;
-  #begun = false;
+  #isStarted = false;
   #exhausted = false;
 
   constructor(store: Pick<ActorStore, 'rows'>, options: OrderedRowsOptions) {
@@ -93,8 +93,8 @@ export class OrderedRows {
   }
 
   async #turn(): Promise<void> {
-    if (this.#begun) await nextTurn();
-    this.#begun = true;
+    if (this.#isStarted) await nextTurn();
+    this.#isStarted = true;
   }
 
   #read(part: { readonly offset?: number; readonly limit: number }): Promise<readonly Row[]> {

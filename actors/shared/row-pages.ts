@@ -63,11 +63,11 @@ export async function pageByPosition(
   readonly next?: { readonly after: number; readonly totalCount: number };
 }> {
   const { view, prefix = [], newestFirst } = range;
-  const begun = position === 'start' ? undefined : position;
+  const cursor = position === 'start' ? undefined : position;
   const totalCount =
-    begun?.totalCount ?? (await pageOfRows(store, { ...range, matches, limit: 0, offset: 0 })).totalCount;
+    cursor?.totalCount ?? (await pageOfRows(store, { ...range, matches, limit: 0, offset: 0 })).totalCount;
   // Ids of further rows with the same number lie between these two.
-  let after: Row['key'] | undefined = begun && [...prefix, begun.after, newestFirst ? '' : '~'];
+  let after: Row['key'] | undefined = cursor && [...prefix, cursor.after, newestFirst ? '' : '~'];
   const rows: Row[] = [];
   for (;;) {
     const piece: readonly Row[] = await store.rows({

@@ -62,10 +62,10 @@ export async function flowCosts(context: BenchContext): Promise<void> {
 
 async function inFlight(program: Program, pdf: () => Buffer, flows: number): Promise<readonly string[]> {
   const made: string[] = [];
-  let begun = 0;
+  let startedAt = 0;
   const lane = async (): Promise<void> => {
-    while (begun < flows) {
-      begun += 1;
+    while (startedAt < flows) {
+      startedAt += 1;
       made.push(await flow(program, pdf(), POLL_MS));
     }
   };

@@ -38,7 +38,7 @@ export async function atRate(
   const recorder = new LatencyRecorder();
   const first = Math.round(perSecond * warmUp);
   const all = first + Math.max(1, Math.round(perSecond * seconds));
-  const begun = clock.elapsed();
+  const startedAt = clock.elapsed();
   let refused = 0;
   const operation = async (n: number, due: number): Promise<void> => {
     const ending = await work(n);
@@ -48,7 +48,7 @@ export async function atRate(
   };
   const underWay: Promise<void>[] = [];
   for (let n = 0; n < all; n += 1) {
-    const due = begun + (n * 1000) / perSecond;
+    const due = startedAt + (n * 1000) / perSecond;
     if (clock.elapsed() < due) await until(clock, due);
     else if (n % CONCURRENCY === 0) await setImmediate();
     const one = operation(n, due);

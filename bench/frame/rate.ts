@@ -74,10 +74,10 @@ export async function measureWaiting(
   const meter = new Meter();
   let calls = 0;
   const loop = async (recorder: LatencyRecorder, until: number): Promise<void> => {
-    const begun = meter.clock;
+    const startedAt = meter.clock;
     do {
       const stop = meter.start();
-      const end = performance.now() + until - (meter.clock - begun);
+      const end = performance.now() + until - (meter.clock - startedAt);
       let left = slices.calls;
       const lane = async (): Promise<void> => {
         do {
@@ -90,7 +90,7 @@ export async function measureWaiting(
       await Promise.all(Array.from({ length: lanes }, lane));
       stop();
       await slices.settle();
-    } while (meter.clock - begun < until);
+    } while (meter.clock - startedAt < until);
   };
   await loop(new LatencyRecorder(), WARM_UP * seconds * 1000);
   meter.reset();

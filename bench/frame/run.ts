@@ -14,7 +14,7 @@ export function runBench(
   { screen, clock }: { readonly screen: Screen; readonly clock: Clock },
 ): Promise<BenchReport> {
   const progress = new Progress(name, screen, clock);
-  const begun = clock.elapsed();
+  const startedAt = clock.elapsed();
   const limits: Limit[] = [];
   const figures: Figure[] = [];
   const verified: { [by: string]: number } = {};
@@ -51,7 +51,7 @@ export function runBench(
         profile: CATALOG[name].profile,
         ...about,
         ...(failure && { failure }),
-        seconds: (clock.elapsed() - begun) / 1000,
+        seconds: (clock.elapsed() - startedAt) / 1000,
         spent,
         limits,
         figures: figures.map((figure) => judged(figure, limits, settings.quick)),

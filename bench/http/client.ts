@@ -125,11 +125,11 @@ export class Client {
     const closed = Array.from({ length: this.#most - this.#all.length }, () => this.#connect());
     this.#idle.push(...(await Promise.all(closed)));
     const outcome = { done: 0, refused: 0 };
-    const begun = performance.now();
+    const startedAt = performance.now();
     const lane = (connection: Connection) =>
       new Promise<void>((resolve, reject) => {
         const next = (): void => {
-          if (performance.now() - begun < millis) connection.socket.write(request());
+          if (performance.now() - startedAt < millis) connection.socket.write(request());
           else resolve();
         };
         connection.failed = reject;
@@ -142,7 +142,7 @@ export class Client {
         next();
       });
     await Promise.all(this.#all.map(lane));
-    return { ...outcome, millis: performance.now() - begun };
+    return { ...outcome, millis: performance.now() - startedAt };
   }
 
   #ending(status: number): Ending | Error {

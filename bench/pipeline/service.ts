@@ -137,12 +137,12 @@ export class PipelineService {
       if (at % MOVED_AT_ONCE === 0) await nextTurn();
     }
     while (batch.count() === this.#given) await systemClock.sleep(1);
-    const begun = performance.now();
+    const startedAt = performance.now();
     for (let files = ended(); files < count; files = ended()) {
       done(files);
       await systemClock.sleep(CHECK_INTERVAL_MS);
     }
-    const seconds = (performance.now() - begun) / 1000;
+    const seconds = (performance.now() - startedAt) / 1000;
     while ((await readdir(input)).length > 0) await systemClock.sleep(CHECK_INTERVAL_MS);
     this.#given += count;
     return seconds;

@@ -26,9 +26,9 @@ const SIDES: { readonly [name: string]: (options: SideOptions) => Promise<StepSi
 };
 
 async function measure(side: StepSide, seconds: number, inFlight: number): Promise<FromSide> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const cpu = process.cpuUsage();
-  const end = begun + seconds * 1000;
+  const end = startedAt + seconds * 1000;
   const times: number[] = [];
   await Promise.all(
     Array.from({ length: inFlight }, async () => {
@@ -44,7 +44,7 @@ async function measure(side: StepSide, seconds: number, inFlight: number): Promi
   return {
     type: 'measured',
     steps: times.length,
-    seconds: (performance.now() - begun) / 1000,
+    seconds: (performance.now() - startedAt) / 1000,
     cpu: (user + system) / 1000,
     p50: times[times.length >> 1] ?? 0,
   };

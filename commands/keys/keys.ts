@@ -160,14 +160,14 @@ async function create(
   const organization =
     (await administration.findOrganization(organizationName)) ??
     (await administration.createOrganization({ name: organizationName }));
-  const there = organization.applications.find((application) => application.name === name);
-  if (there !== undefined && there.role !== role) {
+  const existing = organization.applications.find((application) => application.name === name);
+  if (existing !== undefined && existing.role !== role) {
     terminal.err(
-      `sealwright keys: ${escapeControls(name)} has the role ${there.role}; roles do not change.\n`,
+      `sealwright keys: ${escapeControls(name)} has the role ${existing.role}; roles do not change.\n`,
     );
     return EXIT.refused;
   }
-  const application = there ?? (await administration.createApplication(organization.id, { name, role }));
+  const application = existing ?? (await administration.createApplication(organization.id, { name, role }));
   const { id, key } = await administration.createSecret(organization.id, application.id);
   const facts = { id, key, organization: organization.name, role };
   printSecret(terminal, json, facts, `${key}\nIt is shown this once. Send it as X-Api-Key.`);

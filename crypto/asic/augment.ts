@@ -25,9 +25,9 @@ export async function augmentAsic(
   services: SigningServices,
 ): Promise<SignedFile> {
   return withContainer(request.input, async (container) => {
-    const sealed = archivedNames(container);
+    const archived = archivedNames(container);
     const all = container.named('xades', 'cades');
-    const files = all.filter((name) => !sealed.has(name));
+    const files = all.filter((name) => !archived.has(name));
     const byManifest = container.kind === 'E' && all.some((name) => name.endsWith('.p7s'));
     const renewed = request.to === 'LTA' && byManifest;
     if (all.length === 0 || (files.length === 0 && !renewed)) {

@@ -44,8 +44,8 @@ export async function counterSignAsic(
     if (files.length === 0) {
       throw new CryptoError('request.invalid', `${request.input} has no such signature to counter-sign.`);
     }
-    const sealed = archivedNames(container);
-    if (files.some((name) => sealed.has(name))) {
+    const archived = archivedNames(container);
+    if (files.some((name) => archived.has(name))) {
       throw new CryptoError(
         'request.invalid',
         'An archive time-stamp of the container is over the signature.',

@@ -37,8 +37,8 @@ export class HashingSource implements Source {
 
   /** Digest of the whole file; reads it again only for a new algorithm. */
   digest(name: DigestName): Buffer {
-    const known = this.#digests.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#digests.get(name);
+    if (cached !== undefined) return cached;
     if (name === 'sha256') return Buffer.from(this.measure.sha256, 'hex');
     const made = digestOfAll(this.chunks(), name);
     this.#digests.set(name, made);

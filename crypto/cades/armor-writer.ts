@@ -14,7 +14,7 @@ const END = '-----END PKCS7-----\n';
 /** Encodes chunks of any length; buffers less than one line. */
 export class ArmorWriter {
   #pending: Buffer = Buffer.alloc(0);
-  #begun = false;
+  #isStarted = false;
 
   /** Returns the complete lines; the first call puts the label before them. */
   lines(...parts: readonly Uint8Array[]): Buffer {
@@ -32,8 +32,8 @@ export class ArmorWriter {
   }
 
   #text(bytes: Buffer, after: string): Buffer {
-    const before = this.#begun ? '' : BEGIN;
-    this.#begun = true;
+    const before = this.#isStarted ? '' : BEGIN;
+    this.#isStarted = true;
     const lines = Math.ceil(bytes.length / LINE);
     const text = Buffer.allocUnsafe(before.length + 4 * Math.ceil(bytes.length / 3) + lines + after.length);
     let at = text.write(before, 'latin1');

@@ -75,8 +75,8 @@ export function indexFault(index: HashIndex, data: SignedData, signer: SignerInf
   const hash = (bytes: Buffer) => createHash(index.hash).update(bytes).digest('hex');
   const present = (all: readonly Buffer[], named: readonly Buffer[]) => {
     if (named.length === 0) return true;
-    const there = new Set(all.map(hash));
-    return named.every((one) => there.has(one.toString('hex')));
+    const digests = new Set(all.map(hash));
+    return named.every((one) => digests.has(one.toString('hex')));
   };
   if (!present(data.certificateChoices, index.certificates)) return 'a certificate it covers is gone';
   if (!present(data.revocationChoices, index.revocation)) return 'a revocation value it covers is gone';

@@ -66,24 +66,24 @@ const cache = new WeakMap<SignerIdentity, TemplateCache>();
  *   certificate's; `request.invalid` for a policy or content type that can't be written; `certificate.malformed`
  */
 export function signerInfoTemplate(form: SignerFormat): SignerInfoTemplate {
-  let kept = cache.get(form.signer);
-  if (kept === undefined) {
-    kept = { byForm: new LruCache({ entries: CACHE_SIZE }), last: undefined };
-    cache.set(form.signer, kept);
+  let cached = cache.get(form.signer);
+  if (cached === undefined) {
+    cached = { byForm: new LruCache({ entries: CACHE_SIZE }), last: undefined };
+    cache.set(form.signer, cached);
   }
-  if (kept.last !== undefined && isSameFormat(kept.last.form, form)) return kept.last.parts;
+  if (cached.last !== undefined && isSameFormat(cached.last.form, form)) return cached.last.parts;
   const key = keyOf(form);
-  let parts = kept.byForm.get(key);
+  let parts = cached.byForm.get(key);
   if (parts === undefined) {
     parts = createTemplate(form);
     // A content identifier belongs to one signature, so only the last template is kept for it.
     if (form.contentIdentifier === undefined) {
-      kept.byForm.set(key, parts);
+      cached.byForm.set(key, parts);
     }
   }
   const { signer, digest, padding, includeChain, policy, contentType, contentIdentifier } = form;
   // Absent optional members are undefined here and compare equal.
-  kept.last = {
+  cached.last = {
     form: { signer, digest, padding, includeChain, policy, contentType, contentIdentifier } as SignerFormat,
     parts,
   };

@@ -61,35 +61,35 @@ export function createAnswerCache<T>(
   sizeOf: (value: T) => number,
   room: CacheLimit = SHARED,
 ): AnswerCache<T> {
-  const kept = new LruCache<string, CacheEntry<T>>({
+  const cache = new LruCache<string, CacheEntry<T>>({
     entries: most,
     onEvict: (_, { place }) => room.release(place),
   });
-  const asked = new Map<string, Promise<ExpiringValue<T>>>();
+  const pending = new Map<string, Promise<ExpiringValue<T>>>();
   const forget = (key: string): void => {
-    const known = kept.get(key);
-    if (known !== undefined) room.release(known.place);
-    kept.delete(key);
+    const cached = cache.get(key);
+    if (cached !== undefined) room.release(cached.place);
+    cache.delete(key);
   };
   const keep = (key: string, answer: ExpiringValue<T>): void => {
     forget(key);
-    const place = room.reserve(sizeOf(answer.value), () => kept.delete(key));
+    const place = room.reserve(sizeOf(answer.value), () => cache.delete(key));
     if (place === undefined) return;
-    kept.set(key, { ...answer, place });
+    cache.set(key, { ...answer, place });
   };
   return {
     async get(key, now, ask) {
-      const known = kept.get(key);
-      if (known !== undefined && now < known.until) return known.value;
-      let underway = asked.get(key);
+      const cached = cache.get(key);
+      if (cached !== undefined && now < cached.until) return cached.value;
+      let underway = pending.get(key);
       if (underway === undefined) {
         underway = ask()
           .then((answer) => {
             keep(key, answer);
             return answer;
           })
-          .finally(() => asked.delete(key));
-        asked.set(key, underway);
+          .finally(() => pending.delete(key));
+        pending.set(key, underway);
       }
       const answer = await underway;
       return answer.value;

@@ -10,7 +10,7 @@ export function memoizeParsed<T extends object>(
   parse: (der: Buffer) => T,
   { most, mostBytes }: { readonly most: number; readonly mostBytes: number },
 ): (der: Buffer) => T {
-  const kept = new LruCache<string, { readonly value: T; readonly length: number }>({
+  const cache = new LruCache<string, { readonly value: T; readonly length: number }>({
     entries: most,
     bytes: mostBytes,
     sizeOf: ({ length }) => length,
@@ -38,11 +38,11 @@ export function memoizeParsed<T extends object>(
 
   function byContent(der: Buffer): T {
     const key = createHash('sha256').update(der).digest('base64');
-    const known = kept.get(key);
-    if (known !== undefined) return known.value;
+    const cached = cache.get(key);
+    if (cached !== undefined) return cached.value;
     // Copies the bytes: the caller's buffer may be reused.
     const value = parse(Buffer.from(der));
-    kept.set(key, { value, length: der.length });
+    cache.set(key, { value, length: der.length });
     return value;
   }
 }

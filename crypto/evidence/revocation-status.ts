@@ -111,9 +111,9 @@ function decide(answers: readonly Answer[], at: number, problems: Set<string>): 
   }
   // CRLs for some reasons prove a status only combined (RFC 5280 §6.3.3).
   let reasons = 0;
-  for (const { untimely, source, reasons: told = ALL_REASONS } of newestFirst) {
+  for (const { untimely, source, reasons: coveredReasons = ALL_REASONS } of newestFirst) {
     if (untimely === undefined) {
-      reasons |= told;
+      reasons |= coveredReasons;
       if (reasons === ALL_REASONS) return { status: 'good', source };
     } else problems.add(untimely);
   }

@@ -34,8 +34,8 @@ export class FileDigests {
   }
 
   #for(digest: HashName): RangeDigests {
-    const known = this.#made.get(digest);
-    if (known !== undefined) return known;
+    const cached = this.#made.get(digest);
+    if (cached !== undefined) return cached;
     const digests = digestRanges(this.#source, digest, this.#ranges, this.#prefixLength);
     this.#made.set(digest, digests);
     return digests;

@@ -74,12 +74,12 @@ async function requestEvidence(
     ),
     collectOnlineEvidence(facts.counterSignatures, record.counterSignatures, source),
   ]);
-  const told = own.problems.map(
+  const warnings = own.problems.map(
     (message): Finding => ({ status: 'warning', type: 'revocation.online', message }),
   );
   return {
     evidence: joinEvidence(own.evidence, below.evidence),
-    facts: { ...facts, findings: [...facts.findings, ...told], counterSignatures: below.signatures },
+    facts: { ...facts, findings: [...facts.findings, ...warnings], counterSignatures: below.signatures },
   };
 }
 

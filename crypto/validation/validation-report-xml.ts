@@ -86,8 +86,8 @@ class ObjectList {
   /** Adds an object. @returns the identifier */
   add(type: string, representation: string, more = ''): string {
     const key = `${type} ${representation} ${more}`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#known.get(key);
+    if (cached !== undefined) return cached;
     const id = `object-${this.#xml.length + 1}`;
     this.#known.set(key, id);
     this.#xml.push(

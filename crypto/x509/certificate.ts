@@ -68,8 +68,8 @@ export function readCertificate(der: Buffer): Certificate {
 
 function byContent(der: Buffer): Certificate {
   const fingerprint = fingerprintOf(der);
-  const known = parsed.get(fingerprint);
-  if (known !== undefined) return known;
+  const cached = parsed.get(fingerprint);
+  if (cached !== undefined) return cached;
   const certificate = parse(Buffer.from(der), fingerprint);
   parsed.set(fingerprint, certificate);
   return certificate;

@@ -76,8 +76,8 @@ export class Names {
   }
 
   namespace(uri: string): Namespace {
-    const known = this.#namespaces.get(uri);
-    if (known !== undefined) return known;
+    const cached = this.#namespaces.get(uri);
+    if (cached !== undefined) return cached;
     const made = { uri, order: Buffer.from(uri).toString('latin1'), escaped: escapeAttribute(uri) };
     if (this.#namespaces.size < MAX_REMEMBERED) this.#namespaces.set(uri, made);
     return made;
@@ -91,9 +91,9 @@ export class Names {
     const length = end - start;
     let slot = (hash >>> 0) % TABLE_SIZE;
     for (let probe = 0; probe < MAX_PROBES; probe++) {
-      const known = this.#names[slot];
-      if (known === undefined) break;
-      if (known.bytes.length === length && sameBytes(known.bytes, bytes, start)) return known;
+      const cached = this.#names[slot];
+      if (cached === undefined) break;
+      if (cached.bytes.length === length && sameBytes(cached.bytes, bytes, start)) return cached;
       slot = (slot + 1) % TABLE_SIZE;
     }
     const made = this.#newName(bytes, start, end, colon);
@@ -123,8 +123,8 @@ export class Names {
 
   /** Returns the prefix, creating it when new; undefined when it exceeds the limit. */
   declare(text: string): Prefix | undefined {
-    const known = this.#prefixes.get(text);
-    if (known !== undefined) return known;
+    const cached = this.#prefixes.get(text);
+    if (cached !== undefined) return cached;
     return this.#prefixes.size >= MAX_PREFIXES ? undefined : this.#newPrefix(text);
   }
 
@@ -143,9 +143,9 @@ export class Names {
   }
 }
 
-function sameBytes(known: Buffer, bytes: Buffer, start: number): boolean {
-  for (let index = 0; index < known.length; index++) {
-    if (known[index] !== bytes[start + index]) return false;
+function sameBytes(cached: Buffer, bytes: Buffer, start: number): boolean {
+  for (let index = 0; index < cached.length; index++) {
+    if (cached[index] !== bytes[start + index]) return false;
   }
   return true;
 }

@@ -43,18 +43,24 @@ export function signHandler(dependencies: JobHandlerDependencies): JobHandler<'s
           { bytes: effect.bytes },
         ),
       );
-      const told = { type: 'SIGNED', input, signed, ms: rounded(signMs), stageMs: rounded(stageMs) } as const;
+      const message = {
+        type: 'SIGNED',
+        input,
+        signed,
+        ms: rounded(signMs),
+        stageMs: rounded(stageMs),
+      } as const;
       if (release === undefined) {
         await disk.file(join(layout.processing, attempt.actor.id, outputName(effect.fileName)));
-        return told;
+        return message;
       }
-      if (release.ok) return { ...told, release: await released(effect, release.result, dependencies) };
+      if (release.ok) return { ...message, release: await released(effect, release.result, dependencies) };
       // Keeps the signed file. A separate release effect follows and waits for disk space.
       if (isStorageCode(release.code)) {
         storage.report({ code: release.code, reason: release.message });
-        return told;
+        return message;
       }
-      return { ...told, release: { type: 'FAIL', code: release.code, message: release.message } };
+      return { ...message, release: { type: 'FAIL', code: release.code, message: release.message } };
     },
     failed: jobFailed,
     interrupted,

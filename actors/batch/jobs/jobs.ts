@@ -135,7 +135,7 @@ export class JobService implements Jobs {
       parentJobId: null,
       ...(job.files && { files: job.files }),
       ...(job.operation && { operation: job.operation }),
-      ...(job.password && { sealedPassword: this.#sealed(job.password) }),
+      ...(job.password && { sealedPassword: this.#encrypted(job.password) }),
       ...(sha256 !== undefined && { uploadSha256: sha256 }),
       seen,
       message: job.operation === 'Extend' ? 'Uploaded to be extended.' : 'Uploaded.',
@@ -206,7 +206,7 @@ export class JobService implements Jobs {
     }
   }
 
-  #sealed(password: string): string {
+  #encrypted(password: string): string {
     const { secrets } = this.#dependencies;
     if (secrets === undefined) throw new Fatal('internal', 'There is no key to encrypt passwords with.');
     return secrets.encrypt(password, PASSWORD_PLACE);
@@ -327,11 +327,11 @@ export class JobService implements Jobs {
       message: `Retry of job ${id}.`,
     });
     const child = accepted(outcome);
-    const told = await this.#dependencies.system.send(
+    const recorded = await this.#dependencies.system.send(
       { kind: JOB, id },
       { type: 'RETRIED', jobId: child.actor.id as JobId },
     );
-    await Promise.all([child.durable, told.accepted ? told.durable : undefined]);
+    await Promise.all([child.durable, recorded.accepted ? recorded.durable : undefined]);
     return jobView(child.actor);
   }
 

@@ -147,8 +147,8 @@ class AnswerCache<Answer> {
   });
 
   get(question: string, now: number, read: () => Promise<Answer>): Promise<Answer> {
-    const known = this.#answers.get(question);
-    if (known && now - known.at < CACHE_MS) return known.answer;
+    const cached = this.#answers.get(question);
+    if (cached && now - cached.at < CACHE_MS) return cached.answer;
     const answer = read();
     this.#answers.set(question, { at: now, answer });
     // A failure is reported to the waiting callers and not cached.

@@ -55,8 +55,8 @@ export async function call<T>(
   const status = response.statusCode ?? 0;
   const answer = { headers: response.headers, body: bodyChunks(response, operation, address) };
   if (status === 200) return read(answer);
-  const said = await bodyOf(answer.body, 2_000).catch(() => '');
-  throw refused(operation, status, answer.headers['retry-after'], said);
+  const body = await bodyOf(answer.body, 2_000).catch(() => '');
+  throw refused(operation, status, answer.headers['retry-after'], body);
 }
 
 /** Failures before the connection is established: the request was not sent. */
@@ -154,11 +154,11 @@ function refused(
   operation: RemoteOperation,
   status: number,
   retryAfter: string | undefined,
-  said: string,
+  body: string,
 ): RemoteFailure {
   const transient = status >= 500 || TRANSIENT_STATUSES.has(status);
   const pause = retryAfterOf(retryAfter);
-  const firstLine = said.split('\n', 1)[0]?.slice(0, 200) ?? '';
+  const firstLine = body.split('\n', 1)[0]?.slice(0, 200) ?? '';
   const detail = firstLine === '' ? '' : `: ${firstLine}`;
   return new RemoteFailure(operation, `The remote portal answered ${status} (${operation})${detail}`, {
     transient,

@@ -22,7 +22,7 @@ export interface SweepOptions {
   /** Maximum number of known files sampled concurrently. */
   readonly limit: number;
   /** Called for each new, changed or removed file. */
-  readonly notice: (fileName: string) => void;
+  readonly observe: (fileName: string) => void;
   /** True once the result is no longer needed. */
   readonly stopped: () => boolean;
 }
@@ -34,7 +34,7 @@ export interface SweepOptions {
  * @returns the directories in which a name may contain bytes that are not UTF-8
  */
 export async function sweep(options: SweepOptions): Promise<ReadonlySet<string>> {
-  const { folder, rules, memory, notice, stopped, limit } = options;
+  const { folder, rules, memory, observe, stopped, limit } = options;
   memory.startListing();
   const doubtful = new Set<string>();
   let known: string[] = [];
@@ -44,7 +44,7 @@ export async function sweep(options: SweepOptions): Promise<ReadonlySet<string>>
     if (!entry.isFile() || rules.ignored(entry.name)) continue;
     const fileName = nameIn(directory, entry.name);
     if (!memory.has(fileName)) {
-      notice(fileName);
+      observe(fileName);
       continue;
     }
     memory.mark(fileName);
@@ -61,12 +61,12 @@ export async function sweep(options: SweepOptions): Promise<ReadonlySet<string>>
 /** Reports offered files whose metadata has changed. */
 async function noticeChanged(
   fileNames: readonly string[],
-  { memory, looker, notice }: SweepOptions,
+  { memory, looker, observe }: SweepOptions,
 ): Promise<void> {
   await Promise.all(
     fileNames.map(async (fileName) => {
       const look = await looker.sample(fileName);
-      if (look.is !== 'file' || !memory.containsSample(fileName, look.sample)) notice(fileName);
+      if (look.is !== 'file' || !memory.containsSample(fileName, look.sample)) observe(fileName);
     }),
   );
 }

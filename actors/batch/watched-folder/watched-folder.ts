@@ -163,7 +163,7 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
       memory,
       looker,
       limit: settings.concurrency,
-      notice: (fileName) => pickup.observe(fileName, 'sweep', !listedOnce),
+      observe: (fileName) => pickup.observe(fileName, 'sweep', !listedOnce),
       stopped: () => stopping !== undefined,
     });
     await watches.retainOnly(entered);

@@ -103,9 +103,12 @@ export class BrandingService implements PortalBranding {
   ): Promise<MailPreview> {
     const { id, name } = tenant.organization;
     const own = await this.get(tenant);
-    const kept = own.mailTexts[kind];
+    const stored = own.mailTexts[kind];
     const wording = checkedWording(
-      { subject: subject ?? kept?.subject ?? null, introduction: introduction ?? kept?.introduction ?? null },
+      {
+        subject: subject ?? stored?.subject ?? null,
+        introduction: introduction ?? stored?.introduction ?? null,
+      },
       kind,
     );
     return samplePreview(kind, {

@@ -23,10 +23,10 @@ type AcceptedOutcome = Extract<StepOutcome, { readonly accepted: true }>;
 export async function sendToDocument(
   system: ActorSystem,
   id: DocumentId,
-  word: DocumentRequest,
+  message: DocumentRequest,
   refusal: (document: DocumentActor) => PortalRefusalCode | PortalRefusal,
 ): Promise<DocumentActor> {
-  const outcome = await system.send(documentAddress(id), word);
+  const outcome = await system.send(documentAddress(id), message);
   if (outcome.accepted) {
     await outcome.durable;
     return actorOf(outcome);

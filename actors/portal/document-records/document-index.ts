@@ -249,8 +249,10 @@ function documentRow(document: DocumentActor): DocumentRow {
   const isOpen = document.state === 'Pending';
   const people = new Map<string, [Participant, boolean]>();
   for (const action of actions) {
-    const asked = isOpen && action.status === 'Pending' && isSigning(action) ? requestedUsers(action) : [];
-    for (const user of usersOf(action)) people.set(user.id, [user, asked.some((one) => one.id === user.id)]);
+    const requested =
+      isOpen && action.status === 'Pending' && isSigning(action) ? requestedUsers(action) : [];
+    for (const user of usersOf(action))
+      people.set(user.id, [user, requested.some((one) => one.id === user.id)]);
   }
   const row: DocumentRow = {
     id,

@@ -71,10 +71,10 @@ export async function listDocuments(
   const ids: DocumentId[] = [];
   let matched = fits || total === undefined ? 0 : await merged.skip(offset);
   // A list by position looks for one more: whether there is a further page.
-  const sought = position === undefined ? limit : limit + 1;
+  const fetchLimit = position === undefined ? limit : limit + 1;
   let last = 0;
   let found = 0;
-  while (found < sought) {
+  while (found < fetchLimit) {
     const row = await merged.next();
     if (row === undefined) break;
     const facts = documentRowOf(row.value);
@@ -147,13 +147,13 @@ async function select(
     folder === undefined ? [] : [(facts) => (facts.folder ?? NO_FOLDER) === folder];
   if (query.deleted === true) {
     const ranges = [{ view: 'documents-deleted', prefix: [organization] }];
-    const asked = [...questions, ...participantPredicates(query), ...isStatus, ...isFolder];
-    return { ranges, fits: allOf(asked), total: undefined };
+    const conditions = [...questions, ...participantPredicates(query), ...isStatus, ...isFolder];
+    return { ranges, fits: allOf(conditions), total: undefined };
   }
   if (query.externalId !== undefined) {
     const ranges = [{ view: 'documents-external', prefix: [organization, externalIdKey(query.externalId)] }];
-    const asked = [...questions, ...participantPredicates(query), ...isStatus, ...isFolder];
-    return { ranges, fits: allOf(asked), total: undefined };
+    const conditions = [...questions, ...participantPredicates(query), ...isStatus, ...isFolder];
+    return { ranges, fits: allOf(conditions), total: undefined };
   }
   const participant = exactParticipant(query);
   if (participant !== undefined) {
@@ -162,25 +162,26 @@ async function select(
     const ranges = [{ view: 'documents-of', prefix: [organization, participant] }];
     return { ranges, fits: allOf([...questions, ...pending, ...isStatus, ...isFolder]), total: undefined };
   }
-  const asked = [...questions, ...participantPredicates(query)];
-  const isCounted = asked.length === 0 && query.createdFrom === undefined && query.createdTo === undefined;
+  const conditions = [...questions, ...participantPredicates(query)];
+  const isCounted =
+    conditions.length === 0 && query.createdFrom === undefined && query.createdTo === undefined;
   if (folder !== undefined) {
     const ranges = [{ view: 'documents-in', prefix: [organization, folder] }];
     const total = isCounted
       ? await counted(store, `documents-in/${organization}/${folder}`, statuses)
       : undefined;
-    return { ranges, fits: allOf([...asked, ...isStatus]), total };
+    return { ranges, fits: allOf([...conditions, ...isStatus]), total };
   }
   if (query.folders !== undefined) {
     const ranges = query.folders.map((one) => ({ view: 'documents-in', prefix: [organization, one] }));
-    return { ranges, fits: allOf([...asked, ...isStatus]), total: undefined };
+    return { ranges, fits: allOf([...conditions, ...isStatus]), total: undefined };
   }
   const total = isCounted ? await counted(store, `documents/${organization}`, statuses) : undefined;
   const ranges =
     statuses === undefined
       ? [{ view: 'documents', prefix: [organization] }]
       : statuses.map((status) => ({ view: 'documents-by', prefix: [organization, status] }));
-  return { ranges, fits: allOf(asked), total };
+  return { ranges, fits: allOf(conditions), total };
 }
 
 async function counted(

@@ -49,12 +49,12 @@ export class DescribedFiles {
   }
 
   /** Refusals: `DocumentUnreadable`; `ServiceBusy` when the pool is full. */
-  async describe(asked: FileToDescribe): Promise<DescribedFile> {
-    const key = keyOf(asked);
+  async describe(request: FileToDescribe): Promise<DescribedFile> {
+    const key = keyOf(request);
     const now = this.#dependencies.clock.now();
-    const known = this.#cached.get(key);
-    if (known !== undefined && now < known.at + CACHE_MS && now >= known.at) return known.file;
-    const file = this.#inspect(asked, now);
+    const cached = this.#cached.get(key);
+    if (cached !== undefined && now < cached.at + CACHE_MS && now >= cached.at) return cached.file;
+    const file = this.#inspect(request, now);
     this.#cached.set(key, { at: now, file });
     try {
       return await file;
@@ -65,8 +65,8 @@ export class DescribedFiles {
   }
 
   /** The report of ETSI TS 119 102-2, not cached. Refusals: `DocumentUnreadable`, `ServiceBusy`. */
-  async report(asked: FileToDescribe): Promise<string> {
-    const { fault, report } = await this.#inspect(asked, this.#dependencies.clock.now(), true);
+  async report(file: FileToDescribe): Promise<string> {
+    const { fault, report } = await this.#inspect(file, this.#dependencies.clock.now(), true);
     if (fault !== null || report === undefined) throw new PortalRefusal('DocumentUnreadable');
     return report;
   }

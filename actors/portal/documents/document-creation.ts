@@ -300,8 +300,8 @@ export class DocumentCreation {
   /** A document that an earlier try of the same request has made. */
   async #existingDocuments(inputs: readonly DocumentInput[]): Promise<DocumentContext | undefined> {
     for (const { id } of inputs) {
-      const there = await this.#dependencies.system.read(documentAddress(id));
-      if (there !== undefined) return there.context;
+      const existing = await this.#dependencies.system.read(documentAddress(id));
+      if (existing !== undefined) return existing.context;
     }
     return undefined;
   }
@@ -317,9 +317,9 @@ export class DocumentCreation {
       await outcome.durable;
       return outcome.actor.context;
     }
-    const there = outcome.reason === 'exists' ? await system.read(address) : undefined;
-    if (there === undefined) throw new PortalRefusal('ServiceBusy');
-    return there.context;
+    const existing = outcome.reason === 'exists' ? await system.read(address) : undefined;
+    if (existing === undefined) throw new PortalRefusal('ServiceBusy');
+    return existing.context;
   }
 }
 

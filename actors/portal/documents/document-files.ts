@@ -87,12 +87,12 @@ export class DocumentFiles {
     highestPage: number,
   ): Promise<PreparedFile> {
     const file = await this.entry(organization, input);
-    const known =
+    const cached =
       forceCades || highestPage > 0 ? undefined : this.#dependencies.inspected?.formatOf(file.blob, file);
     const { format, pages } =
-      known === undefined
+      cached === undefined
         ? await this.#inspect(organization, file, { forceCades, countPagesTo: highestPage })
-        : { format: known, pages: null };
+        : { format: cached, pages: null };
     const marked = { uploadId: file.uploadId ?? '', pagesBefore: 0, pages: undefined, lastPage: pages };
     return { file, format, parts: [], marked: [marked], signedOriginals: [] };
   }

@@ -148,8 +148,8 @@ export class DocumentOperationService implements DocumentOperations {
   }
 
   async cancel(tenant: Tenant, id: string): Promise<DocumentOperationView> {
-    const { id: known } = await this.#find(tenant, id);
-    const address = { kind: DOCUMENT_OPERATION, id: known };
+    const { id: documentId } = await this.#find(tenant, id);
+    const address = { kind: DOCUMENT_OPERATION, id: documentId };
     const outcome = await this.#dependencies.system.send(address, { type: 'CANCEL' });
     if (!outcome.accepted) throw new PortalRefusal('DocumentOperationEnded');
     await outcome.durable;
@@ -158,8 +158,9 @@ export class DocumentOperationService implements DocumentOperations {
 
   async #find(tenant: Tenant, id: string): Promise<ActorView<DocumentOperationContext>> {
     // Its ids are shaped as those of documents.
-    const known = parsePortalId('DocumentId', id);
-    const actor = known && (await this.#dependencies.system.read({ kind: DOCUMENT_OPERATION, id: known }));
+    const documentId = parsePortalId('DocumentId', id);
+    const actor =
+      documentId && (await this.#dependencies.system.read({ kind: DOCUMENT_OPERATION, id: documentId }));
     if (actor?.context.organization.id !== tenant.organization.id || !isWithin(tenant, actor.context.filter))
       throw new PortalRefusal('DocumentOperationNotFound');
     return actor;

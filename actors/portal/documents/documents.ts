@@ -328,12 +328,12 @@ export class DocumentService implements PortalDocuments {
   async #send(
     tenant: Tenant,
     id: DocumentId,
-    word: DocumentRequest,
+    message: DocumentRequest,
     refusal: Parameters<typeof sendToDocument>[3] = wrongStatus,
   ): Promise<void> {
     await this.#present(tenant, id);
     const doneBy = applicationPrincipal(tenant);
-    await sendToDocument(this.#dependencies.system, id, { ...word, doneBy }, refusal);
+    await sendToDocument(this.#dependencies.system, id, { ...message, doneBy }, refusal);
   }
 
   async #folderOf(tenant: Tenant, { context }: DocumentActor): Promise<FolderView | null> {

@@ -23,8 +23,8 @@ export interface SignedEvidence {
 }
 
 /** JSON with exactly these members in this order; `attachments` only where files came with the signature. */
-export function evidenceFile(sealed: SignedEvidence): Buffer {
-  const { document, flowActionId, participant, evidence, values = [] } = sealed;
+export function evidenceFile(content: SignedEvidence): Buffer {
+  const { document, flowActionId, participant, evidence, values = [] } = content;
   const { authenticatedApplication: application, geolocation } = evidence;
   const attachments = values.flatMap(({ name: field, attachment }) =>
     attachment === undefined

@@ -98,10 +98,10 @@ export function assertFieldNames(actions: readonly { readonly fields?: readonly 
 
 function lengthOf({ maxLength }: FieldInput, type: FieldType): number {
   const most = type === 'Initials' ? MAX_INITIALS_LENGTH : MAX_VALUE_LENGTH;
-  const asked = maxLength ?? Math.min(most, DEFAULT_LENGTH);
-  if (!Number.isSafeInteger(asked) || asked < 1 || asked > most)
+  const length = maxLength ?? Math.min(most, DEFAULT_LENGTH);
+  if (!Number.isSafeInteger(length) || length < 1 || length > most)
     throw invalid(`The maxLength of a field is between 1 and ${most}.`);
-  return asked;
+  return length;
 }
 
 /** Asserts that fields name files of the call only. Refusals: `InvalidFlowAction`. */

@@ -25,8 +25,8 @@ export function removeFilesHandler(dependencies: RemoveFilesDependencies): Effec
       const entries = [context.file, ...context.parts, ...context.attachments.map(({ file }) => file)];
       for (const { uploadId } of entries) {
         if (uploadId === null) continue;
-        const told = await system.send({ kind: UPLOAD, id: uploadId }, { type: 'FORGET' });
-        if (told.accepted) await told.durable;
+        const outcome = await system.send({ kind: UPLOAD, id: uploadId }, { type: 'FORGET' });
+        if (outcome.accepted) await outcome.durable;
       }
       await dependencies.sweeping.requestSweep(blobsOf(context));
       return FILES_REMOVED;

@@ -57,16 +57,16 @@ export function emptyFolderHandler(dependencies: EmptyFolderDependencies): Effec
         },
       ];
       for (const { list, kind, event } of content) {
-        let told = new Set<string>();
+        let notified = new Set<string>();
         for (;;) {
           const ids = await list(organizationId, folder, BATCH_SIZE);
           if (ids.length === 0) break;
           // Processed items are not listed again, whether they moved or had left.
-          if (ids.some((id) => told.has(id)))
+          if (ids.some((id) => notified.has(id)))
             throw new Retryable('folder.stuck', 'Entries of a removed folder do not move.');
           if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is done later.');
           await Promise.all(ids.map((id) => system.send({ kind, id }, event)));
-          told = new Set(ids);
+          notified = new Set(ids);
         }
       }
       return { type: 'EMPTIED' };

@@ -220,12 +220,12 @@ export class Folders implements PortalFolders {
     { parent, limit, offset, newestFirst, q }: FolderQuery,
   ): Promise<Page<FolderView>> {
     const found = await Promise.all(ids.map((id) => this.find(organization, id)));
-    const sought = q?.toLowerCase();
+    const needle = q?.toLowerCase();
     const all = found.filter(
       (folder) =>
         folder !== undefined &&
         (parent === undefined || folder.parentId === parent) &&
-        (!sought || folder.name.toLowerCase().includes(sought)),
+        (!needle || folder.name.toLowerCase().includes(needle)),
     ) as FolderView[];
     const items = (newestFirst ? all.reverse() : all).slice(offset * limit, (offset + 1) * limit);
     return { items, totalCount: all.length };
@@ -254,12 +254,12 @@ export class Folders implements PortalFolders {
     const by = principalOf(tenant);
     const ended = this.#end(folder.id);
     try {
-      const told = await this.#dependencies.system.send(
+      const outcome = await this.#dependencies.system.send(
         { kind: FOLDER, id: folder.id },
         { type: 'REMOVE', action, destination: target?.id ?? null, by },
       );
-      if (!told.accepted) throw notFound(folder.id);
-      await told.durable;
+      if (!outcome.accepted) throw notFound(folder.id);
+      await outcome.durable;
       await ended.soon;
     } finally {
       ended.drop();

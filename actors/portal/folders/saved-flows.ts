@@ -153,9 +153,9 @@ export class SavedFlowService implements SavedFlows {
 
   async #send(organization: string, id: string, event: MessageOf<typeof SAVED_FLOW>) {
     const flow = await this.#existing(organization, id);
-    const told = await this.#dependencies.system.send({ kind: SAVED_FLOW, id: flow.id }, event);
-    if (!told.accepted) throw new PortalRefusal('DocumentFlowNotFound');
-    await told.durable;
+    const outcome = await this.#dependencies.system.send({ kind: SAVED_FLOW, id: flow.id }, event);
+    if (!outcome.accepted) throw new PortalRefusal('DocumentFlowNotFound');
+    await outcome.durable;
   }
 
   async #existing(organization: string, id: string): Promise<SavedFlowContext & { readonly id: string }> {

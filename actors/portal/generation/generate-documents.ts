@@ -50,7 +50,7 @@ export function generateDocumentsHandler(
       const found = await system.read({ kind: GENERATION, id: actor.id });
       if (found === undefined) throw new Fatal('internal', 'The generation is missing.');
       const context = found.context;
-      const refusals = new Refusals((told) => system.send({ kind: GENERATION, id: actor.id }, told));
+      const refusals = new Refusals((message) => system.send({ kind: GENERATION, id: actor.id }, message));
       try {
         const table = await readGenerationFiles(
           actor.id,
@@ -116,8 +116,8 @@ class Refusals {
     const rows = this.#rows;
     if (rows.length === 0) return;
     this.#rows = [];
-    const told = await this.#send({ type: 'ROWS_REFUSED', rows });
-    if (told.accepted) await told.durable;
+    const outcome = await this.#send({ type: 'ROWS_REFUSED', rows });
+    if (outcome.accepted) await outcome.durable;
   }
 }
 

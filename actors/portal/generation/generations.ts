@@ -197,8 +197,8 @@ export class Generations implements PortalGenerations {
 
   async cancel(tenant: Tenant, id: string): Promise<GenerationView> {
     await this.get(tenant, id);
-    const told = await this.#dependencies.system.send({ kind: GENERATION, id }, { type: 'CANCEL' });
-    if (told.accepted) await told.durable;
+    const outcome = await this.#dependencies.system.send({ kind: GENERATION, id }, { type: 'CANCEL' });
+    if (outcome.accepted) await outcome.durable;
     else if ((await this.#find(tenant, id))?.state !== 'Canceling')
       throw new PortalRefusal('DocumentOperationEnded');
     return this.get(tenant, id);
@@ -258,8 +258,8 @@ export class Generations implements PortalGenerations {
 
   async #find(tenant: Tenant, id: string) {
     // Its ids are shaped as those of the portal.
-    const known = parsePortalId('DocumentId', id);
-    const actor = known && (await this.#dependencies.system.read({ kind: GENERATION, id: known }));
+    const documentId = parsePortalId('DocumentId', id);
+    const actor = documentId && (await this.#dependencies.system.read({ kind: GENERATION, id: documentId }));
     const context = actor?.context;
     if (!actor || context?.organization.id !== tenant.organization.id) return undefined;
     return { state: actor.state, context };

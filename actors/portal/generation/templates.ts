@@ -213,8 +213,8 @@ export class Templates implements DocumentTemplates {
 
   async replace(tenant: Tenant, id: string, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem> {
     const { versions } = await this.#existing(tenant.organization.id, id);
-    const kept = versions.flatMap(({ uploads }) => uploads);
-    const content = await this.#content(tenant, body, read, kept);
+    const earlier = versions.flatMap(({ uploads }) => uploads);
+    const content = await this.#content(tenant, body, read, earlier);
     const template = await this.#send(tenant, id, {
       type: 'REPLACE',
       ...{ content, createdBy: principalOf(tenant) },
@@ -260,13 +260,13 @@ export class Templates implements DocumentTemplates {
   /**
    * Refusals: those of creation, but for the folder.
    *
-   * @param kept uploads of the template, which may have expired
+   * @param earlier uploads of the template, which may have expired
    */
   async #content(
     tenant: Tenant,
     body: TemplateBody,
     read: ReadTemplate,
-    kept: TemplateVersion['uploads'] = [],
+    earlier: TemplateVersion['uploads'] = [],
   ): Promise<TemplateContent> {
     const { uploads, creation } = this.#dependencies;
     const { document, expirationDays } = body;
@@ -281,7 +281,7 @@ export class Templates implements DocumentTemplates {
     const request = read(document);
     const roles = rolesOf(request.flowActions);
     const uploadIds = new Set([...request.files, ...(request.attachments ?? [])].map((file) => file.id));
-    const named = kept.filter((upload) => uploadIds.has(upload.id));
+    const named = earlier.filter((upload) => uploadIds.has(upload.id));
     for (const upload of new Map(named.map((one) => [one.id, one])).values()) await uploads.restore(upload);
     await creation.check(tenant, withStandIns(request, roles));
     const found = await Promise.all(
@@ -292,11 +292,11 @@ export class Templates implements DocumentTemplates {
 
   async #send({ organization }: Tenant, id: string, message: MessageOf<typeof TEMPLATE>) {
     const template = await this.#existing(organization.id, id);
-    const told = await this.#dependencies.system.send({ kind: TEMPLATE, id: template.id }, message);
-    if (!told.accepted)
-      throw new PortalRefusal(told.reason === 'unknown-actor' ? 'TemplateNotFound' : 'ServiceBusy');
-    await told.durable;
-    return { ...told.actor.context, id: template.id };
+    const outcome = await this.#dependencies.system.send({ kind: TEMPLATE, id: template.id }, message);
+    if (!outcome.accepted)
+      throw new PortalRefusal(outcome.reason === 'unknown-actor' ? 'TemplateNotFound' : 'ServiceBusy');
+    await outcome.durable;
+    return { ...outcome.actor.context, id: template.id };
   }
 
   async #existing(organization: string, id: string): Promise<StoredTemplate> {

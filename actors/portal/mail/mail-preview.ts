@@ -14,7 +14,7 @@ export function samplePreview(
   about: BrandedMail,
   organization: { readonly name: string; readonly language: Language; readonly branding: BrandingContext },
 ): { readonly subject: string; readonly text: string; readonly html: string } {
-  const letter = renderMail(
+  const mail = renderMail(
     {
       about,
       to: { name: 'Ana Souza', email: 'ana@example.org' },
@@ -48,10 +48,10 @@ export function samplePreview(
       codeFor: () => SAMPLE_CODE,
     },
   );
-  const { subject } = letter;
+  const { subject } = mail;
   return {
     subject,
-    text: mailBodyText(letter),
-    html: mailBodyHtml(letter, organization.language, { name: organization.name, ...organization.branding }),
+    text: mailBodyText(mail),
+    html: mailBodyHtml(mail, organization.language, { name: organization.name, ...organization.branding }),
   };
 }

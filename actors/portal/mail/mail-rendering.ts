@@ -92,19 +92,22 @@ function signInMail(content: SignInMail, { organization, links }: MailRenderingO
   };
 }
 
-function documentMail(notice: MailRequest, { organization, links, codeFor }: MailRenderingOptions): MailBody {
-  const facts = documentInfo(notice, organization.name);
-  const wording = organization.branding?.mailTexts[notice.about];
-  const values = { ...facts, recipient: notice.to.name && named(notice.to.name) };
-  if (notice.about === 'code') {
+function documentMail(
+  request: MailRequest,
+  { organization, links, codeFor }: MailRenderingOptions,
+): MailBody {
+  const facts = documentInfo(request, organization.name);
+  const wording = organization.branding?.mailTexts[request.about];
+  const values = { ...facts, recipient: request.to.name && named(request.to.name) };
+  if (request.about === 'code') {
     const ours = CODE[organization.language]({ ...facts, minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 });
     const words = reworded(ours, wording, values);
-    return { ...framed(words, notice.to.name, organization), code: codeOf(notice, codeFor) };
+    return { ...framed(words, request.to.name, organization), code: codeOf(request, codeFor) };
   }
-  const words = reworded(TEXTS[notice.about][organization.language](facts), wording, values);
-  const url = linkOf(notice, links);
+  const words = reworded(TEXTS[request.about][organization.language](facts), wording, values);
+  const url = linkOf(request, links);
   return {
-    ...framed(words, notice.to.name, organization),
+    ...framed(words, request.to.name, organization),
     ...(url !== undefined && words.button !== undefined && { button: { label: words.button, url } }),
   };
 }
@@ -144,16 +147,18 @@ function framed(
   };
 }
 
-function documentInfo(notice: MailRequest, organization: string): MailDocument {
+function documentInfo(request: MailRequest, organization: string): MailDocument {
   return {
-    document: named(notice.document.name),
+    document: named(request.document.name),
     organization: named(organization),
-    description: notice.document.description && plainText(notice.document.description),
-    role: notice.role ?? 'sign',
-    reason: notice.reason ? plainText(notice.reason) : null,
+    description: request.document.description && plainText(request.document.description),
+    role: request.role ?? 'sign',
+    reason: request.reason ? plainText(request.reason) : null,
     expires:
-      notice.expirationDate === undefined ? null : new Date(notice.expirationDate).toISOString().slice(0, 10),
-    by: notice.byName ? named(notice.byName) : null,
+      request.expirationDate === undefined
+        ? null
+        : new Date(request.expirationDate).toISOString().slice(0, 10),
+    by: request.byName ? named(request.byName) : null,
   };
 }
 

@@ -151,11 +151,11 @@ export class Mails implements PortalMails, OperatorMails {
       const { items, totalCount } = await this.newest(query);
       return { items: await Promise.all(items.map((mail) => this.#withSubject(mail))), totalCount };
     }
-    const sought = search.toLocaleLowerCase('en');
+    const needle = search.toLocaleLowerCase('en');
     const { items } = await this.newest({ status, limit: MAX_SEARCHED, offset: 0 });
     const entries = await Promise.all(items.map((mail) => this.#withSubject(mail)));
     const found = entries.filter(({ to, about, subject }) =>
-      [to, about, subject ?? ''].some((text) => text.toLocaleLowerCase('en').includes(sought)),
+      [to, about, subject ?? ''].some((text) => text.toLocaleLowerCase('en').includes(needle)),
     );
     return { items: found.slice(offset * limit, (offset + 1) * limit), totalCount: found.length };
   }

@@ -78,18 +78,18 @@ async function compose(
   const { content, organizationId, createdAt } = context;
   const profile = await dependencies.profileOf(organizationId);
   if (profile === undefined) throw new MailFailure('mail.organization', 'The organization is gone.', true);
-  const letter = renderMail(content, {
+  const mail = renderMail(content, {
     organization: profile,
     links: dependencies.links,
     codeFor: dependencies.codeFor,
   });
-  return addressed(id, letter, { to: content.to, profile, sender: dependencies.sender, date: createdAt });
+  return addressed(id, mail, { to: content.to, profile, sender: dependencies.sender, date: createdAt });
 }
 
 /** Addresses a letter. @throws {MailFailure} `mail.address` */
 export function addressed(
   id: string,
-  letter: MailBody,
+  mail: MailBody,
   parts: {
     readonly to: { readonly name: string | null; readonly email: string };
     readonly profile: MailProfile;
@@ -107,9 +107,9 @@ export function addressed(
     from: { name: oneLine(profile.name), address: sender },
     replyTo: replyTo !== null && isMailAddress(replyTo) ? replyTo : null,
     to: { name: oneLine(to.name ?? ''), address: to.email },
-    subject: letter.subject,
-    text: mailBodyText(letter),
-    html: mailBodyHtml(letter, profile.language, branding && { name: oneLine(profile.name), ...branding }),
+    subject: mail.subject,
+    text: mailBodyText(mail),
+    html: mailBodyHtml(mail, profile.language, branding && { name: oneLine(profile.name), ...branding }),
     ...(branding?.logo && {
       logo: {
         contentType: branding.logo.contentType,

@@ -23,8 +23,8 @@ export function testMailSender(
       const profile = await profileOf(organization);
       if (profile === undefined)
         throw new MailFailure('mail.organization', 'The organization is gone.', true);
-      const letter = testMail(profile, to.name);
-      const mail = addressed(ids.uuid(), letter, { to, profile, sender, date: clock.now() });
+      const body = testMail(profile, to.name);
+      const mail = addressed(ids.uuid(), body, { to, profile, sender, date: clock.now() });
       return { isAccepted: true, code: null, answer: oneLine(await mailer.send(mail, late.signal), 500) };
     } catch (error) {
       const { code, message } = describeFailure(error);

@@ -93,12 +93,12 @@ export class Renditions {
   async ticketContent(ticket: string): ReturnType<PortalDocuments['ticketContent']> {
     const { documents, tickets, clock } = this.#dependencies;
     const read = tickets.read('download', ticket, clock.now());
-    const [claimed, named, way] = read?.expired === false ? read.claims : [];
+    const [claimed, named, disposition] = read?.expired === false ? read.claims : [];
     const id = parsePortalId('DocumentId', claimed ?? '');
     const type = DOWNLOAD_TYPES.find((one) => one === named);
     if (id === undefined || type === undefined) throw new PortalRefusal('NotFound');
     const file = await this.fileOf(await documentOf(documents, undefined, id), type);
-    return { ...file, inline: way === 'inline', documentId: id, type };
+    return { ...file, inline: disposition === 'inline', documentId: id, type };
   }
 
   /** Refusals: those of `assertAvailable`. */
@@ -130,10 +130,10 @@ export class Renditions {
     const key = createHash('sha256')
       .update(JSON.stringify([model, original?.sha256 ?? null]))
       .digest('hex');
-    for (let known = this.#cached.get(key); known !== undefined; known = this.#cached.get(key)) {
-      const blob = await known.catch(() => undefined);
+    for (let cached = this.#cached.get(key); cached !== undefined; cached = this.#cached.get(key)) {
+      const blob = await cached.catch(() => undefined);
       if (blob !== undefined && (await this.#dependencies.blobs.touch(blob))) return blob;
-      if (this.#cached.get(key) === known) this.#cached.delete(key);
+      if (this.#cached.get(key) === cached) this.#cached.delete(key);
     }
     return this.#cacheRendition(key, () => this.#draw(context, model, original));
   }
@@ -143,9 +143,9 @@ export class Renditions {
     if (type !== 'SignaturesManifest' && type !== 'PrinterFriendlyVersion')
       return { trail: [], trailOmitted: 0 };
     const { items } = await this.#dependencies.history.page(id, { limit: MAX_TRAIL_READ, offset: 0 });
-    const shown = items.flatMap(({ type: what, at, by, ipAddress, userAgent }) => {
-      const known = RENDITION_EVENT_TYPES.find((one) => one === what);
-      return known === undefined ? [] : [{ type: known, at, by, ipAddress, userAgent }];
+    const shown = items.flatMap(({ type: recorded, at, by, ipAddress, userAgent }) => {
+      const type = RENDITION_EVENT_TYPES.find((one) => one === recorded);
+      return type === undefined ? [] : [{ type, at, by, ipAddress, userAgent }];
     });
     return { trail: shown.slice(0, MAX_TRAIL), trailOmitted: Math.max(0, shown.length - MAX_TRAIL) };
   }

@@ -65,9 +65,9 @@ export function applySignatureHandler(
     async run(effect, attempt): Promise<DocumentRequest> {
       const { id, kind } = effect.signature;
       try {
-        const word = await put(effect, attempt, dependencies);
-        if (word.type === 'SIGNATURE_FAILED') reportFailure(dependencies, attempt, word);
-        return word;
+        const message = await put(effect, attempt, dependencies);
+        if (message.type === 'SIGNATURE_FAILED') reportFailure(dependencies, attempt, message);
+        return message;
       } catch (error) {
         if (attempt.signal.aborted) throw error;
         const { code, message } = failureForDocument(describeFailure(error));

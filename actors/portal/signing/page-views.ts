@@ -37,8 +37,8 @@ export async function lookOf(
   system: Pick<ActorSystem, 'read'>,
   organization: DocumentContext['organization'],
 ): Promise<Pick<SigningPageView, 'branding' | 'redirectUrl'>> {
-  const kept = await brandingOf(system, organization.id);
-  return { branding: pageBrandingOf(kept, organization), redirectUrl: redirectOf(kept) };
+  const stored = await brandingOf(system, organization.id);
+  return { branding: pageBrandingOf(stored, organization), redirectUrl: redirectOf(stored) };
 }
 
 /** @param you absent for an observer */

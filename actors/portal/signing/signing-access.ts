@@ -124,12 +124,12 @@ function firstTurn(
       : actions.find(({ id }) => id === flowActionId);
   if (action === undefined) return undefined;
   const all = usersOf(action);
-  const asked = requestedUsers(action);
+  const requested = requestedUsers(action);
   const user =
     userId === undefined
-      ? asked.length > 1
-        ? oneOf(asked, holder)
-        : (asked[0] ?? all[0])
+      ? requested.length > 1
+        ? oneOf(requested, holder)
+        : (requested[0] ?? all[0])
       : all.find(({ id }) => id === userId);
   return user && { action, user };
 }
@@ -138,11 +138,11 @@ function firstTurn(
 export const NATIONAL = /^\d{11}$/;
 
 /** Refuses an ambiguous match: an action must not be attributed to the wrong person. */
-function oneOf(asked: readonly Participant[], holder: readonly string[]): Participant {
+function oneOf(requested: readonly Participant[], holder: readonly string[]): Participant {
   const numbers = holder.filter((one) => NATIONAL.test(one));
-  const found = asked.find(({ identifier }) => identifier !== null && numbers.includes(identifier));
+  const found = requested.find(({ identifier }) => identifier !== null && numbers.includes(identifier));
   if (found !== undefined) return found;
-  if (numbers.length > 0 && asked.every(({ identifier }) => NATIONAL.test(identifier ?? '')))
+  if (numbers.length > 0 && requested.every(({ identifier }) => NATIONAL.test(identifier ?? '')))
     throw new PortalRefusal('CpfNotExpected');
   throw new PortalRefusal('InvalidFlowAction', 'The rule asks several people; userId says who of them acts.');
 }
@@ -161,8 +161,8 @@ export function assertTurn({ state, context, turn, action }: SigningCall): void 
 }
 
 /** Refusals: `InvalidDocumentStatus` when the file was replaced since it was read. */
-export function assertVersion({ version }: Pick<DocumentContext, 'version'>, seen: number): void {
-  if (version === seen) return;
+export function assertVersion({ version }: Pick<DocumentContext, 'version'>, shownVersion: number): void {
+  if (version === shownVersion) return;
   throw new PortalRefusal('InvalidDocumentStatus', 'The document has a new version. Open the page again.');
 }
 
@@ -196,12 +196,12 @@ export function evidenceOf(
     at,
   };
   const { id, key, file } = context;
-  const sealed = evidenceFile({
+  const signedEvidence = evidenceFile({
     document: { id, key, sha256: file.blob.sha256 },
     flowActionId: turn.flowActionId,
     participant: user,
     evidence,
     values: signing.values,
   });
-  return { evidence, evidenceSha256: evidenceDigest(sealed) };
+  return { evidence, evidenceSha256: evidenceDigest(signedEvidence) };
 }

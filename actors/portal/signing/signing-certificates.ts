@@ -111,8 +111,8 @@ export class CertificateSigning {
       }
       assertHolder(call, identifiers);
       const { system, tickets, clock } = this.#dependencies;
-      const word = { type: 'BEGUN', id, state: begun.state, certificate: result.certificate } as const;
-      await sendToDocument(system, call.context.id, word, wrongStatus);
+      const message = { type: 'BEGUN', id, state: begun.state, certificate: result.certificate } as const;
+      await sendToDocument(system, call.context.id, message, wrongStatus);
       const toSign = Buffer.from(begun.toBeSigned, 'base64');
       return {
         success: true,

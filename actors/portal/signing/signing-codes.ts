@@ -63,14 +63,14 @@ export class SigningCodes {
   /** Mails a code. While the last one is valid, only on explicit request. Refusals: `TooManyRequests`. */
   async send(
     holder: CodeRecipient,
-    notice: Omit<MailRequest, 'codeGeneration'>,
+    mail: Omit<MailRequest, 'codeGeneration'>,
     resend: boolean,
   ): Promise<void> {
     const { system, clock } = this.#dependencies;
     const address = codesAddress(holder);
     const made = await system.create(address, { ...holder });
     if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
-    const outcome = await system.send(address, { type: 'SEND', resend, notice });
+    const outcome = await system.send(address, { type: 'SEND', resend, notice: mail });
     if (outcome.accepted) return outcome.durable;
     if (!('actor' in outcome)) throw new PortalRefusal('ServiceBusy');
     const context = outcome.actor.context;

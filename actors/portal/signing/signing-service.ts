@@ -219,20 +219,20 @@ export class SigningService implements PortalSigning {
     assertTurn(call);
     const evidence = evidenceOf(call, origin, {}, false, clock.now());
     const { version } = call.context;
-    const word = {
+    const message = {
       type: 'APPROVE',
       ...{ ...call.turn, version, ...evidence },
       isQuiet: disableNotifications,
     } as const;
-    await sendToDocument(system, call.context.id, word, wrongStatus);
+    await sendToDocument(system, call.context.id, message, wrongStatus);
   }
 
   async refuse(access: SigningAccess, reason: string, origin: RequestOrigin): Promise<void> {
     const call = await this.#call(access);
     assertTurn(call);
     const doneBy = participantPrincipal(call.user, origin);
-    const word = { type: 'REFUSE_TURN', ...call.turn, reason: reasonOf(reason), doneBy } as const;
-    await sendToDocument(this.#dependencies.system, call.context.id, word, wrongStatus);
+    const message = { type: 'REFUSE_TURN', ...call.turn, reason: reasonOf(reason), doneBy } as const;
+    await sendToDocument(this.#dependencies.system, call.context.id, message, wrongStatus);
   }
 
   async recordView(
@@ -264,13 +264,13 @@ export class SigningService implements PortalSigning {
     const { context, turn, user } = call;
     if (user.email === null)
       throw new PortalRefusal('InvalidFlowAction', 'The participant has no e-mail address.');
-    const notice = {
+    const mail = {
       about: 'code',
       to: { name: user.name, email: user.email },
       document: summaryOf(context),
       ...turn,
     } as const;
-    await this.#dependencies.codes.send({ documentId: context.id, ...turn }, notice, resend);
+    await this.#dependencies.codes.send({ documentId: context.id, ...turn }, mail, resend);
   }
 
   /** The document of a participant's or an observer's ticket, to read. Refusals: those of `signingCall`. */

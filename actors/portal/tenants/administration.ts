@@ -104,11 +104,11 @@ export class Administration implements PortalAdministration {
     by?: string,
   ): Promise<OrganizationView> {
     await this.#read(id);
-    const told = await this.#dependencies.system.send(
+    const outcome = await this.#dependencies.system.send(
       { kind: ORGANIZATION, id },
       { type: 'CONFIGURE', settings, by },
     );
-    await settle(told, 'ServiceBusy');
+    await settle(outcome, 'ServiceBusy');
     return this.organization(id);
   }
 
@@ -130,7 +130,7 @@ export class Administration implements PortalAdministration {
       throw new PortalRefusal('BadRequest', message, { errors: { Role: [message] } });
     }
     const id = ids.uuid() as ApplicationId;
-    const told = await system.send(
+    const outcome = await system.send(
       { kind: ORGANIZATION, id: organization },
       {
         type: 'ADD_APPLICATION',
@@ -142,7 +142,7 @@ export class Administration implements PortalAdministration {
       },
     );
     const isTaken = applications.some((application) => foldedName(application.name) === foldedName(name));
-    await settle(told, isTaken ? 'NameTaken' : 'LimitExceeded');
+    await settle(outcome, isTaken ? 'NameTaken' : 'LimitExceeded');
     const made = (await this.organization(organization)).applications.find((found) => found.id === id);
     return made ?? { id, name, role: input.role, secrets: [] };
   }
@@ -183,15 +183,15 @@ export class Administration implements PortalAdministration {
     const found = applications.find(({ id }) => id === application);
     if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
     const id = ids.uuid();
-    const told = await system.send(
+    const outcome = await system.send(
       { kind: ORGANIZATION, id: organization },
       { type: 'ADD_SECRET', applicationId: application, id, ...options, ...existingOf(secret) },
     );
-    if (!told.accepted && told.reason === 'not-accepted') {
+    if (!outcome.accepted && outcome.reason === 'not-accepted') {
       const now = (await this.#read(organization)).applications.find(({ id: one }) => one === application);
       if (now !== undefined) throw keyLimitReached(now.secrets);
     }
-    await settle(told, 'ApplicationNotFound');
+    await settle(outcome, 'ApplicationNotFound');
     return { id, key: `${found.name}|${secret}` };
   }
 
@@ -216,20 +216,20 @@ export class Administration implements PortalAdministration {
     by?: string,
   ): Promise<void> {
     await this.#read(organization);
-    const told = await this.#dependencies.system.send(
+    const outcome = await this.#dependencies.system.send(
       { kind: ORGANIZATION, id: organization },
       { type: 'REVOKE_SECRET', applicationId: application, id: secretId, by },
     );
-    await settle(told, 'ApplicationNotFound');
+    await settle(outcome, 'ApplicationNotFound');
   }
 
   /** Adds a line to the journal of the organization. */
   async record(id: OrganizationId, note: string, by: string): Promise<void> {
-    const told = await this.#dependencies.system.send(
+    const outcome = await this.#dependencies.system.send(
       { kind: ORGANIZATION, id },
       { type: 'RECORD', note, by },
     );
-    await settle(told, 'ServiceBusy');
+    await settle(outcome, 'ServiceBusy');
   }
 
   async #read(id: OrganizationId): Promise<OrganizationContext> {

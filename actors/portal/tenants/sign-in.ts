@@ -98,7 +98,7 @@ export class UserSignIn implements SignIn {
     const organizationId = parsePortalId('OrganizationId', organization);
     if (named === undefined || organizationId === undefined) throw new PortalRefusal('InvalidTicket');
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
-    const told = await system.send(
+    const outcome = await system.send(
       { kind: PORTAL_USER, id: named.userId },
       {
         type: 'SIGN_IN',
@@ -107,8 +107,8 @@ export class UserSignIn implements SignIn {
         by: `user ${named.userId}`,
       },
     );
-    if (!told.accepted) throw new PortalRefusal('InvalidTicket');
-    await told.durable;
+    if (!outcome.accepted) throw new PortalRefusal('InvalidTicket');
+    await outcome.durable;
     return `${named.userId}.${secret}`;
   }
 
@@ -140,19 +140,19 @@ export class UserSignIn implements SignIn {
   async end(token: string): Promise<void> {
     const { userId, sha256 } = parseToken(token);
     const event = { type: 'SIGN_OUT', sha256, by: `user ${userId}` } as const;
-    const told = await this.#dependencies.system.send({ kind: PORTAL_USER, id: userId }, event);
-    if (told.accepted) await told.durable;
+    const outcome = await this.#dependencies.system.send({ kind: PORTAL_USER, id: userId }, event);
+    if (outcome.accepted) await outcome.durable;
   }
 
   async #issue(userId: string, replacesOldest: boolean): Promise<SignInLink | undefined> {
     const { system, clock, ids } = this.#dependencies;
     const link = { id: ids.uuid(), expiresAt: clock.now() + SIGN_IN_LIFETIME_MS };
-    const told = await system.send(
+    const outcome = await system.send(
       { kind: PORTAL_USER, id: userId },
       { type: 'ISSUE_LINK', link, replacesOldest },
     );
-    if (!told.accepted) return undefined;
-    await told.durable;
+    if (!outcome.accepted) return undefined;
+    await outcome.durable;
     return link;
   }
 

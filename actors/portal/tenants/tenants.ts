@@ -34,11 +34,11 @@ const MAX_KEY_LENGTH = 1024;
 /** Compared with when the application is unknown, so that both take as long. */
 const NO_TENANT = '0'.repeat(64);
 
-interface Known {
+interface CachedTenant {
   readonly tenant: Tenant;
   readonly secrets: readonly ({ readonly id: string; readonly digest: Buffer } & SecretLimits)[];
   /** Time of the last recorded use of each secret. */
-  readonly told: Map<string, Millis>;
+  readonly recordedAt: Map<string, Millis>;
 }
 
 export interface TenantDirectoryDependencies {
@@ -55,7 +55,7 @@ export function secretDigest(secret: string): string {
 export class TenantDirectory implements Tenants {
   readonly #dependencies: TenantDirectoryDependencies;
   /** By the key of the application's name. */
-  readonly #cached = new LruCache<string, Known>({ entries: CACHE_SIZE });
+  readonly #cached = new LruCache<string, CachedTenant>({ entries: CACHE_SIZE });
   /** Raised by each step of an organization: what was read before it is not kept. */
   #steps = 0;
 
@@ -70,10 +70,13 @@ export class TenantDirectory implements Tenants {
     this.#steps += 1;
     for (const application of organization.applications) {
       const key = nameKey(application.name);
-      const known = this.#cached.get(key);
-      if (known === undefined) continue;
+      const cached = this.#cached.get(key);
+      if (cached === undefined) continue;
       const id = actor.address.id as OrganizationId;
-      this.#cached.set(key, { ...cachedTenantOf(id, organization, application), told: known.told });
+      this.#cached.set(key, {
+        ...cachedTenantOf(id, organization, application),
+        recordedAt: cached.recordedAt,
+      });
     }
   }
 
@@ -82,20 +85,20 @@ export class TenantDirectory implements Tenants {
     if (bar <= 0 || key.length > MAX_KEY_LENGTH) return undefined;
     const digest = Buffer.from(secretDigest(key.slice(bar + 1)), 'hex');
     const name = nameKey(key.slice(0, bar));
-    const known = this.#cached.get(name) ?? (await this.#load(name));
-    if (known === undefined) {
+    const cached = this.#cached.get(name) ?? (await this.#load(name));
+    if (cached === undefined) {
       timingSafeEqual(digest, Buffer.from(NO_TENANT, 'hex'));
       return undefined;
     }
-    let found: Known['secrets'][number] | undefined;
-    for (const secret of known.secrets) if (timingSafeEqual(secret.digest, digest)) found = secret;
+    let found: CachedTenant['secrets'][number] | undefined;
+    for (const secret of cached.secrets) if (timingSafeEqual(secret.digest, digest)) found = secret;
     // Case matters in a key, although no two names differ by case alone.
-    if (found === undefined || known.tenant.application.name !== key.slice(0, bar)) return undefined;
+    if (found === undefined || cached.tenant.application.name !== key.slice(0, bar)) return undefined;
     if (found.expiresAt !== undefined && found.expiresAt <= this.#dependencies.clock.now()) return undefined;
-    this.#recordUse(known, found.id);
+    this.#recordUse(cached, found.id);
     const { scopes, folders } = found;
-    if (scopes === undefined && folders === undefined) return known.tenant;
-    return { ...known.tenant, ...(scopes && { scopes }), ...(folders && { folders }) };
+    if (scopes === undefined && folders === undefined) return cached.tenant;
+    return { ...cached.tenant, ...(scopes && { scopes }), ...(folders && { folders }) };
   }
 
   async embedOrigins(organization: OrganizationId): Promise<readonly string[]> {
@@ -103,7 +106,7 @@ export class TenantDirectory implements Tenants {
     return actor === undefined ? [] : actor.context.embedOrigins;
   }
 
-  async #load(name: string): Promise<Known | undefined> {
+  async #load(name: string): Promise<CachedTenant | undefined> {
     const { store, system } = this.#dependencies;
     const steps = this.#steps;
     const [row] = await store.rows({ view: 'applications', prefix: [name], limit: 1 });
@@ -113,17 +116,17 @@ export class TenantDirectory implements Tenants {
     const organization = actor?.context;
     const application = organization?.applications.find((candidate) => candidate.id === id);
     if (organization === undefined || application === undefined) return undefined;
-    const known = cachedTenantOf(organizationId, organization, application);
-    if (steps === this.#steps) this.#cached.set(name, known);
-    return known;
+    const cached = cachedTenantOf(organizationId, organization, application);
+    if (steps === this.#steps) this.#cached.set(name, cached);
+    return cached;
   }
 
   /** Runs in the background; a lost record is harmless. */
-  #recordUse({ tenant, told }: Known, id: string): void {
+  #recordUse({ tenant, recordedAt }: CachedTenant, id: string): void {
     const { system, clock } = this.#dependencies;
     const now = clock.now();
-    if (now - (told.get(id) ?? -Infinity) < USE_RECORDING_MS) return;
-    told.set(id, now);
+    if (now - (recordedAt.get(id) ?? -Infinity) < USE_RECORDING_MS) return;
+    recordedAt.set(id, now);
     const address = { kind: ORGANIZATION, id: tenant.organization.id };
     system.send(address, { type: 'USED', applicationId: tenant.application.id, id }).catch(() => {});
   }
@@ -133,7 +136,7 @@ function cachedTenantOf(
   id: OrganizationId,
   organization: OrganizationContext,
   application: Application,
-): Known {
+): CachedTenant {
   return {
     tenant: {
       organization: {
@@ -149,7 +152,7 @@ function cachedTenantOf(
       ...(secret.expiresAt !== undefined && { expiresAt: secret.expiresAt }),
       ...(secret.folders !== undefined && { folders: secret.folders }),
     })),
-    told: new Map(
+    recordedAt: new Map(
       application.secrets.flatMap(({ id: secret, lastUsedAt }) =>
         lastUsedAt === null ? [] : [[secret, lastUsedAt] as const],
       ),

@@ -99,7 +99,7 @@ export interface UsersDependencies {
   readonly ids: Pick<Ids, 'uuid'>;
 }
 
-type Known = UserContext & { readonly id: string };
+type StoredUser = UserContext & { readonly id: string };
 
 export class UserDirectory implements PortalUsers {
   readonly #dependencies: UsersDependencies;
@@ -127,10 +127,10 @@ export class UserDirectory implements PortalUsers {
   ): Promise<MemberView> {
     const profile = checked(given);
     const membership: Membership = { organizationId: organization, accessProfile, profile };
-    const known = await this.#ownerOfName(emailName(profile.email));
-    const user = known ?? (await this.#create(profile, null, [membership]));
-    if (known !== undefined) {
-      const joined = await this.#send(known.id, { type: 'JOIN', membership, by });
+    const existing = await this.#ownerOfName(emailName(profile.email));
+    const user = existing ?? (await this.#create(profile, null, [membership]));
+    if (existing !== undefined) {
+      const joined = await this.#send(existing.id, { type: 'JOIN', membership, by });
       if (!joined.accepted) throw new PortalRefusal('LimitExceeded');
       await joined.durable;
     }
@@ -153,9 +153,9 @@ export class UserDirectory implements PortalUsers {
   /** The first administrator; makes one with an address of this machine if there is none. */
   async firstAdministrator(organization: OrganizationId): Promise<MemberView> {
     const { items } = await this.members(organization, { limit: 100, offset: 0 });
-    const known = items.find(({ accessProfile }) => accessProfile.administrator);
+    const existing = items.find(({ accessProfile }) => accessProfile.administrator);
     const access = { administrator: true, manager: false, operator: false };
-    return known ?? this.add(organization, FIRST_ADMINISTRATOR, access);
+    return existing ?? this.add(organization, FIRST_ADMINISTRATOR, access);
   }
 
   async find(query: UserQuery): Promise<Page<UserView>> {
@@ -166,20 +166,20 @@ export class UserDirectory implements PortalUsers {
   async put(subject: string, given: UserProfile): Promise<UserView> {
     const profile = checked(given);
     if (subject.length > MAX_LENGTHS) throw tooLong('Subject');
-    const known =
+    const existing =
       (await this.#ownerOfName(subjectName(subject))) ?? (await this.#ownerOfName(emailName(profile.email)));
-    if (known === undefined) return userOf(await this.#create(profile, subject, []));
-    if (known.subject !== null && known.subject !== subject) throw new PortalRefusal('NameTaken');
-    const told = await this.#send(known.id, { type: 'DESCRIBE', subject, profile });
-    if (!told.accepted) throw new PortalRefusal(told.reason === 'taken' ? 'NameTaken' : 'UserNotFound');
-    await told.durable;
-    return userOf({ ...known, ...profile, subject });
+    if (existing === undefined) return userOf(await this.#create(profile, subject, []));
+    if (existing.subject !== null && existing.subject !== subject) throw new PortalRefusal('NameTaken');
+    const outcome = await this.#send(existing.id, { type: 'DESCRIBE', subject, profile });
+    if (!outcome.accepted) throw new PortalRefusal(outcome.reason === 'taken' ? 'NameTaken' : 'UserNotFound');
+    await outcome.durable;
+    return userOf({ ...existing, ...profile, subject });
   }
 
   async #page(
     view: { readonly view: string; readonly prefix: readonly string[]; readonly counter: string },
     { q, limit, offset }: UserQuery,
-  ): Promise<{ readonly users: readonly Known[]; readonly totalCount: number }> {
+  ): Promise<{ readonly users: readonly StoredUser[]; readonly totalCount: number }> {
     const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
       ...view,
       newestFirst: false,
@@ -195,7 +195,7 @@ export class UserDirectory implements PortalUsers {
     profile: UserProfile,
     subject: string | null,
     memberships: readonly Membership[],
-  ): Promise<Known> {
+  ): Promise<StoredUser> {
     const { system, clock, ids } = this.#dependencies;
     const context: UserContext = { ...profile, subject, createdAt: clock.now(), memberships };
     const id = ids.uuid();
@@ -210,12 +210,12 @@ export class UserDirectory implements PortalUsers {
     return this.#dependencies.system.send({ kind: PORTAL_USER, id }, event);
   }
 
-  async #ownerOfName(name: string): Promise<Known | undefined> {
+  async #ownerOfName(name: string): Promise<StoredUser | undefined> {
     const holder = await this.#dependencies.store.holder(name);
     return holder && this.#read(holder.id);
   }
 
-  async #read(given: string): Promise<Known | undefined> {
+  async #read(given: string): Promise<StoredUser | undefined> {
     const id = parsePortalId('UserId', given);
     const actor = id && (await this.#dependencies.system.read({ kind: PORTAL_USER, id }));
     return actor ? { ...actor.context, id: actor.id } : undefined;
@@ -226,7 +226,7 @@ function unknown(): PortalRefusal {
   return new PortalRefusal('UserNotFound');
 }
 
-function userOf({ id, subject, name, identifier, email, phone }: Known): UserView {
+function userOf({ id, subject, name, identifier, email, phone }: StoredUser): UserView {
   return { id, subject, name, identifier, email, phone };
 }
 
@@ -238,7 +238,7 @@ function viewOf(
   return { id, name, identifier, email, phone, accessProfile };
 }
 
-function memberOf(user: Known, organization: OrganizationId): MemberView | undefined {
+function memberOf(user: StoredUser, organization: OrganizationId): MemberView | undefined {
   const found = user.memberships.find(({ organizationId }) => organizationId === organization);
   return found && viewOf(user.id, found.profile ?? user, found.accessProfile);
 }

@@ -166,12 +166,12 @@ export class Blobs {
   ): Promise<Result> {
     const removed = new Set<string>();
     this.#placements.add(removed);
-    const begun = this.#dependencies.clock.now();
+    const startedAt = this.#dependencies.clock.now();
     try {
       const result = await work();
       const blob = placed(result);
       if (blob === undefined) return result;
-      if (!removed.has(blob.sha256)) this.#touchedAt.set(blob.sha256, begun);
+      if (!removed.has(blob.sha256)) this.#touchedAt.set(blob.sha256, startedAt);
       else if (!(await this.touch(blob)))
         throw new Retryable('storage.unavailable', 'The file was removed while it was stored.');
       return result;
@@ -235,9 +235,9 @@ export class Blobs {
 
   /** As `adopt`, with the MD5 as well. */
   async adoptWhole(path: string): Promise<StoredBlob> {
-    const kept = await describeFile(path);
-    await this.adopt(path, kept.blob);
-    return kept;
+    const described = await describeFile(path);
+    await this.adopt(path, described.blob);
+    return described;
   }
 
   /** As `touch`, but relies on a placement or touch by this process within the last minutes, and then does nothing. */
@@ -265,9 +265,9 @@ export class Blobs {
     const target = this.pathOf(blob);
     this.#begin(blob.sha256);
     try {
-      const there = await stat(target).catch(() => undefined);
+      const stats = await stat(target).catch(() => undefined);
       // A file of another length is damage; the new one heals it.
-      if (there?.size === blob.length && (await this.#refresh(target))) await rm(path, { force: true });
+      if (stats?.size === blob.length && (await this.#refresh(target))) await rm(path, { force: true });
       else {
         const now = this.#dependencies.clock.now() / 1000;
         await utimes(path, now, BLOB_MODIFICATION_TIME);
@@ -344,8 +344,8 @@ export class Blobs {
     const before = this.#dependencies.clock.now() - INCOMING_GRACE;
     for (const name of await readdir(this.#incoming)) {
       const path = join(this.#incoming, name);
-      const there = await stat(path).catch(() => undefined);
-      if (there !== undefined && there.mtimeMs < before) await rm(path, { recursive: true, force: true });
+      const stats = await stat(path).catch(() => undefined);
+      if (stats !== undefined && stats.mtimeMs < before) await rm(path, { recursive: true, force: true });
     }
   }
 
@@ -356,8 +356,8 @@ export class Blobs {
     sha256: string,
     before: Millis,
   ): Promise<number | undefined> {
-    const there = await stat(path).catch(() => undefined);
-    if (there === undefined || there.atimeMs > before || (await isCounted(store, sha256))) return undefined;
+    const stats = await stat(path).catch(() => undefined);
+    if (stats === undefined || stats.atimeMs > before || (await isCounted(store, sha256))) return undefined;
     // A power cut must not bring back the step that counted it.
     await store.flushed();
     if (await isCounted(store, sha256)) return undefined;

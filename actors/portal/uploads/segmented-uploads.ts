@@ -59,7 +59,7 @@ export interface ContentRange {
 /** All segments in one file. */
 export interface JoinedUpload extends Omit<SegmentedUploadContext, 'total' | 'pieces'> {
   readonly id: UploadId;
-  readonly kept: StoredBlob;
+  readonly stored: StoredBlob;
 }
 
 /** An upload completed earlier. */
@@ -161,7 +161,7 @@ export class SegmentedUploads {
     if (!(await this.#place(id, range, sink))) return this.#refused(id, 'gone');
     await faults.at('portal.segment.placed');
     const { from, to, total } = range;
-    const told = await system.send(address, {
+    const outcome = await system.send(address, {
       type: 'PIECE',
       from,
       to,
@@ -169,16 +169,19 @@ export class SegmentedUploads {
       name: cleanName(file.name),
       contentType: cleanContentType(file.contentType),
     });
-    if (!told.accepted) return this.#refused(id, told.reason);
-    await told.durable;
-    const context = told.actor.context;
+    if (!outcome.accepted) return this.#refused(id, outcome.reason);
+    await outcome.durable;
+    const context = outcome.actor.context;
     return isWhole(context) ? this.#wholeOrMade(id, context) : undefined;
   }
 
   /** Removes the segments of a completed upload. */
   async complete(id: UploadId): Promise<void> {
-    const told = await this.#dependencies.system.send({ kind: SEGMENTED_UPLOAD, id }, { type: 'COMPLETE' });
-    if (told.accepted) await told.durable;
+    const outcome = await this.#dependencies.system.send(
+      { kind: SEGMENTED_UPLOAD, id },
+      { type: 'COMPLETE' },
+    );
+    if (outcome.accepted) await outcome.durable;
     await rm(join(this.#folder, id), { recursive: true, force: true });
   }
 
@@ -247,7 +250,7 @@ export class SegmentedUploads {
       this.#joining.set(id, joining);
     }
     const { total: _, pieces: __, ...about } = context;
-    return { ...about, id, kept: await joining };
+    return { ...about, id, stored: await joining };
   }
 
   async #join(id: UploadId, { pieces, total }: SegmentedUploadContext): Promise<StoredBlob> {
@@ -263,9 +266,9 @@ export class SegmentedUploads {
         for await (const bytes of reading) await sink.write(bytes as Buffer);
       }
       if (sink.length !== total) throw new TypeError('The pieces of an upload changed while they were read.');
-      const kept = await blobs.store(sink);
+      const stored = await blobs.store(sink);
       await faults.at('portal.segment.whole');
-      return kept;
+      return stored;
     } finally {
       await sink.abort();
     }

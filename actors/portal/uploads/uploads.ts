@@ -95,10 +95,10 @@ export class Uploads implements PortalUploads {
     const given = ownSink(sink);
     await this.#check(given, this.maxBytes);
     const description = { name: cleanName(file.name), contentType: cleanContentType(file.contentType) };
-    const kept = await blobs.store(given, description);
-    if (kept.format !== undefined) inspected?.add(kept.blob, description, kept.format);
+    const stored = await blobs.store(given, description);
+    if (stored.format !== undefined) inspected?.add(stored.blob, description, stored.format);
     await faults.at('portal.upload.kept');
-    return this.#record(ids.uuid() as UploadId, kept, {
+    return this.#record(ids.uuid() as UploadId, stored, {
       organizationId: organization.id,
       applicationId: application.id,
       ...description,
@@ -118,9 +118,9 @@ export class Uploads implements PortalUploads {
     const { blobs, ids, faults } = this.#dependencies;
     const given = ownSink(sink);
     await this.#check(given, file.maxBytes);
-    const kept = await blobs.store(given);
+    const stored = await blobs.store(given);
     await faults.at('portal.upload.kept');
-    return this.#record(ids.uuid() as UploadId, kept, {
+    return this.#record(ids.uuid() as UploadId, stored, {
       ...{ organizationId, applicationId: null, participant },
       ...{ name: cleanName(file.name), contentType: file.contentType },
     });
@@ -159,7 +159,7 @@ export class Uploads implements PortalUploads {
     if (whole === undefined) return undefined;
     if ('made' in whole) return this.#made(whole.made);
     // The upload has the id of its segments: idempotent.
-    const view = await this.#record(whole.id, whole.kept, whole);
+    const view = await this.#record(whole.id, whole.stored, whole);
     await this.#dependencies.segmented.complete(whole.id);
     return view;
   }

@@ -1,4 +1,4 @@
-/** Makes one attempt for the delivery that is next in a lane. */
+/** Makes one attempt for the delivery that is next in a delivery queue. */
 
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { CallWebhookEffect } from '../../../machines/portal/webhook.ts';
@@ -31,8 +31,8 @@ export function callWebhookHandler(dependencies: CallWebhookDependencies): Effec
       queueKey: ({ webhookId }) => webhookId,
     },
     async run({ organizationId, webhookId, deliveryId }, { actor, signal }): Promise<AttemptedMessage> {
-      const lane = (await dependencies.system.read({ kind: WEBHOOK_DELIVERY_QUEUE, id: actor.id }))?.context;
-      const delivery = lane?.deliveries.find(({ id }) => id === deliveryId);
+      const queue = (await dependencies.system.read({ kind: WEBHOOK_DELIVERY_QUEUE, id: actor.id }))?.context;
+      const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
       if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
       const webhook = await registry.open(organizationId, webhookId);
       if (webhook === undefined) return nothingTried(deliveryId, 'gone', 'The webhook was removed.');

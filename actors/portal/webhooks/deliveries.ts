@@ -1,5 +1,5 @@
 /**
- * The lanes of webhooks, and the record of what went through them. Implements `PortalWebhooks`.
+ * Delivery queues of webhooks and the record of their deliveries. Implements `PortalWebhooks`.
  *
  * View: `deliveries` [organization, webhook or `*`, status or `*`, createdAt, delivery] → null, four rows for each
  * delivery, so that every filter is one range; counters `deliveries/<organization>/<webhook>/<status>`.
@@ -160,10 +160,10 @@ export class Deliveries implements PortalWebhooks {
   }
 
   async resend({ organization }: Tenant, id: string): Promise<void> {
-    const lane = queueOf(id);
+    const address = queueOf(id);
     const found = await this.#find(organization.id, id);
-    if (lane === undefined || found === undefined) throw new PortalRefusal('DeliveryNotFound');
-    const outcome = await this.#dependencies.system.send(lane, { type: 'RESEND', ids: [id] });
+    if (address === undefined || found === undefined) throw new PortalRefusal('DeliveryNotFound');
+    const outcome = await this.#dependencies.system.send(address, { type: 'RESEND', ids: [id] });
     if (outcome.accepted) await outcome.durable;
   }
 
@@ -212,24 +212,24 @@ export class Deliveries implements PortalWebhooks {
   /** Sends one message to each queue, so that it keeps the order of its events. */
   async #resendAll(ids: readonly string[]): Promise<number> {
     const system = this.#dependencies.system;
-    const lanes = new Map<
+    const queues = new Map<
       string,
       { readonly address: ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE>; readonly ids: string[] }
     >();
     for (const id of ids) {
       const address = queueOf(id);
       if (address === undefined) continue;
-      const lane = lanes.get(address.id) ?? { address, ids: [] };
-      lane.ids.push(id);
-      lanes.set(address.id, lane);
+      const queue = queues.get(address.id) ?? { address, ids: [] };
+      queue.ids.push(id);
+      queues.set(address.id, queue);
     }
     const counts = await Promise.all(
-      [...lanes.values()].map(async (lane) => {
-        const before = (await system.read(lane.address))?.context;
+      [...queues.values()].map(async (queue) => {
+        const before = (await system.read(queue.address))?.context;
         const ended = (before?.deliveries ?? []).filter(({ status }) => status !== 'Pending');
-        const again = ended.filter(({ id }) => lane.ids.includes(id)).map(({ id }) => id);
+        const again = ended.filter(({ id }) => queue.ids.includes(id)).map(({ id }) => id);
         if (again.length === 0) return 0;
-        const outcome = await system.send(lane.address, { type: 'RESEND', ids: again });
+        const outcome = await system.send(queue.address, { type: 'RESEND', ids: again });
         if (!outcome.accepted) return 0;
         await outcome.durable;
         return again.length;
@@ -241,31 +241,31 @@ export class Deliveries implements PortalWebhooks {
   async #find(organization: OrganizationId, id: string): Promise<FoundDelivery | undefined> {
     const address = queueOf(id);
     const actor = address && (await this.#dependencies.system.read(address));
-    const lane = actor?.context;
-    const delivery = lane?.deliveries.find((one) => one.id === id);
-    if (lane === undefined || delivery === undefined || lane.organizationId !== organization)
+    const queue = actor?.context;
+    const delivery = queue?.deliveries.find((one) => one.id === id);
+    if (queue === undefined || delivery === undefined || queue.organizationId !== organization)
       return undefined;
-    return { lane, delivery };
+    return { queue, delivery };
   }
 }
 
 interface FoundDelivery {
-  readonly lane: WebhookQueueContext;
+  readonly queue: WebhookQueueContext;
   readonly delivery: Delivery;
 }
 
-function view({ lane, delivery }: FoundDelivery): DeliveryView {
+function view({ queue, delivery }: FoundDelivery): DeliveryView {
   const { id, type, sequence, status, attempts, createdAt, body } = delivery;
   return {
     id,
-    webhookId: lane.webhookId,
-    documentId: lane.documentId,
+    webhookId: queue.webhookId,
+    documentId: queue.documentId,
     type,
     sequence,
     status,
     body,
     attempts,
-    nextTryAt: lane.queue[0] === id ? (nextDue(lane) ?? null) : null,
+    nextTryAt: queue.queue[0] === id ? (nextDue(queue) ?? null) : null,
     createdAt,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Puts each event a document announces into the lanes of its organization's webhooks. The body is made here, once; what
- * becomes of it is the lane's business.
+ * Puts each event of a document into the delivery queues of its organization's webhooks. The body is made once, here; the
+ * queue sends it and records its attempts.
  */
 
 import { LruCache } from '../../../base/lru-cache.ts';
@@ -46,14 +46,14 @@ export interface PublishEventsDependencies {
 /** Effects without a webhook that are remembered until they are removed. */
 const MAX_ENDED = 10_000;
 
-/** A lane may be made, and end, between two looks at it. */
+/** Attempts to enqueue, because a queue may be created or end between reading and sending. */
 const MAX_ATTEMPTS = 4;
 
 /**
- * Effects of one document may run at the same moment, and a failed one comes back later. So each that concerns a webhook
- * first does those asked for before it that are still pending: a lane takes every event once, and in order.
- * An effect whose events concern no webhook needs no step, and may be pending for a moment after it has ended. It is
- * not even stored where the organization is known to have no webhook.
+ * Effects of one document may run at the same time, and a failed one is retried later. So each effect for a webhook first
+ * runs the earlier effects that are still pending: a queue accepts each event once, in order.
+ * An effect without a webhook for its events needs no step, and may be pending for a moment after it has ended. It is not
+ * stored if the organization is known to have no webhook.
  */
 export function publishEventsHandler(
   dependencies: PublishEventsDependencies,
@@ -121,7 +121,7 @@ async function enqueue(
   await put(deliveryQueueAddress(webhookId, document.id), delivery, event, dependencies);
 }
 
-/** Into the lane, which may have to be made first. */
+/** Creates the queue if it does not exist. @throws {Retryable} when the queue does not accept the delivery */
 async function put(
   address: ActorAddress,
   delivery: NewDelivery,
@@ -130,20 +130,20 @@ async function put(
 ): Promise<void> {
   const [webhookId] = address.id.split('/');
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
-    const told = await system.send(address, { type: 'ENQUEUE', deliveries: [delivery] });
-    if (told.accepted) return told.durable;
+    const outcome = await system.send(address, { type: 'ENQUEUE', deliveries: [delivery] });
+    if (outcome.accepted) return outcome.durable;
     // Known already: somebody did this effect, or this part of it, before.
-    if (told.reason === 'not-accepted' || told.reason === 'duplicate') return;
-    if (told.reason !== 'unknown-actor') break;
-    const lane: WebhookQueueInput = {
+    if (outcome.reason === 'not-accepted' || outcome.reason === 'duplicate') return;
+    if (outcome.reason !== 'unknown-actor') break;
+    const queue: WebhookQueueInput = {
       organizationId: document.organizationId,
       webhookId: webhookId as WebhookId,
       documentId: document.id,
       deliveries: [delivery],
       at: clock.now(),
     };
-    const made = await system.create(address, lane);
+    const made = await system.create(address, queue);
     if (made.accepted) return made.durable;
   }
-  throw new Retryable('webhook.lane', `The lane ${address.id} does not take events.`);
+  throw new Retryable('webhook.lane', `The delivery queue ${address.id} does not accept events.`);
 }

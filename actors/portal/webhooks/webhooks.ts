@@ -69,7 +69,7 @@ export interface WebhookRegistryDependencies {
   readonly system: ActorSystem;
   readonly store: Pick<ActorStore, 'rows'>;
   readonly ids: Pick<Ids, 'uuid'>;
-  readonly sealed: SecretBox;
+  readonly secretBox: SecretBox;
   /** `Portal:WebhookAllowPrivate`. */
   readonly allowPrivate: boolean;
 }
@@ -160,10 +160,11 @@ export class WebhookRegistry {
     input: WebhookInput,
     by?: string,
   ): Promise<WebhookView> {
-    const known = await this.#find(organization, id);
-    if (known === undefined) throw new PortalRefusal('WebhookNotFound');
-    const isSameOrigin = URL.canParse(input.url) && new URL(input.url).origin === new URL(known.url).origin;
-    const kept = { secret: known.secret, token: isSameOrigin ? known.token : null };
+    const existing = await this.#find(organization, id);
+    if (existing === undefined) throw new PortalRefusal('WebhookNotFound');
+    const isSameOrigin =
+      URL.canParse(input.url) && new URL(input.url).origin === new URL(existing.url).origin;
+    const kept = { secret: existing.secret, token: isSameOrigin ? existing.token : null };
     const target = this.#encrypted(id, input, { kept });
     const outcome = await this.#send(organization, { type: 'REPLACE', id, target, by });
     if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
@@ -251,7 +252,7 @@ export class WebhookRegistry {
     more: { readonly fromOperator?: boolean; readonly kept?: Pick<WebhookTarget, 'token' | 'secret'> } = {},
   ): WebhookTarget {
     const { fromOperator = false, kept } = more;
-    const { sealed } = this.#dependencies;
+    const { secretBox } = this.#dependencies;
     const allowPrivate = this.#dependencies.allowPrivate || fromOperator;
     if (!URL.canParse(url)) throw badField('Url', 'is not a URL');
     if (parseWebhookUrl(url, allowPrivate) === undefined) throw new PortalRefusal('WebhookUrlNotAllowed');
@@ -265,23 +266,23 @@ export class WebhookRegistry {
       authType,
       token:
         needsToken && token
-          ? sealed.encrypt(token, `webhook/${id}/token`)
+          ? secretBox.encrypt(token, `webhook/${id}/token`)
           : needsToken
             ? (kept?.token ?? null)
             : null,
-      secret: secret ? sealed.encrypt(secret, `webhook/${id}/secret`) : (kept?.secret ?? null),
+      secret: secret ? secretBox.encrypt(secret, `webhook/${id}/secret`) : (kept?.secret ?? null),
       ...(events !== undefined && { events }),
     };
   }
 
   #decrypted({ id, url, authType, token, secret, disabled, fromOperator }: Webhook): OpenWebhook {
-    const { sealed } = this.#dependencies;
+    const { secretBox } = this.#dependencies;
     return {
       id,
       url,
       authType,
-      token: token && sealed.decrypt(token, `webhook/${id}/token`),
-      secret: secret && sealed.decrypt(secret, `webhook/${id}/secret`),
+      token: token && secretBox.decrypt(token, `webhook/${id}/token`),
+      secret: secret && secretBox.decrypt(secret, `webhook/${id}/secret`),
       disabled: disabled !== null,
       fromOperator,
     };

@@ -38,9 +38,9 @@ export async function placeBlob(
   { folder, sha256, length, at, disk }: BlobPlacement,
 ): Promise<void> {
   const target = blobPath(folder, sha256);
-  const there = statIfPresent(target);
+  const stats = statIfPresent(target);
   // A file of another length is damage; the new one heals it.
-  if (there !== undefined && Number(there.size) === length && refreshed(target, at))
+  if (stats !== undefined && Number(stats.size) === length && refreshed(target, at))
     rmSync(path, { force: true });
   else {
     await disk.file(path);

@@ -40,8 +40,8 @@ export async function attemptWebhook(
   { caller, clock, signal }: AttemptOptions,
 ): Promise<AttemptResult> {
   const at = clock.now();
-  const begun = clock.elapsed();
-  const facts = () => ({ at, url: webhook.url, ms: Math.round(clock.elapsed() - begun) });
+  const startedAt = clock.elapsed();
+  const facts = () => ({ at, url: webhook.url, ms: Math.round(clock.elapsed() - startedAt) });
   try {
     const headers = headersOf(webhook, event, at);
     const { url, fromOperator } = webhook;

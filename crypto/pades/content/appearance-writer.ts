@@ -93,8 +93,8 @@ export class AppearanceWriter {
   }
 
   #image(file: Buffer): { readonly extent: Extent; readonly reference: string } {
-    const known = this.#images.get(file);
-    if (known !== undefined) return known;
+    const cached = this.#images.get(file);
+    if (cached !== undefined) return cached;
     const image = showImage(file);
     const written = { extent: image, reference: image.embed(this.#draft, this.#rules) };
     this.#images.set(file, written);

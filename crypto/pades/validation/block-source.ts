@@ -16,8 +16,8 @@ export function blockSource(source: ByteSource): ByteSource {
   if (source.size <= MIN_CACHED_SOURCE_BYTES) return source;
   const blocks = new LruCache<number, Buffer>({ entries: CACHE_SIZE });
   const block = (start: number): Buffer => {
-    const known = blocks.get(start);
-    if (known !== undefined) return known;
+    const cached = blocks.get(start);
+    if (cached !== undefined) return cached;
     const bytes = source.read(start, BLOCK_BYTES + MAX_CACHED_READ_BYTES);
     blocks.set(start, bytes);
     return bytes;

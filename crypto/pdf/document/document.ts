@@ -74,8 +74,8 @@ export class PdfDocument {
 
   /** Returns the newest object of a number; undefined when there is none. @throws PdfSyntaxError */
   object(number: number): ByteSlice | undefined {
-    const known = this.#objects.get(number);
-    if (known !== undefined) return known;
+    const cached = this.#objects.get(number);
+    if (cached !== undefined) return cached;
     const value = this.#load(number);
     if (value === undefined) return undefined;
     if (this.#objects.size >= MAX_CACHED_STREAMS) this.#objects.clear();
@@ -132,8 +132,8 @@ export class PdfDocument {
   }
 
   #stream(number: number): ObjectStream {
-    const known = this.#streams.get(number);
-    if (known !== undefined) return known;
+    const cached = this.#streams.get(number);
+    if (cached !== undefined) return cached;
     const entry = this.xref.entry(number);
     // Streams are never in object streams; a stream whose length is inside itself would recurse for ever.
     if (entry?.kind !== 'plain' || this.#opening.has(number)) {

@@ -159,16 +159,16 @@ class Handler {
   /** Version 4 does not define whose /Length counts, and writers differ in bits and bytes. */
   #lengths(version: number): readonly number[] {
     if (version === 1) return [5];
-    const said = (this.#integer('Length') ?? 40) / 8;
-    const likely = version === 2 ? [said, 16, 5] : [16, said, 5];
+    const declared = (this.#integer('Length') ?? 40) / 8;
+    const likely = version === 2 ? [declared, 16, 5] : [16, declared, 5];
     return [...new Set(likely)].filter((length) => Number.isInteger(length) && length >= 5 && length <= 16);
   }
 
   /** Prefers the encrypted permissions to those in /P. */
   #formPermissions({ key, asOwner }: FileKey, revision: number): FormPermissions {
     if (asOwner) return { fillFields: true, createFields: true };
-    const sealed = revision >= 5 ? encryptedPermissions(key, this.#string('Perms')) : undefined;
-    return formPermissions(sealed ?? this.#permissions(), revision);
+    const encrypted = revision >= 5 ? encryptedPermissions(key, this.#string('Perms')) : undefined;
+    return formPermissions(encrypted ?? this.#permissions(), revision);
   }
 
   /** /P is a signed number of 32 bits; some writers omit the sign. */

@@ -60,8 +60,8 @@ export class OutlineFont {
   }
 
   table(name: string): Buffer {
-    const known = this.#tables.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#tables.get(name);
+    if (cached !== undefined) return cached;
     const packed = this.#packed.get(name);
     if (packed === undefined) throw new Error(`The bundled font has no table ${name}.`);
     const table = packed.bytes.length < packed.length ? inflateSync(packed.bytes) : packed.bytes;

@@ -51,15 +51,15 @@ export function scriptFace(codePoint: number): ScriptFace | undefined {
 }
 
 function sliceOf(name: Package, codePoint: number): string | undefined {
-  let known = slices.get(name);
-  if (known === undefined) {
-    known = slicesOf(name);
-    slices.set(name, known);
+  let cached = slices.get(name);
+  if (cached === undefined) {
+    cached = slicesOf(name);
+    slices.set(name, cached);
   }
-  let [low, high] = [0, known.length - 1];
+  let [low, high] = [0, cached.length - 1];
   while (low <= high) {
     const middle = (low + high) >> 1;
-    const slice = known[middle];
+    const slice = cached[middle];
     if (slice === undefined || codePoint < slice.first) high = middle - 1;
     else if (codePoint > slice.last) low = middle + 1;
     else return slice.file;
@@ -88,12 +88,12 @@ function slicesOf(name: Package): readonly Slice[] {
 }
 
 function faceOf(file: string): ScriptFace {
-  const known = faces.get(file) ?? readFace(file);
+  const cached = faces.get(file) ?? readFace(file);
   faces.delete(file);
-  faces.set(file, known);
+  faces.set(file, cached);
   const [oldest] = faces.keys();
   if (faces.size > MAX_FACES && oldest !== undefined) faces.delete(oldest);
-  return known;
+  return cached;
 }
 
 function readFace(file: string): ScriptFace {

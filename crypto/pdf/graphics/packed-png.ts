@@ -34,8 +34,8 @@ const cache = new LruCache<string, PackedPng>({
  */
 export function packedPng(file: Buffer, png: PngFile, transparency: boolean): PackedPng {
   const key = `${createHash('sha256').update(file).digest('hex')} ${transparency}`;
-  const known = cache.get(key);
-  if (known !== undefined) return known;
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
   const packed = pack(png, transparency);
   cache.set(key, packed);
   return packed;

@@ -59,17 +59,17 @@ export class Importer {
 
   /** Registers a change of an object that is not yet copied. Later changes of a key replace earlier ones. */
   change(number: number, change: DictChange): void {
-    const known = this.#changes.get(number);
+    const cached = this.#changes.get(number);
     this.#changes.set(number, {
-      set: new Map([...(known?.set ?? []), ...(change.set ?? [])]),
-      drop: new Set([...(known?.drop ?? []), ...(change.drop ?? [])]),
+      set: new Map([...(cached?.set ?? []), ...(change.set ?? [])]),
+      drop: new Set([...(cached?.drop ?? []), ...(change.drop ?? [])]),
     });
   }
 
   /** Returns the reference, as text, to the copy of an object; the next `copyAll` copies it. */
   reference(number: number): string {
-    const known = this.#copies.get(number);
-    if (known !== undefined) return referenceText(known);
+    const cached = this.#copies.get(number);
+    if (cached !== undefined) return referenceText(cached);
     if (this.#remaining.has(number)) return 'null';
     if (this.#isPageTree(number)) {
       this.#remaining.add(number);

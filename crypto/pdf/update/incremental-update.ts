@@ -52,8 +52,8 @@ export class IncrementalUpdate {
    * @param written left out for a new one with a reserved number
    */
   dict(reference: Reference, written?: PdfDict): DictUpdate {
-    const known = this.#dicts.get(reference.number);
-    if (known !== undefined) return known.draft;
+    const cached = this.#dicts.get(reference.number);
+    if (cached !== undefined) return cached.draft;
     const draft = new DictUpdate(this, written);
     this.#dicts.set(reference.number, { reference, draft });
     return draft;
@@ -62,12 +62,12 @@ export class IncrementalUpdate {
   /** @internal For `DictUpdate.append`. */
   array(reference: Reference, written: ByteSlice): ArrayUpdate {
     this.#arrays ??= new Map();
-    let known = this.#arrays.get(reference.number);
-    if (known === undefined) {
-      known = { reference, written, items: [] };
-      this.#arrays.set(reference.number, known);
+    let cached = this.#arrays.get(reference.number);
+    if (cached === undefined) {
+      cached = { reference, written, items: [] };
+      this.#arrays.set(reference.number, cached);
     }
-    return known;
+    return cached;
   }
 
   /**

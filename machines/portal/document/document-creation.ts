@@ -60,13 +60,13 @@ export function createDocument(input: DocumentInput): Decision {
     statusBefore: null,
     ...others,
   };
-  const told = siblings === null ? undefined : withEvent(bare, createdEvent(bare, siblings));
-  const context = told?.document ?? bare;
+  const announced = siblings === null ? undefined : withEvent(bare, createdEvent(bare, siblings));
+  const context = announced?.document ?? bare;
   const isQuiet = quietStart || context.disableNotifications;
   return {
     context,
     effects: [
-      ...(told === undefined ? [] : announceEffect(told.event)),
+      ...(announced === undefined ? [] : announceEffect(announced.event)),
       ...notifyEffect(
         isQuiet
           ? []

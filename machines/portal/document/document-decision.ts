@@ -61,8 +61,8 @@ export function announceEffect(...events: readonly DocumentEvent[]): readonly Do
   return [{ do: 'announce', events }];
 }
 
-export function notifyEffect(notices: readonly MailRequest[]): readonly DocumentEffect[] {
-  return notices.length === 0 ? [] : [{ do: 'notify', notices }];
+export function notifyEffect(mails: readonly MailRequest[]): readonly DocumentEffect[] {
+  return mails.length === 0 ? [] : [{ do: 'notify', notices: mails }];
 }
 
 export function concludeEffect(document: DocumentContext): DocumentEffect {

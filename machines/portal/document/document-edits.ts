@@ -16,8 +16,8 @@ export function actionsBeingSigned(
   { accepted, reservations }: DocumentContext,
   at: Millis,
 ): ReadonlySet<FlowActionId> {
-  const begun = reservations.filter(({ expiresAt }) => expiresAt > at);
-  return new Set([...accepted, ...begun].map(({ flowActionId }) => flowActionId));
+  const active = reservations.filter(({ expiresAt }) => expiresAt > at);
+  return new Set([...accepted, ...active].map(({ flowActionId }) => flowActionId));
 }
 
 /** True if an edit gives anybody fields. */
@@ -48,11 +48,11 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
   const { actions, pending } = actionsReleased(plain, at);
   const context: DocumentContext = { ...document, actions, observers, updateDate: at };
   // Participants who become pending and were not asked before at this address.
-  const asked = new Set(turnMails(document, document.actions.filter(isPending), 'pending').map(addressOf));
+  const notified = new Set(turnMails(document, document.actions.filter(isPending), 'pending').map(addressOf));
   const fresh = turnMails(context, [...actions.filter(isPending)], 'pending').filter(
-    (notice) => pending.some(({ id }) => id === notice.flowActionId) || !asked.has(addressOf(notice)),
+    (mail) => pending.some(({ id }) => id === mail.flowActionId) || !notified.has(addressOf(mail)),
   );
-  const notices = document.disableNotifications
+  const mails = document.disableNotifications
     ? []
     : [
         ...fresh,
@@ -61,7 +61,7 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
           ...observerMails(context, { about: 'flow-edited' }),
         ]),
       ];
-  return { context, effects: notifyEffect(notices), note: 'The flow was edited.' };
+  return { context, effects: notifyEffect(mails), note: 'The flow was edited.' };
 };
 
 function isPending({ status }: FlowAction): boolean {

@@ -53,15 +53,15 @@ function endedDecision(
   byName: string,
   reason: string,
 ): Decision {
-  const letter = { about, reason, byName };
-  const notices = context.disableNotifications
+  const mailKind = { about, reason, byName };
+  const mails = context.disableNotifications
     ? []
-    : deduplicated([...activeMails(context, letter), ...observerMails(context, letter)]);
+    : deduplicated([...activeMails(context, mailKind), ...observerMails(context, mailKind)]);
   const how = about === 'refused' ? 'Refused' : 'Canceled';
   const doneBy = { by: byName, userId: null, ipAddress: null, userAgent: null };
   return {
     context,
-    effects: [...announceEffect(event), ...notifyEffect(notices)],
+    effects: [...announceEffect(event), ...notifyEffect(mails)],
     note: `${how} by ${byName}.`,
     doneBy,
   };
@@ -137,23 +137,23 @@ export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) =
     statusUpdatedBy: null,
     statusUpdateReason: null,
   };
-  const letter = { about: 'new-version' } as const;
-  const notices = document.disableNotifications
+  const mailKind = { about: 'new-version' } as const;
+  const mails = document.disableNotifications
     ? []
     : [
         ...deduplicated([
           // Sent to the participants who were active before, unless the caller silences the start of the flow.
           ...(tellParticipants && !quietStart
-            ? activeMails({ ...context, actions: document.actions }, letter)
+            ? activeMails({ ...context, actions: document.actions }, mailKind)
             : []),
-          ...observerMails(context, letter),
+          ...observerMails(context, mailKind),
         ]),
         ...(quietStart ? [] : turnMails(context, pending, 'pending')),
       ];
   return {
     context,
     to: 'Pending',
-    effects: notifyEffect(notices),
+    effects: notifyEffect(mails),
     note: `Version ${context.version}; the flow restarts.`,
     disarm: ['again'],
   };

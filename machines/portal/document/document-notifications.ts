@@ -67,13 +67,13 @@ type MailKind = Pick<MailRequest, 'about' | 'reason' | 'byName'>;
 function mailTo(
   document: About,
   user: Participant,
-  letter: MailKind,
+  mailKind: MailKind,
   action: FlowAction | null = null,
 ): readonly MailRequest[] {
   if (user.email === null) return [];
   return [
     {
-      ...letter,
+      ...mailKind,
       to: { name: user.name, email: user.email },
       document: summaryOf(document),
       flowActionId: action?.id ?? null,
@@ -107,32 +107,32 @@ export function actionMail(
 /** Notifies the persons asked before, once per address. */
 export function activeMails(
   document: DocumentContext,
-  letter: MailKind,
+  mailKind: MailKind,
   except: string | null = null,
 ): readonly MailRequest[] {
   const active = document.actions.filter(({ status }) => status !== 'Created');
   const people = active.flatMap(usersOf).filter(({ id }) => id !== except);
-  return deduplicated(people.flatMap((user) => mailTo(document, user, letter)));
+  return deduplicated(people.flatMap((user) => mailTo(document, user, mailKind)));
 }
 
 /** Notifies observers; each mail carries a link to read the document. @param observers all by default */
 export function observerMails(
   document: DocumentContext,
-  letter: MailKind,
+  mailKind: MailKind,
   observers = document.observers,
 ): readonly MailRequest[] {
   return observers.flatMap(({ id, user }) =>
-    mailTo(document, user, letter).map((mail) => ({ ...mail, observerId: id })),
+    mailTo(document, user, mailKind).map((mail) => ({ ...mail, observerId: id })),
   );
 }
 
 /** Notifies the addresses that receive mails even if others are silenced. */
 export function concludedMails(document: DocumentContext, tellParticipants: boolean): readonly MailRequest[] {
   const summary = summaryOf(document);
-  const letter = { about: 'concluded' } as const;
+  const mailKind = { about: 'concluded' } as const;
   const always = document.notifiedEmails.map(
     (email): MailRequest => ({
-      ...letter,
+      ...mailKind,
       to: { name: null, email },
       document: summary,
       flowActionId: null,
@@ -140,12 +140,12 @@ export function concludedMails(document: DocumentContext, tellParticipants: bool
     }),
   );
   if (document.disableNotifications || !tellParticipants) return deduplicated(always);
-  return deduplicated([...always, ...activeMails(document, letter), ...observerMails(document, letter)]);
+  return deduplicated([...always, ...activeMails(document, mailKind), ...observerMails(document, mailKind)]);
 }
 
-export function deduplicated(notices: readonly MailRequest[]): readonly MailRequest[] {
+export function deduplicated(mails: readonly MailRequest[]): readonly MailRequest[] {
   const seen = new Set<string>();
-  return notices.filter(({ to }) => {
+  return mails.filter(({ to }) => {
     const address = to.email.toLowerCase();
     if (seen.has(address)) return false;
     seen.add(address);

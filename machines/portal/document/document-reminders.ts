@@ -113,12 +113,12 @@ export function reminded(
   let context = document;
   const events: DocumentEvent[] = [];
   for (const id of new Set(mails.map(({ flowActionId }) => flowActionId))) {
-    const told = withEvent(context, {
+    const recorded = withEvent(context, {
       type: 'DocumentReminded',
       by: { flowActionId: id, userId: '', name: null, identifier: null, emailAddress: null },
     });
-    context = told.document;
-    events.push({ ...told.event, at });
+    context = recorded.document;
+    events.push({ ...recorded.event, at });
   }
   return { context, effects: [...announceEffect(...events), ...notifyEffect(mails)] };
 }

@@ -67,7 +67,7 @@ export const record: DecisionFunction<'RECORD'> = (document, message) => {
   };
   const type = EVENTS[action];
   if (type === undefined) return { context: changed, effects: [], ...note };
-  const told = withEvent(changed, {
+  const recorded = withEvent(changed, {
     type,
     by: {
       flowActionId,
@@ -78,7 +78,7 @@ export const record: DecisionFunction<'RECORD'> = (document, message) => {
     },
     ...(detail !== null && { reason: detail }),
   });
-  return { context: told.document, effects: announceEffect({ ...told.event, at }), ...note };
+  return { context: recorded.document, effects: announceEffect({ ...recorded.event, at }), ...note };
 };
 
 function keyOf(action: TrailAction, { userId, by }: RecordMessage['principal']): string {

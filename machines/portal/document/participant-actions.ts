@@ -206,14 +206,14 @@ export const refuseTurn: DecisionFunction<'REFUSE_TURN'> = (document, message) =
   const note = `${nameOf(turn)} refused.`;
   const doneBy = turnBy(user, null);
   if (!stops) return { context, effects: announceEffect(event), note, doneBy };
-  const letter = { about: 'refused', reason, byName: principal.name } as const;
-  const notices = document.disableNotifications
+  const mailKind = { about: 'refused', reason, byName: principal.name } as const;
+  const mails = document.disableNotifications
     ? []
-    : deduplicated([...activeMails(context, letter, user.id), ...observerMails(context, letter)]);
+    : deduplicated([...activeMails(context, mailKind, user.id), ...observerMails(context, mailKind)]);
   return {
     context,
     to: 'Refused',
-    effects: [...announceEffect(event), ...notifyEffect(notices)],
+    effects: [...announceEffect(event), ...notifyEffect(mails)],
     note,
     doneBy,
   };

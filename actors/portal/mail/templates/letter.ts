@@ -48,8 +48,8 @@ const LOGO_HEIGHT = 48;
 /** Width of the text, pixels. */
 const MAX_WIDTH = 600;
 
-export function mailBodyHtml(letter: MailBody, language: Language, look?: MailLook): string {
-  const { subject, greeting, paragraphs, code, button, items, footer } = letter;
+export function mailBodyHtml(mail: MailBody, language: Language, look?: MailLook): string {
+  const { subject, greeting, paragraphs, code, button, items, footer } = mail;
   const body = [greeting, ...paragraphs].map((text) => html`<p>${text}</p>`);
   if (code !== undefined) body.push(html`<p class="code" style="${CODE}">${code}</p>`);
   if (button !== undefined) body.push(buttonHtml(button, look?.primaryColor ?? '#1d4ed8'));

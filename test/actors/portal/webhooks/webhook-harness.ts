@@ -80,7 +80,7 @@ export async function makeWebhookWorld(
       store,
       clock: time,
       ids,
-      sealed: new SecretBox(Buffer.alloc(32, 5), ids),
+      secretBox: new SecretBox(Buffer.alloc(32, 5), ids),
       links: { action: () => '', observer: () => '', check: () => '', signIn: () => '' },
       codeFor: () => '',
       mailer: { send: async () => '', close() {} },
