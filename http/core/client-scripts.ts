@@ -7,6 +7,7 @@ const SENDER = [
   'branding.js',
   'editor.js',
   'editor-files.js',
+  'editor-faults.js',
   'editor-model.js',
   'editor-people.js',
   'editor-places.js',

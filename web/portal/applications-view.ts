@@ -13,6 +13,7 @@ import {
   sureForm,
   utcTime,
 } from './account-frame.ts';
+import type { AccountTexts } from './texts/account-english.ts';
 import { filled } from './texts/page-texts.ts';
 
 /** @param hasRoles true in the organization whose applications may have other roles */
@@ -26,9 +27,9 @@ export function applicationsPage(
   const rows = applications.map(({ id, name, role }) => {
     const label = filled(texts.keysOf, { name });
     const address = addressFrom(page, `/organization/applications/${id}`);
-    return html`<tr><td>${name}</td><td>${role}</td><td><a class="button" href="${address}" aria-label="${label}">${texts.keys}</a></td></tr>\n`;
+    return html`<tr><td>${name}</td><td>${texts.roles[role]}</td><td><a class="button" href="${address}" aria-label="${label}">${texts.keys}</a></td></tr>\n`;
   });
-  const roles = APPLICATION_ROLES.map((role) => html`<option>${role}</option>`);
+  const roles = APPLICATION_ROLES.map((role) => html`<option value="${role}">${texts.roles[role]}</option>`);
   const choice = hasRoles
     ? html`<label for="role">${texts.role}</label>\n<select id="role" name="role">${roles}</select>\n`
     : html``;
@@ -45,24 +46,45 @@ ${form(page, user, '/organization/applications', creation)}
   });
 }
 
+/** Prefix of the form fields that choose folders; the id follows. */
+export const FOLDER_FIELD = 'folder-';
+
+/** Folders that a key can be restricted to. */
+export interface KeyFolders {
+  /** By name. */
+  readonly offered: readonly { readonly id: string; readonly name: string }[];
+  /** Names of the folders of keys, by id; removed folders are absent. */
+  readonly names: ReadonlyMap<string, string>;
+  /** True: the organization has more folders than are offered. */
+  readonly hasMore: boolean;
+}
+
 /** @param made the key that was just created, shown this once */
 export function applicationPage(
   page: AccountPage,
   user: SignedInUser,
   application: ApplicationView,
-  { made, notice }: { readonly made?: string | undefined; readonly notice?: AccountNotice | undefined },
+  {
+    made,
+    notice,
+    folders,
+  }: {
+    readonly made?: string | undefined;
+    readonly notice?: AccountNotice | undefined;
+    readonly folders: KeyFolders;
+  },
 ): string {
   const { applications: texts } = page.texts;
   const path = `/organization/applications/${application.id}`;
-  const rows = application.secrets.map((secret) => keyRow(page, user, path, secret));
-  const heads = [texts.begins, texts.scopes, texts.created, texts.lastUse, texts.expires, texts.actions];
+  const rows = application.secrets.map((secret) => keyRow(page, user, path, secret, folders));
+  const heads = [texts.begins, texts.scopesShort, texts.created, texts.lastUse, texts.expires, texts.actions];
   const scopes = KEY_SCOPES.map(
     (scope) =>
       html`<label><input type="checkbox" name="scope${scope}" value="yes"> ${texts.scopeNames[scope]}</label>\n`,
   );
   const creation = html`<fieldset class="scopes"><legend>${texts.scopes}</legend>
 ${scopes}</fieldset>
-<label for="expiry">${texts.expiry}</label>
+${folderChoice(texts, folders)}<label for="expiry">${texts.expiry}</label>
 <input id="expiry" name="expiry" type="date">
 <p class="ways"><button type="submit" class="main">${texts.createKey}</button></p>`;
   const shown =
@@ -83,6 +105,20 @@ ${form(page, user, `${path}/keys`, creation)}
   });
 }
 
+function folderChoice(texts: AccountTexts['applications'], { offered, hasMore }: KeyFolders): Html {
+  if (offered.length === 0) return html``;
+  const boxes = offered.map(
+    ({ id, name }) =>
+      html`<label><input type="checkbox" name="${FOLDER_FIELD}${id}" value="yes"> <bdi>${name}</bdi></label>\n`,
+  );
+  const more = hasMore ? html`<p class="hint">${texts.moreFolders}</p>\n` : html``;
+  return html`<fieldset class="scopes"><legend>${texts.folderChoice}</legend>
+<p class="hint">${texts.folderHint}</p>
+${more}<div class="choices">
+${boxes}</div></fieldset>
+`;
+}
+
 function keyRow(
   page: AccountPage,
   user: SignedInUser,
@@ -97,11 +133,15 @@ function keyRow(
     expiresAt,
     expiry,
   }: ApplicationView['secrets'][number],
+  { names }: KeyFolders,
 ): Html {
   const { applications: texts } = page.texts;
   const named = scopes === null ? texts.allScopes : scopes.map((scope) => texts.scopeNames[scope]).join(', ');
+  const listed = (folders ?? []).map(
+    (folder) => html`<li><bdi>${names.get(folder) ?? texts.removedFolder}</bdi></li>`,
+  );
   const limited =
-    folders === null ? named : `${named} (${filled(texts.folders, { count: String(folders.length) })})`;
+    folders === null ? html`${named}` : html`${named}<br>${texts.folders}<ul class="folders">${listed}</ul>`;
   const warning =
     expiry === 'over' || expiry === 'soon' ? html` <strong>${texts.expiryWarnings[expiry]}</strong>` : html``;
   const revocation = sureForm(page, user, `${path}/keys/${id}/revocation`, {

@@ -159,7 +159,7 @@ function deliveryList(page: AccountPage, user: SignedInUser, data: OrganizationP
 <select id="status" name="status"><option value="">${texts.all}</option>${choices}</select></div>
 <button type="submit">${texts.show}</button>
 </form>
-${rows.length === 0 ? html`<p>${texts.none}</p>` : accountTable(texts.deliveries, heads, rows)}
+${rows.length === 0 ? html`<p>${texts.noDeliveries}</p>` : accountTable(texts.deliveries, heads, rows)}
 <p class="ways">${newer}${older}</p>
 </section>`;
 }

@@ -44,7 +44,8 @@ button.main:hover, .button.main:hover { filter: brightness(1.1); }
 button.bad { color: var(--bad); border-color: currentColor; font-weight: 600; }
 :is(a, button, input, select, textarea, summary, [tabindex]):focus-visible { outline: 3px solid var(--ring); outline-offset: 2px; border-radius: 0.375rem; }
 main:focus, .outcome:focus:not(:focus-visible), section:focus:not(:focus-visible) { outline: none; }
-label { display: block; font-weight: 600; }
+input:not([type="checkbox"], [type="radio"]), select { min-height: 2.75rem; } :is([type="checkbox"], [type="radio"]) { width: 1.15rem; height: 1.15rem; vertical-align: -0.2em; }
+label { display: block; font-weight: 600; } label :is(input, select, textarea) { font-weight: 400; }
 label.tick, .choice label { font-weight: 400; padding: 0.35rem 0; }
 label.tick { margin: 0 0 0.5rem; }
 form > input:not([type="checkbox"]), fieldset > input:not([type="radio"]), textarea { display: block; width: 100%; margin: 0.25rem 0 0.5rem; }
@@ -54,7 +55,7 @@ fieldset { border: 1px solid var(--line); border-radius: 0.5rem; margin: 0 0 1re
 legend { font-weight: 600; padding: 0 0.35rem; }
 summary { cursor: pointer; padding: 0.5rem 0; }
 details { margin: 0 0 0.75rem; }
-.ways { display: flex; flex-wrap: wrap; gap: 0.5rem; }
+.ways { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0.5rem; }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 @media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
 `;
@@ -169,6 +170,7 @@ const MARKS = `.marking { padding: 1rem; max-width: 80rem; margin: 0 auto; }
 .marking .tools select { max-width: 16rem; }
 .marking .page { overflow: visible; }
 .placed { position: absolute; z-index: 2; border: 2px solid #1b5fb4; background: rgb(27 95 180 / 18%); color: #0b2c57; cursor: move; touch-action: none; padding: 0; min-height: 0; border-radius: 0.2rem; font-size: 0.75rem; line-height: 1.1; overflow: hidden; text-align: left; }
+.placed { user-select: none; -webkit-touch-callout: none; }
 .placed:hover { background: rgb(27 95 180 / 28%); }
 .placed .corner { position: absolute; right: 0; bottom: 0; width: 0.9rem; height: 0.9rem; background: #1b5fb4; cursor: nwse-resize; touch-action: none; }
 `;
@@ -182,23 +184,28 @@ const ACCOUNT = `.account-head { display: flex; flex-wrap: wrap; align-items: ce
 .account-main { display: block; max-width: 64rem; margin: 0 auto; padding: 1rem; }
 .notice label { display: block; font-weight: 600; } .notice input[type="email"] { width: 100%; }
 .notice .languages, .account-main .languages { margin: 0 0 0.5rem; }
-.account-main section { border: 1px solid var(--line); border-radius: 0.5rem; padding: 1rem; margin: 0 0 1.25rem; } .account-main section > h3:first-child { margin-top: 0; }
+.account-main section { border: 1px solid var(--line); border-radius: 0.5rem; padding: 1rem; margin: 0 0 1.25rem; } .account-main section > h3:first-child { margin-top: 0; } .account-main :is(section, section > form) > :last-child { margin-bottom: 0; }
+.account-main > :is(h2, .rows + h2) { margin-top: 1.75rem; } .account-main details :is(input:not([type="checkbox"]), select) { display: block; margin: 0.25rem 0 0.5rem; } .sure summary { white-space: nowrap; } .account-main details.sure { margin: 0; }
+@media (max-width: 34rem) { .account-head { padding: 0.5rem 0.75rem; } .account-name { flex: 1 1 auto; } .account-user { order: 1; justify-content: space-between; } .account-user span { display: none; } .account-head nav { order: 2; flex: 1 1 100%; margin: 0 -0.5rem; } }
+@media print { .account-head, .account-main :is(.languages, .ways, .filters, form, details, .skip) { display: none; } .account-main { max-width: none; padding: 0; } .account-main section { border: 0; padding: 0; } .participants li, .history li { break-inside: avoid; } .scroll { overflow: visible; } }
 .account-main select { display: block; margin: 0.25rem 0 0.5rem; } .account-main td form { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; } .account-main td select { margin: 0; }
 .account-main pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--panel); padding: 0.5rem; margin: 0 0 0.5rem; font-size: 0.85rem; }
-.scroll { overflow-x: auto; } .scroll table { border-collapse: collapse; width: 100%; } .scroll :is(th, td) { text-align: left; vertical-align: top; padding: 0.5rem; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
+.scroll { overflow-x: auto; margin-bottom: 1.25rem; } .scroll table { border-collapse: collapse; width: 100%; } .scroll :is(th, td) { text-align: left; vertical-align: top; padding: 0.5rem; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
 img.logo { max-width: 100%; height: auto; } .filter { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: end; }
 .new-key { font: 1rem/1.5 ui-monospace, monospace; user-select: all; overflow-wrap: anywhere; padding: 0.75rem; border: 2px solid var(--good); border-radius: 0.375rem; }
-.scopes label { font-weight: 400; padding: 0.35rem 0; }
+.scopes label { font-weight: 400; padding: 0.35rem 0; } .choices { max-height: 18rem; overflow-y: auto; } .folders { margin: 0; padding-left: 1.1rem; }
 `;
 
 const SENDER = `.editor section { margin: 0 0 2rem; }
 .rows { list-style: none; padding: 0; margin: 0 0 0.75rem; }
 .rows li { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; margin: 0 0 0.5rem; }
-.rows li > fieldset { flex: 1 1 100%; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 0.25rem 1rem; align-items: end; }
-.rows li > input { flex: 1 1 14rem; min-width: 0; } .rows label :is(input:not([type="checkbox"]), select, textarea) { display: block; width: 100%; }
-.drop { padding: 1rem; border: 2px dashed var(--line); border-radius: 0.5rem; } .editor .marking { padding: 0; max-width: none; } .editor .marking .pages { max-height: 80vh; overflow: auto; }
-.filters { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: end; margin: 0 0 1rem; } .filters label { flex: 1 1 11rem; } .filters :is(input, select) { display: block; width: 100%; }
-.history { padding-left: 1.25rem; } .history time { color: var(--quiet); } #send { min-width: 12rem; }
+.rows li > fieldset { flex: 1 1 100%; display: grid; grid-template-columns: repeat(auto-fit, minmax(min(14rem, 100%), 1fr)); gap: 0.5rem 1rem; align-items: end; } .rows li > fieldset > button { justify-self: start; } .rows label.tick { margin: 0; align-self: center; }
+.rows li > input { flex: 1 1 14rem; min-width: 0; } .rows label :is(input:not([type="checkbox"]), select, textarea) { display: block; width: 100%; margin: 0.25rem 0 0; }
+.editor:not(:has(section#template, details#template[open])) [data-template] { display: none; }
+.rows .members { grid-column: 1 / -1; margin: 0.5rem 0; } .rows .member { flex: 1 1 100%; display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: end; } .member label { flex: 1 1 12rem; }
+.drop { padding: 1rem; border: 2px dashed var(--line); border-radius: 0.5rem; } .editor .marking { max-width: none; } #places[data-empty] :is(.tools, #pages, .hint:not(#place-state)) { display: none; } #placed-list li { padding-top: 0.5rem; border-top: 1px solid var(--line); } #placed-list li > span:first-child { flex: 1 1 100%; font-weight: 600; } .editor .marking .pages { max-height: 80vh; overflow: auto; }
+.filters { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: end; margin: 0 0 1rem; } .filters label { flex: 1 1 11rem; } .filters :is(input, select) { display: block; width: 100%; margin: 0.25rem 0 0; } .status { display: inline-block; padding: 0 0.6rem; border: 1px solid currentColor; border-radius: 1rem; font-size: 0.9rem; white-space: nowrap; } .status[data-status="Concluded"] { color: var(--good); } .status:is([data-status="Refused"], [data-status="Canceled"], [data-status="Expired"]) { color: var(--bad); } .status:is([data-status="Pending"], [data-status="FlowConcluded"]) { color: var(--brand); }
+.history { list-style: none; padding: 0; } .history li { margin-bottom: 0.35rem; } .group-members { list-style: none; padding: 0; margin: 0.25rem 0 0.5rem; } .participants .group-members li { padding: 0; margin: 0; font-size: 0.9rem; } .participants .group-members li::before { display: none; } .history time { color: var(--quiet); } #send { min-width: 12rem; }
 `;
 
 export const PORTAL_STYLE =

@@ -4,22 +4,30 @@
  * Source: docs/portal-values.md §0 ("Authentication" 3 and 4); docs/decisions/0129-scopes-and-expiry-of-keys.md.
  */
 import { z } from 'zod';
-import { callerName, type PortalAdministration, type SignedInUser } from '../../../actors/portal/api.ts';
-import { KEY_SCOPES, SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
+import {
+  callerName,
+  type PortalAdministration,
+  type PortalFolders,
+  type SignedInUser,
+} from '../../../actors/portal/api.ts';
+import type { FolderId } from '../../../machines/ids.ts';
+import { KEY_SCOPES, MAX_KEY_FOLDERS, SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
-import { applicationPage, applicationsPage } from '../../../web/portal/applications-view.ts';
+import { applicationPage, applicationsPage, FOLDER_FIELD } from '../../../web/portal/applications-view.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { APPLICATION_ROLES } from '../input/enumerations.ts';
-import { applicationId } from '../input/ids.ts';
+import { applicationId, folderId } from '../input/ids.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
+import { keyFolders } from './key-folders.ts';
 import { doneNotice, doneReply, orNotice } from './outcomes.ts';
 
 const PATH = '/organization/applications';
 
 const applicationParams = z.object({ applicationId: z.string() });
 const keyParams = z.object({ applicationId: z.string(), keyId: z.string() });
-const keyForm = z.object({
+/** Each chosen folder has a field of its own, `folder-` and its id. */
+const keyForm = z.looseObject({
   scopeRead: formText,
   scopeCreate: formText,
   scopeSign: formText,
@@ -27,7 +35,10 @@ const keyForm = z.object({
   expiry: formText,
 });
 
-export function applicationPageRoutes(administration: PortalAdministration): readonly AnyRoute[] {
+export function applicationPageRoutes(
+  administration: PortalAdministration,
+  folders: Pick<PortalFolders, 'list' | 'get'>,
+): readonly AnyRoute[] {
   const showAll = async (page: AccountPage, user: SignedInUser, notice: AccountNotice | undefined) => {
     const { organization } = user.tenant;
     const { applications } = await administration.organization(organization.id);
@@ -48,7 +59,8 @@ export function applicationPageRoutes(administration: PortalAdministration): rea
         const wanted = applicationId(id);
         const found = applications.find((application) => application.id === wanted);
         if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
-        return accountReply(200, applicationPage(page, user, found, more));
+        const offered = await keyFolders(folders, user.tenant, found);
+        return accountReply(200, applicationPage(page, user, found, { ...more, folders: offered }));
       },
       (notice) => showAll(page, user, notice),
     );
@@ -99,10 +111,13 @@ export function applicationPageRoutes(administration: PortalAdministration): rea
           page,
           async () => {
             const { tenant } = user;
+            const chosen = foldersOf(body);
+            // Refuses folders of other organizations.
+            for (const id of chosen) await folders.get(tenant, id);
             const { key } = await administration.createSecret(
               tenant.organization.id,
               applicationId(params.applicationId),
-              limitsOf(body),
+              { ...limitsOf(body), ...(chosen.length > 0 && { folders: chosen }) },
               callerName(tenant),
             );
             return showOne(page, user, params.applicationId, { made: key });
@@ -130,6 +145,13 @@ export function applicationPageRoutes(administration: PortalAdministration): rea
         ),
     }),
   ];
+}
+
+/** Ids of the chosen folders. Refusals: `BadRequest` for too many, `FolderNotFound` for what is no id. */
+function foldersOf(body: z.infer<typeof keyForm>): readonly FolderId[] {
+  const names = Object.keys(body).filter((name) => name.startsWith(FOLDER_FIELD));
+  if (names.length > MAX_KEY_FOLDERS) throw new PortalRefusal('LimitExceeded');
+  return names.map((name) => folderId(name.slice(FOLDER_FIELD.length)));
 }
 
 /** Refusals: `BadRequest` for an expiry that is no day. */

@@ -126,8 +126,11 @@ export function signInRoutes(
       auth: 'user',
       handle: ({ page, user, query }) =>
         // Signing in leads here, and on to the page of the role.
-        query['from'] === 'link' && user.role === 'administrator'
-          ? redirect(302, addressFrom(page, '/organization'))
+        query['from'] === 'link'
+          ? redirect(
+              302,
+              addressFrom(page, user.role === 'administrator' ? '/organization' : '/account/documents'),
+            )
           : accountReply(200, myAccountPage(page, user)),
     }),
     accountPost({

@@ -33,6 +33,7 @@ const SCRIPTS = [
   'drawing.js',
   'editor.js',
   'editor-files.js',
+  'editor-faults.js',
   'editor-model.js',
   'editor-people.js',
   'editor-places.js',

@@ -39,6 +39,7 @@ export type PageService = Pick<
   | 'templates'
   | 'idempotency'
   | 'editorSessions'
+  | 'folders'
 >;
 
 export interface PageDependencies {
@@ -60,7 +61,7 @@ export function portalPageRoutes(
     ...widgetRoutes(),
     ...signInRoutes(service.signIn, { clock, log }),
     ...organizationPageRoutes(service, clock),
-    ...applicationPageRoutes(service.administration),
+    ...applicationPageRoutes(service.administration, service.folders),
     ...brandingPageRoutes(service.branding),
     ...userPageRoutes(service.users),
     ...senderRoutes(service.documents, service.drafts, service.mails),

@@ -91,7 +91,7 @@ for (const [what, options] of [
       t.is((await program.acme.get<{ items: unknown[] }>('/api/documents')).items.length, 0);
 
       await page.getByRole('button', { name: 'Send', exact: true }).press('Enter');
-      await page.getByText('The document is sent.').waitFor();
+      await page.getByText('The document is sent').waitFor();
       const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
       const made = await program.acme.get<{
         name: string;
@@ -167,13 +167,13 @@ test.serial(
     await compose();
     t.is(await made(), 1);
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('The document is sent.').waitFor();
+    await page.getByText('The document is sent').waitFor();
     t.is(await made(), 1, 'repeated without a change');
     await compose();
     t.is(await made(), 2);
     await page.locator('#message').fill('Please sign by Friday.');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('The document is sent.').waitFor();
+    await page.getByText('The document is sent').waitFor();
     t.is(await made(), 3, 'edited: another request');
   },
 );

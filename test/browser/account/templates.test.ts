@@ -57,7 +57,7 @@ for (const [what, options] of [
       await page.locator('#add-files').setInputFiles(CONTRACT);
       await page.locator('#file-list input').waitFor();
       await page.getByRole('button', { name: 'Save as template' }).press('Enter');
-      await page.locator('#outcome', { hasText: 'Everyone needs a role' }).waitFor();
+      await page.locator('#outcome', { hasText: 'Give a role' }).waitFor();
       await page.getByLabel('Role in a template').fill('Tenant');
       await page.keyboard.press('Tab');
       await page.locator('#pages[data-shown]').waitFor();

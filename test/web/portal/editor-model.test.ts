@@ -1,10 +1,10 @@
 import test from 'ava';
 import { createDocumentsInput } from '../../../http/portal/input/flow-inputs.ts';
+import { faultOf } from '../../../web/portal/client/sender/editor-faults.ts';
 import {
   canHave,
   type EditorModel,
   emptyModel,
-  faultOf,
   fromRequest,
   newPerson,
   readMembers,
@@ -34,7 +34,14 @@ function composed(): EditorModel {
         ...newPerson('Group', 3),
         name: 'Board',
         needed: 2,
-        members: 'Cy <cy@example.org>\nDee <dee@example.org>',
+        members: readMembers('Cy <cy@example.org>\nDee <dee@example.org>'),
+      },
+      {
+        ...newPerson('ApproverGroup', 4),
+        name: 'Auditors',
+        needed: 1,
+        members: readMembers('Fay <fay@example.org>\nGus <gus@example.org>'),
+        continues: true,
       },
       { ...newPerson('Observer', 1), name: 'Eve', email: 'eve@example.org', electronic: true },
     ],
@@ -52,6 +59,7 @@ test('the editor composes a creation request that the API reads', (t) => {
       ['Signer', 1],
       ['Approver', 2],
       ['SignRule', 3],
+      ['ApproverRule', 4],
     ],
   );
   t.is(read.flowActions[0]?.prePositionedMarks?.[0]?.type, 'SignatureVisualRepresentation');
@@ -68,6 +76,10 @@ test('the editor composes a creation request that the API reads', (t) => {
     read.flowActions[2]?.signRuleUsers?.map(({ email }) => email),
     ['cy@example.org', 'dee@example.org'],
   );
+  const auditors = read.flowActions[3];
+  t.is(auditors?.numberRequiredSignatures, 1);
+  t.true(auditors?.allowRuleFlowToContinueIfRefused);
+  t.is(auditors?.allowElectronicSignature, undefined, 'approvers sign nothing');
   t.is(read.observers?.[0]?.user.email, 'eve@example.org');
   t.is(read.reminders?.everyDays, 3);
 });
@@ -87,20 +99,23 @@ test('members of a group are lines of name and address', (t) => {
 });
 
 test('the editor names the missing parts before it sends a request', (t) => {
-  t.is(faultOf(emptyModel()), 'noFile');
+  t.is(faultOf(emptyModel())?.fault, 'noFile');
   const model = composed();
   t.is(faultOf(model), undefined);
-  t.is(faultOf({ ...model, people: model.people.slice(3) }), 'noPerson');
-  t.is(faultOf({ ...model, people: [newPerson('Signer', 1)] }), 'noMail');
-  const group = { ...newPerson('Group', 1), name: 'Board', needed: 3, members: 'a@example.org' };
-  t.is(faultOf({ ...model, people: [group] }), 'noMail');
+  t.is(faultOf({ ...model, people: model.people.slice(4) })?.fault, 'noPerson');
+  t.is(faultOf({ ...model, people: [newPerson('Signer', 1)] })?.fault, 'noMail');
+  const group = { ...newPerson('Group', 1), name: 'Board', needed: 2, members: readMembers('a@example.org') };
+  t.deepEqual(faultOf({ ...model, people: [group] }), { fault: 'noMembers', person: group });
+  t.is(faultOf({ ...model, people: [{ ...group, needed: 1 }] }), undefined);
+  const twice = { ...group, members: readMembers('a@example.org\nA@example.org') };
+  t.is(faultOf({ ...model, people: [twice] })?.fault, 'noMembers', 'the service takes each person once');
 });
 
 test('the editor offers fields to those whose fields the service takes', (t) => {
   const signer = newPerson('Signer', 1);
   const group = newPerson('Group', 1);
   const several = { ...group, needed: 2 };
-  const approvers = { ...group, given: { type: 'ApproverRule' } };
+  const approvers = newPerson('ApproverGroup', 1);
   const approver = newPerson('Approver', 1);
   for (const person of [signer, group]) t.true(canHave(person, 'Text'), person.role);
   for (const person of [several, approvers, approver]) t.false(canHave(person, 'Attachment'), person.role);
@@ -111,10 +126,10 @@ test('the editor offers fields to those whose fields the service takes', (t) => 
   const [ana] = model.people;
   if (ana === undefined) throw new Error('The model has no people.');
   ana.role = 'Approver';
-  t.is(faultOf(model), 'noFields', 'a person with fields became an approver');
+  t.is(faultOf(model)?.fault, 'noFields', 'a person with fields became an approver');
   ana.role = 'Signer';
   for (const item of ana.items) item.options = ' \n';
-  t.is(faultOf(model), 'noOptions');
+  t.is(faultOf(model)?.fault, 'noOptions');
 });
 
 test('members of a request that the editor does not show are kept, and roles need no person in templates', (t) => {
@@ -154,7 +169,7 @@ test('members of a request that the editor does not show are kept, and roles nee
   const model = fromRequest(request);
   t.deepEqual(JSON.parse(JSON.stringify(toRequest(model))), JSON.parse(JSON.stringify(request)));
   t.is(faultOf(model, true), undefined);
-  t.is(faultOf(model), 'noMail');
+  t.is(faultOf(model)?.fault, 'noMail');
   const [tenant] = model.people;
   tenant?.items.push({ kind: 'Text', label: '', required: false, options: '', ...place, pageNumber: 1 });
   const [action] = toRequest(model).flowActions ?? [];

@@ -35,9 +35,9 @@ export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown:
 ${facts(page, texts, document)}
 ${participants(page, user, texts, document)}
 ${downloads(texts, document)}
-${isOpen ? cancellation(page, user, texts, document) : ''}
 ${(isOpen || document.status === 'Refused') && !document.isEnvelope ? newVersion(texts) : ''}
 ${asTemplate(page, user, texts, document)}
+${isOpen ? cancellation(page, user, texts, document) : ''}
 ${mailsPart(page, user, texts, shown)}
 ${historyPart(page, texts, shown)}`;
   return accountPage(page, user, {
@@ -50,8 +50,9 @@ ${historyPart(page, texts, shown)}`;
 
 function facts({ words }: AccountPage, { page, statuses }: SenderTexts, document: DocumentView): Html {
   const { language } = words;
-  const rows: (readonly [string, string])[] = [
-    [page.status, statuses[document.status]],
+  const { status } = document;
+  const rows: (readonly [string, string | Html])[] = [
+    [page.status, html`<span class="status" data-status="${status}">${statuses[status]}</span>`],
     [page.created, timeText(language, document.creationDate)],
     ...(document.expirationDate === null
       ? []
@@ -75,12 +76,32 @@ function participants(
     const canRemind = status === 'Pending' && action.status === 'Pending';
     return html`<li data-status="${action.status}"><span class="who"><bdi>${nameOf(action, signing.unnamed)}</bdi></span>
 <span class="what">${filled(texts.page.step, { step: String(action.step) })}: ${signing.doings[action.type][action.status]}</span>
+${groupMembers(texts, action)}
 ${canRemind ? form(page, user, `/account/documents/${id}/participants/${action.id}/remind`, remind) : ''}</li>`;
   });
   return html`<h2>${texts.page.participants}</h2>
 <ol class="participants" role="list">
 ${lines(items)}
 </ol>`;
+}
+
+/** Members of a group and what each did. */
+function groupMembers(
+  { page }: SenderTexts,
+  { type, numberRequiredSignatures, ruleUsers }: FlowAction,
+): Html {
+  if (ruleUsers.length === 0) return html``;
+  const counts = { needed: String(numberRequiredSignatures), count: String(ruleUsers.length) };
+  const members = ruleUsers.map(({ name, email, identifier, signatureDate, hasRefused, refusalReason }) => {
+    const acted = type === 'ApproverRule' ? page.memberApproved : page.memberSigned;
+    const done = hasRefused ? page.memberRefused : signatureDate === null ? undefined : acted;
+    const reason = refusalReason === null ? '' : html` (<bdi>${refusalReason}</bdi>)`;
+    return html`<li><bdi>${name ?? email ?? identifier ?? ''}</bdi>${done === undefined ? '' : html`: ${done}`}${reason}</li>`;
+  });
+  return html`<span class="what">${filled(page.membersNeeded, counts)}</span>
+<ul class="group-members" role="list">
+${lines(members)}
+</ul>`;
 }
 
 function nameOf({ user, ruleName }: FlowAction, unnamed: string): string {
@@ -161,9 +182,11 @@ ${lines(items)}
 
 function historyPart(page: AccountPage, texts: SenderTexts, { history, older }: SenderDocument): Html {
   const { language } = page.words;
-  const items = history.map(({ at, message, by }) => {
+  const items = history.map(({ at, type, message, by }) => {
+    // The sentences of the journal are in English.
+    const text = language === 'en' ? message : texts.page.historyTypes[type];
     const who = by === null ? '' : html` <span class="hint"><bdi>${by}</bdi></span>`;
-    return html`<li><time datetime="${new Date(at).toISOString()}">${timeText(language, at)}</time> <span lang="en">${message}</span>${who}</li>`;
+    return html`<li><time datetime="${new Date(at).toISOString()}">${timeText(language, at)}</time> ${text}${who}</li>`;
   });
   return html`<h2>${texts.page.history}</h2>
 <ol class="history" role="list">

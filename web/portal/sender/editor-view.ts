@@ -12,6 +12,7 @@ export const EDITOR_SCRIPTS = [
   'dom.js',
   'page-data.js',
   'editor-model.js',
+  'editor-faults.js',
   'editor-files.js',
   'editor-people.js',
   'editor-places.js',
@@ -95,8 +96,8 @@ ${filesPart(editor)}
 ${peoplePart(texts)}
 ${placesPart(editor)}
 ${messagePart(editor, isTemplate)}
-${finish}
 <div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
+${finish}
 </div>`;
 }
 
@@ -147,15 +148,24 @@ ${mail}
 <label>${editor.role} <select name="role"><option value="Signer">${editor.signer}</option><option value="Approver">${editor.approver}</option></select></label>
 ${step}
 ${tick}
-<label>${templates.role} <input name="title" autocomplete="off" maxlength="200"></label>
+<label data-template>${templates.role} <input name="title" autocomplete="off" maxlength="200"></label>
 </fieldset></template>
 <template id="group-row"><fieldset><legend>${editor.group}</legend>
 <label>${editor.groupName} <input name="name" autocomplete="off" maxlength="200" required></label>
+<label>${editor.role} <select name="role"><option value="Group">${editor.groupSigns}</option><option value="ApproverGroup">${editor.groupApproves}</option></select></label>
 <label>${editor.groupNeeded} <input name="needed" type="number" min="1" max="100" value="1"></label>
-<label>${editor.groupMembers} <span class="hint">${editor.groupMembersHint}</span> <textarea name="members" rows="3" maxlength="20000"></textarea></label>
 ${step}
+<div class="members"><p class="hint">${editor.groupMembersHint}</p>
+<ol class="rows" role="list" data-members aria-label="${editor.groupMembers}"></ol>
+<button type="button" data-add-member>${editor.addMember}</button></div>
 ${tick}
+<label class="tick"><input name="continues" type="checkbox"> ${editor.groupContinues}</label>
 </fieldset></template>
+<template id="member-row"><div role="group" class="member">
+<label>${editor.personName} <input data-part="name" autocomplete="off" maxlength="200"></label>
+<label>${editor.mail} <input data-part="email" type="email" autocomplete="off" maxlength="254"></label>
+<button type="button">${editor.removeMember}</button>
+</div></template>
 <template id="observer-row"><fieldset><legend>${editor.observer}</legend>
 ${name}
 ${mail}
@@ -168,7 +178,7 @@ function placesPart(editor: SenderTexts['editor']): Html {
     (kind) =>
       html`<button type="button" data-kind="${kind}" disabled>${editor.add}: ${editor.script.kinds[kind]}</button>\n`,
   );
-  return html`<section id="places" class="marking" aria-labelledby="places-title">
+  return html`<section id="places" class="marking" data-empty aria-labelledby="places-title">
 <h2 id="places-title">${editor.places}</h2>
 <p class="hint">${editor.placesHint}</p>
 <p class="hint" id="keys">${editor.keys}</p>
@@ -179,10 +189,9 @@ function placesPart(editor: SenderTexts['editor']): Html {
 ${buttons}</span>
 </div>
 <p id="no-fields" class="hint" hidden>${editor.script.noFields}</p>
-<p id="place-state" class="hint" role="status" aria-live="polite"></p>
 <div id="pages" class="pages" tabindex="0" role="group" aria-label="${editor.file}"></div>
-<h3>${editor.placedList}</h3>
-<ul id="placed-list" class="rows" role="list"></ul>
+<p id="place-state" class="hint" role="status" aria-live="polite"></p>
+<ul id="placed-list" class="rows" role="list" aria-label="${editor.placedList}"></ul>
 </section>`;
 }
 

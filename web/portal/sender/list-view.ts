@@ -62,7 +62,7 @@ function table(
   const rows = items.map(
     ({ id, name, status, creationDate, updateDate }) => html`<tr>
 <td><a href="${addressFrom(page, `/account/documents/${id}`)}"><bdi>${name}</bdi></a></td>
-<td data-status="${status}">${statuses[status]}</td>
+<td><span class="status" data-status="${status}">${statuses[status]}</span></td>
 <td>${timeText(language, creationDate)}</td>
 <td>${timeText(language, updateDate)}</td>
 </tr>`,

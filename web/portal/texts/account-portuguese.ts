@@ -51,6 +51,7 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
     WebhookNotFound: 'Este webhook não existe.',
     DeliveryNotFound: 'Esta entrega não existe.',
     ApplicationNotFound: 'Esta aplicação ou chave não existe.',
+    FolderNotFound: 'Uma das pastas não existe mais. Escolha de novo.',
     KeyLimitReached: 'A aplicação tem duas chaves. Revogue uma delas primeiro.',
     NameTaken: 'Este nome já está em uso.',
     LimitExceeded: 'O número máximo foi atingido.',
@@ -65,7 +66,8 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
     integration: 'Integração',
     integrationText:
       'O serviço chama um webhook quando um documento é assinado, aprovado, recusado ou concluído.',
-    none: 'Ainda não há nenhum.',
+    none: 'Nenhum webhook está registrado. Registre um para avisar o seu programa do que acontece.',
+    noDeliveries: 'Nenhuma entrega.',
     url: 'URL',
     authentication: 'Autenticação',
     authTypes: {
@@ -166,7 +168,14 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
     expiry: 'Expira no fim de (opcional)',
     never: 'nunca',
     allScopes: 'todos',
-    folders: 'pastas: {count}',
+    folders: 'nas pastas:',
+    scopesShort: 'Escopos',
+    folderChoice: 'Pastas (nenhuma marcada: todos os documentos)',
+    folderHint:
+      'Uma chave com pastas alcança só os documentos dessas pastas, e não os das pastas dentro delas. No máximo 20.',
+    moreFolders: 'Estão listadas as 200 pastas mais novas. Restrinja uma chave a outras pela API.',
+    removedFolder: 'pasta removida',
+    roles: { Normal: 'normal', Monitor: 'monitoramento', Administrator: 'administrador' },
     begins: 'Começa com',
     created: 'Criada',
     lastUse: 'Último uso',

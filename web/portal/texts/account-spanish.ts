@@ -51,6 +51,7 @@ export const ACCOUNT_SPANISH: AccountTexts = {
     WebhookNotFound: 'Este webhook no existe.',
     DeliveryNotFound: 'Esta entrega no existe.',
     ApplicationNotFound: 'Esta aplicación o clave no existe.',
+    FolderNotFound: 'Una de las carpetas ya no existe. Elija de nuevo.',
     KeyLimitReached: 'La aplicación tiene dos claves. Revoque primero una de ellas.',
     NameTaken: 'Este nombre ya está en uso.',
     LimitExceeded: 'Se ha alcanzado el número máximo.',
@@ -65,7 +66,8 @@ export const ACCOUNT_SPANISH: AccountTexts = {
     integration: 'Integración',
     integrationText:
       'El servicio llama a un webhook cuando un documento se firma, aprueba, rechaza o concluye.',
-    none: 'Todavía no hay ninguno.',
+    none: 'No hay ningún webhook registrado. Registre uno para avisar a su programa de lo que ocurre.',
+    noDeliveries: 'No hay entregas.',
     url: 'URL',
     authentication: 'Autenticación',
     authTypes: {
@@ -166,7 +168,14 @@ export const ACCOUNT_SPANISH: AccountTexts = {
     expiry: 'Caduca al final de (opcional)',
     never: 'nunca',
     allScopes: 'todos',
-    folders: 'carpetas: {count}',
+    folders: 'en las carpetas:',
+    scopesShort: 'Alcances',
+    folderChoice: 'Carpetas (ninguna marcada: todos los documentos)',
+    folderHint:
+      'Una clave con carpetas alcanza solo los documentos de esas carpetas, y no los de las carpetas que hay dentro. Como máximo 20.',
+    moreFolders: 'Se muestran las 200 carpetas más nuevas. Limite una clave a otras mediante la API.',
+    removedFolder: 'carpeta eliminada',
+    roles: { Normal: 'normal', Monitor: 'supervisión', Administrator: 'administrador' },
     begins: 'Empieza por',
     created: 'Creada',
     lastUse: 'Último uso',

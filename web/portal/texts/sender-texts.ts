@@ -1,4 +1,5 @@
 /** Texts of the pages for senders, in one shape per language. `filled` replaces `{name}` in a text. */
+import type { DocumentHistoryEntry } from '../../../actors/portal/api.ts';
 import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
 
 /** Kinds of things that a sender places on a page. */
@@ -20,6 +21,7 @@ export interface EditorScriptTexts {
   readonly uploaded: string;
   readonly notUploaded: string;
   readonly person: string;
+  readonly member: string;
   readonly kinds: { readonly [Kind in PlacedKind]: string };
   readonly label: string;
   readonly options: string;
@@ -37,6 +39,7 @@ export interface EditorScriptTexts {
   readonly noFile: string;
   readonly noPerson: string;
   readonly noMail: string;
+  readonly noMembers: string;
   readonly noRole: string;
   readonly noFields: string;
   readonly noOptions: string;
@@ -90,8 +93,13 @@ export interface SenderTexts {
     readonly group: string;
     readonly groupName: string;
     readonly groupNeeded: string;
+    readonly groupSigns: string;
+    readonly groupApproves: string;
+    readonly groupContinues: string;
     readonly groupMembers: string;
     readonly groupMembersHint: string;
+    readonly addMember: string;
+    readonly removeMember: string;
     readonly observer: string;
     readonly places: string;
     readonly placesHint: string;
@@ -154,6 +162,10 @@ export interface SenderTexts {
     readonly reason: string;
     readonly participants: string;
     readonly step: string;
+    readonly membersNeeded: string;
+    readonly memberSigned: string;
+    readonly memberApproved: string;
+    readonly memberRefused: string;
     readonly remind: string;
     readonly reminded: string;
     readonly downloads: string;
@@ -161,6 +173,8 @@ export interface SenderTexts {
     readonly signed: string;
     readonly manifest: string;
     readonly history: string;
+    /** Sentences for entries of each type, in languages that the journal is not written in. */
+    readonly historyTypes: { readonly [Type in DocumentHistoryEntry['type']]: string };
     readonly moreHistory: string;
     readonly cancel: string;
     readonly cancelReason: string;

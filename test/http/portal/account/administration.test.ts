@@ -110,7 +110,32 @@ test.serial('an administrator makes a key, which is shown once, works, and ends'
   const { id: folder } = await acme.post<{ id: string }>('/api/folders', { name: 'Sales' });
   const keys = `/api/admin/organizations/${items[0]?.id}/applications/${path.split('/').at(-1)}/keys`;
   await administrator.post(keys, { folderIds: [folder] });
-  t.true((await browser.page(path)).includes('(folders: 1)'));
+  const named = await browser.page(path);
+  t.true(named.includes('<li><bdi>Sales</bdi></li>'));
+
+  // A key that the page makes for folders reaches their documents only.
+  const ofSales = named.split('<tr>').find((row) => row.includes('Sales')) ?? '';
+  await browser.submit(/action="(\/organization\/applications\/[^"]+\/revocation)"/.exec(ofSales)?.[1] ?? '');
+  const { id: inner } = await acme.post<{ id: string }>('/api/folders', { name: 'أرشيف', parentId: folder });
+  t.true((await browser.page(path)).includes('<bdi>Sales / أرشيف</bdi>'));
+  const restricted = await browser.submit(`${path}/keys`, { [`folder-${folder}`]: 'yes', scopeRead: 'yes' });
+  const ofFolder = /class="new-key">(Shop\|[0-9a-f]{64})</.exec(await restricted.text())?.[1] ?? '';
+  const seen = await fetch(`${program.url}/api/folders`, { headers: { 'x-api-key': ofFolder } });
+  const { items: reached } = (await seen.json()) as { items: readonly { id: string }[] };
+  t.deepEqual(
+    reached.map(({ id }) => id),
+    [folder],
+    `not ${inner}`,
+  );
+
+  // Folders of other organizations, and things that are no folders, are refused.
+  const foreign = await program.organization('Other folders');
+  const { id: theirs } = await foreign.post<{ id: string }>('/api/folders', { name: 'Plans' });
+  for (const id of [theirs, 'x', '../x'])
+    t.is((await browser.submit(`${path}/keys`, { [`folder-${id}`]: 'yes' })).status, 422, id);
+  const many = Array.from({ length: 21 }, (_, index) => [`folder-${index}`, 'yes']);
+  t.is((await browser.submit(`${path}/keys`, Object.fromEntries(many))).status, 422);
+  t.false((await browser.page(path)).includes('Plans'));
 });
 
 test.serial('an administrator adds, changes and removes users, but not themselves', async (t) => {

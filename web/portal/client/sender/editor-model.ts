@@ -29,7 +29,13 @@ export interface PlacedItem extends ItemPlace {
   readonly given?: RequestedField | RequestedMark;
 }
 
-export type PersonRole = 'Signer' | 'Approver' | 'Group' | 'Observer';
+/** `Group`: a number of its members sign; `ApproverGroup`: a number of them approve. */
+export type PersonRole = 'Signer' | 'Approver' | 'Group' | 'ApproverGroup' | 'Observer';
+
+export interface GroupMember {
+  name: string;
+  email: string;
+}
 
 export interface EditorPerson {
   role: PersonRole;
@@ -41,10 +47,11 @@ export interface EditorPerson {
   /** Those with a lower number act first. */
   step: number;
   electronic: boolean;
-  /** Group only: how many must sign. */
+  /** Group only: how many must act. */
   needed: number;
-  /** Group only: lines `Name <e-mail>`. */
-  members: string;
+  members: GroupMember[];
+  /** Group only: a refusal ends the document only when too few members are left. */
+  continues: boolean;
   items: PlacedItem[];
   /** As it was read. */
   readonly given?: RequestedAction;
@@ -105,6 +112,7 @@ interface RequestedAction {
   readonly allowElectronicSignature?: boolean | null;
   readonly ruleName?: string | null;
   readonly numberRequiredSignatures?: number | null;
+  readonly allowRuleFlowToContinueIfRefused?: boolean | null;
   readonly signRuleUsers?: readonly RequestedUser[] | null;
   readonly prePositionedMarks?: readonly RequestedMark[] | null;
   readonly fields?: readonly RequestedField[] | null | undefined;
@@ -124,11 +132,28 @@ export interface CreationRequest {
 }
 
 export function newPerson(role: PersonRole, step: number): EditorPerson {
-  return { role, title: '', name: '', email: '', step, electronic: true, needed: 1, members: '', items: [] };
+  const members = isGroup({ role }) ? [newMember(), newMember()] : [];
+  return {
+    ...{ role, title: '', name: '', email: '', step, electronic: true },
+    ...{ needed: 1, members, continues: false, items: [] },
+  };
 }
 
 export function emptyModel(): EditorModel {
   return { files: [], people: [newPerson('Signer', 1)], message: '', expires: '', reminderDays: 0 };
+}
+
+export function newMember(): GroupMember {
+  return { name: '', email: '' };
+}
+
+export function isGroup({ role }: Pick<EditorPerson, 'role'>): boolean {
+  return role === 'Group' || role === 'ApproverGroup';
+}
+
+/** True for people who sign; the others approve, or only observe. */
+export function signs({ role }: Pick<EditorPerson, 'role'>): boolean {
+  return role === 'Signer' || role === 'Group';
 }
 
 /** True for people who act: they can have fields. */
@@ -137,8 +162,8 @@ export function acts({ role }: EditorPerson): boolean {
 }
 
 /** True for people whose fields the service takes: each field is filled in by one person, who signs. */
-function fillsFields({ role, needed, given }: EditorPerson): boolean {
-  return role === 'Signer' || (role === 'Group' && needed === 1 && given?.type !== 'ApproverRule');
+function fillsFields({ role, needed }: EditorPerson): boolean {
+  return role === 'Signer' || (role === 'Group' && needed === 1);
 }
 
 /** True if the person can have items of this kind: everybody who acts can have marks. */
@@ -147,7 +172,7 @@ export function canHave(person: EditorPerson, kind: PlacedKind): boolean {
 }
 
 /** Options of a choice, without empty lines. */
-function readOptions(text: string): readonly string[] {
+export function readOptions(text: string): readonly string[] {
   return text
     .split('\n')
     .map((line) => line.trim())
@@ -155,7 +180,7 @@ function readOptions(text: string): readonly string[] {
 }
 
 /** `Ana <ana@example.org>` → name and address; a line without brackets is an address. */
-export function readMembers(text: string): readonly { readonly name: string; readonly email: string }[] {
+export function readMembers(text: string): GroupMember[] {
   return text
     .split('\n')
     .map((line) => line.trim())
@@ -230,15 +255,18 @@ function actionOf(person: EditorPerson, index: number, names: Set<string>): Requ
   const fields = [...placedFields, ...(given?.fields ?? []).filter(hasNoPlace)];
   const title = person.title.trim() || null;
   const placed = { title, prePositionedMarks: marks, fields: fields.length > 0 ? fields : undefined };
-  if (role === 'Group') {
+  if (isGroup(person)) {
     return {
-      type: 'SignRule',
       ...given,
+      type: role === 'Group' ? 'SignRule' : 'ApproverRule',
       step,
       ruleName: person.name.trim(),
       numberRequiredSignatures: person.needed,
       signRuleUsers: membersOf(person),
-      allowElectronicSignature: person.electronic,
+      ...((person.continues || given?.allowRuleFlowToContinueIfRefused !== undefined) && {
+        allowRuleFlowToContinueIfRefused: person.continues,
+      }),
+      ...(signs(person) && { allowElectronicSignature: person.electronic }),
       ...placed,
     };
   }
@@ -268,13 +296,13 @@ function hasNoPlace({ formField, topLeftX, topLeftY, width, height }: RequestedF
   return (formField ?? '') !== '' || [topLeftX, topLeftY, width, height].every((one) => one == null);
 }
 
-/** Members as they were read keep what a line does not show. */
-function membersOf({ members, given }: EditorPerson): readonly RequestedUser[] {
+/** Members without their empty rows; those that were read keep what a row does not show. */
+export function membersOf({ members, given }: EditorPerson): readonly RequestedUser[] {
   const known = given?.signRuleUsers ?? [];
-  return readMembers(members).map((member) => ({
-    ...known.find(({ email }) => email === member.email),
-    ...member,
-  }));
+  return members
+    .map(({ name, email }) => ({ name: name.trim(), email: email.trim() }))
+    .filter(({ name, email }) => name !== '' || email !== '')
+    .map((member) => ({ ...known.find(({ email }) => email === member.email), ...member }));
 }
 
 function placeOf({ uploadId, topLeftX, topLeftY, width, height, pageNumber }: PlacedItem) {
@@ -300,9 +328,14 @@ export function fromRequest(request: CreationRequest): EditorModel {
   };
 }
 
+const ROLES: ReadonlyMap<string, PersonRole> = new Map([
+  ['SignRule', 'Group'],
+  ['ApproverRule', 'ApproverGroup'],
+  ['Approver', 'Approver'],
+]);
+
 function personOf(action: RequestedAction, files: readonly EditorFile[]): EditorPerson {
-  const isGroup = action.type === 'SignRule' || action.type === 'ApproverRule';
-  const role = isGroup ? 'Group' : action.type === 'Approver' ? 'Approver' : 'Signer';
+  const role = ROLES.get(action.type ?? '') ?? 'Signer';
   const kinds = new Map([...MARK_TYPES].map(([kind, type]) => [type, kind] as const));
   const place = (given: RequestedPlace) => ({
     uploadId: given.uploadId ?? files[0]?.id ?? '',
@@ -334,41 +367,16 @@ function personOf(action: RequestedAction, files: readonly EditorFile[]): Editor
     role,
     given: action,
     title: action.title ?? '',
-    name: (isGroup ? action.ruleName : action.user?.name) ?? '',
+    name: (isGroup({ role }) ? action.ruleName : action.user?.name) ?? '',
     email: action.user?.email ?? '',
     step: action.step ?? 1,
     electronic: action.allowElectronicSignature ?? false,
     needed: action.numberRequiredSignatures ?? 1,
-    members: (action.signRuleUsers ?? [])
-      .map(({ name, email }) => `${name ?? ''} <${email ?? ''}>`)
-      .join('\n'),
+    members: (action.signRuleUsers ?? []).map(({ name, email }) => ({
+      name: name ?? '',
+      email: email ?? '',
+    })),
+    continues: action.allowRuleFlowToContinueIfRefused ?? false,
     items: [...marks, ...fields],
   };
-}
-
-export type Fault = 'noFile' | 'noPerson' | 'noMail' | 'noRole' | 'noFields' | 'noOptions';
-
-/**
- * The first reason why the request cannot be sent; the service checks the rest.
- * @param isTemplate true: a role may stand in place of a person
- */
-export function faultOf({ files, people }: EditorModel, isTemplate = false): Fault | undefined {
-  if (files.length === 0) return 'noFile';
-  if (!people.some(acts)) return 'noPerson';
-  const isComplete = (person: EditorPerson) =>
-    person.role === 'Group'
-      ? person.name.trim() !== '' && readMembers(person.members).length >= person.needed
-      : person.name.trim() !== '' && person.email.includes('@');
-  const hasRole = ({ title, name, email, role }: EditorPerson) =>
-    isTemplate &&
-    role !== 'Group' &&
-    role !== 'Observer' &&
-    title.trim() !== '' &&
-    !(name.trim() || email.trim());
-  if (!people.every((person) => isComplete(person) || hasRole(person)))
-    return isTemplate ? 'noRole' : 'noMail';
-  if (people.some((person) => person.items.some(({ kind }) => !canHave(person, kind)))) return 'noFields';
-  const lacksOptions = ({ kind, options }: PlacedItem) =>
-    kind === 'Choice' && readOptions(options).length === 0;
-  return people.some(({ items }) => items.some(lacksOptions)) ? 'noOptions' : undefined;
 }

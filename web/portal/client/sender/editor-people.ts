@@ -2,14 +2,27 @@
 import { createElement, requireElement } from '../../../client/dom.ts';
 import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
 import { filled } from '../page-data.ts';
-import { type EditorModel, type EditorPerson, newPerson, type PersonRole } from './editor-model.ts';
+import {
+  type EditorModel,
+  type EditorPerson,
+  type GroupMember,
+  isGroup,
+  newMember,
+  newPerson,
+  type PersonRole,
+  readMembers,
+  signs,
+} from './editor-model.ts';
+
+export interface PeopleRows {
+  /** Brings the model up to date with the rows. */
+  read(): void;
+  /** Marks what a row lacks. Undefined: marks nothing. */
+  markMissing(person: EditorPerson | undefined): void;
+}
 
 /** @param changed called when a person has come, gone or been renamed */
-export function startPeople(
-  model: EditorModel,
-  words: EditorScriptTexts,
-  changed: () => void,
-): { read(): void } {
+export function startPeople(model: EditorModel, words: EditorScriptTexts, changed: () => void): PeopleRows {
   const list = requireElement('#people-list');
   const rows = new Map<EditorPerson, HTMLElement>();
 
@@ -25,10 +38,9 @@ export function startPeople(
   };
 
   const rowOf = (person: EditorPerson, index: number) => {
-    const kind = person.role === 'Group' || person.role === 'Observer' ? person.role.toLowerCase() : 'person';
-    const template = requireElement(`#${kind}-row`, HTMLTemplateElement);
-    const row = createElement('li', { 'data-role': person.role });
-    row.append(template.content.cloneNode(true));
+    const kind = isGroup(person) ? 'group' : person.role === 'Observer' ? 'observer' : 'person';
+    const row = createElement('li', { 'data-role': kind });
+    row.append(requireElement(`#${kind}-row`, HTMLTemplateElement).content.cloneNode(true));
     for (const [name, value] of Object.entries(valuesOf(person))) {
       const field = controlOf(row, name);
       if (field === undefined) continue;
@@ -37,6 +49,8 @@ export function startPeople(
     }
     const title = filled(words.person, { number: index + 1 });
     row.querySelector('legend')?.prepend(`${title} `);
+    const members = row.querySelector<HTMLElement>('[data-members]');
+    if (members !== null) showMembers(person, members, title);
     const remove = createElement('button', { type: 'button' }, filled(words.removePerson, { name: title }));
     remove.addEventListener('click', () => {
       read();
@@ -48,24 +62,86 @@ export function startPeople(
     row.querySelector('fieldset')?.append(remove);
     row.addEventListener('change', () => {
       read();
+      offer(person, row);
       changed();
     });
+    offer(person, row);
     return row;
+  };
+
+  /** Shows the settings that fit the role. */
+  const offer = (person: EditorPerson, row: HTMLElement) => {
+    const electronic = controlOf(row, 'electronic')?.closest('label');
+    if (electronic) electronic.hidden = !signs(person);
+  };
+
+  /** Rows of the members of a group, and a button that adds one. */
+  const showMembers = (person: EditorPerson, list: HTMLElement, title: string) => {
+    const { content } = requireElement('#member-row', HTMLTemplateElement);
+    const add = list.parentElement?.querySelector('[data-add-member]');
+    const draw = () =>
+      list.replaceChildren(
+        ...person.members.map((member, index) => {
+          const row = createElement('li');
+          row.append(content.cloneNode(true));
+          const name = `${title}, ${filled(words.member, { number: index + 1 })}`;
+          row.querySelector('[role="group"]')?.setAttribute('aria-label', name);
+          for (const part of ['name', 'email'] as const) {
+            const input = row.querySelector<HTMLInputElement>(`[data-part="${part}"]`);
+            if (input === null) continue;
+            input.value = member[part];
+            input.addEventListener('input', () => {
+              member[part] = input.value;
+            });
+            input.addEventListener('paste', (event) => paste(event, member));
+          }
+          const remove = row.querySelector('button');
+          remove?.setAttribute('aria-label', filled(words.removePerson, { name }));
+          remove?.addEventListener('click', () => {
+            person.members = person.members.filter((other) => other !== member);
+            draw();
+            changed();
+            if (add instanceof HTMLElement) add.focus();
+          });
+          return row;
+        }),
+      );
+    /** Lines of `Name <e-mail>` become rows. */
+    const paste = (event: ClipboardEvent, at: GroupMember) => {
+      const text = event.clipboardData?.getData('text/plain') ?? '';
+      if (!text.includes('<') && !text.trim().includes('\n')) return;
+      event.preventDefault();
+      const pasted = readMembers(text);
+      person.members = person.members.flatMap((member) => {
+        if (member !== at) return [member];
+        return member.name === '' && member.email === '' ? pasted : [member, ...pasted];
+      });
+      draw();
+      changed();
+    };
+    add?.addEventListener('click', () => {
+      person.members.push(newMember());
+      draw();
+      list.querySelector<HTMLInputElement>('li:last-child input')?.focus();
+    });
+    draw();
   };
 
   const read = () => {
     for (const [person, row] of rows) {
       const text = (name: string) => controlOf(row, name)?.value ?? '';
+      const isTicked = (name: string, before: boolean) => {
+        const box = controlOf(row, name);
+        return box instanceof HTMLInputElement ? box.checked : before;
+      };
       person.title = text('title');
       person.name = text('name');
       person.email = text('email');
-      person.members = text('members');
       person.step = whole(text('step'), 1);
       person.needed = whole(text('needed'), 1);
-      const electronic = controlOf(row, 'electronic');
-      if (electronic instanceof HTMLInputElement) person.electronic = electronic.checked;
-      const role = text('role');
-      if (role === 'Signer' || role === 'Approver') person.role = role;
+      person.electronic = isTicked('electronic', person.electronic);
+      person.continues = isTicked('continues', person.continues);
+      person.role = CHOSEN_ROLES.find((role) => role === text('role')) ?? person.role;
     }
   };
 
@@ -83,29 +159,38 @@ export function startPeople(
     if (row !== undefined) controlOf(row, 'name')?.focus();
   };
 
+  const markMissing = (person: EditorPerson | undefined) => {
+    for (const marked of list.querySelectorAll('[aria-invalid]')) marked.removeAttribute('aria-invalid');
+    const row = person === undefined ? undefined : rows.get(person);
+    for (const input of row?.querySelectorAll('input') ?? []) {
+      const isMail = input.type === 'email' && (input.value !== '' || input.required);
+      const isMissing = isMail ? !input.value.includes('@') : input.required && input.value.trim() === '';
+      if (isMissing) input.setAttribute('aria-invalid', 'true');
+    }
+  };
+
   requireElement('#add-person').addEventListener('click', () => add('Signer'));
   requireElement('#add-group').addEventListener('click', () => add('Group'));
   requireElement('#add-observer').addEventListener('click', () => add('Observer'));
   show();
-  return { read };
+  return { read, markMissing };
 }
 
-function valuesOf({ title, name, email, step, electronic, needed, members, role }: EditorPerson) {
+/** Roles that a row offers. */
+const CHOSEN_ROLES: readonly PersonRole[] = ['Signer', 'Approver', 'Group', 'ApproverGroup'];
+
+function valuesOf({ title, name, email, step, electronic, needed, continues, role }: EditorPerson) {
   return {
-    ...{ title, name, email, members, role },
-    ...{ step: String(step), needed: String(needed), electronic: String(electronic) },
+    ...{ title, name, email, role, step: String(step), needed: String(needed) },
+    ...{ electronic: String(electronic), continues: String(continues) },
   };
 }
 
-type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+type Control = HTMLInputElement | HTMLSelectElement;
 
 function controlOf(row: HTMLElement, name: string): Control | undefined {
   const found = row.querySelector(`[name="${name}"]`);
-  const isControl =
-    found instanceof HTMLInputElement ||
-    found instanceof HTMLSelectElement ||
-    found instanceof HTMLTextAreaElement;
-  return isControl ? found : undefined;
+  return found instanceof HTMLInputElement || found instanceof HTMLSelectElement ? found : undefined;
 }
 
 function whole(text: string, least: number): number {

@@ -14,6 +14,8 @@ import {
   SIZES,
 } from './editor-model.ts';
 
+/** Distance between new fields, points. */
+const GAP = 8;
 /** Type of the data that a dragged button carries. */
 const DRAGGED = 'text/x-sealwright-field';
 
@@ -24,6 +26,7 @@ export function startPlaces(
 ): { refresh(): void } {
   const fileChoice = requireElement('#place-file', HTMLSelectElement);
   const personChoice = requireElement('#place-person', HTMLSelectElement);
+  const places = requireElement('#places');
   const pages = requireElement('#pages');
   const state = requireElement('#place-state');
   const list = requireElement('#placed-list');
@@ -55,6 +58,7 @@ export function startPlaces(
       people.map((person) => [String(model.people.indexOf(person)), nameOf(person)]),
     );
     offerKinds();
+    places.toggleAttribute('data-empty', pdfs.length === 0);
     if (pdfs.length === 0) {
       pages.replaceChildren();
       shown = undefined;
@@ -136,7 +140,7 @@ export function startPlaces(
     const page = shown?.sizes[pageNumber - 1];
     if (shown === undefined || person === undefined || page === undefined || !canHave(person, kind)) return;
     const size = SIZES[kind];
-    const middle = at ?? { x: page.width / 2, y: page.height / 2 };
+    const middle = at ?? freePlace(shown.id, pageNumber, page, size);
     const item: PlacedItem = {
       ...{ kind, uploadId: shown.id, label: '', required: true, options: '', pageNumber },
       ...{ topLeftX: middle.x - size.width / 2, topLeftY: middle.y - size.height / 2 },
@@ -148,6 +152,30 @@ export function startPlaces(
     const values = { field: fieldOf(item), name: nameOf(person), page: pageNumber };
     state.textContent = filled(words.placed, values);
     boxes.get(item)?.focus();
+  };
+
+  /** Middle of the first place from the middle of the page downwards, then from its top, that no field covers. */
+  const freePlace = (
+    uploadId: string,
+    pageNumber: number,
+    page: PageSize,
+    size: { readonly width: number; readonly height: number },
+  ) => {
+    const taken = model.people
+      .flatMap(({ items }) => items)
+      .filter((item) => item.uploadId === uploadId && item.pageNumber === pageNumber);
+    const x = page.width / 2;
+    const step = size.height + GAP;
+    const isFree = (y: number) =>
+      !taken.some(
+        ({ topLeftX, topLeftY, width, height }) =>
+          Math.abs(topLeftX + width / 2 - x) < (width + size.width) / 2 &&
+          Math.abs(topLeftY + height / 2 - y) < (height + size.height) / 2,
+      );
+    const middle = page.height / 2;
+    for (let y = middle; y + step / 2 < page.height; y += step) if (isFree(y)) return { x, y };
+    for (let y = step; y < middle; y += step) if (isFree(y)) return { x, y };
+    return { x, y: middle };
   };
 
   const showList = () => {

@@ -1,8 +1,9 @@
 /** Starts the editor of a document: files, people, fields on the pages, message. The server sends the forms. */
 import { findElement, randomKey, requireElement } from '../../../client/dom.ts';
-import { pageData } from '../page-data.ts';
+import { filled, pageData } from '../page-data.ts';
+import { faultOf } from './editor-faults.ts';
 import { startFiles } from './editor-files.ts';
-import { type CreationRequest, emptyModel, faultOf, fromRequest, toRequest } from './editor-model.ts';
+import { type CreationRequest, emptyModel, fromRequest, toRequest } from './editor-model.ts';
 import { startPeople } from './editor-people.ts';
 import { startPlaces } from './editor-places.ts';
 import { call, type EditorData, tellPage } from './sender-requests.ts';
@@ -52,6 +53,17 @@ function request(): CreationRequest {
   return toRequest(model);
 }
 
+/** False: something is missing, which the page says and marks. */
+function isComplete(isTemplate: boolean): boolean {
+  const found = faultOf(model, isTemplate);
+  people.markMissing(found?.person);
+  if (found === undefined) return true;
+  const { fault, person } = found;
+  const who = person === undefined ? '' : filled(words.person, { number: model.people.indexOf(person) + 1 });
+  say([who, words[fault]].filter(Boolean).join(': '), 'bad');
+  return false;
+}
+
 /** Runs one action at a time and shows its failure. */
 async function run(action: () => Promise<void>): Promise<void> {
   const buttons = document.querySelectorAll<HTMLButtonElement>('#finish button, #template button');
@@ -86,11 +98,7 @@ function pathOf(draft: string): string {
 
 async function send(): Promise<void> {
   const body = request();
-  const fault = faultOf(model);
-  if (fault !== undefined) {
-    say(words[fault], 'bad');
-    return;
-  }
+  if (!isComplete(false)) return;
   let made: readonly { readonly documentId: string }[];
   if (draftId === undefined) {
     made = await call(data, 'POST', '/api/documents', body, keyOf(body));
@@ -112,11 +120,11 @@ async function saveTemplate(): Promise<void> {
   const name = requireElement('#template-name', HTMLInputElement).value.trim();
   const days = Number(requireElement('#template-days', HTMLInputElement).value);
   const document = request();
-  const fault = name === '' ? 'noTemplateName' : faultOf(model, true);
-  if (fault !== undefined) {
-    say(words[fault], 'bad');
+  if (name === '') {
+    say(words.noTemplateName, 'bad');
     return;
   }
+  if (!isComplete(true)) return;
   const description = requireElement('#template-description', HTMLTextAreaElement).value.trim() || null;
   const body = { name, description, expirationDays: days > 0 ? days : null, document };
   let id = data.template?.id;
@@ -125,6 +133,10 @@ async function saveTemplate(): Promise<void> {
   location.assign(`/account/templates/${encodeURIComponent(id)}?done=saved`);
 }
 
+// A message about what was missing ends while the person types: not at the press of a button, which would move away.
+requireElement('#editor').addEventListener('input', () => {
+  if (outcome.classList.contains('bad')) outcome.replaceChildren();
+});
 findElement('#send')?.addEventListener('click', () => void run(send));
 findElement('#save-template')?.addEventListener('click', () => void run(saveTemplate));
 findElement('#save-draft')?.addEventListener('click', () => {

@@ -1,0 +1,293 @@
+/** Pages of senders and administrators on narrow screens, zoomed, by finger, printed, and with names that read from right to left. */
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { CDPSession, Locator, Page } from 'playwright-core';
+import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
+import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
+import { assertAccessible } from '../axe.ts';
+import { closeBrowser, visit } from '../browser.ts';
+import { clausePdf } from '../portal-desk.ts';
+
+const test = anyTest as TestFn<{ readonly program: PortalProgram }>;
+const ends: (() => unknown)[] = [];
+test.before(async (t) => {
+  const program = await startProgram({ teardown: (end) => void ends.push(end) });
+  await register(program, 'ana@example.org', ADMINISTRATOR, 'أحمد Ana');
+  await program.acme.post('/api/folders', { name: 'Sales' });
+  t.context = { program };
+});
+test.after.always(async () => {
+  await closeBrowser();
+  for (const end of ends.reverse()) await end();
+});
+
+const PHONE = {
+  locale: 'en-US',
+  viewport: { width: 390, height: 844 },
+  hasTouch: true,
+  isMobile: true,
+  reducedMotion: 'reduce',
+} as const;
+const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
+const HEBREW = 'חוזה שכירות (2030)';
+/** Narrowest screen, and a desk of 1280 × 800 at 200 % zoom. */
+const SIZES = [
+  { width: 320, height: 640 },
+  { width: 640, height: 400 },
+];
+
+/** Names of controls that no scrolling down brings into view, and of texts that are cut off. */
+const OUT_OF_REACH = `(() => {
+  const width = document.documentElement.clientWidth;
+  const scrolls = (element) => element.closest('.scroll, .pages, pre') !== null;
+  const wide = [...document.querySelectorAll('body *')].filter((element) => {
+    const { left, right, width: own, height } = element.getBoundingClientRect();
+    return own > 1 && height > 1 && (right > width + 1 || left < -1) && !scrolls(element) && !element.matches('.skip');
+  });
+  const small = [...document.querySelectorAll('button, .button')].filter((element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return width > 0 && Math.min(width, height) < 24 && !element.matches('.placed');
+  });
+  const cut = [...document.querySelectorAll('button, .button, summary, legend, label')].filter(
+    (element) => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 1 && !element.matches('.placed'),
+  );
+  return [...wide, ...small, ...cut].map((element) => element.outerHTML.slice(0, 120));
+})()`;
+
+async function fits(t: ExecutionContext, page: Page, what: string): Promise<void> {
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    t.deepEqual(await page.evaluate(OUT_OF_REACH), [], `${what} at ${size.width} px`);
+    t.true(
+      await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
+      `${what} scrolls sideways at ${size.width} px`,
+    );
+  }
+  await assertAccessible(t, page, what);
+}
+
+async function signIn(page: Page, program: PortalProgram): Promise<void> {
+  await page.goto(await mailedLink(program, 'ana@example.org'));
+  await page.locator('form button[type="submit"]').first().click();
+  await page.locator('.account-main').waitFor();
+}
+
+async function fill(row: Locator, values: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(values)) await row.locator(`[name="${name}"]`).fill(value);
+}
+
+/** A finger that touches a point, moves in steps, and lifts. */
+async function drag(
+  session: CDPSession,
+  from: { readonly x: number; readonly y: number },
+  by: { readonly x: number; readonly y: number },
+): Promise<void> {
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', part: number) =>
+    session.send('Input.dispatchTouchEvent', {
+      type,
+      touchPoints: type === 'touchEnd' ? [] : [{ x: from.x + by.x * part, y: from.y + by.y * part }],
+    });
+  await touch('touchStart', 0);
+  for (const part of [0.25, 0.5, 0.75, 1]) await touch('touchMove', part);
+  await touch('touchEnd', 1);
+}
+
+async function middleOf(locator: Locator): Promise<{ readonly x: number; readonly y: number }> {
+  const box = await locator.boundingBox();
+  if (box === null) throw new Error('The element is not shown.');
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+test.serial('a group of approvers is made by keyboard, and what is missing is named', async (t) => {
+  const { program } = t.context;
+  const visited = await visit(t, program.url, { locale: 'en-US', reducedMotion: 'reduce' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await signIn(page, program);
+  await page.goto(`${program.url}/account/documents/new`);
+  await page.locator('#editor[data-ready]').waitFor();
+  await page.locator('#add-files').setInputFiles({ ...CONTRACT, name: `${HEBREW}.pdf` });
+  await page.locator('#pages[data-shown]').waitFor();
+  const rows = page.locator('#people-list > li');
+  await fill(rows.nth(0), { name: 'Bo', email: 'bo@example.org' });
+  await page.getByRole('button', { name: 'Add a group' }).press('Enter');
+  t.is(await page.evaluate('document.activeElement.name'), 'name', 'typing continues in the new row');
+  await page.keyboard.type('Auditors');
+  await rows.nth(1).locator('[name="role"]').selectOption('ApproverGroup');
+  t.false(await rows.nth(1).getByText('May sign without a certificate').isVisible());
+  await rows.nth(1).getByText('Continue after a refusal').press('Space');
+  await rows.nth(1).locator('[name="needed"]').fill('2');
+  const member = (number: number) =>
+    page.getByRole('group', { name: `Person 2, member ${number}`, exact: true });
+  await member(1).getByLabel('Name').fill('فاطمة الزهراء');
+  await member(1).getByLabel('E-mail').fill('fay@example.org');
+  await page.getByRole('button', { name: 'Send', exact: true }).press('Enter');
+  await page.locator('#outcome', { hasText: 'Person 2: Give the group a name' }).waitFor();
+  // Lines that are pasted become members.
+  await member(2).getByLabel('E-mail').focus();
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'Gus <gus@example.org>\\nHal <hal@example.org>');
+    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(paste);
+  })()`);
+  t.is(await member(3).getByLabel('E-mail').inputValue(), 'hal@example.org');
+  await page.getByRole('button', { name: 'Add a member' }).press('Enter');
+  await page.getByRole('button', { name: 'Remove Person 2, member 4' }).press('Enter');
+  await rows.nth(1).getByRole('checkbox', { name: 'Continue after a refusal' }).check();
+  await page.locator('#place-person').selectOption({ label: 'Auditors' });
+  t.true(await page.getByRole('button', { name: 'Add: Text', exact: true }).isDisabled());
+  await fits(t, page, 'editor with a group');
+
+  await page.getByRole('button', { name: 'Save as draft' }).press('Enter');
+  await page.locator('#outcome', { hasText: 'The draft is saved.' }).waitFor();
+  await page.reload();
+  await page.locator('#pages[data-shown]').waitFor();
+  t.is(await rows.nth(1).locator('[name="role"]').inputValue(), 'ApproverGroup');
+  await page.getByRole('button', { name: 'Send', exact: true }).press('Enter');
+  await page.getByText('The document is sent.').waitFor();
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  const { flowActions } = await program.acme.get<{
+    flowActions: readonly {
+      type: string;
+      step: number;
+      numberRequiredSignatures: number;
+      allowRuleFlowToContinueIfRefused: boolean;
+      signRuleUsers: readonly { user: { name: string } }[];
+    }[];
+  }>(`/api/documents/${id}`);
+  const group = flowActions[1];
+  t.like(group, { type: 'ApproverRule', step: 2, numberRequiredSignatures: 2 });
+  t.true(group?.allowRuleFlowToContinueIfRefused);
+  t.is(group?.signRuleUsers.length, 3);
+
+  // The sender sees the people of the group, and names keep their direction.
+  await page.getByText('Any 2 of 3 must act:').waitFor();
+  t.is(await page.locator('.group-members bdi').first().textContent(), 'فاطمة الزهراء');
+  await fits(t, page, 'document');
+  await page.emulateMedia({ media: 'print' });
+  await page.setViewportSize({ width: 700, height: 990 });
+  t.true(await page.getByText('Any 2 of 3 must act:').isVisible());
+  t.true(await page.locator('.history li').first().isVisible());
+  const shown = page.locator('nav, button, .button, summary').filter({ visible: true });
+  t.is(await shown.count(), 0, 'controls are not printed');
+  t.deepEqual(await page.evaluate(OUT_OF_REACH), [], 'printed');
+  await page.emulateMedia({ media: 'screen' });
+  await page.goto(`${program.url}/account/documents`);
+  t.is(await page.locator('td bdi').first().textContent(), HEBREW);
+  await page.goto(`${program.url}/account/documents/${id}`);
+  await page.locator('details', { hasText: 'Save as template' }).locator('summary').press('Enter');
+  await page.getByRole('button', { name: 'Save as template' }).press('Enter');
+  await page.getByText('The template is saved.').waitFor();
+  await fits(t, page, 'template');
+});
+
+test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', async (t) => {
+  const { program } = t.context;
+  const visited = await visit(t, program.url, { locale: 'en-US', reducedMotion: 'reduce' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await signIn(page, program);
+  await program.acme
+    .post('/api/notifications/urls', { url: 'https://example.org/hook' })
+    .catch(() => undefined);
+  for (const path of [
+    '/account',
+    '/account/documents',
+    '/account/documents/new',
+    '/account/templates',
+    '/account/templates/new',
+    '/organization',
+    '/organization/applications',
+    '/organization/branding',
+    '/organization/users',
+  ]) {
+    await page.goto(`${program.url}${path}`);
+    await fits(t, page, path);
+  }
+  // A key for one folder.
+  await page.goto(`${program.url}/organization/applications`);
+  await page
+    .getByRole('link', { name: /^Keys of/ })
+    .first()
+    .click();
+  await page.getByRole('checkbox', { name: 'Sales' }).check();
+  await fits(t, page, 'keys');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.locator('.new-key').waitFor();
+  t.true(await page.getByRole('listitem').filter({ hasText: 'Sales' }).isVisible());
+  await fits(t, page, 'new key');
+});
+
+test.serial('a finger places a field, moves it, and draws the signature', async (t) => {
+  const { program } = t.context;
+  const visited = await visit(t, program.url, PHONE);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await signIn(page, program);
+  await page.goto(`${program.url}/account/documents/new`);
+  await page.locator('#add-files').setInputFiles(CONTRACT);
+  await page.locator('#pages[data-shown]').waitFor();
+  await fill(page.locator('#people-list > li'), { name: 'Bo', email: 'bo@example.org' });
+  await page.getByRole('button', { name: 'Add: Signature', exact: true }).tap();
+  await page.getByRole('button', { name: 'Add: Text', exact: true }).tap();
+  const box = page.locator('.placed').first();
+  const [first, second] = [await box.boundingBox(), await page.locator('.placed').nth(1).boundingBox()];
+  t.true((first?.y ?? 0) + (first?.height ?? 0) <= (second?.y ?? 0) + 1, 'the second covers no other');
+  await box.scrollIntoViewIfNeeded();
+  const session = await page.context().newCDPSession(page);
+  const scrolled = await page.evaluate('window.scrollY');
+  const from = await middleOf(box);
+  await drag(session, from, { x: 40, y: 50 });
+  const to = await middleOf(box);
+  t.true(Math.abs(to.x - from.x - 40) < 4 && Math.abs(to.y - from.y - 50) < 4, JSON.stringify({ from, to }));
+  t.is(await page.evaluate('window.scrollY'), scrolled, 'the page stays');
+  // A long press selects no text and opens no menu.
+  await session.send('Input.synthesizeTapGesture', {
+    ...to,
+    duration: 900,
+    gestureSourceType: 'touch',
+  });
+  t.is(await page.evaluate('String(getSelection())'), '');
+  const rest = await middleOf(box);
+  t.true(Math.abs(rest.x - to.x) < 4 && Math.abs(rest.y - to.y) < 4, 'a long press moves nothing');
+  await page.getByRole('button', { name: 'Remove Text' }).tap();
+  t.is(await page.locator('.placed').count(), 1);
+  await page.getByRole('button', { name: 'Send', exact: true }).tap();
+  await page.getByText('The document is sent.').waitFor();
+
+  // The participant, on the same phone.
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  const { url } = await program.acme.post<{ url: string }>(`/api/documents/${id}/action-url`, {
+    emailAddress: 'bo@example.org',
+  });
+  await page.goto(url);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  await page.getByText('Choose how your signature looks').tap();
+  await page.getByLabel('Draw it').tap();
+  const pad = page.locator('.drawing');
+  await pad.scrollIntoViewIfNeeded();
+  const strokes = () =>
+    page.evaluate(`(() => {
+      const canvas = document.querySelector('.drawing');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let dark = 0;
+      for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 128 && data[at] < 128) dark += 1;
+      return dark;
+    })()`);
+  t.is(await strokes(), 0);
+  const before = await page.evaluate('window.scrollY');
+  await drag(session, await middleOf(pad), { x: 60, y: 20 });
+  t.true(Number(await strokes()) > 20, 'the finger draws');
+  t.is(await page.evaluate('window.scrollY'), before, 'the page stays while the finger draws');
+
+  // Printed: the document alone, whole.
+  await page.emulateMedia({ media: 'print' });
+  t.true(await page.locator('.page canvas').first().isVisible());
+  for (const hidden of ['.actions', '.tools', '.guide', '.languages', '#jump'])
+    t.is(await page.locator(hidden).filter({ visible: true }).count(), 0, hidden);
+  t.true(
+    await page.evaluate(`[...document.querySelectorAll('.page')].every((one) =>
+      one.getBoundingClientRect().right <= document.documentElement.clientWidth + 1)`),
+    'no page is cut off',
+  );
+});
