@@ -3,6 +3,7 @@ import pg from 'pg';
 import { createRuntime, openPostgresStore, systemClock, systemIds } from '../../runtime/index.ts';
 import { migrateSchema } from '../../runtime/store/postgres/migrate-schema.ts';
 import { commitStatements } from '../../runtime/store/postgres/postgres-statements.ts';
+import { StatementWatch } from '../../runtime/store/postgres/statement-watch.ts';
 import { type EncodedStep, encodeStep } from '../../runtime/store/postgres/steps-as-arrays.ts';
 import { addressOf, definition, input, newborn, stepOf } from '../step/actor.ts';
 
@@ -105,14 +106,18 @@ function preparedSteps(first: number) {
 /** Calls of the function `commit_steps`, with nothing around it. */
 export async function commitSide(options: SideOptions): Promise<StepSide> {
   const { pool, token } = await openPlain(options);
-  const statements = commitStatements(pool);
+  const watch = new StatementWatch({ pool: new pg.Pool({ connectionString: options.url, max: 1 }) });
+  const statements = commitStatements(pool, watch);
   const steps = preparedSteps(options.process * ACTORS_PER_PROCESS);
   const write = async (group: readonly EncodedStep[]): Promise<void> => {
     const { outcomes } = await statements.commit(token, group, false);
     if (outcomes.some((outcome) => outcome !== 'ok')) throw new Error(`A step was refused: ${outcomes}.`);
   };
   for (let at = 0; at < steps.created.length; at += 100) await write(steps.created.slice(at, at + 100));
-  return { step: grouped(steps.next, write), close: () => pool.end() };
+  return {
+    step: grouped(steps.next, write),
+    close: () => Promise.all([pool.end(), watch.close()]).then(() => {}),
+  };
 }
 
 /** Writes the same rows in the same transactions by one statement for each table. */

@@ -92,6 +92,100 @@ scenario('a connection that is dead without a sign holds no load of an actor', a
   t.is((await store.load(A))?.revision, 1);
 });
 
+for (const others of [0, 1]) {
+  for (const lost of ['request', 'answer'] as const) {
+    scenario(
+      `a commit whose ${lost} a dead connection swallows is stored and told once, with ${others} other nodes`,
+      async (t, room) => {
+        const store = await room.open('one');
+        if (others > 0) await room.open('two');
+        const told: string[] = [];
+        store.nodes?.follow({
+          committed: ({ actor }) => told.push(`${actor.address.id}/${actor.revision}`),
+          adopted: () => {},
+        });
+        await store.commit(stepOf(A, 0));
+        room.proxy.stallNext('commit-steps', lost);
+        const step = stepOf(A, 1, { counters: { c: 1 }, effects: [effectOf(A, 2, 0, 5)] });
+        t.true((await store.commit(step)).ok);
+        await store.nodes?.sync();
+        t.deepEqual(told, ['a/1', 'a/2']);
+        t.deepEqual(await store.counters(''), { c: 1 });
+        t.is((await store.pendingEffects(A)).length, 1);
+        t.false((await store.commit(step)).ok);
+      },
+    );
+  }
+}
+
+scenario('reads on a connection that is dead without a sign are repeated', async (t, room) => {
+  const store = await room.open('one');
+  await room.open('two');
+  await store.commit(stepOf(A, 0, { counters: { c: 1 } }));
+  const reads: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['journal', () => store.journal(A)],
+    ['counters', () => store.counters('')],
+    ['rows>=false', () => store.rows({ view: 'v', limit: 1 })],
+    ['read-changes', async () => store.nodes?.sync()],
+  ];
+  for (const [name, read] of reads) {
+    room.proxy.stallNext(name);
+    await t.notThrowsAsync(read(), name);
+  }
+});
+
+scenario('a heartbeat that a dead connection swallows is repeated within the lease', async (t, room) => {
+  await room.open('one');
+  await room.open('two');
+  const session = async () => (await room.query(`SELECT token, seen_at FROM sessions WHERE node = 'one'`))[0];
+  const before = await session();
+  room.proxy.stallNext('UPDATE sessions SET seen_at');
+  while (Number((await session())?.['seen_at']) - Number(before?.['seen_at']) < 2500)
+    await systemClock.sleep(50);
+  t.is((await session())?.['token'], before?.['token']);
+});
+
+scenario('a statement that waits for a lock is not taken for one on a dead connection', async (t, room) => {
+  const store = await room.open('one');
+  await store.commit(stepOf(A, 0));
+  const blocker = new pg.Client({
+    connectionString: room.server.url,
+    options: `-c search_path=${room.schema}`,
+  });
+  await blocker.connect();
+  await blocker.query('BEGIN');
+  await blocker.query('SELECT 1 FROM actors FOR UPDATE');
+  const waiting = store.commit(stepOf(A, 1, { counters: { c: 1 } }));
+  const looks = new Set<string>();
+  while (looks.size < 5) {
+    const found = await room.query(
+      `SELECT query_start::text AS at FROM pg_stat_activity WHERE query LIKE '%IS DISTINCT FROM ''Client''%' AND pid <> pg_backend_pid()`,
+    );
+    for (const { at } of found) looks.add(at);
+    await systemClock.sleep(20);
+  }
+  await blocker.query('ROLLBACK');
+  await blocker.end();
+  t.true((await waiting).ok);
+  t.deepEqual(await store.counters(''), { c: 1 });
+});
+
+scenario('a database that does not answer on any connection is unavailable', async (t, room) => {
+  const store = await room.open('one', { leaseSeconds: 60 });
+  await store.commit(stepOf(A, 0));
+  room.proxy.pause();
+  await t.throwsAsync(store.commit(stepOf(A, 1, { counters: { c: 1 } })), {
+    ...UNAVAILABLE,
+    message: /any connection/,
+  });
+  room.proxy.resume();
+  await store.nodes?.sync();
+  const isStored = (await store.load(A))?.revision === 2;
+  t.deepEqual(await store.counters(''), isStored ? { c: 1 } : {});
+  t.is((await store.commit(stepOf(A, 1, { counters: { c: 1 } }))).ok, !isStored);
+  t.deepEqual(await store.counters(''), { c: 1 });
+});
+
 scenario('a step whose answer is lost is found, and never stored twice', async (t, room) => {
   const store = await room.open('one');
   t.true((await store.commit(stepOf(B, 0))).ok);

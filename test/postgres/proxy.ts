@@ -12,8 +12,11 @@ export interface FaultyLine {
   readonly port: number;
   /** Cuts the connection of the next request whose bytes contain `marker`, once. */
   cutNext(marker: string, cut: Cut): void;
-  /** Lets nothing more through on the connection of the next request that contains `marker`, until `resume`. */
-  stallNext(marker: string): void;
+  /**
+   * Lets nothing more through on the connection of the next request that contains `marker`, until `resume`. With
+   * `answer` the server gets the request.
+   */
+  stallNext(marker: string, lost?: 'request' | 'answer'): void;
   /** Cuts all connections that there are. */
   cutAll(): void;
   /** Lets nothing through in either direction until `resume`. */
@@ -25,7 +28,7 @@ export interface FaultyLine {
 export async function startProxy(target: number): Promise<FaultyLine> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let armed: { readonly marker: string; readonly cut: Cut } | undefined;
-  let stalled: string | undefined;
+  let stalled: { readonly marker: string; readonly lost: 'request' | 'answer' } | undefined;
   let paused = false;
   const server = createServer((client) => {
     const upstream = createConnection(target, '127.0.0.1');
@@ -39,10 +42,12 @@ export async function startProxy(target: number): Promise<FaultyLine> {
     if (paused) for (const socket of pair) socket.pause();
     let losesAnswer = false;
     client.on('data', (bytes) => {
-      if (stalled !== undefined && bytes.includes(stalled)) {
+      if (stalled !== undefined && bytes.includes(stalled.marker)) {
+        const { lost } = stalled;
         stalled = undefined;
         for (const socket of pair) socket.pause();
-        client.unshift(bytes);
+        if (lost === 'answer') upstream.write(bytes);
+        else client.unshift(bytes);
         return;
       }
       if (armed !== undefined && bytes.includes(armed.marker)) {
@@ -74,8 +79,8 @@ export async function startProxy(target: number): Promise<FaultyLine> {
     cutNext: (marker, cut) => {
       armed = { marker, cut };
     },
-    stallNext: (marker) => {
-      stalled = marker;
+    stallNext: (marker, lost = 'request') => {
+      stalled = { marker, lost };
     },
     cutAll: () => every((socket) => socket.destroy()),
     pause: () => {

@@ -23,6 +23,17 @@ const CONNECT_TIMEOUT_MS = 5000;
 /** Time that an answer may take beyond the statement timeout, milliseconds. */
 const ANSWER_TIMEOUT_MS = 5000;
 
+/** Time after which an idle connection is probed, milliseconds. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** The server gives up a client that is gone without a sign: a backend that waits for one would stay for hours. */
+const SERVER_SIDE = [
+  ...['tcp_user_timeout=10000', 'tcp_keepalives_idle=10'],
+  ...['tcp_keepalives_interval=3', 'tcp_keepalives_count=3'],
+]
+  .map((setting) => `-c ${setting}`)
+  .join(' ');
+
 const INT8 = 20;
 const INT8_ARRAY = 1016;
 
@@ -53,19 +64,23 @@ export function schemaName(options: PostgresOptions): string {
 }
 
 /** Opens a pool. It connects when it is first used; `failed` receives the errors of idle connections. */
-export function openPool(options: PostgresOptions, failed: (error: Error) => void): pg.Pool {
+export function openPool(
+  options: PostgresOptions & { readonly connectTimeoutMs?: number },
+  failed: (error: Error) => void,
+): pg.Pool {
   const { Pool } = library();
   const pool = new Pool({
     connectionString: options.url,
     max: options.poolSize ?? 10,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
     // For answers that never come, since the connection is gone without a sign.
     query_timeout: (options.statementTimeoutMs ?? 30_000) + ANSWER_TIMEOUT_MS,
     application_name: 'sealwright',
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: TYPES,
-    options: `-c search_path=${schemaName(options)} -c client_min_messages=warning`,
+    options: `-c search_path=${schemaName(options)} -c client_min_messages=warning ${SERVER_SIDE}`,
   });
   pool.on('error', failed);
   // The pool listens to idle connections only. The error event of a connection in use, between two statements of a

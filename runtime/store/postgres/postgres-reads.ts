@@ -13,6 +13,7 @@ import { parseEffectKey } from '../keys.ts';
 import { ActorLoads } from './actor-loads.ts';
 import { unavailable } from './connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';
+import type { Statement, Statements, WatchedStatements } from './statement-watch.ts';
 import { actorKey, type EffectBody } from './steps-as-arrays.ts';
 
 export const EFFECT_COLUMNS = 'queue, due, failures, last_error, body, is_taken_over';
@@ -27,15 +28,17 @@ export interface EffectRow {
 }
 
 export class PostgresReads {
-  protected readonly pool: pg.Pool;
+  readonly #statements: Statements;
+  readonly #repeatable: Statements;
   readonly #loads = new ActorLoads((keys) =>
     this.read<{ key: Buffer; body: string }>('load', 'SELECT key, body FROM actors WHERE key = ANY ($1)', [
       keys,
     ]),
   );
 
-  constructor(pool: pg.Pool) {
-    this.pool = pool;
+  constructor(statements: WatchedStatements) {
+    this.#statements = statements;
+    this.#repeatable = { query: statements.repeatable };
   }
 
   load(actor: ActorAddress): Promise<StoredActor | undefined> {
@@ -87,7 +90,7 @@ export class PostgresReads {
 
   async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
     try {
-      return await readCounters(this.pool, prefix);
+      return await readCounters(this.#repeatable, prefix);
     } catch (error) {
       throw unavailable(error);
     }
@@ -132,23 +135,39 @@ export class PostgresReads {
     return row?.count ?? 0;
   }
 
-  /** Runs one prepared statement. Rejects with `store.unavailable`. */
-  protected async read<R extends pg.QueryResultRow>(
+  /** Runs one prepared statement that changes nothing. Rejects with `store.unavailable`. */
+  protected read<R extends pg.QueryResultRow>(
     name: string,
     text: string,
     values: readonly unknown[],
   ): Promise<readonly R[]> {
-    try {
-      return (await this.pool.query<R>({ name, text, values: [...values] })).rows;
-    } catch (error) {
-      throw unavailable(error);
-    }
+    return rowsOf<R>(this.#repeatable, { name, text, values: [...values] });
+  }
+
+  /** Runs one prepared statement that changes rows. Rejects with `store.unavailable`. */
+  protected write<R extends pg.QueryResultRow>(
+    name: string,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<readonly R[]> {
+    return rowsOf<R>(this.#statements, { name, text, values: [...values] });
+  }
+}
+
+async function rowsOf<R extends pg.QueryResultRow>(
+  statements: Statements,
+  statement: Statement,
+): Promise<readonly R[]> {
+  try {
+    return (await statements.query<R>(statement)).rows;
+  } catch (error) {
+    throw unavailable(error);
   }
 }
 
 /** Reads the counters whose names start with `prefix`. Rejects with errors of PostgreSQL. */
 export async function readCounters(
-  client: pg.Pool | pg.PoolClient,
+  client: Statements,
   prefix: string,
 ): Promise<{ readonly [name: string]: number }> {
   const start = Buffer.from(prefix);

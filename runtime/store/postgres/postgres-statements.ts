@@ -2,6 +2,13 @@
 import type pg from 'pg';
 import type { Step } from '../../ports.ts';
 import { readCounters } from './postgres-reads.ts';
+import {
+  type Backend,
+  DeadConnection,
+  type Statements,
+  type StatementWatch,
+  type WatchedStatements,
+} from './statement-watch.ts';
 import type {
   ChangePageQuery,
   ChangeRow,
@@ -44,70 +51,91 @@ const READ = `SELECT pg_current_snapshot()::text AS snapshot, pg_snapshot_xmin(p
       ORDER BY seq LIMIT $6
   ) AS c ON true ORDER BY c.seq`;
 
-export function sessionStatements(pool: pg.Pool): SessionStatements {
+/** Statements that commit one group at most. */
+const COMMIT_ATTEMPTS = 3;
+
+export function sessionStatements(statements: WatchedStatements): SessionStatements {
   return {
     async begin({ node, leaseSeconds, info, maxNodes }) {
-      const { rows } = await pool.query<{ token: number; slot: number; nodes: number; now: number }>(OPEN, [
-        node,
-        leaseSeconds,
-        info,
-        maxNodes,
-      ]);
+      const { rows } = await statements.query<{ token: number; slot: number; nodes: number; now: number }>({
+        text: OPEN,
+        values: [node, leaseSeconds, info, maxNodes],
+      });
       return rows[0];
     },
     async heartbeat(token, report, position) {
-      const { rows } = await pool.query<{ is_draining: boolean; now: number; nodes: number }>(HEARTBEAT, [
-        token,
-        report,
-        position,
-      ]);
+      const { rows } = await statements.repeatable<{ is_draining: boolean; now: number; nodes: number }>({
+        text: HEARTBEAT,
+        values: [token, report, position],
+      });
       return rows[0];
     },
     async takeOver(token, silent, node) {
-      const { rows } = await pool.query<{ sessions_over: number; effects_taken: number }>(TAKE_OVER, [
-        token,
-        silent,
-        node,
-      ]);
+      const { rows } = await statements.query<{ sessions_over: number; effects_taken: number }>({
+        text: TAKE_OVER,
+        values: [token, silent, node],
+      });
       return rows[0];
     },
     async end(token) {
-      await pool.query(END, [token]);
+      await statements.repeatable({ text: END, values: [token] });
     },
   };
 }
 
-export function commitStatements(pool: pg.Pool): CommitStatements {
+export function commitStatements(pool: pg.Pool, watch: StatementWatch): CommitStatements {
+  const statements = watch.on(pool);
+  /** The backend of a commit whose answer was lost; it may still be at work. */
+  let lost: Backend | undefined;
   return {
     async commit(token, steps, isTold) {
-      const { rows } = await pool.query<CommitRow>({
-        name: 'commit-steps',
-        text: COMMIT_STEPS,
-        values: commitParameters(token, steps, isTold),
-      });
-      const [row] = rows;
-      if (row === undefined) throw new Error('commit_steps returned nothing.');
-      return row;
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const { rows } = await statements.observed<CommitRow>(
+            { name: 'commit-steps', text: COMMIT_STEPS, values: commitParameters(token, steps, isTold) },
+            (backend) => {
+              lost = backend;
+            },
+          );
+          const [row] = rows;
+          if (row === undefined) throw new Error('commit_steps returned nothing.');
+          return row;
+        } catch (error) {
+          if (!(error instanceof DeadConnection)) throw error;
+          const found = await findCommit(statements, token, steps);
+          if (typeof found === 'object') return found;
+          if (found === 'uncertain' || attempt >= COMMIT_ATTEMPTS) throw error;
+        }
+      }
     },
     async stored(token, steps) {
-      // Waits for the transaction, if it is still in progress.
-      await pool.query('SELECT FROM sessions WHERE token = $1 FOR UPDATE', [token]);
-      return readStored(pool, steps);
+      // A commit under way could end after the read.
+      if (lost !== undefined) await watch.end(lost);
+      lost = undefined;
+      // Waits for commits of the session that another client of the server may hold.
+      await statements.repeatable({
+        text: 'SELECT FROM sessions WHERE token = $1 FOR UPDATE',
+        values: [token],
+      });
+      return readStored(statements, steps);
     },
   };
 }
 
-export function changeStatements(pool: pg.Pool): ChangeStatements {
+export function changeStatements(pool: pg.Pool, watch: StatementWatch): ChangeStatements {
+  const statements = watch.on(pool);
+  const repeatable = { query: statements.repeatable };
   return {
     async open(session) {
       // Waits for commits in progress that may not have seen the new session.
-      await pool.query('SELECT FROM sessions WHERE token <> $1 FOR UPDATE', [session]);
-      const { rows } = await pool.query<{ snapshot: string; xmin: string }>(
-        'SELECT pg_current_snapshot()::text AS snapshot, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin',
-      );
+      const text = 'SELECT FROM sessions WHERE token <> $1 FOR UPDATE';
+      await statements.repeatable({ text, values: [session] });
+      const { rows } = await statements.repeatable<{ snapshot: string; xmin: string }>({
+        text: 'SELECT pg_current_snapshot()::text AS snapshot, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin',
+      });
       return rows[0] ?? { snapshot: '', xmin: '' };
     },
-    page: (query) => readPage(pool, query),
+    page: (query) => readPage(repeatable, query),
     async consistently(read) {
       const client = await pool.connect();
       try {
@@ -127,7 +155,7 @@ export function changeStatements(pool: pg.Pool): ChangeStatements {
 }
 
 async function readPage(
-  client: pg.Pool | pg.PoolClient,
+  client: Statements,
   { snapshot, session, own, after, target, limit }: ChangePageQuery,
 ): Promise<readonly ChangeRow[]> {
   const { rows } = await client.query<ChangeRow>({
@@ -139,17 +167,62 @@ async function readPage(
 }
 
 /** Returns the steps that are stored and that no change reports. */
-async function readStored(pool: pg.Pool, steps: readonly EncodedStep[]): Promise<readonly Step[]> {
-  const keys = steps.map(({ columns }) => columns['key']?.[0]);
-  const texts = steps.map(({ step }) => changeText(step));
-  const { rows } = await pool.query<{ at: number; body: string | null; is_told: boolean }>(
-    `SELECT at, body, EXISTS (SELECT FROM changes WHERE steps @> ARRAY[text]) AS is_told
+async function readStored(
+  statements: WatchedStatements,
+  steps: readonly EncodedStep[],
+): Promise<readonly Step[]> {
+  const { rows } = await statements.repeatable<{ at: number; body: string | null; is_told: boolean }>({
+    text: `SELECT at, body, EXISTS (SELECT FROM changes WHERE steps @> ARRAY[text]) AS is_told
       FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS asked (own, text, at) LEFT JOIN actors ON key = own
       ORDER BY at`,
-    [keys, texts],
-  );
+    values: [steps.map(keyOf), steps.map(({ step }) => changeText(step))],
+  });
   return rows.flatMap(({ at, body, is_told }) => {
     const stored = steps[at - 1];
     return stored !== undefined && body === stored.columns['body']?.[0] && !is_told ? [stored.step] : [];
   });
+}
+
+/**
+ * Finds what became of a commit whose transaction is over and whose answer was lost: the answer if every step is
+ * stored, `nothing` if none is, otherwise `uncertain`. The change of a commit of this session is kept until the commit
+ * is answered. Actors that another node has changed or ended since then count as uncertain.
+ */
+async function findCommit(
+  statements: WatchedStatements,
+  token: number,
+  steps: readonly EncodedStep[],
+): Promise<CommitRow | 'nothing' | 'uncertain'> {
+  const { rows } = await statements.repeatable<{
+    at: number;
+    revision: number | null;
+    body: string | null;
+    change: number | null;
+  }>({
+    text: `SELECT at, revision, body,
+        (SELECT seq FROM changes WHERE session = $3 AND steps @> ARRAY[text] LIMIT 1) AS change
+      FROM unnest($1::bytea[], $2::text[]) WITH ORDINALITY AS asked (own, text, at) LEFT JOIN actors ON key = own
+      ORDER BY at`,
+    values: [steps.map(keyOf), steps.map(({ step }) => changeText(step)), token],
+  });
+  const found = rows.map(({ at, revision, body, change }) => {
+    const { step, columns } = steps[at - 1] as EncodedStep;
+    if (change !== null) return 'told';
+    if (!step.ends && body === columns['body']?.[0]) return 'stored';
+    const isNew = step.basedOn === 0 && !step.ends;
+    return (revision === null ? isNew : revision <= step.basedOn) ? 'nothing' : 'uncertain';
+  });
+  if (found.every((one) => one === 'nothing')) return 'nothing';
+  const isWhole = found.every((one) => one === 'told') || found.every((one) => one === 'stored');
+  if (!isWhole) return 'uncertain';
+  return {
+    outcomes: steps.map(() => 'ok' as const),
+    taken_names: steps.map(() => null),
+    holders: steps.map(() => null),
+    change: rows[0]?.change ?? null,
+  };
+}
+
+function keyOf({ columns }: EncodedStep): unknown {
+  return columns['key']?.[0];
 }

@@ -1,5 +1,4 @@
 /** The actor store on PostgreSQL 15 or newer, which several nodes can share. */
-import type pg from 'pg';
 import { Fatal } from '../../failures.ts';
 import { Faults } from '../../faults.ts';
 import type { ActorStore, Clock, Committed, Log, Step } from '../../ports.ts';
@@ -13,7 +12,11 @@ import { PostgresReads } from './postgres-reads.ts';
 import { changeStatements, commitStatements, sessionStatements } from './postgres-statements.ts';
 import { PostgresWork } from './postgres-work.ts';
 import { Session, type SessionOptions } from './session.ts';
+import { StatementWatch, type WatchedStatements } from './statement-watch.ts';
 import { StoreClock } from './store-clock.ts';
+
+/** Connection timeout of the connection for looks at late statements, milliseconds. */
+const LOOK_CONNECT_MS = 2000;
 
 export interface PostgresStoreOptions extends PostgresOptions, SessionOptions {
   readonly clock: Clock;
@@ -33,12 +36,17 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const pool = openPool(options, lostConnection);
   // Heartbeats have their own connection: behind reads they could be late, and the session of this node would expire.
   const heartbeats = openPool({ ...options, poolSize: 1 }, lostConnection);
+  // Looks for late statements have one too, which is opened when it is needed.
+  const watch = openWatch(options, lostConnection, log);
   try {
     await migrateSchema(pool, schemaName(options));
     const version = await pool.query<{ server_version: string }>('SHOW server_version');
     await assertNotLocked(pool, schemaName(options));
     const storeClock = new StoreClock(clock);
-    const session = await Session.open(sessionStatements(heartbeats), options, clock, storeClock, log);
+    const session = await Session.open(
+      sessionStatements(watch.on(heartbeats)),
+      ...([options, clock, storeClock, log] as const),
+    );
     // A copy that began meanwhile has kept the session from opening until it ended.
     await assertNoCopy(pool, schemaName(options)).catch(async (error) => {
       await session.close();
@@ -47,18 +55,23 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const engine = `PostgreSQL ${version.rows[0]?.server_version ?? ''}`.trim();
     let committer: Committer | undefined;
     const feed = await ChangeFeed.open({
-      ...{ statements: changeStatements(pool), clock, log },
+      ...{ statements: changeStatements(pool, watch), clock, log },
       session: () => session.token,
       answered: async () => committer?.answered(),
       tellUncertain: async () => committer?.tellUncertain(),
     });
-    committer = new Committer(commitStatements(pool), session, options.faults ?? new Faults(), feed);
+    committer = new Committer(commitStatements(pool, watch), session, options.faults ?? new Faults(), feed);
     const nodes = new PostgresNodes({ pool, session, feed, clock: storeClock, name: options.node });
     const folding = new CounterFolding(pool, clock, log);
     const description = { engine, location: describeLocation(options) };
-    return new PostgresStore(pool, session, { committer, folding, feed, nodes, heartbeats, description });
+    return new PostgresStore(watch.on(pool), session, {
+      ...{ committer, folding, feed, nodes, description },
+      endConnections: async () => {
+        await Promise.all([pool.end(), heartbeats.end(), watch.close()]);
+      },
+    });
   } catch (error) {
-    await Promise.all([pool.end(), heartbeats.end()]);
+    await Promise.all([pool.end(), heartbeats.end(), watch.close()]);
     throw typeof (error as { code?: unknown }).code === 'string' &&
       String((error as { code: string }).code).startsWith('store.')
       ? error
@@ -66,33 +79,38 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
+/** A look has to fail soon where the database does not answer. */
+function openWatch(options: PostgresOptions, failed: (error: Error) => void, log?: Log): StatementWatch {
+  const pool = openPool({ ...options, poolSize: 1, connectTimeoutMs: LOOK_CONNECT_MS }, failed);
+  return new StatementWatch({ pool, ...(log && { log }) });
+}
+
 class PostgresStore extends PostgresWork implements ActorStore {
   readonly nodes: PostgresNodes;
   readonly #committer: Committer;
   readonly #folding: CounterFolding;
   readonly #feed: ChangeFeed;
-  readonly #heartbeats: pg.Pool;
+  readonly #endConnections: () => Promise<void>;
   readonly #description: { readonly engine: string; readonly location: string };
   #closing: Promise<void> | undefined;
 
   constructor(
-    pool: pg.Pool,
+    statements: WatchedStatements,
     session: Session,
     made: {
       readonly committer: Committer;
       readonly folding: CounterFolding;
       readonly feed: ChangeFeed;
       readonly nodes: PostgresNodes;
-      /** Connections of the session. */
-      readonly heartbeats: pg.Pool;
+      readonly endConnections: () => Promise<void>;
       readonly description: { readonly engine: string; readonly location: string };
     },
   ) {
-    super(pool, session, made.nodes.clock, () => made.feed.listener?.adopted());
+    super(statements, session, made.nodes.clock, () => made.feed.listener?.adopted());
     this.#committer = made.committer;
     this.#folding = made.folding;
     this.#feed = made.feed;
-    this.#heartbeats = made.heartbeats;
+    this.#endConnections = made.endConnections;
     this.nodes = made.nodes;
     this.#description = made.description;
   }
@@ -127,7 +145,7 @@ class PostgresStore extends PostgresWork implements ActorStore {
     await this.#folding.stop();
     // Without an answer of the database the session ends with its lease.
     await this.session.close().catch(() => {});
-    await Promise.all([this.pool.end(), this.#heartbeats.end()]);
+    await this.#endConnections();
   }
 }
 
@@ -143,14 +161,17 @@ export async function openPostgresReader(options: PostgresOptions): Promise<Post
     await pool.end();
     throw error instanceof Fatal ? error : unavailable(error);
   }
-  const reads = new PostgresReads(pool);
+  const watch = openWatch(options, () => {});
+  const reads = new PostgresReads(watch.on(pool));
   return {
     load: (actor) => reads.load(actor),
     actors: (query) => reads.actors(query),
     journal: (actor, range) => reads.journal(actor, range),
     rows: (query) => reads.rows(query),
     counters: (prefix) => reads.counters(prefix),
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([pool.end(), watch.close()]);
+    },
   };
 }
 

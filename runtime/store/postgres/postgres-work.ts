@@ -1,11 +1,11 @@
 /** Effects and timers of this node in a store on PostgreSQL. */
-import type pg from 'pg';
 import { MAX_BACKOFF_MS } from '../../effects/backoff.ts';
 import type { Clock, EffectKey, Millis, StoredEffect, StoredTimer } from '../../ports.ts';
 import { EffectLeases } from './effect-leases.ts';
 import { encodeKey, endOfPrefix } from './key-bytes.ts';
 import { EFFECT_COLUMNS, type EffectRow, effectOf, PostgresReads } from './postgres-reads.ts';
 import type { Session } from './session.ts';
+import type { WatchedStatements } from './statement-watch.ts';
 import { effectKey } from './steps-as-arrays.ts';
 
 export class PostgresWork extends PostgresReads {
@@ -14,8 +14,13 @@ export class PostgresWork extends PostgresReads {
   protected readonly leases: EffectLeases;
 
   /** @param released called when effects can be leased that were not before */
-  constructor(pool: pg.Pool, session: Session, clock: Pick<Clock, 'elapsed'>, released: () => void) {
-    super(pool);
+  constructor(
+    statements: WatchedStatements,
+    session: Session,
+    clock: Pick<Clock, 'elapsed'>,
+    released: () => void,
+  ) {
+    super(statements);
     this.session = session;
     this.leases = new EffectLeases({ clock, released, release: (held) => this.#releaseAllBut(held) });
   }
@@ -26,7 +31,7 @@ export class PostgresWork extends PostgresReads {
 
   async #lease(now: Millis, limit: number, queueKey: string | undefined): Promise<readonly StoredEffect[]> {
     const inQueue = queueKey === undefined ? 'queue IS NULL' : 'queue = $4';
-    const rows = await this.read<EffectRow & { key: Buffer }>(
+    const rows = await this.write<EffectRow & { key: Buffer }>(
       queueKey === undefined ? 'lease' : 'lease-queue',
       `UPDATE effects SET lease = $1 WHERE key IN (
           SELECT key FROM effects WHERE owner = $1 AND ${inQueue} AND lease IS NULL AND due <= $2
@@ -40,7 +45,7 @@ export class PostgresWork extends PostgresReads {
   }
 
   async #releaseAllBut(held: readonly EffectKey[]): Promise<number> {
-    const rows = await this.read(
+    const rows = await this.write(
       'release-leases',
       'UPDATE effects SET lease = NULL WHERE lease = $1 AND key <> ALL ($2) RETURNING 1',
       [this.session.token, held.map(effectKey)],
@@ -49,7 +54,7 @@ export class PostgresWork extends PostgresReads {
   }
 
   async deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
-    await this.read(
+    await this.write(
       'defer',
       `UPDATE effects SET due = $2, failures = failures + 1, last_error = $3, lease = NULL
         WHERE key = $1 AND owner = $4`,
@@ -59,7 +64,7 @@ export class PostgresWork extends PostgresReads {
   }
 
   async settleEffects(keys: readonly EffectKey[]): Promise<void> {
-    await this.read('settle', 'DELETE FROM effects WHERE key = ANY($1) AND owner = $2', [
+    await this.write('settle', 'DELETE FROM effects WHERE key = ANY($1) AND owner = $2', [
       keys.map(effectKey),
       this.session.token,
     ]);
@@ -67,12 +72,12 @@ export class PostgresWork extends PostgresReads {
   }
 
   async rescheduleAfterClockRegression(now: Millis): Promise<void> {
-    await this.read(
+    await this.write(
       'hasten-new',
       'UPDATE effects SET due = $1 WHERE owner = $2 AND failures = 0 AND due > $1',
       [now, this.session.token],
     );
-    await this.read(
+    await this.write(
       'hasten-failed',
       'UPDATE effects SET due = $1 WHERE owner = $2 AND failures > 0 AND due > $1',
       [now + MAX_BACKOFF_MS, this.session.token],

@@ -67,6 +67,8 @@ export class Session {
   #steadySince: number;
   #cancel: () => void = () => {};
   #closed = false;
+  /** True after the answer of a take-over was lost. */
+  #mayHaveAdopted = false;
   #renewing: Promise<void> | undefined;
 
   private constructor(
@@ -202,7 +204,15 @@ export class Session {
 
   async #takeOver(): Promise<void> {
     const isSteady = this.#clock.elapsed() - this.#steadySince >= this.#options.leaseSeconds * 1000;
-    const taken = await this.#statements.takeOver(this.#token, isSteady, this.#options.node);
+    let taken: Awaited<ReturnType<SessionStatements['takeOver']>>;
+    try {
+      taken = await this.#statements.takeOver(this.#token, isSteady, this.#options.node);
+    } catch (error) {
+      this.#mayHaveAdopted = true;
+      throw error;
+    }
+    if (this.#mayHaveAdopted) this.#dependencies.adopted();
+    this.#mayHaveAdopted = false;
     if (taken === undefined || (taken.sessions_over === 0 && taken.effects_taken === 0)) return;
     this.#log.warn('The work of silent nodes was taken over.', {
       nodes: taken.sessions_over,
