@@ -166,6 +166,7 @@ export const serve: Serve = async (settings, log, options) => {
         webhooks: batch.webhooks.deliveries,
         mails: services.portal?.mails,
         portalWebhooks: services.portal?.operatorWebhooks,
+        portalKeys: services.portal?.operatorKeys,
         settings: batchListenSettings(settings, apiKey),
         clock,
         ids,

@@ -15,6 +15,7 @@ import type { TrustOptions } from '../shared/trust.ts';
 import type {
   IdempotentRequests,
   MarksSessions,
+  OperatorKeys,
   OperatorWebhooks,
   PortalGenerations,
   PortalService,
@@ -64,6 +65,7 @@ import { codesFrom, SigningCodes } from './signing/signing-codes.ts';
 import { SigningService } from './signing/signing-service.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
+import { OperatorKeyList } from './tenants/operator-keys.ts';
 import { UserSignIn } from './tenants/sign-in.ts';
 import { TenantDirectory } from './tenants/tenants.ts';
 import { UserDirectory } from './tenants/users.ts';
@@ -109,6 +111,7 @@ export interface PortalOptions {
 
 type PortalComponents = { readonly [Member in keyof PortalService]: Portal[Member] } & {
   readonly operatorWebhooks: OperatorWebhooks;
+  readonly operatorKeys: OperatorKeys;
   readonly outgoing: Outgoing;
   readonly sweeping: BlobSweeping;
   readonly singletons: Singletons;
@@ -137,6 +140,7 @@ export class Portal implements PortalService, HostedService {
   readonly users: UserDirectory;
   readonly signIn: UserSignIn;
   readonly operatorWebhooks: OperatorWebhooks;
+  readonly operatorKeys: OperatorKeys;
   readonly idempotency: IdempotentRequests;
   readonly #components: PortalComponents;
 
@@ -164,6 +168,7 @@ export class Portal implements PortalService, HostedService {
     this.users = made.users;
     this.signIn = made.signIn;
     this.operatorWebhooks = made.operatorWebhooks;
+    this.operatorKeys = made.operatorKeys;
     this.idempotency = made.idempotency;
   }
 
@@ -280,6 +285,7 @@ export class Portal implements PortalService, HostedService {
       documentOperations: new DocumentOperationService({ system, store, clock, ids }),
       users: new UserDirectory({ system, store, clock, ids }),
       operatorWebhooks: new OperatorDeliveries({ store, webhooks, administration }),
+      operatorKeys: new OperatorKeyList(administration),
       signIn: new UserSignIn({
         ...{ system, store, clock, ids, links },
         sessionLifetime: options.userSessionHours * 3_600_000,

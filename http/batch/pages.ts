@@ -155,8 +155,10 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     path: '/certificates',
     script: 'certificates',
     title: 'Certificates',
-    summary: 'The certificates that profiles sign with, and how long they are valid.',
-    description: 'The certificates of `GET /api/profiles` with the findings of `GET /api/ready`.',
+    summary:
+      'The certificates that profiles sign with, the keys of applications, and how long they are valid.',
+    description:
+      'The certificates of `GET /api/profiles` with the findings of `GET /api/ready`, and the keys of `GET /api/portal/keys`.',
     main: () => CERTIFICATES,
   },
 ];

@@ -6,7 +6,7 @@ import type { Operations } from '../../actors/batch/api/bulk.ts';
 import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchService } from '../../actors/batch/api/service.ts';
 import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
-import type { OperatorMails, OperatorWebhooks } from '../../actors/portal/api.ts';
+import type { OperatorKeys, OperatorMails, OperatorWebhooks } from '../../actors/portal/api.ts';
 import type { Clock, Ids, Log } from '../../runtime/index.ts';
 import { createAccessCheck } from '../core/access/access-check.ts';
 import { type Authenticator, createAuthenticator } from '../core/access/auth.ts';
@@ -36,6 +36,7 @@ import { batchConventions } from './conventions.ts';
 import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
 import { actorRoutes } from './inspection/actor-routes.ts';
+import { portalKeyRoutes } from './inspection/portal-keys.ts';
 import { runtimeRoutes } from './inspection/runtime-routes.ts';
 import { SharedAnswers } from './inspection/shared-answers.ts';
 import { jobRoutes } from './jobs.ts';
@@ -80,6 +81,8 @@ export interface BatchServerDependencies {
   readonly mails?: OperatorMails | undefined;
   /** Webhook deliveries of the portal in this process; without it `/api/webhooks/portal` does not exist. */
   readonly portalWebhooks?: OperatorWebhooks | undefined;
+  /** Keys of the portal's applications; without it `/api/portal/keys` does not exist. */
+  readonly portalKeys?: OperatorKeys | undefined;
   /** Resources shared by all listeners of a process. @default its own */
   readonly load?: LoadGuard;
   /** Other nodes of the service. @default none */
@@ -91,7 +94,15 @@ export interface BatchServerDependencies {
 export interface BatchRoutesDependencies
   extends Pick<
     BatchServerDependencies,
-    'service' | 'pages' | 'metrics' | 'inspection' | 'mails' | 'operations' | 'webhooks' | 'portalWebhooks'
+    | 'service'
+    | 'pages'
+    | 'metrics'
+    | 'inspection'
+    | 'mails'
+    | 'operations'
+    | 'webhooks'
+    | 'portalWebhooks'
+    | 'portalKeys'
   > {
   readonly settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey'>;
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>;
@@ -114,6 +125,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     operations,
     webhooks,
     portalWebhooks,
+    portalKeys,
   } = dependencies;
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events),
@@ -131,6 +143,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     ...(operations === undefined ? [] : operationRoutes(operations)),
     ...(webhooks === undefined ? [] : webhookRoutes(webhooks)),
     ...(portalWebhooks === undefined ? [] : portalWebhookRoutes(portalWebhooks)),
+    ...(portalKeys === undefined ? [] : portalKeyRoutes(portalKeys)),
     ...statisticsRoutes(service.profiles, service.statistics, service.jobs),
     ...pipelineRoutes(service.pipeline),
     ...actionRoutes(service.folders, service.retention),

@@ -5,7 +5,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HostReport } from '../actor-host.ts';
-import type { ActorStore, EffectKey, Millis, StoredActor, StoredEffect } from '../ports.ts';
+import type { ActorStore, EffectKey, Json, Millis, StoredActor, StoredEffect } from '../ports.ts';
 import { isEffectKey, isKey } from '../store/keys.ts';
 import { redactedText } from './redact.ts';
 import { STATE_INDEX_VIEW, STOPPED_VIEW } from './state-index.ts';
@@ -42,6 +42,11 @@ export interface ActorQuery {
   /** Only actors whose id begins with this text. */
   readonly idPrefix?: string | undefined;
   /**
+   * Only actors that have this text, without regard to case, in their id or in a member of their context that names
+   * them. One page reads at most `MAX_SEARCHED` actors.
+   */
+  readonly text?: string | undefined;
+  /**
    * Those whose history was longest without a line first, of `MAX_SORTED` that fit; such a list has one page.
    * @default in the order of their ids
    */
@@ -58,16 +63,22 @@ export interface ActorPage {
   readonly next: string | undefined;
   /** In a list of the oldest: false when more actors fit than are sorted. */
   readonly complete?: boolean;
+  /** In a search by text: actors that were read for this page. */
+  readonly examined?: number;
 }
 
 type PagedStore = Pick<ActorStore, 'load' | 'actors' | 'rows' | 'failedEffects' | 'journal'>;
 
 /** Maximum number of actors that are sorted by age: about a second on a store on disk. */
 export const MAX_SORTED = 20_000;
-/** Actors that are read at once while they are sorted. */
-const SORTED_AT_ONCE = 500;
+/** Maximum number of actors that a page of a search reads: a quarter of a second on a store on disk. */
+export const MAX_SEARCHED = 5000;
+/** Actors that are read at once while they are sorted or searched. */
+const READ_AT_ONCE = 500;
+/** Members of contexts that name an actor. */
+const NAMING_MEMBERS = ['name', 'fileName', 'externalId', 'identifier'];
 /** A page may be empty although more follow, so their number is limited, too. */
-const MAX_PAGES = 2 * (MAX_SORTED / SORTED_AT_ONCE);
+const MAX_PAGES = 2 * (MAX_SORTED / READ_AT_ONCE);
 
 /** Ids of a range of an index, in ascending order. */
 interface Found {
@@ -87,15 +98,19 @@ export async function actorPage(
   reports: () => Promise<readonly HostReport[]>,
   query: ActorQuery,
 ): Promise<ActorPage> {
-  const found = query.oldest ? await findOldest(store, query) : await findFitting(store, query);
-  const { actors, troubles, since, next, complete } = found;
+  const find = query.oldest ? findOldest : query.text === undefined ? findFitting : search;
+  const { actors, troubles, since, next, complete, examined } = await find(store, query);
   const depths = actors.length === 0 ? NO_DEPTHS : mailboxDepths(await reports());
   const items = actors.map((actor) => {
     const trouble = troubles?.get(actor.address.id);
     const summary = { ...summaryOf(actor, depths), trouble: trouble ? effectReport(trouble) : null };
     return since === undefined ? summary : { ...summary, since: since.get(actor) ?? null };
   });
-  return { items, next, ...(complete !== undefined && { complete }) };
+  return {
+    ...{ items, next },
+    ...(complete !== undefined && { complete }),
+    ...(find === search && { examined }),
+  };
 }
 
 interface Fitting extends Pick<Found, 'troubles'> {
@@ -104,6 +119,31 @@ interface Fitting extends Pick<Found, 'troubles'> {
   /** Times of the last lines of the histories. */
   readonly since?: ReadonlyMap<StoredActor, Millis | null>;
   readonly complete?: boolean;
+  /** Number of actors that were read. */
+  readonly examined: number;
+}
+
+/** Reads pages until enough actors have the text, or too many were read; the next page goes on there. */
+async function search(store: PagedStore, query: ActorQuery): Promise<Fitting> {
+  const found: StoredActor[] = [];
+  const troubles = new Map<string, StoredEffect>();
+  let after = query.after;
+  let examined = 0;
+  for (let pages = 0; pages < MAX_PAGES && examined < MAX_SEARCHED; pages += 1) {
+    const page = await findFitting(store, { ...query, after, limit: READ_AT_ONCE });
+    examined += page.examined;
+    for (const [id, trouble] of page.troubles ?? []) troubles.set(id, trouble);
+    found.push(...page.actors);
+    const last = found.at(query.limit - 1);
+    if (last !== undefined && (found.length > query.limit || page.next !== undefined)) {
+      const actors = found.slice(0, query.limit);
+      return { actors, troubles, next: writeCursor(last.address.id), examined };
+    }
+    after = page.next;
+    if (after === undefined) break;
+    await nextTurn();
+  }
+  return { actors: found, troubles, next: after, examined };
 }
 
 /** Reads all actors that fit in pages, and keeps those whose last line is oldest, at most two pages in memory. */
@@ -113,7 +153,7 @@ async function findOldest(store: PagedStore, query: ActorQuery): Promise<Fitting
   let after: string | undefined;
   let sorted = 0;
   for (let pages = 0; pages < MAX_PAGES && sorted < MAX_SORTED; pages += 1) {
-    const page = await findFitting(store, { ...query, after, limit: SORTED_AT_ONCE });
+    const page = await findFitting(store, { ...query, after, limit: READ_AT_ONCE });
     const dated = await Promise.all(
       page.actors.map(async (actor) => {
         const trouble = page.troubles?.get(actor.address.id);
@@ -135,6 +175,7 @@ async function findOldest(store: PagedStore, query: ActorQuery): Promise<Fitting
     since: new Map(kept.map(({ actor, at }) => [actor, at])),
     next: undefined,
     complete: after === undefined,
+    examined: sorted,
   };
 }
 
@@ -149,20 +190,31 @@ async function lastLineAt(
 }
 
 async function findFitting(store: PagedStore, query: ActorQuery): Promise<Fitting> {
-  const { state, stopped, idPrefix = '' } = query;
+  const { state, stopped, idPrefix = '', text } = query;
+  const wanted = text?.toLowerCase();
   const after = readCursor(query.after) ?? startOf(idPrefix);
   const { actors, troubles, last } = await find(store, query, after);
   const fitting = actors
     .filter((actor) => actor !== undefined)
     .filter((actor) => (state === undefined || actor.state === state) && (!stopped || actor.stopped))
-    .filter(({ address }) => address.id.startsWith(idPrefix));
+    .filter(({ address }) => address.id.startsWith(idPrefix))
+    .filter((actor) => wanted === undefined || hasText(actor, wanted));
   return {
     actors: fitting,
+    examined: actors.length,
     ...(troubles !== undefined && { troubles }),
     // Ids are in ascending order: after the first one beyond the prefix, none fits.
     next:
       last !== undefined && (last < idPrefix || last.startsWith(idPrefix)) ? writeCursor(last) : undefined,
   };
+}
+
+/** @param wanted in lower case */
+function hasText({ address, context }: StoredActor, wanted: string): boolean {
+  const names = typeof context === 'object' && context !== null && !Array.isArray(context) ? context : {};
+  return [address.id, ...NAMING_MEMBERS.map((member) => (names as { [member: string]: Json })[member])].some(
+    (value) => typeof value === 'string' && value.toLowerCase().includes(wanted),
+  );
 }
 
 /** The greatest id below all ids with this prefix, as far as ids exist; undefined for an empty prefix. */

@@ -69,6 +69,11 @@ test.serial('an operator goes from the kinds to a failed job, and sees the path 
   await page.getByLabel('Id begins with').fill('no such id');
   await page.keyboard.press('Enter');
   await page.getByText('No actor fits.').waitFor();
+  await page.getByLabel('Id begins with').fill('');
+  await page.getByLabel('Name or id contains').fill('BROKEN');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 actor on this page, 1 searched').waitFor();
+  await page.getByLabel('Name or id contains').fill('');
   await page.getByLabel('Id begins with').fill(jobId.slice(0, 8));
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: jobId }).click();

@@ -77,6 +77,7 @@ export async function startServer(
       | 'load'
       | 'mails'
       | 'portalWebhooks'
+      | 'portalKeys'
       | 'operations'
       | 'webhooks'
       | 'sessionKeys'
@@ -92,6 +93,7 @@ export async function startServer(
     inspection: memoryInspection(),
     mails: memoryMails(),
     portalWebhooks: memoryPortalWebhooks(),
+    portalKeys: { keys: async () => ({ items: [], complete: true }) },
     operations: new MemoryOperations(),
     webhooks: new MemoryWebhooks(),
     service,

@@ -16,6 +16,7 @@ ${tableOf('kinds', 'Kinds of actors', ['Kind', 'Actors', 'By state', 'Given up',
 <input type="hidden" name="kind">
 <label>State <select name="state"><option value="">any</option></select></label>
 <label>Id begins with <input name="id" type="search" autocomplete="off" maxlength="200"></label>
+<label>Name or id contains <input name="text" type="search" autocomplete="off" maxlength="200"></label>
 <fieldset><legend>Only</legend><label><input type="checkbox" name="stuck" value="true"> failing work</label>
 <label><input type="checkbox" name="stopped" value="true"> given up</label></fieldset>
 <label><input type="checkbox" name="oldest" value="true"> Oldest first</label>
@@ -87,9 +88,14 @@ ${tableOf('queues', 'Queues', ['Queue', 'State', 'Steps', 'Trouble'])}
 ${tableOf('portal-rows', 'Deliveries of an organization', ['Event', 'Document', 'Status', 'Attempts', 'Last answer', 'Created', 'Action'])}</section>`;
 }
 
-export const CERTIFICATES = html`<h1>Certificates</h1>
+export const CERTIFICATES = html`<h1>Certificates and keys</h1>
+<h2>Certificates</h2>
 <p class="quiet">Certificates that profiles sign with. Jobs of a profile whose certificate cannot sign fail with the reason; the others run.</p>
-${tableOf('rows', 'Certificates', ['Profile', 'State', 'Subject', 'Source', 'Valid until', 'Left'])}`;
+${tableOf('rows', 'Certificates', ['Profile', 'State', 'Subject', 'Source', 'Valid until', 'Left'])}
+<section id="keys-section" hidden aria-labelledby="keys-title"><h2 id="keys-title">Keys of applications</h2>
+<p class="quiet">Keys of the portal's applications, those that expire first at the top. An administrator of the organization makes and revokes them.</p>
+<p id="keys-total" role="status"></p>
+${tableOf('keys', 'Keys of applications', ['Application', 'Organization', 'Key', 'State', 'Expires', 'Last used', 'Created'])}</section>`;
 
 export const FAILURES = html`<h1>Failures</h1>
 <p id="total" role="status"></p>

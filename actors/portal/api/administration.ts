@@ -81,3 +81,22 @@ export interface PortalAdministration {
   /** Adds a line to the journal, for actions that change nothing stored. */
   record(organization: OrganizationId, note: string, by: string): Promise<void>;
 }
+
+/** A key of an application, without its secret and its first characters. */
+export interface OperatorKey
+  extends Pick<
+    ApplicationView['secrets'][number],
+    'id' | 'createdAt' | 'lastUsedAt' | 'expiresAt' | 'expiry'
+  > {
+  readonly organization: string;
+  readonly application: string;
+  readonly role: ApplicationRole;
+  /** True when scopes or folders limit it. */
+  readonly limited: boolean;
+}
+
+/** For operators: keys of all applications. */
+export interface OperatorKeys {
+  /** Those that expire first come first; `complete`: false when not all organizations or keys are listed. */
+  keys(): Promise<{ readonly items: readonly OperatorKey[]; readonly complete: boolean }>;
+}

@@ -45,6 +45,12 @@ const actorQuery = z.object({
     .transform((limit) => Math.min(limit, MAX_PAGE_SIZE))
     .default(50),
   version: sharedVersion,
+  text: once
+    .max(200)
+    .optional()
+    .describe(
+      'Only actors that have this text in their id, name, file name or external id, without regard to case. A page reads at most 5,000 actors (`examined`) and may be empty although `next` leads on.',
+    ),
 });
 
 const sharedQuery = z.object({ version: sharedVersion });
@@ -98,6 +104,7 @@ const pageShape = z
       .boolean()
       .optional()
       .describe('With `oldest` only: false when more actors match than are sorted.'),
+    examined: z.int().optional().describe('With `text` only: actors that were read for this page.'),
   })
   .meta({ id: 'ActorPage' });
 
@@ -196,7 +203,7 @@ export function actorRoutes(inspection: ActorInspection, shared: SharedAnswers):
       async handle({ query }) {
         const { kind, id, version, ...rest } = query;
         if (kind === undefined) {
-          checkKindsOnly({ ...rest, id });
+          checkKindsOnly(query);
           return shared.answer(version, ['actors'], async () => ({ kinds: await inspection.kinds() }));
         }
         checkState(rest.state, inspection.states(kind));
@@ -204,8 +211,12 @@ export function actorRoutes(inspection: ActorInspection, shared: SharedAnswers):
           const page = await inspection.list({ kind, idPrefix: id, ...rest });
           if (page === undefined)
             throw new Refusal('actor.not-found', `There are no actors of kind ${kind}.`);
-          const { items, next = null, complete } = page;
-          return { items: items.map(summaryBody), next, ...(complete !== undefined && { complete }) };
+          const { items, next = null, complete, examined } = page;
+          return {
+            ...{ items: items.map(summaryBody), next },
+            ...(complete !== undefined && { complete }),
+            ...(examined !== undefined && { examined }),
+          };
         });
       },
     }),
@@ -347,13 +358,10 @@ function checkState(state: string | undefined, known: readonly string[] | undefi
 }
 
 /** Listing all kinds would suggest that nothing else matches the filter. */
-function checkKindsOnly(
-  query: Pick<z.infer<typeof actorQuery>, 'state' | 'stuck' | 'stopped' | 'after' | 'id' | 'oldest'>,
-): void {
-  const { state, stuck, stopped, after, id, oldest } = query;
-  if (state === undefined && !stuck && !stopped && !oldest && after === undefined && id === undefined) return;
+function checkKindsOnly({ limit: _, kind: _1, version: _2, ...filters }: z.infer<typeof actorQuery>): void {
+  if (Object.values(filters).every((value) => value === undefined || value === false)) return;
   throw new Refusal('validation.filter-invalid', 'Actors are filtered within one kind: kind is missing.', {
-    errors: { kind: ['must be given with state, stuck, stopped, oldest, id or after'] },
+    errors: { kind: ['must be given with state, stuck, stopped, oldest, id, after or text'] },
   });
 }
 

@@ -174,6 +174,25 @@ test('the oldest of more actors than are read at once is found, wherever its id 
   }
 });
 
+test('a text finds actors by parts of their ids and names, on further pages, and says how many were read', async (t) => {
+  const { runtime, make } = world();
+  const { inspector, system } = runtime;
+  await Promise.all(Array.from({ length: 600 }, (_, n) => make(`d${String(n).padStart(3, '0')}`)));
+  const named = { house: 'h', combination: 'front', apiToken: 'front' };
+  await system.create({ kind: 'door', id: 'e1' }, { ...named, name: 'The Front Door' });
+  await system.create({ kind: 'door', id: 'e2' }, named);
+  const find = async (text: string, limit = 9, after?: string) => {
+    const page = await inspector.list({ kind: 'door', text, limit, after });
+    return { ids: page?.items.map(({ id }) => id), examined: page?.examined, next: page?.next };
+  };
+  t.deepEqual(await find('FRONT'), { ids: ['e1'], examined: 602, next: undefined });
+  t.deepEqual(await find('none of them'), { ids: [], examined: 602, next: undefined });
+  const first = await find('99', 2);
+  t.deepEqual(first.ids, ['d099', 'd199']);
+  t.deepEqual((await find('99', 9, first.next)).ids, ['d299', 'd399', 'd499', 'd599']);
+  t.is((await inspector.list({ kind: 'door', limit: 1 }))?.examined, undefined);
+});
+
 test('cursors and states that nobody gave are no failure, in either store', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-inspect-'));
   const lmdb = openLmdbStore({ folder });

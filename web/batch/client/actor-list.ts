@@ -39,6 +39,8 @@ interface ActorPage {
   readonly next: string | null;
   /** In a list of the oldest: false when more actors match than the service sorts. */
   readonly complete?: boolean;
+  /** In a search by text: actors that the service read for this page. */
+  readonly examined?: number;
 }
 
 /** Kind of the documents page, where it is given. */
@@ -74,7 +76,7 @@ export function startActorList(refresh: () => void): void {
   });
 }
 
-/** Resolves with false for a list of the oldest: sorting reads many actors, so only the user refreshes it. */
+/** Resolves with false for a list of the oldest and for a search: they read many actors, so only the user refreshes them. */
 export async function refreshActorList(): Promise<boolean> {
   const { kinds } = await getShared<{ readonly kinds: readonly Kind[] }>('/api/actors');
   const kind = new FormData(form()).get('kind')?.toString() ?? '';
@@ -101,13 +103,14 @@ export async function refreshActorList(): Promise<boolean> {
   next = page.next;
   requireElement('#first', HTMLButtonElement).disabled = after === '';
   requireElement('#next', HTMLButtonElement).disabled = next === null;
+  const searched = page.examined === undefined ? '' : `, ${page.examined} searched`;
   const more =
     next === null ? (page.complete === false ? ', of the first 20,000 that match' : '') : ', more follow';
   requireElement('#total').textContent =
-    `${page.items.length} ${page.items.length === 1 ? 'actor' : 'actors'} on this page${more}`;
+    `${page.items.length} ${page.items.length === 1 ? 'actor' : 'actors'} on this page${searched}${more}`;
   const rows = page.items.map(actorRow);
   refill(requireElement('#rows'), ...(rows.length > 0 ? rows : [emptyRow(5, 'No actor fits.')]));
-  return query.get('oldest') !== 'true';
+  return query.get('oldest') !== 'true' && !query.has('text');
 }
 
 /** Offers the states of the kind once, and selects the one of the address. */

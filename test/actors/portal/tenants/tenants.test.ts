@@ -1,4 +1,5 @@
 import test from 'ava';
+import { OperatorKeyList } from '../../../../actors/portal/tenants/operator-keys.ts';
 import { bootstrapTenants } from '../../../../actors/portal/tenants-bootstrap.ts';
 import { type Room, room } from '../uploads/upload-harness.ts';
 
@@ -34,6 +35,23 @@ test('a key names its application and organization, whole and exact', async (t) 
     ];
     for (const other of wrong) t.is(await it.tenants.identify(other), undefined, other.slice(0, 40));
   }
+});
+
+test('operators see the keys of all organizations, those that expire first, without anything of the secrets', async (t) => {
+  const it = room(t);
+  const [one, two] = [await application(it, 'One'), await application(it, 'Two')];
+  const soon = it.clock.now() + 3_600_000;
+  await it.administration.createSecret(one.organization, one.id);
+  const { id, key } = await it.administration.createSecret(two.organization, two.id, { expiresAt: soon });
+  const { items, complete } = await new OperatorKeyList(it.administration).keys();
+  t.true(complete);
+  t.is(items.length, 2);
+  t.like(items[0], {
+    ...{ id, organization: 'Two Org', application: 'Two', expiresAt: soon, expiry: 'soon' },
+    ...{ lastUsedAt: null, limited: false },
+  });
+  t.like(items[1], { organization: 'One Org', expiry: 'never' });
+  t.false(JSON.stringify(items).includes((key.split('|')[1] ?? '').slice(0, 8)));
 });
 
 test('secrets are stored as digests only', async (t) => {
