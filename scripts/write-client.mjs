@@ -41,6 +41,7 @@ function typesOf({ paths, components }, name) {
       lines.push(`    readonly query: ${parametersOf(operation, 'query')};`);
       lines.push(`    readonly body: ${bodyOf(operation)};`);
       lines.push(`    readonly answer: ${answerOf(operation)};`);
+      lines.push(`    readonly code: ${codesOf(operation, components)};`);
       lines.push('  };');
     }
   }
@@ -59,15 +60,31 @@ function parametersOf({ parameters = [] }, place) {
 
 function bodyOf({ requestBody }) {
   const content = requestBody?.content ?? {};
-  if (content['application/json'] !== undefined) return typeOf(content['application/json'].schema);
-  return Object.keys(content).length > 0 ? 'FormData' : 'undefined';
+  const json = content['application/json'];
+  if (json === undefined) return Object.keys(content).length > 0 ? 'FormData' : 'undefined';
+  return requestBody.required ? typeOf(json.schema) : `${typeOf(json.schema)} | undefined`;
 }
 
+/** `never` for files. */
 function answerOf({ responses }) {
-  const types = ['200', '202']
-    .map((status) => responses[status]?.content?.['application/json']?.schema)
-    .filter((schema) => schema !== undefined);
-  return types.length === 0 ? 'undefined' : types.map(typeOf).join(' | ');
+  const contents = ['200', '202']
+    .map((status) => responses[status]?.content)
+    .filter((content) => content !== undefined);
+  const types = contents.flatMap((content) => content['application/json']?.schema ?? []).map(typeOf);
+  if (types.length > 0) return types.join(' | ');
+  return contents.length > 0 ? 'never' : 'undefined';
+}
+
+/** Codes of all refusals; of those without a code in the body, none. */
+function codesOf({ responses }, { responses: shared }) {
+  const codes = Object.values(responses)
+    .map(({ $ref }, index) =>
+      $ref === undefined ? Object.values(responses)[index] : shared[$ref.slice($ref.lastIndexOf('/') + 1)],
+    )
+    .flatMap(({ content = {} }) => Object.values(content))
+    .flatMap(({ schema = {} }) => schema.properties?.code?.enum ?? schema.properties?.code?.const ?? []);
+  const found = [...new Set(codes)].sort();
+  return found.length === 0 ? 'never' : found.map((code) => JSON.stringify(code)).join(' | ');
 }
 
 function typeOf(schema) {

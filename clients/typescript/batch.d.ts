@@ -43,6 +43,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: FormData;
     readonly answer: undefined;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Ends the session, makes the browser forget it and goes to the login page. */
   readonly "POST /api/auth/logout": {
@@ -50,13 +51,15 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "auth.cross-origin" | "host.not-allowed" | "internal" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Metrics in the text format of Prometheus. */
   readonly "GET /api/metrics": {
     readonly params: {  };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
   };
   /** Takes one file and queues it for signing. */
   readonly "POST /api/files": {
@@ -64,13 +67,15 @@ export interface BatchOperations {
     readonly query: { readonly "wait"?: number; readonly "format"?: string; readonly "profile"?: string; readonly "operation"?: string };
     readonly body: FormData;
     readonly answer: JobWithHistory | UploadAccepted;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "idempotency.mismatch" | "internal" | "job.already-processing" | "job.path-too-long" | "profile.not-found" | "rate-limited" | "service.busy" | "storage.full" | "upload.empty" | "upload.format-unsupported" | "upload.invalid-name" | "upload.too-large" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Validates the signatures of a file and answers with the report of ETSI TS 119 102-2. */
   readonly "POST /api/validate": {
     readonly params: {  };
     readonly query: {  };
     readonly body: FormData;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.path-too-long" | "rate-limited" | "service.busy" | "storage.full" | "upload.empty" | "upload.format-unsupported" | "upload.invalid-name" | "upload.too-large" | "validation.body-invalid";
   };
   /** Lists jobs, newest first. */
   readonly "GET /api/jobs": {
@@ -78,6 +83,7 @@ export interface BatchOperations {
     readonly query: { readonly "status"?: readonly ("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled")[]; readonly "profile"?: string; readonly "format"?: readonly ("Pades" | "Cades" | "Xades")[]; readonly "source"?: readonly ("Watcher" | "Upload" | "Retry")[]; readonly "folder"?: string; readonly "fileName"?: string; readonly "createdFrom"?: string; readonly "createdTo"?: string; readonly "parentJobId"?: string; readonly "page"?: number; readonly "pageSize"?: number };
     readonly body: undefined;
     readonly answer: JobList;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Forgets finished jobs with their history; their files stay. */
   readonly "DELETE /api/jobs": {
@@ -85,6 +91,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: { readonly "deleted": number; readonly "skipped": number; readonly "message": string };
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Shows one job with its history. */
   readonly "GET /api/jobs/{id}": {
@@ -92,20 +99,23 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: JobWithHistory;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid";
   };
   /** Sends the signed file, whole or one range of it. */
   readonly "GET /api/jobs/{id}/output": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.not-found" | "job.output-gone" | "job.output-unavailable" | "range.not-satisfiable" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid";
   };
   /** Cancels a job that is queued or waits for its signer. */
   readonly "POST /api/jobs/{id}/cancel": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "reason"?: (string) | (null) };
+    readonly body: { readonly "reason"?: (string) | (null) } | undefined;
     readonly answer: Cancellation;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.not-found" | "job.not-queued" | "job.race-lost" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
   };
   /** Makes a new job of a failed one. */
   readonly "POST /api/jobs/{id}/retry": {
@@ -113,20 +123,23 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Retry;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.already-processing" | "job.input-missing" | "job.not-failed" | "job.not-found" | "profile.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Retries failed jobs, oldest first, or counts them; a job whose retry exists is left to that. */
   readonly "POST /api/jobs/retry": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: ("Failed") | (null) };
+    readonly body: { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: ("Failed") | (null) } | undefined;
     readonly answer: { readonly "matched": number; readonly "created": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "newJobId": (string) | (null); readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Cancels queued and waiting jobs, oldest first, or counts them. */
   readonly "POST /api/jobs/cancel": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: (("Queued" | "AwaitingSigner") | (readonly ("Queued" | "AwaitingSigner")[])) | (null); readonly "reason"?: (string) | (null) };
+    readonly body: { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: (("Queued" | "AwaitingSigner") | (readonly ("Queued" | "AwaitingSigner")[])) | (null); readonly "reason"?: (string) | (null) } | undefined;
     readonly answer: { readonly "matched": number; readonly "canceled": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
   };
   /** Retries, cancels or clears every job that matches a filter, or counts them. */
   readonly "POST /api/operations": {
@@ -134,6 +147,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: { readonly "action": "retry" | "cancel" | "clear"; readonly "filter"?: { readonly "status"?: (("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled") | (readonly ("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled")[])) | (null); readonly "profile"?: (string) | (null); readonly "format"?: (("Pades" | "Cades" | "Xades") | (readonly ("Pades" | "Cades" | "Xades")[])) | (null); readonly "source"?: (("Watcher" | "Upload" | "Retry") | (readonly ("Watcher" | "Upload" | "Retry")[])) | (null); readonly "folder"?: (string) | (null); readonly "fileName"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "parentJobId"?: (string) | (null); readonly "createdFrom"?: (string) | (null); readonly "createdTo"?: (string) | (null) }; readonly "reason"?: (string) | (null); readonly "dryRun"?: boolean };
     readonly answer: OperationCount | Operation;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "operation.limit-reached" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
   };
   /** Lists large operations, newest first. */
   readonly "GET /api/operations": {
@@ -141,6 +155,7 @@ export interface BatchOperations {
     readonly query: { readonly "page"?: number; readonly "pageSize"?: number };
     readonly body: undefined;
     readonly answer: OperationList;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Shows one large operation and its progress. */
   readonly "GET /api/operations/{id}": {
@@ -148,6 +163,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Operation;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "operation.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid";
   };
   /** Ends a large operation after the batch under way. */
   readonly "POST /api/operations/{id}/cancel": {
@@ -155,6 +171,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Operation;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "operation.not-found" | "operation.not-running" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Lists calls of webhooks for the ends of jobs, newest first. */
   readonly "GET /api/webhooks/deliveries": {
@@ -162,6 +179,7 @@ export interface BatchOperations {
     readonly query: { readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "page"?: number; readonly "pageSize"?: number };
     readonly body: undefined;
     readonly answer: WebhookDeliveryList;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Sends a delivery again. */
   readonly "POST /api/webhooks/deliveries/{id}/resend": {
@@ -169,13 +187,15 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: WebhookDelivery;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "webhook.delivery-not-found";
   };
   /** Sends deliveries of a range of time again. */
   readonly "POST /api/webhooks/replay": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "from"?: (string) | (null); readonly "to"?: (string) | (null); readonly "failedOnly"?: boolean };
+    readonly body: { readonly "from"?: (string) | (null); readonly "to"?: (string) | (null); readonly "failedOnly"?: boolean } | undefined;
     readonly answer: WebhookReplay;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Lists the portal's organizations with webhook deliveries, those with most failures first. */
   readonly "GET /api/webhooks/portal": {
@@ -183,6 +203,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: PortalWebhookOrganizations;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
   };
   /** Lists the webhook deliveries of an organization, newest first. */
   readonly "GET /api/webhooks/portal/{organizationId}/deliveries": {
@@ -190,6 +211,7 @@ export interface BatchOperations {
     readonly query: { readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "page"?: number; readonly "pageSize"?: number };
     readonly body: undefined;
     readonly answer: PortalWebhookDeliveryList;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid" | "webhook.delivery-not-found";
   };
   /** Sends a delivery of an organization again. */
   readonly "POST /api/webhooks/portal/{organizationId}/deliveries/{id}/resend": {
@@ -197,6 +219,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: { readonly "id": string };
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "webhook.delivery-not-found";
   };
   /** Lists the signing profiles an upload may name. */
   readonly "GET /api/profiles": {
@@ -204,6 +227,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: { readonly "profiles": readonly ({ readonly "name": string; readonly "format": ("Pades" | "Cades" | "Xades") | (null); readonly "method": "Local" | "RemoteSigner"; readonly "verify": boolean; readonly "encrypt": boolean; readonly "validateCertificate": boolean; readonly "certificate": ({ readonly "source": string; readonly "subject": string; readonly "thumbprint": string; readonly "notAfter": string }) | (null); readonly "default": boolean })[] };
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
   };
   /** Says how many jobs ended within a window up to now, and how long their stages took. */
   readonly "GET /api/statistics": {
@@ -211,6 +235,7 @@ export interface BatchOperations {
     readonly query: { readonly "window"?: string };
     readonly body: undefined;
     readonly answer: { readonly "since": string; readonly "completed": number; readonly "failed": number; readonly "canceled": number; readonly "encrypted": number; readonly "perStage": { readonly "queueWait": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "sign": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "verify": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "output": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null } }; readonly "perMethod": { readonly "Local": number; readonly "RemoteSigner": number }; readonly "throughputPerMinute": number; readonly "lifetimePerMinute": number };
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Counts the jobs that ended in equal intervals of a window up to now, oldest first. */
   readonly "GET /api/statistics/series": {
@@ -218,6 +243,7 @@ export interface BatchOperations {
     readonly query: { readonly "window"?: string; readonly "intervals"?: number };
     readonly body: undefined;
     readonly answer: StatisticsSeries;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Groups the failed jobs by error code, with what to do. */
   readonly "GET /api/failures": {
@@ -225,6 +251,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Failures;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
   };
   /** Says whether the pipeline is paused and what is in flight. */
   readonly "GET /api/pipeline/state": {
@@ -232,20 +259,23 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: PipelineState;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
   };
   /** Claims no more jobs; those in flight finish. Lasts over restarts. */
   readonly "POST /api/pipeline/pause": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "reason"?: (string) | (null) };
+    readonly body: { readonly "reason"?: (string) | (null) } | undefined;
     readonly answer: PipelineState;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
   };
   /** Claims jobs again. */
   readonly "POST /api/pipeline/resume": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "reason"?: (string) | (null) };
+    readonly body: { readonly "reason"?: (string) | (null) } | undefined;
     readonly answer: PipelineState;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
   };
   /** Shows every input folder and its watcher. */
   readonly "GET /api/folders": {
@@ -253,6 +283,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Folders;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
   };
   /** Queues every file of one or all input folders that no active job has. */
   readonly "POST /api/rescan": {
@@ -260,6 +291,7 @@ export interface BatchOperations {
     readonly query: { readonly "folder"?: string };
     readonly body: undefined;
     readonly answer: Rescan;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "folder.not-found" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Removes finished jobs that are older than the configured age. */
   readonly "POST /api/cleanup": {
@@ -267,6 +299,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Cleanup;
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Lists system events, newest first. */
   readonly "GET /api/events": {
@@ -274,6 +307,7 @@ export interface BatchOperations {
     readonly query: { readonly "kind"?: readonly ("PipelinePaused" | "PipelineResumed" | "RescanCompleted" | "JobsCleared" | "WatcherStopped" | "InputDiverged" | "JobFailed" | "RecoverySwept" | "ActorRestarted" | "LoggedIn" | "LoggedOut" | "NodeDraining" | "OperationEnded" | "WebhookFailed" | "InputNotRemoved" | "RemoteCancelFailed")[]; readonly "page"?: number; readonly "pageSize"?: number };
     readonly body: undefined;
     readonly answer: EventList;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Lists the kinds of actors with their counts, or the actors of one kind. */
   readonly "GET /api/actors": {
@@ -281,6 +315,7 @@ export interface BatchOperations {
     readonly query: { readonly "kind"?: string; readonly "state"?: string; readonly "stuck"?: "true" | "false"; readonly "stopped"?: "true" | "false"; readonly "id"?: string; readonly "after"?: string; readonly "oldest"?: "true" | "false"; readonly "limit"?: number; readonly "version"?: string; readonly "text"?: string };
     readonly body: undefined;
     readonly answer: ActorPage;
+    readonly code: "actor.not-found" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Shows a kind of actors: the states of its machine and the transitions between them. */
   readonly "GET /api/actor-kinds/{kind}": {
@@ -288,6 +323,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: ActorChart;
+    readonly code: "actor.not-found" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid";
   };
   /** Shows one actor: state, history, what it waits for and what it would take. */
   readonly "GET /api/actors/{kind}/{id}": {
@@ -295,13 +331,15 @@ export interface BatchOperations {
     readonly query: { readonly "version"?: string };
     readonly body: undefined;
     readonly answer: Actor;
+    readonly code: "actor.not-found" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Lets an actor that was given up go on from its last committed state, or runs again what is set aside. */
   readonly "POST /api/actors/{kind}/{id}/restart": {
     readonly params: { readonly "kind": string; readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "reason"?: (string) | (null) };
+    readonly body: { readonly "reason"?: (string) | (null) } | undefined;
     readonly answer: { readonly "kind": string; readonly "id": string; readonly "restarted": true };
+    readonly code: "actor.not-found" | "actor.not-stopped" | "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
   };
   /** Answers when something has changed, or after `wait` seconds. Pages refresh by it. */
   readonly "GET /api/changes": {
@@ -309,6 +347,7 @@ export interface BatchOperations {
     readonly query: { readonly "after"?: string; readonly "wait"?: number; readonly "every"?: number };
     readonly body: undefined;
     readonly answer: Changes;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Shows how threads, pool and store are doing. */
   readonly "GET /api/runtime": {
@@ -316,6 +355,7 @@ export interface BatchOperations {
     readonly query: { readonly "version"?: string };
     readonly body: undefined;
     readonly answer: Runtime;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Asks a node to finish its work and end; the others go on. */
   readonly "POST /api/runtime/nodes/{id}/drain": {
@@ -323,6 +363,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: { readonly "name": string; readonly "draining": true };
+    readonly code: "actor.not-found" | "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "node.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Lists the e-mails of the portal, newest first. */
   readonly "GET /api/mails": {
@@ -330,6 +371,7 @@ export interface BatchOperations {
     readonly query: { readonly "status"?: "Queued" | "Waiting" | "Sent" | "Failed"; readonly "search"?: string; readonly "page"?: number; readonly "pageSize"?: number };
     readonly body: undefined;
     readonly answer: MailList;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Tells what became of an e-mail, with its last tries. */
   readonly "GET /api/mails/{id}": {
@@ -337,20 +379,23 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: MailWithTries;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "mail.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid";
   };
   /** Shows an e-mail as it was written: its headers and its text. */
   readonly "GET /api/mails/{id}/text": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "mail.not-found" | "mail.text-unavailable" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid";
   };
   /** Shows an e-mail as its recipient sees it. */
   readonly "GET /api/mails/{id}/html": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "mail.not-found" | "mail.text-unavailable" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid";
   };
   /** Sends an e-mail that waits or failed now. */
   readonly "POST /api/mails/{id}/resend": {
@@ -358,6 +403,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: { readonly "id": string };
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "mail.already-sent" | "mail.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Says that the process is up. */
   readonly "GET /api/health": {
@@ -365,6 +411,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Health;
+    readonly code: "host.not-allowed" | "internal" | "service.busy" | "validation.body-invalid";
   };
   /** Says who is asking, and by which scheme. */
   readonly "GET /api/whoami": {
@@ -372,6 +419,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Identity;
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
   };
   /** Says whether work can be done, and what stands in its way. */
   readonly "GET /api/ready": {
@@ -379,5 +427,6 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Readiness;
+    readonly code: "host.not-allowed" | "internal" | "service.busy" | "validation.body-invalid";
   };
 }

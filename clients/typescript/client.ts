@@ -8,8 +8,13 @@ export interface OperationTypes {
   readonly params: object;
   readonly query: object;
   readonly body: unknown;
+  /** `never` for files and XML, which `response` gives. */
   readonly answer: unknown;
+  /** Codes of its refusals. */
+  readonly code: string;
 }
+
+type Table<Operations> = { readonly [Name in keyof Operations]: OperationTypes };
 
 export interface ClientOptions {
   /** Address of the service, such as `http://127.0.0.1:8090`. */
@@ -18,93 +23,181 @@ export interface ClientOptions {
   readonly key?: string;
   /** Header of the key. @default X-Api-Key */
   readonly keyHeader?: string;
+  /** Number of further tries of calls that may be repeated: GET, PUT, DELETE, and those with an idempotency key. @default 2 */
+  readonly retries?: number;
   /** @default the global `fetch` */
   readonly fetch?: typeof fetch;
 }
 
-/** Values of one call. */
-export interface CallOptions<Operation extends OperationTypes> {
-  /** Values of `{name}` in the path. */
-  readonly params?: Operation['params'];
+/** Values of one call. `params`: values of `{name}` in the path. */
+export type CallOptions<Operation extends OperationTypes> = {
   readonly query?: Operation['query'];
-  readonly body?: Operation['body'];
   readonly headers?: { readonly [name: string]: string };
+  /** Ends the call, also between two tries. */
   readonly signal?: AbortSignal;
-}
+} & (object extends Operation['params']
+  ? { readonly params?: Operation['params'] }
+  : { readonly params: Operation['params'] }) &
+  (undefined extends Operation['body']
+    ? { readonly body?: Operation['body'] }
+    : { readonly body: Operation['body'] });
+
+/** The options, which may be left out when no member of them is required. */
+type Options<Operation extends OperationTypes> =
+  object extends CallOptions<Operation>
+    ? [options?: CallOptions<Operation>]
+    : [options: CallOptions<Operation>];
 
 /** A refusal of the service. */
 export class ApiError extends Error {
+  override readonly name = 'ApiError';
   readonly status: number;
   /** Reason for programs; empty when the answer has none. */
   readonly code: string;
+  /** The request in the logs of the service; empty when the answer names none. */
+  readonly requestId: string;
   /** The body as sent, at most 10,000 characters. */
   readonly body: string;
 
-  constructor(status: number, body: string) {
+  constructor(status: number, body: string, requestId = '') {
     const { code, message } = refusalIn(body);
     super(message === '' ? `HTTP status ${status}` : message);
-    this.name = 'ApiError';
     this.status = status;
     this.code = code;
+    this.requestId = requestId;
     this.body = body.slice(0, 10_000);
   }
 }
 
 function refusalIn(body: string): { readonly code: string; readonly message: string } {
   try {
-    const { code = '', message, detail = '' } = JSON.parse(body);
-    return { code: String(code), message: String(message ?? detail) };
+    const { code = '', message, detail, title = '' } = JSON.parse(body);
+    return { code: String(code), message: String(message ?? detail ?? title) };
   } catch {
     return { code: '', message: '' };
   }
 }
 
+/** Methods that may be repeated. Source: RFC 9110 §9.2.2. */
+const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE']);
+
+/** Answers after which a call is repeated: too many requests, and services or proxies that are busy or gone. */
+const TRANSIENT = new Set([429, 502, 503, 504]);
+
+/** Longest wait between two tries, milliseconds. */
+const MAX_WAIT = 30_000;
+
 /** Operations of one service, by method and path. */
-export class Client<Operations extends { readonly [Name in keyof Operations]: OperationTypes }> {
+export class Client<Operations extends Table<Operations>> {
   readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {
     this.#options = options;
   }
 
-  /** The JSON of the answer; undefined when it is empty. Rejects with `ApiError`. */
+  /** The JSON of the answer; undefined when it is empty. Rejects with `ApiError`, and with the error of `fetch`. */
   async call<Name extends keyof Operations & string>(
     operation: Name,
-    options: CallOptions<Operations[Name]> = {},
+    ...options: Options<Operations[Name]>
   ): Promise<Operations[Name]['answer']> {
-    const text = await (await this.response(operation, options)).text();
+    const answer = await this.response(operation, ...options);
+    const type = answer.headers.get('content-type') ?? '';
+    if (type !== '' && !/json/.test(type)) {
+      await answer.body?.cancel();
+      throw new TypeError(`${operation} answers ${type}: read it from response().`);
+    }
+    const text = await answer.text();
     return text === '' ? undefined : JSON.parse(text);
   }
 
-  /** The answer with its stream (`body`), for files. Rejects with `ApiError`. */
+  /** The answer with its stream (`body`), for files. Rejects like `call`. */
   async response<Name extends keyof Operations & string>(
     operation: Name,
-    { params = {}, query = {}, body, headers = {}, signal }: CallOptions<Operations[Name]> = {},
+    ...[options]: Options<Operations[Name]>
   ): Promise<Response> {
-    const { url, key, keyHeader = 'X-Api-Key', fetch: send = fetch } = this.#options;
+    const { retries = 2, fetch: send = fetch } = this.#options;
+    const {
+      params = {},
+      query = {},
+      body,
+      headers = {},
+      signal,
+    }: CallOptions<OperationTypes> = options ?? {};
     const [method = 'GET', path = ''] = operation.split(' ');
-    const values = new Map<string, unknown>(Object.entries(params));
-    const address = new URL(
-      path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values.get(name) ?? ''))),
-      url,
-    );
-    for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined && value !== null) address.searchParams.set(name, String(value));
-    }
-    const isJson = body !== undefined && !(body instanceof FormData);
-    const answer = await send(address, {
+    const request: RequestInit = {
       method,
-      headers: {
-        ...(key !== undefined && { [keyHeader]: key }),
-        ...(isJson && { 'content-type': 'application/json' }),
-        ...headers,
-      },
+      headers: this.#headers(body, headers),
       ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
       ...(signal !== undefined && { signal }),
-    });
-    if (!answer.ok) throw new ApiError(answer.status, await answer.text());
-    return answer;
+    };
+    const address = addressOf(this.#options.url, path, params, query);
+    const isRepeatable =
+      IDEMPOTENT.has(method) || Object.keys(headers).some((name) => /^idempotency-key$/i.test(name));
+    for (let left = isRepeatable ? retries : 0; ; left -= 1) {
+      const answer = await send(address, request).catch((error: unknown) => {
+        if (left <= 0 || signal?.aborted === true) throw error;
+        return undefined;
+      });
+      if (answer?.ok === true) return answer;
+      if (answer !== undefined && (left <= 0 || !TRANSIENT.has(answer.status))) {
+        throw new ApiError(answer.status, await answer.text(), answer.headers.get('x-request-id') ?? '');
+      }
+      await answer?.body?.cancel();
+      await wait(delayOf(answer, retries - left), signal);
+    }
   }
+
+  /** True when the service has refused, with one of these codes or, without codes, with any. */
+  isRefusal(error: unknown, ...codes: readonly Operations[keyof Operations]['code'][]): error is ApiError {
+    return error instanceof ApiError && (codes.length === 0 || codes.some((code) => code === error.code));
+  }
+
+  #headers(body: unknown, more: { readonly [name: string]: string }): { readonly [name: string]: string } {
+    const { key, keyHeader = 'X-Api-Key' } = this.#options;
+    const isJson = body !== undefined && !(body instanceof FormData);
+    return {
+      ...(key !== undefined && { [keyHeader]: key }),
+      ...(isJson && { 'content-type': 'application/json' }),
+      ...more,
+    };
+  }
+}
+
+function addressOf(url: string, path: string, params: object, query: object): URL {
+  const values = new Map<string, unknown>(Object.entries(params));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values.get(name);
+    // An empty segment would name another operation.
+    if (value === undefined || value === null || value === '') throw new TypeError(`${path} needs ${name}.`);
+    return encodeURIComponent(String(value));
+  });
+  const address = new URL(filled, url);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null) address.searchParams.set(name, String(value));
+  }
+  return address;
+}
+
+/** Milliseconds to the next try: as the service asks, or twice as long after each try, less a random half. */
+function delayOf(answer: Response | undefined, tries: number): number {
+  const seconds = Number(answer?.headers.get('retry-after') ?? Number.NaN);
+  if (seconds >= 0) return Math.min(seconds * 1000, MAX_WAIT);
+  return Math.min(500 * 2 ** tries, MAX_WAIT) * (1 - Math.random() / 2);
+}
+
+function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted === true) abort();
+  });
 }
 
 interface Page<Item> {

@@ -62,6 +62,7 @@ export interface PortalOperations {
     readonly query: { readonly "ticket"?: string };
     readonly body: FormData;
     readonly answer: Upload;
+    readonly code: "BadRequest" | "Forbidden" | "IdempotencyConflict" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Stores one file that is sent as Base64. */
   readonly "POST /api/uploads/bytes": {
@@ -69,6 +70,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "bytes": string };
     readonly answer: { readonly "id": string; readonly "size": number; readonly "digest": string };
+    readonly code: "BadRequest" | "Forbidden" | "IdempotencyConflict" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Returns a ticket for a file that is sent in segments. */
   readonly "POST /api/uploads/segmented-upload-ticket": {
@@ -76,13 +78,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: string;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Sends an upload to a client with its ticket. */
   readonly "GET /api/uploads/{id}/preview": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "ticket"?: string };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "BadRequest" | "InternalError" | "RangeNotSatisfiable" | "ServiceBusy";
   };
   /** Creates documents from uploads, with a flow of participants who sign or approve them. */
   readonly "POST /api/documents": {
@@ -90,6 +94,7 @@ export interface PortalOperations {
     readonly query: { readonly "isEnvelope"?: boolean; readonly "envelopeName"?: string };
     readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null };
     readonly answer: readonly (CreatedDocument)[];
+    readonly code: "BadRequest" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "IdempotencyConflict" | "InternalError" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Lists documents of the organization. */
   readonly "GET /api/documents": {
@@ -97,6 +102,7 @@ export interface PortalOperations {
     readonly query: { readonly "status"?: "Pending" | "Refused" | "Concluded" | "Canceled" | "Expired" | "PendingOrRefused" | "CanceledOrExpired"; readonly "isConcluded"?: boolean; readonly "folderId"?: string; readonly "folderType"?: "Normal" | "WithoutFolder"; readonly "q"?: string; readonly "queryType"?: "Name" | "Key" | "Id" | "CreatorName" | "Tag" | "Any"; readonly "participantQ"?: string; readonly "participantQueryType"?: "Name" | "Identifier" | "Email" | "Phone"; readonly "filterByPendingSignature"?: boolean; readonly "filterByDocumentType"?: boolean; readonly "documentType"?: "Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport"; readonly "tags"?: string; readonly "isDeleted"?: boolean; readonly "externalId"?: string; readonly "createdFrom"?: string; readonly "createdTo"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc"; readonly "cursor"?: string };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (DocumentListItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns a document with its flow. */
   readonly "GET /api/documents/{id}": {
@@ -104,6 +110,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Document;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Deletes a document. */
   readonly "DELETE /api/documents/{id}": {
@@ -111,13 +118,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns the URLs of the signing page for one participant. */
   readonly "POST /api/documents/{id}/action-url": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "identifier"?: (string) | (null); readonly "emailAddress"?: (string) | (null); readonly "requireEmailAuthentication"?: boolean | null; readonly "flowActionId"?: string | null };
+    readonly body: { readonly "identifier"?: (string) | (null); readonly "emailAddress"?: (string) | (null); readonly "requireEmailAuthentication"?: boolean | null; readonly "flowActionId"?: string | null } | undefined;
     readonly answer: { readonly "url": string; readonly "embedUrl": string };
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "NoPendingActionFoundForEmailAndIdentifier" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Cancels a document for good. */
   readonly "POST /api/documents/{id}/cancellation": {
@@ -125,6 +134,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "reason": string };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "CannotCancelExpiredDocument" | "DocumentAlreadyCanceled" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Refuses a document on behalf of the organization. */
   readonly "POST /api/documents/{id}/refusal": {
@@ -132,6 +142,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "reason": string };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Retries the failed processing of a document now. */
   readonly "POST /api/documents/{id}/retry": {
@@ -139,6 +150,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "ServiceBusy" | "SigningFailed" | "TooManyRequests" | "Unauthorized";
   };
   /** Lists the history of a document, oldest entry first, with the proof that it was not changed. */
   readonly "GET /api/documents/{id}/history": {
@@ -146,27 +158,31 @@ export interface PortalOperations {
     readonly query: { readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (HistoryEntry)[]; readonly "totalCount": number; readonly "nextCursor": string | null; readonly "proof": (HistoryProof) | (null) };
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Sends the list of documents as a CSV file. */
   readonly "GET /api/documents/export": {
     readonly params: {  };
     readonly query: { readonly "status"?: "Pending" | "Refused" | "Concluded" | "Canceled" | "Expired" | "PendingOrRefused" | "CanceledOrExpired"; readonly "isConcluded"?: boolean; readonly "folderId"?: string; readonly "folderType"?: "Normal" | "WithoutFolder"; readonly "q"?: string; readonly "queryType"?: "Name" | "Key" | "Id" | "CreatorName" | "Tag" | "Any"; readonly "participantQ"?: string; readonly "participantQueryType"?: "Name" | "Identifier" | "Email" | "Phone"; readonly "filterByPendingSignature"?: boolean; readonly "filterByDocumentType"?: boolean; readonly "documentType"?: "Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport"; readonly "tags"?: string; readonly "isDeleted"?: boolean; readonly "externalId"?: string; readonly "createdFrom"?: string; readonly "createdTo"?: string; readonly "order"?: "Asc" | "Desc" };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Sends a ZIP file with one file of each document. */
   readonly "POST /api/documents/archive": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "documents": readonly (string)[]; readonly "type"?: ("Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest") | (null) };
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DownloadTypeNotAvailable" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Sends one PDF with the pages of several documents, without their signatures. */
   readonly "POST /api/documents/combined": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "documents": readonly (string)[]; readonly "type"?: ("Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest") | (null) };
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "DownloadTypeNotAvailable" | "EnvelopeRequiresPdf" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Cancels or deletes all documents that match a filter, reminds their participants, or counts them. */
   readonly "POST /api/documents/operations": {
@@ -174,6 +190,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "action": "Cancel" | "Delete" | "Remind"; readonly "filter": { readonly "status"?: ("Pending" | "Refused" | "Concluded" | "Canceled" | "Expired" | "PendingOrRefused" | "CanceledOrExpired") | (null); readonly "folderId"?: string | null; readonly "folderType"?: ("Normal" | "WithoutFolder") | (null); readonly "q"?: (string) | (null); readonly "queryType"?: ("Name" | "Key" | "Id" | "CreatorName" | "Tag" | "Any") | (null); readonly "participantQ"?: (string) | (null); readonly "participantQueryType"?: ("Name" | "Identifier" | "Email" | "Phone") | (null); readonly "filterByPendingSignature"?: boolean | null; readonly "filterByDocumentType"?: boolean | null; readonly "documentType"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "tags"?: (string) | (null); readonly "externalId"?: (string) | (null); readonly "createdFrom"?: (string) | (null); readonly "createdTo"?: (string) | (null) }; readonly "reason"?: (string) | (null); readonly "dryRun"?: boolean | null };
     readonly answer: (DocumentOperation) | (DocumentOperationCount);
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Lists operations on documents, newest first. */
   readonly "GET /api/documents/operations": {
@@ -181,6 +198,7 @@ export interface PortalOperations {
     readonly query: { readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (DocumentOperation)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns an operation on documents with its progress. */
   readonly "GET /api/documents/operations/{id}": {
@@ -188,6 +206,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: DocumentOperation;
+    readonly code: "BadRequest" | "DocumentOperationNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Cancels an operation on documents after the batch in progress. */
   readonly "POST /api/documents/operations/{id}/cancellation": {
@@ -195,6 +214,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: DocumentOperation;
+    readonly code: "BadRequest" | "DocumentOperationEnded" | "DocumentOperationNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Replaces the file of a document and restarts its flow. */
   readonly "POST /api/documents/{id}/versions": {
@@ -202,6 +222,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "file": { readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string }; readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[] })[]) | (null) };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "EnvelopeRequiresPdf" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Replaces the files of an envelope and restarts its flow. */
   readonly "POST /api/documents/{id}/envelope/versions": {
@@ -209,13 +230,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[] })[]) | (null) };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeRequiresPdf" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Changes the flow of a pending document. */
   readonly "POST /api/documents/{id}/flow": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "addedFlowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "editedFlowActions"?: (readonly ({ readonly "flowActionId": string; readonly "step"?: number | null; readonly "participantEmailAddress"?: (string) | (null); readonly "ruleName"?: (string) | (null); readonly "title"?: (string) | (null); readonly "signRuleUsers"?: (readonly ({ readonly "userId": string; readonly "emailAddress": string })[]) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "deletedFlowActionIds"?: (readonly (string)[]) | (null); readonly "addedObservers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "editedObservers"?: (readonly ({ readonly "observerId": string; readonly "emailAddress": string })[]) | (null); readonly "deletedObserverIds"?: (readonly (string)[]) | (null) };
+    readonly body: { readonly "addedFlowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "editedFlowActions"?: (readonly ({ readonly "flowActionId": string; readonly "step"?: number | null; readonly "participantEmailAddress"?: (string) | (null); readonly "ruleName"?: (string) | (null); readonly "title"?: (string) | (null); readonly "signRuleUsers"?: (readonly ({ readonly "userId": string; readonly "emailAddress": string })[]) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "deletedFlowActionIds"?: (readonly (string)[]) | (null); readonly "addedObservers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "editedObservers"?: (readonly ({ readonly "observerId": string; readonly "emailAddress": string })[]) | (null); readonly "deletedObserverIds"?: (readonly (string)[]) | (null) } | undefined;
     readonly answer: { readonly "rectifiedParticipants": readonly ({ readonly "userId": string; readonly "requested": Participant; readonly "rectified": Participant })[] };
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "FieldsNotEditable" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Replaces the addresses that are notified when the document is concluded. */
   readonly "PUT /api/documents/{id}/notified-emails": {
@@ -223,13 +246,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "emails": readonly (string)[] };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Moves a document into a folder, or out of its folder. */
   readonly "POST /api/documents/{id}/folder": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null) };
+    readonly body: { readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null) } | undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "FolderNotFound" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Moves several documents, and returns the result for each. */
   readonly "POST /api/documents/batch/folder": {
@@ -237,20 +262,23 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "documents": readonly (string)[]; readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null) };
     readonly answer: readonly ({ readonly "id": string; readonly "success": boolean; readonly "errorMessage": string | null })[];
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Sends a file of the document, whole or one range of it. */
   readonly "GET /api/documents/{id}/content": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "type"?: "Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest" };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DownloadTypeNotAvailable" | "Forbidden" | "InternalError" | "RangeNotSatisfiable" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Sends an attachment of the document, whole or one range of it. */
   readonly "GET /api/documents/{id}/attachments/{attachmentId}/content": {
     readonly params: { readonly "id": string; readonly "attachmentId": string };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "AttachmentNotFound" | "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "RangeNotSatisfiable" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Sends a file of the document as Base64. */
   readonly "GET /api/documents/{id}/content-b64": {
@@ -258,6 +286,7 @@ export interface PortalOperations {
     readonly query: { readonly "type"?: "Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest" };
     readonly body: undefined;
     readonly answer: { readonly "bytes": string; readonly "name": string; readonly "contentType": string };
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DownloadTypeNotAvailable" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns a path from which a file of the document can be downloaded without a key for one hour. */
   readonly "GET /api/documents/{id}/ticket": {
@@ -265,20 +294,23 @@ export interface PortalOperations {
     readonly query: { readonly "type"?: "Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest"; readonly "preview"?: boolean };
     readonly body: undefined;
     readonly answer: { readonly "location": string };
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DownloadTypeNotAvailable" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Sends the file of a ticket. */
   readonly "GET /api/documents/{id}/download": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "ticket"?: string };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DownloadTypeNotAvailable" | "InternalError" | "RangeNotSatisfiable" | "ServiceBusy";
   };
   /** Signs electronically, with a key. */
   readonly "POST /api/documents/{id}/electronic-signature": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null; readonly "evidences"?: ({ readonly "geolocation"?: ({ readonly "latitude": number; readonly "longitude": number; readonly "accuracy"?: (number) | (null) }) | (null) }) | (null); readonly "emailCode"?: (string) | (null); readonly "smsCode"?: (string) | (null); readonly "whatsappCode"?: (string) | (null); readonly "otpCode"?: (string) | (null); readonly "authenticationType"?: ("SMS" | "AuthenticationApp") | (null); readonly "authenticationCode"?: (string) | (null); readonly "typedName"?: (string) | (null); readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsPositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureImage"?: ({ readonly "id"?: string | null; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null; readonly "contentB64"?: (string) | (null); readonly "showSignerInformation"?: boolean | null; readonly "alignTextOnMiddle"?: boolean | null }) | (null); readonly "initialsImage"?: ({ readonly "id": string; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null }) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "userTimeZoneOffset"?: number | null };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null; readonly "evidences"?: ({ readonly "geolocation"?: ({ readonly "latitude": number; readonly "longitude": number; readonly "accuracy"?: (number) | (null) }) | (null) }) | (null); readonly "emailCode"?: (string) | (null); readonly "smsCode"?: (string) | (null); readonly "whatsappCode"?: (string) | (null); readonly "otpCode"?: (string) | (null); readonly "authenticationType"?: ("SMS" | "AuthenticationApp") | (null); readonly "authenticationCode"?: (string) | (null); readonly "typedName"?: (string) | (null); readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsPositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureImage"?: ({ readonly "id"?: string | null; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null; readonly "contentB64"?: (string) | (null); readonly "showSignerInformation"?: boolean | null; readonly "alignTextOnMiddle"?: boolean | null }) | (null); readonly "initialsImage"?: ({ readonly "id": string; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null }) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "userTimeZoneOffset"?: number | null } | undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidAuthenticationCode" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
   };
   /** Starts a signature with a certificate whose key stays with the participant, with a key. */
   readonly "POST /api/documents/{id}/signature/certificate": {
@@ -286,6 +318,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "certificate": string; readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null) };
     readonly answer: { readonly "success": boolean; readonly "token": string | null; readonly "toSignHash": string | null; readonly "toSign": string | null; readonly "digestAlgorithm": string | null; readonly "validationResults": ValidationResults };
+    readonly code: "BadRequest" | "CertificateNotFound" | "CpfMismatch" | "CpfNotExpected" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
   };
   /** Completes a signature with a certificate, with a key. */
   readonly "POST /api/documents/{id}/signature": {
@@ -293,13 +326,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "signature": string; readonly "token": string; readonly "disableNotifications"?: boolean | null };
     readonly answer: { readonly "success": boolean; readonly "validationResults": ValidationResults; readonly "token"?: string | null; readonly "toSignHash"?: string | null; readonly "toSign"?: string | null; readonly "digestAlgorithm"?: string | null };
+    readonly code: "BadRequest" | "CertificateNotFound" | "CpfMismatch" | "CpfNotExpected" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
   };
   /** Signs electronically, with a ticket. */
   readonly "POST /api/documents/keys/{key}/electronic-signature": {
     readonly params: { readonly "key": string };
     readonly query: {  };
-    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null; readonly "evidences"?: ({ readonly "geolocation"?: ({ readonly "latitude": number; readonly "longitude": number; readonly "accuracy"?: (number) | (null) }) | (null) }) | (null); readonly "emailCode"?: (string) | (null); readonly "smsCode"?: (string) | (null); readonly "whatsappCode"?: (string) | (null); readonly "otpCode"?: (string) | (null); readonly "authenticationType"?: ("SMS" | "AuthenticationApp") | (null); readonly "authenticationCode"?: (string) | (null); readonly "typedName"?: (string) | (null); readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsPositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureImage"?: ({ readonly "id"?: string | null; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null; readonly "contentB64"?: (string) | (null); readonly "showSignerInformation"?: boolean | null; readonly "alignTextOnMiddle"?: boolean | null }) | (null); readonly "initialsImage"?: ({ readonly "id": string; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null }) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "userTimeZoneOffset"?: number | null };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null; readonly "evidences"?: ({ readonly "geolocation"?: ({ readonly "latitude": number; readonly "longitude": number; readonly "accuracy"?: (number) | (null) }) | (null) }) | (null); readonly "emailCode"?: (string) | (null); readonly "smsCode"?: (string) | (null); readonly "whatsappCode"?: (string) | (null); readonly "otpCode"?: (string) | (null); readonly "authenticationType"?: ("SMS" | "AuthenticationApp") | (null); readonly "authenticationCode"?: (string) | (null); readonly "typedName"?: (string) | (null); readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureInitialsPositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "signatureImage"?: ({ readonly "id"?: string | null; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null; readonly "contentB64"?: (string) | (null); readonly "showSignerInformation"?: boolean | null; readonly "alignTextOnMiddle"?: boolean | null }) | (null); readonly "initialsImage"?: ({ readonly "id": string; readonly "contentType"?: (string) | (null); readonly "save"?: boolean | null }) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "userTimeZoneOffset"?: number | null } | undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidAuthenticationCode" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
   };
   /** Starts a signature with a certificate whose key stays with the participant, with a ticket. */
   readonly "POST /api/documents/keys/{key}/signature/certificate": {
@@ -307,6 +342,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "certificate": string; readonly "signaturePosition"?: ({ readonly "page"?: number | null; readonly "pageNumber"?: number | null; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number }) | (null); readonly "signaturePositions"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null) };
     readonly answer: { readonly "success": boolean; readonly "token": string | null; readonly "toSignHash": string | null; readonly "toSign": string | null; readonly "digestAlgorithm": string | null; readonly "validationResults": ValidationResults };
+    readonly code: "BadRequest" | "CertificateNotFound" | "CpfMismatch" | "CpfNotExpected" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
   };
   /** Completes a signature with a certificate, with a ticket. */
   readonly "POST /api/documents/keys/{key}/signature": {
@@ -314,13 +350,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "signature": string; readonly "token": string; readonly "disableNotifications"?: boolean | null };
     readonly answer: { readonly "success": boolean; readonly "validationResults": ValidationResults; readonly "token"?: string | null; readonly "toSignHash"?: string | null; readonly "toSign"?: string | null; readonly "digestAlgorithm"?: string | null };
+    readonly code: "BadRequest" | "CertificateNotFound" | "CpfMismatch" | "CpfNotExpected" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "SigningFailed" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound" | "VersionChanged";
   };
   /** Approves as a participant, with a ticket. */
   readonly "POST /api/documents/keys/{key}/approval": {
     readonly params: { readonly "key": string };
     readonly query: {  };
-    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "disableNotifications"?: boolean | null } | undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "Unauthorized" | "UnsupportedMediaType" | "VersionChanged";
   };
   /** Refuses as a participant, with a ticket. */
   readonly "POST /api/documents/keys/{key}/participant-refusal": {
@@ -328,20 +366,23 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "reason": string };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "Unauthorized" | "UnsupportedMediaType" | "VersionChanged";
   };
   /** Records that a participant has opened the document, or has seen its last page. */
   readonly "POST /api/documents/keys/{key}/view": {
     readonly params: { readonly "key": string };
     readonly query: {  };
-    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "reachedEnd"?: boolean | null };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "reachedEnd"?: boolean | null } | undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "Unauthorized" | "UnsupportedMediaType" | "VersionChanged";
   };
   /** Sends the participant a code of six digits by e-mail. */
   readonly "POST /api/documents/keys/{key}/email-authentication-code": {
     readonly params: { readonly "key": string };
     readonly query: {  };
-    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "resend"?: boolean | null };
+    readonly body: { readonly "flowActionId"?: string | null; readonly "ticket"?: (string) | (null); readonly "userId"?: string | null; readonly "documentVersion"?: number | null; readonly "resend"?: boolean | null } | undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentInvalidKey" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFlowAction" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "VersionChanged";
   };
   /** Refuses every request: this service sends no codes by SMS. */
   readonly "POST /api/documents/sms-authentication-code": {
@@ -349,6 +390,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "flowActionId": string; readonly "resend"?: boolean | null };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "InvalidFlowAction" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Takes a file that a participant attaches, with a ticket. */
   readonly "POST /api/documents/keys/{key}/uploads": {
@@ -356,6 +398,7 @@ export interface PortalOperations {
     readonly query: { readonly "ticket"?: string; readonly "field": string };
     readonly body: FormData;
     readonly answer: FieldUpload;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidTicket" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Validates the signatures of a document by its validation key. */
   readonly "GET /api/documents/keys/{key}/signatures": {
@@ -363,6 +406,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: ValidationRecord;
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentInvalidKey" | "DocumentIsDeleted" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Validates the signatures of a document. */
   readonly "GET /api/documents/{id}/signatures-details": {
@@ -370,13 +414,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: ValidationRecord;
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns the validation report of a document (ETSI TS 119 102-2). */
   readonly "GET /api/documents/{id}/validation-report": {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Validates the signatures of an uploaded file. */
   readonly "POST /api/documents/validate-signatures": {
@@ -384,6 +430,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "fileId": string; readonly "mimeType": string; readonly "signatureType"?: (string) | (null); readonly "securityContextId"?: string | null };
     readonly answer: readonly (Signature)[];
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentUnreadable" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Reminds a participant whose action is pending. */
   readonly "POST /api/notifications/flow-action-reminder": {
@@ -391,13 +438,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "documentId": string; readonly "flowActionId": string };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "FlowActionNotFound" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Replaces the schedule of reminders and of warnings before expiry. */
   readonly "PUT /api/documents/{id}/reminders": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) };
+    readonly body: { readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) } | undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Sends each address an e-mail that lists its pending documents. */
   readonly "POST /api/users/notify-pending": {
@@ -405,6 +454,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "emails": readonly (string)[] };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "InvalidFlowAction" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Creates a folder. */
   readonly "POST /api/folders": {
@@ -412,6 +462,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "parentId"?: string | null };
     readonly answer: Folder;
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Lists folders of the organization. */
   readonly "GET /api/folders": {
@@ -419,6 +470,7 @@ export interface PortalOperations {
     readonly query: { readonly "q"?: string; readonly "filterByParent"?: boolean; readonly "parentId"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc" };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (Folder)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns a folder with its organization. */
   readonly "GET /api/folders/{id}": {
@@ -426,6 +478,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: FolderDetail;
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns a folder with its access rules, of which there are none. */
   readonly "GET /api/folders/{id}/details": {
@@ -433,6 +486,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: { readonly "id": string; readonly "name": string; readonly "folderAccesses": readonly ({ readonly "id": string; readonly "userId": string; readonly "folderRoles": readonly ("Admin" | "Manager" | "Basic")[]; readonly "organizationRoles": readonly (string)[]; readonly "userName": string | null; readonly "userIdentifier": string | null })[] };
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Deletes a folder, and moves or deletes its content. */
   readonly "POST /api/folders/{id}/delete": {
@@ -440,6 +494,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "deleteAction": "MoveContent" | "DeleteContent"; readonly "destinationFolderId"?: string | null };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Lists drafts that are not sent. */
   readonly "GET /api/document-drafts": {
@@ -447,6 +502,7 @@ export interface PortalOperations {
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc" };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (DocumentDraftItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates a draft: a request for documents, which may be incomplete, with its files. */
   readonly "POST /api/document-drafts": {
@@ -454,6 +510,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "document": { readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "flowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null } };
     readonly answer: DocumentDraftItem;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Returns a draft with its request. */
   readonly "GET /api/document-drafts/{id}": {
@@ -461,6 +518,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: DocumentDraft;
+    readonly code: "BadRequest" | "DocumentDraftNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Replaces the name and the request of a draft. */
   readonly "PUT /api/document-drafts/{id}": {
@@ -468,6 +526,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "document": { readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "flowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null } };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentDraftNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Deletes a draft. */
   readonly "DELETE /api/document-drafts/{id}": {
@@ -475,6 +534,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentDraftNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates the documents of a draft; a repeated call returns the same documents. */
   readonly "POST /api/document-drafts/{id}/send": {
@@ -482,13 +542,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: readonly (CreatedDocument)[];
+    readonly code: "BadRequest" | "DocumentDraftNotFound" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "ServiceBusy" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UploadNotFound";
   };
   /** Creates a link to the editor for a draft or for files. */
   readonly "POST /api/editor-sessions": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "draftId"?: string | null; readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "returnUrl"?: (string) | (null) };
+    readonly body: { readonly "draftId"?: string | null; readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "returnUrl"?: (string) | (null) } | undefined;
     readonly answer: EditorSessionLink;
+    readonly code: "BadRequest" | "DocumentDraftNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Uses a link and starts its session. */
   readonly "POST /api/editor-sessions/open": {
@@ -496,6 +558,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "ticket": string };
     readonly answer: OpenedEditorSession;
+    readonly code: "BadRequest" | "DocumentDraftNotFound" | "InternalError" | "InvalidTicket" | "PayloadTooLarge" | "ServiceBusy" | "UnsupportedMediaType";
   };
   /** Returns the draft of the session. */
   readonly "GET /api/editor-sessions/current": {
@@ -503,6 +566,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: EditorSession;
+    readonly code: "BadRequest" | "DocumentDraftNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Saves the draft of the session. */
   readonly "PUT /api/editor-sessions/current": {
@@ -510,6 +574,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "document": { readonly "files"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]) | (null); readonly "flowActions"?: (readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null } };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentDraftNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Ends the session; the draft is kept. */
   readonly "DELETE /api/editor-sessions/current": {
@@ -517,6 +582,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Stores a file for the draft of the session. */
   readonly "POST /api/editor-sessions/current/uploads": {
@@ -524,6 +590,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: FormData;
     readonly answer: Upload;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Creates the documents of the draft of the session; a repeated call returns the same documents. */
   readonly "POST /api/editor-sessions/current/send": {
@@ -531,6 +598,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: readonly (CreatedDocument)[];
+    readonly code: "BadRequest" | "DocumentDraftNotFound" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "InternalError" | "InvalidDocumentStatus" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "ServiceBusy" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UploadNotFound";
   };
   /** Lists templates, each in its newest version. */
   readonly "GET /api/templates": {
@@ -538,6 +606,7 @@ export interface PortalOperations {
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc"; readonly "role"?: string; readonly "cursor"?: string };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (TemplateItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates a template: a creation request with its files, in which the titles of flow actions are roles. */
   readonly "POST /api/templates": {
@@ -545,6 +614,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "document": { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null }; readonly "description"?: (string) | (null); readonly "expirationDays"?: (number) | (null) };
     readonly answer: TemplateItem;
+    readonly code: "BadRequest" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "InternalError" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Returns a template in its newest version, or in another one that is kept. */
   readonly "GET /api/templates/{id}": {
@@ -552,6 +622,7 @@ export interface PortalOperations {
     readonly query: { readonly "version"?: number };
     readonly body: undefined;
     readonly answer: Template;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TemplateNotFound" | "TemplateVersionNotFound" | "TooManyRequests" | "Unauthorized";
   };
   /** Adds a version to a template; documents created from earlier versions do not change. */
   readonly "PUT /api/templates/{id}": {
@@ -559,6 +630,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "document": { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null }; readonly "description"?: (string) | (null); readonly "expirationDays"?: (number) | (null) };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "InternalError" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TemplateNotFound" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Deletes a template with all its versions; documents created from it do not change. */
   readonly "DELETE /api/templates/{id}": {
@@ -566,6 +638,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TemplateNotFound" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates a template from the files, flow and fields of a document, without its people. */
   readonly "POST /api/templates/from-document": {
@@ -573,6 +646,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "documentId": string; readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "expirationDays"?: (number) | (null) };
     readonly answer: TemplateItem;
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "InternalError" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Lists the versions of a template that are kept, newest first. */
   readonly "GET /api/templates/{id}/versions": {
@@ -580,13 +654,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: readonly (TemplateItem)[];
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TemplateNotFound" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates documents from a template, with people for its roles and values for its fields. */
   readonly "POST /api/templates/{id}/documents": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "participants"?: (readonly ({ readonly "role": string; readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null; readonly "version"?: (number) | (null); readonly "documentName"?: (string) | (null) };
+    readonly body: { readonly "participants"?: (readonly ({ readonly "role": string; readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null; readonly "version"?: (number) | (null); readonly "documentName"?: (string) | (null) } | undefined;
     readonly answer: readonly (CreatedDocument)[];
+    readonly code: "BadRequest" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "IdempotencyConflict" | "InternalError" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TemplateNotFound" | "TemplateVersionNotFound" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Creates documents from a template for every row of a table, whose columns are people and fields. */
   readonly "POST /api/templates/{id}/generation": {
@@ -594,6 +670,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "dataFile": { readonly "id": string; readonly "name": string; readonly "contentType": string }; readonly "skipRefusedRows"?: boolean | null; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null; readonly "version"?: (number) | (null); readonly "documentName"?: (string) | (null) };
     readonly answer: DocumentGeneration;
+    readonly code: "BadRequest" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "IdempotencyConflict" | "InternalError" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidGenerationFile" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TemplateNotFound" | "TemplateVersionNotFound" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Lists saved flows. */
   readonly "GET /api/document-flows": {
@@ -601,6 +678,7 @@ export interface PortalOperations {
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number; readonly "order"?: "Asc" | "Desc" };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (SavedFlowItem)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Saves a flow. */
   readonly "POST /api/document-flows": {
@@ -608,6 +686,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null) };
     readonly answer: SavedFlowItem;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Returns a saved flow as it was sent. */
   readonly "GET /api/document-flows/{id}": {
@@ -615,6 +694,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: SavedFlow;
+    readonly code: "BadRequest" | "DocumentFlowNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Replaces a saved flow. */
   readonly "PUT /api/document-flows/{id}": {
@@ -622,6 +702,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "areActionsOrdered"?: boolean | null; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null) };
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentFlowNotFound" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Deletes a saved flow. */
   readonly "DELETE /api/document-flows/{id}": {
@@ -629,6 +710,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DocumentFlowNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates documents from uploads with a saved flow and the people for its roles. */
   readonly "POST /api/document-flows/{id}/documents": {
@@ -636,6 +718,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "participants"?: (readonly ({ readonly "role": string; readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null; readonly "fieldValues"?: ({ readonly [name: string]: ((string) | (number) | (boolean)) | (null) }) | (null) };
     readonly answer: readonly (CreatedDocument)[];
+    readonly code: "BadRequest" | "DocumentFlowNotFound" | "DocumentUnreadable" | "EnvelopeFileSigned" | "EnvelopeNameRequired" | "EnvelopeRequiresPdf" | "FolderNotFound" | "Forbidden" | "IdempotencyConflict" | "InternalError" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidIdentifier" | "InvalidTextTag" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TimestampNotAvailable" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Creates a session in which a person places marks on uploads. */
   readonly "POST /api/marks-sessions": {
@@ -643,6 +726,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "files": readonly ({ readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "isEnvelope"?: boolean | null; readonly "flowActions": readonly ({ readonly "id"?: string | null; readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null) })[]; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null) };
     readonly answer: { readonly "id": string; readonly "embedUrl": string };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Creates a session in which a person places marks on the files of a creation request. */
   readonly "POST /api/marks-sessions/documents": {
@@ -650,6 +734,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "files": readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "attachments"?: (readonly ({ readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null })[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly ({ readonly "label"?: (string) | (null); readonly "value": string })[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null };
     readonly answer: { readonly "id": string; readonly "embedUrl": string };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Returns a marks session. */
   readonly "GET /api/marks-sessions/{id}": {
@@ -657,6 +742,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: MarksSession;
+    readonly code: "BadRequest" | "InternalError" | "MarksSessionNotFound" | "ServiceBusy";
   };
   /** Returns a marks session. */
   readonly "GET /api/marks-session/{id}": {
@@ -664,6 +750,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: MarksSession;
+    readonly code: "BadRequest" | "InternalError" | "MarksSessionNotFound" | "ServiceBusy";
   };
   /** Creates a document from a text template for every row of a table. */
   readonly "POST /api/documents/generation": {
@@ -671,6 +758,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "flowActions": readonly ({ readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) }) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly ({ readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null })[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) })[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: ({ readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null }) | (null); readonly "fields"?: (readonly ({ readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null })[]) | (null) })[]; readonly "observers"?: (readonly ({ readonly "user": { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) } })[]) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "organizationId"?: string | null; readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "notaryType"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "dataFile": { readonly "id": string; readonly "name": string; readonly "contentType": string }; readonly "templateFile": { readonly "id": string; readonly "name": string; readonly "contentType": string } };
     readonly answer: DocumentGeneration;
+    readonly code: "BadRequest" | "FolderNotFound" | "Forbidden" | "IdempotencyConflict" | "InternalError" | "InvalidFieldValue" | "InvalidFlowAction" | "InvalidGenerationFile" | "InvalidIdentifier" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UploadNotFound";
   };
   /** Returns a generation with its progress. */
   readonly "GET /api/documents/generation/{id}": {
@@ -678,6 +766,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: DocumentGeneration;
+    readonly code: "BadRequest" | "DocumentGenerationNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Lists the rows of a generation, with their documents or the reason of a refusal. */
   readonly "GET /api/documents/generation/{id}/rows": {
@@ -685,6 +774,7 @@ export interface PortalOperations {
     readonly query: { readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (DocumentGenerationRow)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "DocumentGenerationNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Cancels a generation after the rows in progress; its documents stay. */
   readonly "POST /api/documents/generation/{id}/cancellation": {
@@ -692,27 +782,31 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: DocumentGeneration;
+    readonly code: "BadRequest" | "DocumentGenerationNotFound" | "DocumentOperationEnded" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates a report of the documents created in a period. */
   readonly "POST /api/reports/documents/date": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) };
+    readonly body: { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) } | undefined;
     readonly answer: { readonly "location": string };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Counts the documents and envelopes created in a period. */
   readonly "POST /api/documents/date": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) };
+    readonly body: { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) } | undefined;
     readonly answer: { readonly "totalDocuments": number; readonly "totalEnvelopes": number };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Sends the report of a ticket. */
   readonly "GET /api/reports/{id}": {
     readonly params: { readonly "id": string };
     readonly query: { readonly "access_ticket"?: string };
     readonly body: undefined;
-    readonly answer: undefined;
+    readonly answer: never;
+    readonly code: "BadRequest" | "InternalError" | "RangeNotSatisfiable" | "ServiceBusy";
   };
   /** Lists the people of the organization. */
   readonly "GET /api/organizations/users": {
@@ -720,6 +814,7 @@ export interface PortalOperations {
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Adds a person to the organization, or changes the access profile of a member. */
   readonly "POST /api/organizations/users": {
@@ -727,6 +822,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
     readonly answer: OrganizationUser;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Removes a person from the organization. */
   readonly "DELETE /api/organizations/users/{userId}": {
@@ -734,6 +830,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UserNotFound";
   };
   /** Lists the people of all organizations. */
   readonly "GET /api/users": {
@@ -741,6 +838,7 @@ export interface PortalOperations {
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (User)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates or changes the person with this id in another system. */
   readonly "PUT /api/users/{subject}": {
@@ -748,6 +846,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null) };
     readonly answer: User;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "NameTaken" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UserNotFound";
   };
   /** Lists the people of an organization. */
   readonly "GET /api/organizations/{id}/users": {
@@ -755,6 +854,7 @@ export interface PortalOperations {
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Adds a person to an organization, or changes the access profile of a member. */
   readonly "POST /api/organizations/{id}/users": {
@@ -762,6 +862,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
     readonly answer: OrganizationUser;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Removes a person from an organization. */
   readonly "DELETE /api/admin/organizations/{id}/users/{userId}": {
@@ -769,6 +870,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UserNotFound";
   };
   /** Returns the organization of the key, with its webhooks. */
   readonly "GET /api/organizations/{id}": {
@@ -776,6 +878,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: OwnOrganization;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Lists the organizations of the instance. */
   readonly "GET /api/admin/organizations": {
@@ -783,6 +886,7 @@ export interface PortalOperations {
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (Organization)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates an organization. */
   readonly "POST /api/admin/organizations": {
@@ -790,6 +894,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null) };
     readonly answer: Organization;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Returns an organization with its applications and their keys. */
   readonly "GET /api/admin/organizations/{id}": {
@@ -797,13 +902,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Organization;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Changes settings of an organization; members that are left out do not change. */
   readonly "PATCH /api/admin/organizations/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "refuseSignedEnvelopeFiles"?: boolean | null; readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null) };
+    readonly body: { readonly "refuseSignedEnvelopeFiles"?: boolean | null; readonly "reminders"?: ({ readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) }) | (null) } | undefined;
     readonly answer: Organization;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Creates an application, which has no key yet. */
   readonly "POST /api/admin/organizations/{id}/applications": {
@@ -811,13 +918,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "name": string; readonly "role"?: ("Normal" | "Monitor" | "Administrator") | (null) };
     readonly answer: Application;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Creates a key, which is returned only once; an application has at most two. */
   readonly "POST /api/admin/organizations/{id}/applications/{applicationId}/keys": {
     readonly params: { readonly "id": string; readonly "applicationId": string };
     readonly query: {  };
-    readonly body: { readonly "scopes"?: (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate"?: (string) | (null); readonly "folderIds"?: (readonly (string)[]) | (null) };
+    readonly body: { readonly "scopes"?: (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate"?: (string) | (null); readonly "folderIds"?: (readonly (string)[]) | (null) } | undefined;
     readonly answer: { readonly "id": string; readonly "key": string };
+    readonly code: "ApplicationNotFound" | "BadRequest" | "Forbidden" | "InternalError" | "KeyLimitReached" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Revokes a key. */
   readonly "DELETE /api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}": {
@@ -825,6 +934,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "ApplicationNotFound" | "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns the branding of the organization of the key. */
   readonly "GET /api/organizations/{id}/branding": {
@@ -832,13 +942,15 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Branding;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Replaces colors, texts of mails and the page after signing; the logo stays. */
   readonly "PUT /api/organizations/{id}/branding": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "primaryColor"?: (string) | (null); readonly "headerColor"?: (string) | (null); readonly "mailTexts"?: (readonly ({ readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code"; readonly "subject"?: (string) | (null); readonly "introduction"?: (string) | (null) })[]) | (null); readonly "redirectUrl"?: (string) | (null); readonly "redirectOrigins"?: (readonly (string)[]) | (null) };
+    readonly body: { readonly "primaryColor"?: (string) | (null); readonly "headerColor"?: (string) | (null); readonly "mailTexts"?: (readonly ({ readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code"; readonly "subject"?: (string) | (null); readonly "introduction"?: (string) | (null) })[]) | (null); readonly "redirectUrl"?: (string) | (null); readonly "redirectOrigins"?: (readonly (string)[]) | (null) } | undefined;
     readonly answer: Branding;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "InvalidBranding" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Sets the logo: a PNG or JPEG file of at most 64 KiB and 1200 x 600 pixels. */
   readonly "PUT /api/organizations/{id}/branding/logo": {
@@ -846,6 +958,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "bytes": string };
     readonly answer: Branding;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "InvalidBranding" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Removes the logo. */
   readonly "DELETE /api/organizations/{id}/branding/logo": {
@@ -853,6 +966,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Branding;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns an e-mail with sample data; nothing is sent. */
   readonly "POST /api/organizations/{id}/branding/preview": {
@@ -860,6 +974,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code"; readonly "subject"?: (string) | (null); readonly "introduction"?: (string) | (null); readonly "language"?: ("en" | "pt" | "es") | (null) };
     readonly answer: MailPreview;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "InvalidBranding" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Lists the webhooks of the organization. */
   readonly "GET /api/organizations/{id}/webhooks": {
@@ -867,6 +982,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: readonly (Webhook)[];
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Registers a webhook. */
   readonly "POST /api/organizations/{id}/webhooks": {
@@ -874,6 +990,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "url": string; readonly "authType"?: ("NoAuth" | "Basic" | "Bearer" | "ApiKey") | (null); readonly "token"?: (string) | (null); readonly "secret"?: (string) | (null); readonly "events"?: (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
     readonly answer: Webhook;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "MaxWebhooksLimitReached" | "OperationNotSupportedInPersonalOrganizations" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "WebhookUrlNotAllowed";
   };
   /** Changes a webhook, and enables it again. */
   readonly "PUT /api/organizations/{id}/webhooks/{webhookId}": {
@@ -881,6 +998,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "url": string; readonly "authType"?: ("NoAuth" | "Basic" | "Bearer" | "ApiKey") | (null); readonly "token"?: (string) | (null); readonly "secret"?: (string) | (null); readonly "events"?: (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
     readonly answer: Webhook;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "WebhookNotFound" | "WebhookUrlNotAllowed";
   };
   /** Removes a webhook. */
   readonly "DELETE /api/organizations/{id}/webhooks/{webhookId}": {
@@ -888,6 +1006,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "WebhookNotFound";
   };
   /** Sends a test event to a webhook and returns the response. */
   readonly "POST /api/organizations/{id}/webhooks/{webhookId}/test": {
@@ -895,6 +1014,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: Delivery;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "WebhookNotFound" | "WebhookUrlNotAllowed";
   };
   /** Lists deliveries of webhooks, newest first. */
   readonly "GET /api/organizations/{id}/deliveries": {
@@ -902,6 +1022,7 @@ export interface PortalOperations {
     readonly query: { readonly "webhookId"?: string; readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (Delivery)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "WebhookNotFound";
   };
   /** Sends a delivery again. */
   readonly "POST /api/organizations/{id}/deliveries/{deliveryId}/resend": {
@@ -909,6 +1030,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "DeliveryNotFound" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Sends the deliveries of a period again. */
   readonly "POST /api/organizations/{id}/deliveries/replay": {
@@ -916,6 +1038,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: { readonly "from": string; readonly "to": string; readonly "failedOnly"?: boolean | null };
     readonly answer: { readonly "count": number };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Lists the e-mails about a document with their delivery status, oldest first. */
   readonly "GET /api/documents/{id}/mails": {
@@ -923,6 +1046,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: readonly (Mail)[];
+    readonly code: "BadRequest" | "DocumentIsDeleted" | "DocumentNotFound" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Lists the e-mails of all organizations, newest first. */
   readonly "GET /api/admin/mails": {
@@ -930,6 +1054,7 @@ export interface PortalOperations {
     readonly query: { readonly "status"?: "Queued" | "Waiting" | "Sent" | "Failed"; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
     readonly answer: { readonly "items": readonly (Mail)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns an e-mail with its delivery status and its last failed attempts. */
   readonly "GET /api/admin/mails/{id}": {
@@ -937,6 +1062,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: MailDetail;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "MailNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Sends an e-mail now that waits for its next attempt, or failed. */
   readonly "POST /api/admin/mails/{id}/retry": {
@@ -944,6 +1070,7 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: undefined;
+    readonly code: "BadRequest" | "Forbidden" | "InternalError" | "MailAlreadySent" | "MailNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Reports that the process is running. */
   readonly "GET /api/health": {
@@ -951,5 +1078,6 @@ export interface PortalOperations {
     readonly query: {  };
     readonly body: undefined;
     readonly answer: { readonly "status": "Healthy" };
+    readonly code: "BadRequest" | "InternalError" | "ServiceBusy";
   };
 }

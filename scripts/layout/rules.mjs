@@ -185,10 +185,15 @@ export const MAX_FILES_PER_FOLDER = 25;
 export const MAX_LINES = 400;
 
 /**
- * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last one
- * runs in browsers.
+ * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last two
+ * run in browsers and in programs of integrators.
  */
-export const SOURCES_OF_CHANCE = ['runtime/clock.ts', 'runtime/ids.ts', 'web/client/dom.ts'];
+export const SOURCES_OF_CHANCE = [
+  'runtime/clock.ts',
+  'runtime/ids.ts',
+  'web/client/dom.ts',
+  'clients/typescript/client.ts',
+];
 
 /** Everything that must be passed in: the words as they follow each other in the code, and what to use instead. */
 export const PASSED_IN = [

@@ -1,8 +1,13 @@
-/** Sends the examples of the reference to a fresh installation, with the ids of prepared things in place of theirs. */
+/**
+ * Sends the examples of the reference to a fresh installation through the client of `clients/`, with the ids of
+ * prepared things in place of theirs.
+ */
 import anyTest, { type TestFn } from 'ava';
+import { Client as ApiClient, ApiError, type OperationTypes } from '../../../../clients/typescript/client.ts';
 import { EXAMPLE_IDS } from '../../../../http/portal/description/example-values.ts';
 import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
 import { portalTable } from '../harness.ts';
+import { type Started, selfSigned, signatureValue } from '../signing/certificate-client.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 
@@ -16,18 +21,9 @@ test.before(async (t) => {
 let ending: (() => Promise<void>) | undefined;
 test.after.always(() => ending?.());
 
-/**
- * Examples that need a certificate's key, which tests of certificate signatures have; a code that nobody can send; and
- * a session of the editor, which its own tests have.
- */
-const NOT_SENT = new Set([
-  'POST /api/documents/{id}/signature/certificate',
-  'POST /api/documents/{id}/signature',
-  'POST /api/documents/keys/{key}/signature/certificate',
-  'POST /api/documents/keys/{key}/signature',
-  'POST /api/documents/sms-authentication-code',
-  'POST /api/editor-sessions/open',
-  'PUT /api/editor-sessions/current',
+/** Operations that refuse every request, with the code that their description names. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['POST /api/documents/sms-authentication-code', 'InvalidFlowAction'],
 ]);
 
 const EXAMPLES: ReadonlyMap<string, object> = new Map(
@@ -40,11 +36,21 @@ interface Made {
   readonly id: string;
 }
 
-/** Parameters of the path and ids of the body. */
+/** Parameters of the path, ids of the body, and the credential when it is no key. */
 interface Prepared {
   readonly params?: { readonly [name: string]: string };
   readonly ids?: { readonly [example: string]: string };
+  readonly session?: string;
 }
+
+type Operations = { readonly [operation: string]: OperationTypes };
+
+const SIGNER = selfSigned('Ana Silva');
+
+const CERTIFICATE = {
+  [memberOf('POST /api/documents/{id}/signature/certificate', 'certificate')]:
+    SIGNER.certificate.toString('base64'),
+};
 
 async function upload(
   client: Client,
@@ -95,6 +101,42 @@ async function participant(client: Client, type: string): Promise<Prepared> {
   return { params: { key }, ids: { ...prepared.ids, [EXAMPLE_IDS.ticket]: ticket } };
 }
 
+/** A member of an example. */
+function memberOf(operation: string, member: string): string {
+  return String(new Map<string, unknown>(Object.entries(exampleOf(operation))).get(member));
+}
+
+/** Token and signature value of a signature that was started at `/signature/certificate`. */
+async function started(client: Client, path: string, prepared: Prepared): Promise<Prepared> {
+  const { params = {}, ids = {} } = prepared;
+  const start = `${path}/certificate`;
+  const begun = await client.post<Started>(
+    start.replace(/\{(\w+)\}/, (_, name: string) => params[name] ?? ''),
+    withIds(exampleOf(`POST ${start}`), { ...ids, ...CERTIFICATE }),
+  );
+  return {
+    params,
+    ids: {
+      ...ids,
+      [memberOf(`POST ${path}`, 'token')]: begun.token,
+      [memberOf(`POST ${path}`, 'signature')]: signatureValue(SIGNER, begun),
+    },
+  };
+}
+
+/** The ticket of a link to the editor, or the session that it opened. */
+async function editor(client: Client, isOpen: boolean): Promise<Prepared> {
+  const { ids = {} } = await files(client);
+  const link = await client.post<{ url: string }>(
+    '/api/editor-sessions',
+    withIds(exampleOf('POST /api/editor-sessions'), ids),
+  );
+  const ticket = new URL(link.url).searchParams.get('ticket') ?? '';
+  if (!isOpen) return { ids: { [EXAMPLE_IDS.ticket]: ticket } };
+  const { token } = await client.post<{ token: string }>('/api/editor-sessions/open', { ticket });
+  return { ids, session: token };
+}
+
 /** Sends the example of the operation that makes what `{id}` names. */
 async function made(client: Client, path: string): Promise<Prepared> {
   const { ids = {} } = await files(client, 'Tenant.name,Tenant.email');
@@ -126,6 +168,17 @@ test('the example of every operation with a body works when it is sent', async (
     const [, path = ''] = operation.split(' ');
     if (path === '/api/documents/{id}/envelope/versions')
       return document(acme, '?isEnvelope=true&envelopeName=Lease');
+    if (path.startsWith('/api/editor-sessions/')) return editor(acme, path.endsWith('/current'));
+    if (path.endsWith('/signature/certificate')) {
+      const prepared = path.includes('{key}') ? await participant(acme, 'Signer') : await document(acme);
+      return { ...prepared, ids: { ...prepared.ids, ...CERTIFICATE } };
+    }
+    if (path.endsWith('/signature'))
+      return started(
+        acme,
+        path,
+        path.includes('{key}') ? await participant(acme, 'Signer') : await document(acme),
+      );
     if (path.startsWith('/api/documents/keys/'))
       return participant(acme, path.endsWith('/approval') ? 'Approver' : 'Signer');
     if (path === '/api/documents/validate-signatures') return signed(acme);
@@ -163,16 +216,23 @@ test('the example of every operation with a body works when it is sent', async (
     return path.includes('organizations/{id}') ? own : acme;
   };
   for (const operation of EXAMPLES.keys()) {
-    if (NOT_SENT.has(operation)) continue;
-    const [method = '', path = ''] = operation.split(' ');
-    const { params = {}, ids } = await prepare(operation);
-    const address = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '');
-    const answer = await clientFor(path).send(address, withIds(exampleOf(operation), ids), method);
-    const text = await answer.text();
-    if (answer.status !== 200) wrong.push(`${operation}: ${answer.status} ${text.slice(0, 300)}`);
+    const [, path = ''] = operation.split(' ');
+    const { params = {}, ids, session } = await prepare(operation);
+    const { url, key } = clientFor(path);
+    const api = new ApiClient<Operations>(
+      session === undefined ? { url, key } : { url, key: session, keyHeader: 'X-Editor-Session' },
+    );
+    const body = withIds(exampleOf(operation), ids);
+    const refusal = await api.response(operation, { params, body }).then(
+      async (answer) => void (await answer.arrayBuffer()),
+      (error: unknown) => error,
+    );
+    const code = refusal instanceof ApiError ? refusal.code : refusal;
+    if (code !== REFUSED.get(operation)) wrong.push(`${operation}: ${refusal}`);
     sent += 1;
   }
   t.deepEqual(wrong, []);
+  t.is(sent, EXAMPLES.size);
   t.log(`${sent} examples were sent`);
 });
 
