@@ -3,6 +3,11 @@
  *
  * | from    | event      | to      | effects              | when                                |
  * |---------|------------|---------|----------------------|-------------------------------------|
+ * | Unsaved | REPLACE    | Saved   |                      |                                     |
+ * | Unsaved | KEEP       | Saved   |                      |                                     |
+ * | Unsaved | REMOVE     | Removed |                      |                                     |
+ * | Unsaved | SEND       | Sending |                      |                                     |
+ * | Unsaved | after 24 h | Removed |                      |                                     |
  * | Saved   | REPLACE    | Saved   |                      |                                     |
  * | Saved   | REMOVE     | Removed |                      |                                     |
  * | Saved   | SEND       | Sending |                      |                                     |
@@ -18,19 +23,23 @@
  * Ids of the documents derive from the id of the draft and the number of the attempt. In Sending nothing is changed, so
  * that SEND after a crash makes the documents that are missing, and no others. ABANDONED is a refusal after some
  * documents were made: they are canceled, and the next attempt makes others. Removed is not stored: the actor ends.
+ * Unsaved is the first state of a draft that a link to the editor made, Saved that of all others.
  *
  * Each SEND begins a call, which the other events of Sending end; FAILED ends it with no result. A call that has ended
  * without an event, because its process ended, counts as in progress for 30 s.
  *
- * Source: docs/decisions/0122-drafts.md, docs/decisions/0144-calls-that-send-a-draft.md.
+ * Source: docs/decisions/0122-drafts.md, docs/decisions/0144-calls-that-send-a-draft.md,
+ * docs/decisions/0146-ends-of-editor-sessions.md.
  */
-import { assign, setup } from 'xstate';
+import { assign, not, setup } from 'xstate';
 import type { Millis, OrganizationId, UploadId } from '../ids.ts';
 import type { Principal } from './portal-types.ts';
 import type { UploadContext } from './upload.ts';
 
 export const DRAFT_REMOVED = 'Removed';
 
+/** Retention of a draft that nobody has saved, milliseconds; longer than a session of the editor. */
+const UNSAVED_RETENTION_MS = 24 * 3_600_000;
 /** Retention of a sent draft, milliseconds. */
 const SENT_RETENTION_MS = 30 * 24 * 3_600_000;
 
@@ -68,6 +77,8 @@ export interface DraftContext extends DraftContent {
   readonly updateDate: Millis;
   /** Null until it is sent. */
   readonly sent: readonly SentDocument[] | null;
+  /** True: a link to the editor made it. Absent = false. */
+  readonly isOfLink?: boolean;
   /** Number of attempts that were abandoned; absent = 0. */
   readonly attempt?: number;
   /** Calls of this attempt in progress, and those that ended without an event less than `CALL_TIMEOUT_MS` ago. */
@@ -83,7 +94,7 @@ export interface CancelDraftDocumentsEffect {
 
 export type DraftMessage = { readonly at: Millis } & (
   | { readonly type: 'REPLACE'; readonly content: DraftContent }
-  | { readonly type: 'REMOVE' }
+  | { readonly type: 'KEEP' | 'REMOVE' }
   | { readonly type: 'SEND' | 'REFUSED' | 'ABANDONED' | 'FAILED'; readonly call: string }
   | { readonly type: 'SENT'; readonly attempt: number; readonly documents: readonly SentDocument[] }
 );
@@ -97,6 +108,12 @@ export const draftMachine = setup({
   types: { context: {} as DraftContext, input: {} as DraftContext, events: {} as DraftMessage },
   actions: {
     effect: (_, _effect: CancelDraftDocumentsEffect) => {},
+    replace: assign(({ event }) =>
+      event.type === 'REPLACE' ? { ...event.content, updateDate: event.at } : {},
+    ),
+    beginCall: assign(({ event }) =>
+      event.type === 'SEND' ? { calls: [{ id: event.call, at: event.at }] } : {},
+    ),
     endCall: assign(({ context, event }) =>
       'call' in event ? { calls: otherCalls(context, event.call, event.at) } : {},
     ),
@@ -106,6 +123,7 @@ export const draftMachine = setup({
       'call' in event &&
       context.calls.some(({ id }) => id === event.call) &&
       otherCalls(context, event.call, event.at).length === 0,
+    isUnsaved: ({ context }) => context.isOfLink === true,
     hasRoom: ({ context, event }) =>
       'call' in event && otherCalls(context, event.call, event.at).length < MAX_CALLS,
     isOfThisAttempt: ({ context: { attempt = 0 }, event }) =>
@@ -114,16 +132,23 @@ export const draftMachine = setup({
 }).createMachine({
   id: 'draft',
   context: ({ input }) => input,
-  initial: 'Saved',
+  initial: 'Unsaved',
   states: {
+    Unsaved: {
+      always: { target: 'Saved', guard: not('isUnsaved') },
+      on: {
+        REPLACE: { target: 'Saved', actions: 'replace' },
+        KEEP: 'Saved',
+        REMOVE: DRAFT_REMOVED,
+        SEND: { target: 'Sending', actions: 'beginCall' },
+      },
+      after: { [UNSAVED_RETENTION_MS]: DRAFT_REMOVED },
+    },
     Saved: {
       on: {
-        REPLACE: { actions: assign(({ event }) => ({ ...event.content, updateDate: event.at })) },
+        REPLACE: { actions: 'replace' },
         REMOVE: DRAFT_REMOVED,
-        SEND: {
-          target: 'Sending',
-          actions: assign(({ event }) => ({ calls: [{ id: event.call, at: event.at }] })),
-        },
+        SEND: { target: 'Sending', actions: 'beginCall' },
       },
     },
     Sending: {

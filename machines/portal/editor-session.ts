@@ -26,8 +26,12 @@ export const MAX_SESSION_UPLOADS = 100;
 
 export interface EditorSessionContext {
   readonly organizationId: OrganizationId;
-  /** The application that made the link. */
+  /** The application that made the link; for a signed-in user, the user's id and name. */
   readonly application: { readonly id: ApplicationId; readonly name: string };
+  /** True: `application` is a user. Absent = false. */
+  readonly isUser?: boolean;
+  /** Key that made the link: the session ends with it. Absent for users, and in sessions of earlier versions. */
+  readonly keyId?: string;
   readonly draftId: string;
   /** Files that the session has uploaded. */
   readonly uploads: readonly UploadId[];

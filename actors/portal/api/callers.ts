@@ -28,6 +28,8 @@ export interface Tenant {
   readonly scopes?: readonly KeyScope[];
   /** Folders whose documents its key reaches; absent = all documents of the organization. */
   readonly folders?: readonly string[];
+  /** Id of its key. Absent for users, and for sessions of the editor. */
+  readonly keyId?: string;
   /** The user who is signed in to the pages; `application` then has the user's id and name. Absent for API keys. */
   readonly user?: { readonly id: string; readonly name: string };
   /**

@@ -55,7 +55,7 @@ export const draftDefinition = defineActor(DRAFT, {
   machine: draftMachine,
   version: 2,
   migrations: {
-    // Version 1 did not record the calls that send a draft.
+    // Version 1 did not record the calls that send a draft, and had no state Unsaved.
     1: { migrate: ({ state, context }) => ({ state, context: { ...context, calls: [] } }) },
   },
   rows: draftRows,
@@ -66,7 +66,7 @@ export const draftDefinition = defineActor(DRAFT, {
 function draftRows({ id, state, context }: ActorView<DraftContext>): readonly Row[] {
   if (state === 'Sent') return [];
   const { organizationId, creationDate } = context;
-  const item = itemOf({ ...context, id, status: state as DraftItem['status'] });
+  const item = itemOf({ ...context, id, status: statusOf(state) });
   const value = { ...item, createdBy: { ...item.createdBy } };
   return [{ view: 'drafts', key: [organizationId, creationDate, id], value }];
 }
@@ -115,7 +115,7 @@ export class Drafts implements DocumentDrafts {
   }
 
   /** Refusals: `BadRequest`, `UploadNotFound`, `LimitExceeded`. */
-  async create(tenant: Tenant, body: DraftBody): Promise<DraftItem> {
+  async create(tenant: Tenant, body: DraftBody, isOfLink = false): Promise<DraftItem> {
     const { system, store, clock, ids } = this.#dependencies;
     const { organization } = tenant;
     const counter = counterOf(organization.id);
@@ -130,6 +130,7 @@ export class Drafts implements DocumentDrafts {
       updateDate: at,
       sent: null,
       calls: [],
+      ...(isOfLink && { isOfLink }),
     };
     const id = ids.uuid();
     const made = await system.create({ kind: DRAFT, id }, context);
@@ -148,6 +149,15 @@ export class Drafts implements DocumentDrafts {
     const draft = await this.#existing(tenant.organization.id, id);
     const content = await this.#content(tenant, body, draft.uploads);
     await this.#send(tenant, id, { type: 'REPLACE', content });
+  }
+
+  async keep({ organization }: Tenant, id: string): Promise<void> {
+    const draft = await this.#existing(organization.id, id);
+    const kept = await this.#dependencies.system.send({ kind: DRAFT, id: draft.id }, { type: 'KEEP' });
+    // All other states are kept as they are.
+    if (kept.accepted) await kept.durable;
+    else if (kept.reason !== 'not-accepted')
+      throw new PortalRefusal(kept.reason === 'unknown-actor' ? 'DocumentDraftNotFound' : 'ServiceBusy');
   }
 
   /** Refusals: `InvalidDocumentStatus` once it is being sent. */
@@ -240,7 +250,7 @@ export class Drafts implements DocumentDrafts {
     const told = await this.#dependencies.system.send({ kind: DRAFT, id: draft.id }, message);
     if (told.accepted) {
       await told.durable;
-      return { ...told.actor.context, id: draft.id, status: told.actor.state as DraftItem['status'] };
+      return { ...told.actor.context, id: draft.id, status: statusOf(told.actor.state) };
     }
     if (told.reason === 'not-accepted')
       throw new PortalRefusal(
@@ -260,7 +270,7 @@ export class Drafts implements DocumentDrafts {
     const id = parsePortalId('DocumentId', given);
     const actor = id && (await this.#dependencies.system.read({ kind: DRAFT, id }));
     if (!actor || actor.context.organizationId !== organization) return undefined;
-    return { ...actor.context, id, status: actor.state as DraftItem['status'] };
+    return { ...actor.context, id, status: statusOf(actor.state) };
   }
 }
 
@@ -298,6 +308,11 @@ async function cancelDocuments(
 /** Result of an effect that sends no message. */
 const DOCUMENTS_CANCELED = { type: 'CANCELED' } as const;
 const ABANDONED_REASON = 'The draft could not be sent as a whole.';
+
+/** Status by state: what nobody has saved looks the same, except that it does not last. */
+function statusOf(state: string): DraftItem['status'] {
+  return state === 'Unsaved' ? 'Saved' : (state as DraftItem['status']);
+}
 
 function itemOf({ id, name, status, creationDate, updateDate, createdBy }: StoredDraft): DraftItem {
   return { id, name, status, creationDate, updateDate, createdBy };

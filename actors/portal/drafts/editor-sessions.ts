@@ -4,7 +4,7 @@
  * Source: docs/decisions/0119-editor-in-other-applications.md.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { parsePortalId, type UploadId } from '../../../machines/ids.ts';
+import { type Millis, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import {
   EDITOR_LINK_LIFETIME,
   EDITOR_SESSION_ENDED,
@@ -13,7 +13,9 @@ import {
   editorSessionMachine,
   MAX_SESSION_UPLOADS,
 } from '../../../machines/portal/editor-session.ts';
+import type { OrganizationContext } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { roleIn } from '../../../machines/portal/portal-user.ts';
 import {
   type ActorSystem,
   actorKind,
@@ -35,6 +37,7 @@ import type {
 import { pageLookOf } from '../branding/branding.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import { ORGANIZATION } from '../tenants/organizations.ts';
+import { PORTAL_USER } from '../tenants/users.ts';
 
 const EDITOR_SESSION = actorKind<typeof editorSessionMachine>('editor-session');
 
@@ -61,7 +64,7 @@ export interface EditorSessionsDependencies {
   readonly ids: Pick<Ids, 'uuid' | 'bytes'>;
   readonly tickets: Tickets;
   readonly tenants: Pick<Tenants, 'embedOrigins'>;
-  readonly drafts: Pick<DocumentDrafts, 'create' | 'get' | 'replace' | 'locations' | 'send'>;
+  readonly drafts: Pick<DocumentDrafts, 'create' | 'get' | 'keep' | 'replace' | 'locations' | 'send'>;
   /** `Portal:PublicUrl`, without a slash at its end. */
   readonly publicUrl: string;
 }
@@ -79,14 +82,18 @@ export class EditorSessionService implements EditorSessions {
   ): Promise<EditorSessionLink> {
     const { system, clock, ids, tickets, drafts, publicUrl } = this.#dependencies;
     const edited =
-      draftId === undefined ? await drafts.create(tenant, draft) : await drafts.get(tenant, draftId);
+      draftId === undefined ? await drafts.create(tenant, draft, true) : await drafts.get(tenant, draftId);
     if (edited.status === 'Sent') throw new PortalRefusal('InvalidDocumentStatus', 'The draft was sent.');
+    // An unsaved draft must not end before the new session.
+    if (draftId !== undefined) await drafts.keep(tenant, edited.id);
     const id = ids.uuid();
     const at = clock.now();
-    const { organization, application } = tenant;
+    const { organization, application, user, keyId } = tenant;
     const context: EditorSessionContext = {
       organizationId: organization.id,
       application: { id: application.id, name: application.name },
+      ...(user !== undefined && { isUser: true }),
+      ...(keyId !== undefined && { keyId }),
       draftId: edited.id,
       uploads: [],
       returnUrl,
@@ -113,13 +120,13 @@ export class EditorSessionService implements EditorSessions {
     const session = parsed && (await this.#existing(id));
     // An opened session is shown again after a reload, to a page that has its token.
     if (!session || (session.opened === null && parsed.expired)) return undefined;
+    const owner = await this.#ownerOf(session, id);
+    if (owner === undefined) return undefined;
     const { draftId, organizationId } = session;
-    const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
-    const name = organization?.context.name ?? '';
     return {
       ...{ id, draftId },
       embedOrigins: await tenants.embedOrigins(organizationId),
-      branding: await pageLookOf(system, { id: organizationId, name }),
+      branding: await pageLookOf(system, owner.organization),
     };
   }
 
@@ -128,6 +135,10 @@ export class EditorSessionService implements EditorSessions {
     const parsed = tickets.read('editor', ticket, clock.now());
     const [id] = parsed?.claims ?? [];
     if (!parsed || parsed.expired || id === undefined) throw new PortalRefusal('InvalidTicket');
+    const found = await this.#existing(id);
+    // A link that cannot open a session is not used up.
+    if (found === undefined || (await this.#ownerOf(found, id)) === undefined)
+      throw new PortalRefusal('InvalidTicket');
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
     if (!(await this.#send(id, { type: 'OPEN', sha256: hash('sha256', secret) })))
       throw new PortalRefusal('InvalidTicket');
@@ -141,26 +152,41 @@ export class EditorSessionService implements EditorSessions {
     const [, id = NOBODY, secret = ''] = TOKEN.exec(token) ?? [];
     const session = await this.#existing(id);
     if (!session?.opened || !isSame(session.opened.sha256, hash('sha256', secret))) return undefined;
-    const { organizationId, application } = session;
-    const organization = await this.#dependencies.system.read({ kind: ORGANIZATION, id: organizationId });
-    // A session ends with the application that made its link.
-    const isKnown = organization?.context.applications.some((one) => one.id === application.id) === true;
-    if (!isKnown) return undefined;
+    return this.#ownerOf(session, id);
+  }
+
+  /** Returns who made the link of a session; undefined once the key has been revoked or has expired, or the user has left. */
+  async #ownerOf(session: EditorSessionContext, id: string): Promise<Tenant | undefined> {
+    const { system, clock } = this.#dependencies;
+    const { organizationId, application, isUser = false } = session;
+    const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
+    if (organization === undefined) return undefined;
+    const mayEdit = isUser
+      ? await this.#hasRole(application.id, organizationId)
+      : hasLiveKey(organization.context, session, clock.now());
+    if (!mayEdit) return undefined;
     const { name, identifier } = organization.context;
     return {
       organization: { id: organizationId, name, ...(identifier !== null && { identifier }) },
       application: { ...application, role: 'Normal' },
+      ...(isUser && { user: application }),
       editorSession: id,
     };
+  }
+
+  async #hasRole(userId: string, organization: OrganizationId): Promise<boolean> {
+    const user = await this.#dependencies.system.read({ kind: PORTAL_USER, id: userId });
+    return user !== undefined && roleIn(user.context, organization) !== undefined;
   }
 
   async view(tenant: Tenant): Promise<EditorSessionView> {
     const { drafts } = this.#dependencies;
     const { draftId, returnUrl, opened } = await this.#of(tenant);
     const { status, document, documents } = await drafts.get(tenant, draftId);
+    if (status === 'Sent') throw draftSent();
     return {
       ...{ draftId, status, document, documents, returnUrl },
-      locations: status === 'Sent' ? {} : await drafts.locations(tenant, draftId),
+      locations: await drafts.locations(tenant, draftId),
       expiresAt: (opened?.at ?? 0) + EDITOR_SESSION_LIFETIME,
     };
   }
@@ -172,7 +198,8 @@ export class EditorSessionService implements EditorSessions {
   ): Promise<void> {
     const { drafts } = this.#dependencies;
     const { draftId, uploads } = await this.#of(tenant);
-    const { document: before } = await drafts.get(tenant, draftId);
+    const { document: before, status } = await drafts.get(tenant, draftId);
+    if (status === 'Sent') throw draftSent();
     const document = { ...without(before, true), ...without(given, false) };
     const own = new Set([...Object.keys(await drafts.locations(tenant, draftId)), ...uploads]);
     const uploadIds = uploadIdsOf(document);
@@ -182,7 +209,9 @@ export class EditorSessionService implements EditorSessions {
   }
 
   async checkUpload(tenant: Tenant): Promise<void> {
-    if ((await this.#of(tenant)).uploads.length >= MAX_SESSION_UPLOADS) throw tooManyUploads();
+    const { draftId, uploads } = await this.#of(tenant);
+    if ((await this.#dependencies.drafts.get(tenant, draftId)).status === 'Sent') throw draftSent();
+    if (uploads.length >= MAX_SESSION_UPLOADS) throw tooManyUploads();
   }
 
   async uploaded(tenant: Tenant, id: UploadId): Promise<void> {
@@ -231,6 +260,23 @@ export class EditorSessionService implements EditorSessions {
 function idOf({ editorSession }: Tenant): string {
   if (editorSession === undefined) throw new PortalRefusal('Unauthorized');
   return editorSession;
+}
+
+function hasLiveKey(
+  { applications }: OrganizationContext,
+  { application: { id }, keyId }: EditorSessionContext,
+  now: Millis,
+): boolean {
+  const application = applications.find((one) => one.id === id);
+  // Sessions of earlier versions do not name their key.
+  if (application === undefined || keyId === undefined) return application !== undefined;
+  const key = application.secrets.find((one) => one.id === keyId);
+  return key !== undefined && (key.expiresAt ?? Infinity) > now;
+}
+
+/** After the draft is sent, the token of a session only repeats the call that sends it. */
+function draftSent(): PortalRefusal {
+  return new PortalRefusal('Unauthorized', 'The draft was sent, so the session of the editor is over.');
 }
 
 function tooManyUploads(): PortalRefusal {

@@ -97,8 +97,7 @@ export class TenantDirectory implements Tenants {
     if (found.expiresAt !== undefined && found.expiresAt <= this.#dependencies.clock.now()) return undefined;
     this.#recordUse(cached, found.id);
     const { scopes, folders } = found;
-    if (scopes === undefined && folders === undefined) return cached.tenant;
-    return { ...cached.tenant, ...(scopes && { scopes }), ...(folders && { folders }) };
+    return { ...cached.tenant, keyId: found.id, ...(scopes && { scopes }), ...(folders && { folders }) };
   }
 
   async embedOrigins(organization: OrganizationId): Promise<readonly string[]> {

@@ -19,6 +19,7 @@ import { createDocumentsInput, draftedDocumentsInput, fileInput } from '../input
 import { parsedInput } from '../input/invalid-input.ts';
 import { isoTime } from '../input/timestamps.ts';
 import { readUploadForm } from '../input/upload-form.ts';
+import { requireScope } from '../key-scopes.ts';
 import { UNKNOWN_FILES } from '../refusal-groups.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from '../routes/documents.ts';
@@ -87,7 +88,7 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       group: 'Editor',
       summary: 'Creates a link to the editor for a draft or for files.',
       description:
-        'For applications whose users prepare documents in the editor of this service. The link can be used once, within 15 minutes. Its session can change and send this draft, and reaches nothing else of the organization.',
+        'For applications whose users prepare documents in the editor of this service. The link can be used once, within 15 minutes. Its session can change and send this draft, and reaches nothing else of the organization. It ends with the key that created the link. With `draftId` a key needs the scope `Read` too. A draft that was made of `files` and that nobody has saved is deleted 24 hours later.',
       scope: 'Create',
       body: linkInput,
       examples: { request: { files: [FILE], returnUrl: 'https://app.example.com/contracts/17' } },
@@ -99,6 +100,8 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
           const sentence = 'Exactly one of draftId and files is needed.';
           throw new PortalRefusal('BadRequest', sentence, { errors: { DraftId: [sentence] } });
         }
+        // The session reads the draft, which a key with the scope Create alone must not.
+        if (draftId) requireScope(tenant, { scope: 'Read' });
         const given = files ?? [];
         const made = await sessions.create(tenant, {
           draftId: draftId ?? undefined,
@@ -200,7 +203,7 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       summary:
         'Creates the documents of the draft of the session; a repeated call returns the same documents.',
       description:
-        'Sent by the page of the editor, with the token of its session. Checks, refusals, e-mails and events are those of `POST /api/documents`; a refused draft is kept.',
+        'Sent by the page of the editor, with the token of its session. Checks, refusals, e-mails and events are those of `POST /api/documents`; a refused draft is kept. Afterwards the token only repeats this call.',
       auth: 'editor',
       responses: { 200: z.array(createdShape) },
       refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus', ...UNKNOWN_FILES, ...CREATION_REFUSALS],

@@ -47,9 +47,10 @@ const CASES: readonly Case[] = [
   {
     file: 'machines/portal/draft.ts',
     machine: draftMachine,
-    input: { ...draft, calls: [{ id: 'c-1', at: 1 }] },
+    input: { ...draft, isOfLink: true, calls: [{ id: 'c-1', at: 1 }] },
     events: {
       REPLACE: { content: { name: 'Other', document: {}, uploads: [] } },
+      KEEP: {},
       REMOVE: {},
       SEND: { call: 'c-1' },
       REFUSED: { call: 'c-1' },

@@ -1,8 +1,9 @@
 /** Sessions of the editor in other applications, over HTTP. Source: docs/decisions/0119-editor-in-other-applications.md. */
 import anyTest, { type TestFn } from 'ava';
-import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
+import { Client, type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
+import { register, SENDER, signedIn } from '../account/users.ts';
 import { portalTable } from '../harness.ts';
-import { clientOf, clockedPortal } from './clocked-portal.ts';
+import { clientOf, clockedPortal, DAY } from './clocked-portal.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
 const tasks: (() => unknown)[] = [];
@@ -125,7 +126,9 @@ test('a link opens one session of one draft, which is changed, saved and sent fo
   t.deepEqual(await (await session.fetch(`${PATH}/current/send`, 'POST')).json(), sent, 'a repetition');
   const made = await acme.get<{ createdBy: { name: string } }>(`/api/documents/${sent[0]?.documentId}`);
   t.is(made.createdBy.name, 'Acme App');
-  t.is((await save(edits)).status, 422, 'a sent draft');
+  t.is((await save(edits)).status, 401, 'a sent draft');
+  t.is((await session.fetch(`${PATH}/current`)).status, 401);
+  t.is((await session.upload()).status, 401);
   t.is((await session.fetch(`${PATH}/current`, 'DELETE')).status, 200);
   t.is((await session.fetch(`${PATH}/current`)).status, 401, 'after its end');
   t.is((await fetch(link.url)).status, 404);
@@ -211,4 +214,97 @@ test('a link can be used for 15 minutes, its session for two hours', async (t) =
 
   // An organization's draft is no other's, and keys restricted to folders make no links.
   t.is((await clientOf(portal, 'Other').send(PATH, { draftId: draft.id })).status, 422);
+});
+
+test('a revoked or expired key ends its sessions and links at once, and a key without Read opens no existing draft', async (t) => {
+  const portal = await clockedPortal(t);
+  const admin = clientOf(portal, 'Admin');
+  const { url } = admin;
+  const { id } = await admin.post<{ id: string }>('/api/admin/organizations', { name: 'Editing' });
+  const application = await admin.post<{ id: string }>(`/api/admin/organizations/${id}/applications`, {
+    name: 'Editing App',
+  });
+  const path = `/api/admin/organizations/${id}/applications/${application.id}/keys`;
+  const keyOf = async (limits: object) => {
+    const made = await admin.post<{ id: string; key: string }>(path, limits);
+    return { id: made.id, client: new Client(url, made.key) };
+  };
+  const isOpen = async (session: Session) => (await session.fetch(`${PATH}/current`)).status;
+
+  const revoked = await keyOf({ scopes: ['Create'] });
+  const { client } = revoked;
+  const files = { files: [await uploaded(client)] };
+  const { session, link } = await begun(client, files);
+  const unused = await client.post<Link>(PATH, files);
+  t.is(await isOpen(session), 200);
+  t.is((await client.send(PATH, { draftId: link.draftId })).status, 403, 'it cannot read the draft');
+  await admin.fetch(`${path}/${revoked.id}`, { method: 'DELETE' });
+  t.is(await isOpen(session), 401);
+  t.is((await open(url, unused.url)).status, 422);
+
+  const expirationDate = new Date(Date.now() + 3_600_000).toISOString();
+  const expiring = await keyOf({ scopes: ['Create', 'Read'], expirationDate });
+  const later = await begun(expiring.client, { draftId: link.draftId });
+  portal.forward(59 * 60_000);
+  t.is(await isOpen(later.session), 200);
+  portal.forward(60_000);
+  t.is(await isOpen(later.session), 401);
+});
+
+test('a draft of a link that nobody saves is removed after a day, and stays if somebody does', async (t) => {
+  const portal = await clockedPortal(t);
+  const { client } = portal;
+  const file = await uploaded(client);
+  const document = { files: [file], flowActions: FLOW };
+  const put = (draftId: string) =>
+    client.post(`/api/document-drafts/${draftId}`, { name: 'Kept', document }, 'PUT');
+  const abandoned = await client.post<Link>(PATH, { files: [file] });
+  const viewed = await begun(client, { files: [file] });
+  const edited = await begun(client, { files: [file] });
+  const replaced = await client.post<Link>(PATH, { files: [file] });
+  const linked = await client.post<Link>(PATH, { files: [file] });
+  const own = await client.post<{ id: string }>('/api/document-drafts', { name: 'Own', document });
+  await edited.session.fetch(`${PATH}/current`, 'PUT', { name: 'Edited', document });
+  await put(replaced.draftId);
+  await client.post(PATH, { draftId: linked.draftId });
+  const drafts = async () => {
+    const { items } = await client.get<{ items: { id: string; status: string }[] }>(
+      '/api/document-drafts?limit=100',
+    );
+    t.true(items.every(({ status }) => status === 'Saved'));
+    return items.map((item) => item.id).sort();
+  };
+  const kept = [edited.link.draftId, replaced.draftId, linked.draftId, own.id];
+  portal.forward(DAY - 60_000);
+  t.deepEqual(await drafts(), [...kept, abandoned.draftId, viewed.link.draftId].sort());
+  portal.forward(60_000);
+  await until(async () => ((await drafts()).length === kept.length ? true : undefined));
+  t.deepEqual(await drafts(), kept.sort());
+});
+
+test('a link that a signed-in user makes opens until the user leaves the organization', async (t) => {
+  const { acme, url } = t.context;
+  const userId = await register(t.context, 'eva@example.org', SENDER, 'Eva');
+  const eva = await signedIn(t.context, 'eva@example.org');
+  await eva.page('/account/documents');
+  const draft = await acme.post<{ id: string }>('/api/document-drafts', {
+    name: 'D',
+    document: { files: [await uploaded(acme)], flowActions: FLOW },
+  });
+  const answer = await eva.fetch(PATH, {
+    method: 'POST',
+    headers: { 'X-Form-Token': eva.token, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ draftId: draft.id }),
+  });
+  const link = (await answer.json()) as Link;
+  const { token } = (await (await open(url, link.url)).json()) as Opened;
+  const session = new Session(url, token);
+  t.is((await session.fetch(`${PATH}/current`)).status, 200);
+  const [sent] = (await (await session.fetch(`${PATH}/current/send`, 'POST')).json()) as {
+    documentId: string;
+  }[];
+  const made = await acme.get<{ createdBy: { name: string } }>(`/api/documents/${sent?.documentId}`);
+  t.is(made.createdBy.name, 'Eva');
+  await acme.fetch(`/api/organizations/users/${userId}`, { method: 'DELETE' });
+  t.is((await session.fetch(`${PATH}/current/send`, 'POST')).status, 401);
 });

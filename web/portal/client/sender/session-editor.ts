@@ -24,7 +24,6 @@ interface SessionPage {
 
 /** See `GET /api/editor-sessions/current`. */
 interface Session {
-  readonly status: 'Saved' | 'Sending' | 'Sent';
   readonly document: CreationRequest;
   readonly locations: { readonly [uploadId: string]: string };
   readonly returnUrl: string | null;
@@ -95,10 +94,6 @@ async function start(): Promise<void> {
     sendEvent({ type: 'closed', id: draftId }, embedOrigins);
     if (returnUrl !== null && !embedded) location.assign(returnUrl);
   };
-  if (session.status === 'Sent') {
-    await close(texts.sent);
-    return;
-  }
   let isClosing = false;
   document.addEventListener('editor-saved', () => {
     sendEvent({ type: 'saved', id: draftId }, embedOrigins);
