@@ -5,7 +5,6 @@
  *
  * Source: docs/portal-values.md §20.
  */
-import { parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   SAVED_FLOW_REMOVED,
@@ -30,6 +29,7 @@ import type { FolderQuery } from '../api/folders.ts';
 import type { SavedFlowBody, SavedFlowItem, SavedFlows } from '../api/saved-flows.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
+import { assertRoomForRecord, createRecord, readRecord } from '../shared/organization-records.ts';
 import { withFieldValues, withRoles } from './flow-roles.ts';
 
 const SAVED_FLOW = actorKind<typeof savedFlowMachine>('saved-flow');
@@ -91,10 +91,7 @@ export class SavedFlowService implements SavedFlows {
     const { organization } = tenant;
     const { system, store, clock, ids } = this.#dependencies;
     const content = checked(body);
-    const counter = counterOf(organization.id);
-    if (((await store.counters(counter))[counter] ?? 0) >= MAX_FLOWS) {
-      throw new PortalRefusal('LimitExceeded', `An organization may keep ${MAX_FLOWS} flows.`);
-    }
+    await assertRoomForRecord(store, counterOf(organization.id), MAX_FLOWS, 'flows');
     const at = clock.now();
     const context: SavedFlowContext = {
       ...content,
@@ -104,9 +101,7 @@ export class SavedFlowService implements SavedFlows {
       updateDate: at,
     };
     const id = ids.uuid();
-    const made = await system.create({ kind: SAVED_FLOW, id }, context);
-    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
-    await made.durable;
+    await createRecord(system, { kind: SAVED_FLOW, id }, context);
     return itemOf({ ...context, id });
   }
 
@@ -168,10 +163,8 @@ export class SavedFlowService implements SavedFlows {
     organization: string,
     given: string,
   ): Promise<(SavedFlowContext & { readonly id: string }) | undefined> {
-    const id = parsePortalId('DocumentId', given);
-    const actor = id && (await this.#dependencies.system.read({ kind: SAVED_FLOW, id }));
-    const context = actor ? actor.context : undefined;
-    return id && context?.organizationId === organization ? { ...context, id } : undefined;
+    const actor = await readRecord(this.#dependencies.system, SAVED_FLOW, organization, given);
+    return actor && { ...actor.context, id: actor.id };
   }
 }
 

@@ -6,7 +6,7 @@
  *
  * Source: docs/decisions/0120-templates.md.
  */
-import { type DocumentId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
+import type { DocumentId, UploadId } from '../../../machines/ids.ts';
 import { plainText } from '../../../machines/plain-text.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DocumentTemplate, FileEntry } from '../../../machines/portal/portal-types.ts';
@@ -49,6 +49,7 @@ import type { DocumentDirectory } from '../document-records/document-directory.t
 import { documentOf } from '../document-records/document-reader.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
+import { assertRoomForRecord, createRecord, readRecord } from '../shared/organization-records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { StoredUpload, Uploads } from '../uploads/uploads.ts';
 import { requestOfDocument } from './document-template.ts';
@@ -141,9 +142,7 @@ export class Templates implements DocumentTemplates {
   async create(tenant: Tenant, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem> {
     const { system, store, clock, ids, order } = this.#dependencies;
     const { id: organizationId } = tenant.organization;
-    const counter = counterOf(organizationId);
-    if (((await store.counters(counter))[counter] ?? 0) >= MAX_TEMPLATES)
-      throw new PortalRefusal('LimitExceeded', `An organization may keep ${MAX_TEMPLATES} templates.`);
+    await assertRoomForRecord(store, counterOf(organizationId), MAX_TEMPLATES, 'templates');
     const content = await this.#content(tenant, body, read);
     const creationDate = clock.now();
     const createdBy = principalOf(tenant);
@@ -152,9 +151,7 @@ export class Templates implements DocumentTemplates {
       versions: [{ ...content, version: 1, createdBy, creationDate }],
     };
     const id = ids.uuid();
-    const made = await system.create({ kind: TEMPLATE, id }, context);
-    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
-    await made.durable;
+    await createRecord(system, { kind: TEMPLATE, id }, context);
     return itemOf({ ...context, id }, newestOf(context));
   }
 
@@ -300,17 +297,9 @@ export class Templates implements DocumentTemplates {
   }
 
   async #existing(organization: string, id: string): Promise<StoredTemplate> {
-    const template = await this.#find(organization, id);
-    if (template === undefined) throw new PortalRefusal('TemplateNotFound');
-    return template;
-  }
-
-  async #find(organization: string, given: string): Promise<StoredTemplate | undefined> {
-    // Its ids are shaped as those of documents.
-    const id = parsePortalId('DocumentId', given);
-    const actor = id && (await this.#dependencies.system.read({ kind: TEMPLATE, id }));
-    if (!actor || actor.context.organizationId !== organization) return undefined;
-    return { ...actor.context, id };
+    const actor = await readRecord(this.#dependencies.system, TEMPLATE, organization, id);
+    if (actor === undefined) throw new PortalRefusal('TemplateNotFound');
+    return { ...actor.context, id: actor.id };
   }
 }
 

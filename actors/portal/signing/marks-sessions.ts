@@ -15,6 +15,7 @@ import { type ActorSystem, actorKind, type Clock, defineActor, type Ids } from '
 import type { Tenant, Tenants } from '../api/callers.ts';
 import type { MarksSessions } from '../api/marks-sessions.ts';
 import { pageLookOf } from '../branding/branding.ts';
+import { createRecord } from '../shared/organization-records.ts';
 import { ORGANIZATION } from '../tenants/organizations.ts';
 import { cleanContentType, cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
@@ -75,9 +76,7 @@ export class MarksSessionService implements MarksSessions {
       createdAt: clock.now(),
     };
     const id = ids.uuid();
-    const made = await system.create({ kind: MARKS_SESSION, id }, context);
-    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
-    await made.durable;
+    await createRecord(system, { kind: MARKS_SESSION, id }, context);
     return { id, embedUrl: `${publicUrl}/position-marks/${id}?v=1` };
   }
 
