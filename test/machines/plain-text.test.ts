@@ -16,7 +16,7 @@ test('invisible characters are removed from the texts of people, and visible one
     t.is(plainLine(kept), kept);
 });
 
-test('a name that is read from the right stands by itself among other words', (t) => {
+test('a right-to-left name is isolated from the surrounding words', (t) => {
   t.is(isolated('Ana'), 'Ana');
   t.is(isolated('דנה\u2069 (\u202e'), '\u2068דנה (\u2069', 'and cannot end that itself');
 });

@@ -10,7 +10,7 @@ test('an actor is created once', async (t) => {
   t.deepEqual(await system.create(T1, null), { accepted: false, reason: 'exists' });
 });
 
-test('a message to nobody is answered as such', async (t) => {
+test('a message to an unknown actor is answered with unknown-actor', async (t) => {
   const { system } = makeWorld();
   t.deepEqual(await system.send(T1, { type: 'ADD' }), { accepted: false, reason: 'unknown-actor' });
   t.is(await system.read(T1), undefined);
@@ -95,7 +95,7 @@ test('a name held by another actor refuses the step with its holder', async (t) 
   t.true((await system.send(T2, { type: 'CLAIM' })).accepted);
 });
 
-test('an actor moved on by somebody else is loaded afresh and the message computed again', async (t) => {
+test('after a concurrent step of another host the actor is loaded again and the message is computed again', async (t) => {
   const store = new MemoryStore();
   const one = makeWorld({ store });
   const other = makeWorld({ store });
@@ -156,7 +156,7 @@ test('a wall clock that jumps does not shorten the window', async (t) => {
   t.true((await system.read(T1))?.stopped);
 });
 
-test('an effect nobody does is refused before it is stored', async (t) => {
+test('an effect without a handler is refused before it is stored', async (t) => {
   const { system, store } = makeWorld();
   await system.create(T1, null);
   await t.throwsAsync(system.send(T1, { type: 'UNKNOWN' }), { code: 'effect.unknown' });

@@ -132,7 +132,7 @@ test('a misspelt fault is refused', (t) => {
   t.notThrows(() => Faults.parse(''));
 });
 
-test('every declared fault point says where it lies', (t) => {
+test('every declared fault point has a description of its place', (t) => {
   const mine = declareFaultPoints({ 'test.somewhere': 'Here.' });
   t.is(declaredFaultPoints()['test.somewhere'], mine['test.somewhere']);
   for (const name of Object.keys(RUNTIME_FAULT_POINTS)) t.truthy(declaredFaultPoints()[name]);

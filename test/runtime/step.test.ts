@@ -153,7 +153,7 @@ test('an actor is born in the initial state with its notes, rows, names, counter
   t.deepEqual(step.moved, { from: null, to: '3/Queued' });
 });
 
-test('a transition gives new state, journal, keyed effects, and only what changed of rows and counters', (t) => {
+test('a transition returns state, journal, keyed effects, and the changes of rows and counters', (t) => {
   const step = told(born(), 'CLAIM');
   t.is(step?.actor.state, 'Busy.Signing');
   t.is(step?.actor.revision, 2);
@@ -229,7 +229,7 @@ test('a delayed raise becomes a deadline and cancel forgets it', (t) => {
   t.is(moved?.timers.arm[0]?.due, 2900);
 });
 
-test('an event nobody wants is not accepted', (t) => {
+test('an event without a transition is not accepted', (t) => {
   const actor = born();
   t.is(told(actor, 'DONE'), undefined, 'not in this state');
   t.is(told(actor, 'WHO_KNOWS'), undefined, 'not in any state');

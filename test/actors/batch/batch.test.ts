@@ -159,7 +159,7 @@ test('recovery names committed uploads, drops unanswered ones and moves working 
   await third.reach('Completed', 1);
 });
 
-test('an output that is gone, or not there yet, is told apart', async (t) => {
+test('a removed output and an output that does not exist yet have codes of their own', async (t) => {
   const { batch, upload, reach, layout } = await room(t, { watch: false });
   const id = await upload('a.txt', 'content');
   await reach('Completed', 1);
@@ -172,7 +172,7 @@ test('an output that is gone, or not there yet, is told apart', async (t) => {
   await t.throwsAsync(batch.jobs.output(broken), { code: 'job.output-unavailable' });
 });
 
-test('readiness asks for no license, and complains of one that is not Base64', async (t) => {
+test('readiness needs no license and reports one that is not Base64', async (t) => {
   const { batch, close } = await room(t, { start: false, watch: false });
   const license = async (of: typeof batch) =>
     (await of.health.checks()).find(({ name }) => name === 'license');

@@ -128,7 +128,7 @@ test('an operation counts the jobs it cannot change by code, and goes on with th
   t.like(await ended(it, id), { done: 4, skipped: 1, skippedByCode: { 'job.input-missing': 1 } });
 });
 
-test('a canceled operation stops after its batch, and what it did stays done', async (t) => {
+test('a canceled operation stops after its batch, and its changes stay', async (t) => {
   const it = await room(t, { watch: false });
   await it.batch.pipeline.pause(null);
   await uploads(it, 300);

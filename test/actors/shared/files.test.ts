@@ -101,7 +101,7 @@ test('an upload that lost its process before the rename is staged under its fina
   t.deepEqual(readdirSync(path('input')), ['0b2c.pdf']);
 });
 
-test('a symbolic link in the place of the input is refused, whatever it points to', (t) => {
+test('a symbolic link at the path of the input is refused for any target', (t) => {
   const { path, file } = room(t);
   symlinkSync(file('secret', 'key'), path('input', 'a.txt'));
   t.throws(
@@ -217,7 +217,7 @@ test('quarantine takes back an output that another node published until its fold
   t.is(readFileSync(signed, 'utf8'), 'mine');
 });
 
-test('quarantine takes back an output nobody committed, and only that', (t) => {
+test('quarantine removes an output only if its publication was not committed', (t) => {
   const { path, file } = room(t);
   mkdirSync(path('processing', 'job'));
   const signed = file('processing/job/a.signed.txt', 'mine');

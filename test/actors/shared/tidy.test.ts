@@ -88,7 +88,7 @@ test('an input that cannot be removed is signed once, also after a restart, unti
   t.is(second.batch.count(), 4);
 });
 
-test('a removed input is durable before its job is told, and a folder that is gone is no failure', async (t) => {
+test('the removal of an input is durable before the result is sent to its job, and a missing folder is not a failure', async (t) => {
   const { layout } = await room(t, { start: false, watch: false });
   const asked: string[] = [];
   class SeenDisk extends DiskSync {

@@ -7,7 +7,7 @@ const post = (body: unknown) => ({
   body: JSON.stringify(body),
 });
 
-test('kinds, their actors and one actor are shown to whoever has the key', async (t) => {
+test('kinds, their actors and one actor are shown to callers with the key', async (t) => {
   const { call, url } = await startServer(t);
   t.is((await fetch(`${url}/api/actors`)).status, 401);
   const kinds = (await (await call('/api/actors')).json()) as { kinds: { kind: string }[] };
@@ -49,7 +49,7 @@ test('a limit that is none is refused with the rule', async (t) => {
   }
 });
 
-test('a filter without a kind is refused, since all kinds would look as if they were what fits', async (t) => {
+test('a filter without a kind is refused', async (t) => {
   const { call } = await startServer(t);
   for (const filter of ['state=Shut', 'stuck=true', 'stopped=true', 'after=W10']) {
     const answer = await call(`/api/actors?${filter}`);
@@ -58,7 +58,7 @@ test('a filter without a kind is refused, since all kinds would look as if they 
   t.is((await call('/api/actors?stuck=false&limit=5')).status, 200);
 });
 
-test('a stopped actor goes on once somebody says why, and only then', async (t) => {
+test('a stopped actor is restarted only with a reason', async (t) => {
   const { call } = await startServer(t);
   const path = '/api/actors/door/broken/restart';
   t.like(await (await call(path, post({}))).json(), { code: 'validation.body-invalid' });

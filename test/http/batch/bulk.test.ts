@@ -8,7 +8,7 @@ function post(body?: unknown): RequestInit {
   return { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 }
 
-test('a bulk retry passes its selection on and answers what became of each job', async (t) => {
+test('a bulk retry passes its selection on and answers the result for each job', async (t) => {
   const { call, service } = await startServer(t);
   const since = '2026-11-20T00:00:00.000Z';
   const asked = { status: 'Failed', profile: 'invoices', errorCode: 'remote.timeout', since, limit: 7 };
@@ -58,7 +58,7 @@ test('a bulk cancel may name its states and shows no new jobs', async (t) => {
   t.deepEqual(service.bulk.asked.at(-1)?.query.statuses, ['Queued', 'AwaitingSigner']);
 });
 
-test('a bulk action refuses what it does not know, naming the member, and does nothing', async (t) => {
+test('a bulk action with an unknown member is refused by its name and changes nothing', async (t) => {
   const { call, service } = await startServer(t);
   for (const [path, bad, member] of [
     ['retry', { profil: 'invoices' }, 'profil'],
@@ -89,7 +89,7 @@ test('a bulk action refuses what it does not know, naming the member, and does n
   t.is(service.bulk.asked.length, 0);
 });
 
-test('clearing says in numbers and words what is gone, and counts as an action', async (t) => {
+test('clearing answers the number and a message of the removed jobs, and counts as an action', async (t) => {
   const { call } = await startServer(t, {
     rateLimiting: {
       enabled: true,
@@ -109,7 +109,7 @@ test('clearing says in numbers and words what is gone, and counts as an action',
   await assertProblem(t, await call('/api/jobs', { method: 'DELETE' }), 'rate-limited');
 });
 
-test('profiles show what an upload may ask for, and no certificate of a remote one', async (t) => {
+test('profiles list the options of an upload, and remote profiles have no certificate', async (t) => {
   const { call } = await startServer(t);
   const { profiles } = profilesShape.parse(await (await call('/api/profiles')).json());
   t.deepEqual(

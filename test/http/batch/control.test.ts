@@ -15,7 +15,7 @@ const post = (body?: object): RequestInit =>
     ? { method: 'POST' }
     : { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
 
-test('the pipeline state counts what is in flight by format', async (t) => {
+test('the pipeline state counts jobs in flight by format', async (t) => {
   const { call } = await startServer(t);
   const response = await call('/api/pipeline/state');
   t.is(response.status, 200);
@@ -90,7 +90,7 @@ test('rescan adds up its folders, and an unknown one is named with those there a
   t.regex(problem.detail ?? '', /default/);
 });
 
-test('cleanup removes what is due where an age is configured', async (t) => {
+test('cleanup removes jobs older than the configured age', async (t) => {
   const { call, service } = await startServer(t);
   Object.assign(service.retention, { isConfigured: true, due: 12 });
   const body = cleanupShape.parse(await (await call('/api/cleanup', post())).json());
@@ -103,7 +103,7 @@ test('cleanup removes nothing and says so', async (t) => {
   t.is(body.deleted, 0);
 });
 
-test('events are told apart by kind, and an unknown kind is refused', async (t) => {
+test('events are filtered by kind, and an unknown kind is refused', async (t) => {
   const { call } = await startServer(t);
   await call('/api/pipeline/pause', post());
   await call('/api/pipeline/resume', post());

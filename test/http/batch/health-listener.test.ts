@@ -30,7 +30,7 @@ test('health and readiness answer HTTP/1.0 and HTTP/1.1 at their own address, an
   }
 });
 
-test('an address that is taken is told like that of the other listeners', async (t) => {
+test('a port in use is reported as for the other listeners', async (t) => {
   const first = createHealthListener(AT);
   const { url } = await first.listen();
   t.teardown(() => first.close());

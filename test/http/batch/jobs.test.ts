@@ -178,7 +178,7 @@ test('a problem names its request in development and hides it in production', as
   });
 });
 
-test('a failure nobody expected is 500 with its stack only in development, and always in the log', async (t) => {
+test('an unexpected failure is answered with 500; its stack is in the log, and in the answer only in development', async (t) => {
   for (const production of [false, true]) {
     const { call, service, lines } = await startServer(t, { production });
     const job = service.jobs.add();
@@ -200,7 +200,7 @@ test('a busy service answers 503 with the seconds to wait', async (t) => {
   t.is(response.headers.get('retry-after'), '3');
 });
 
-test('the list gives newest first, in pages, with what it was asked', async (t) => {
+test('the list is paged, newest first, and repeats the query', async (t) => {
   const { call, service } = await startServer(t);
   const ids = Array.from({ length: 60 }, () => service.jobs.add().id).reverse();
   const first = jobListShape.parse(await (await call('/api/jobs')).json());
@@ -281,7 +281,7 @@ test('unknown and malformed ids are jobs that do not exist', async (t) => {
   }
 });
 
-test('cancel takes an optional reason, trimmed, and says what became of the job', async (t) => {
+test('cancel accepts an optional reason, trims it, and answers the state of the job', async (t) => {
   const { call, service } = await startServer(t);
   const cancel = async (init: RequestInit) => {
     const job = service.jobs.add();
@@ -303,7 +303,7 @@ test('cancel takes an optional reason, trimmed, and says what became of the job'
   t.is(await cancel(post(JSON.stringify({ reason: ` ${'é'.repeat(512)} ` }))), 'é'.repeat(512));
 });
 
-test('cancel refuses a long reason and bodies that are not what they should be', async (t) => {
+test('cancel refuses a long reason and malformed bodies', async (t) => {
   const { call, service } = await startServer(t);
   const job = service.jobs.add();
   const path = `/api/jobs/${job.id}/cancel`;
@@ -327,7 +327,7 @@ test('cancel refuses a long reason and bodies that are not what they should be',
   t.is((await service.jobs.get(job.id)).status, 'Queued');
 });
 
-test('cancel and retry pass on what the service refuses', async (t) => {
+test('cancel and retry answer the refusals of the service', async (t) => {
   const { call, service } = await startServer(t);
   const running = service.jobs.add({ status: 'Processing' });
   await assertProblem(t, await call(`/api/jobs/${running.id}/cancel`, post()), 'job.not-queued');
@@ -374,7 +374,7 @@ test('actions share one window per client, and reads are not limited', async (t)
   for (let read = 0; read < 10; read += 1) t.is((await call('/api/jobs')).status, 200);
 });
 
-test('a client without the key uses up nobody’s permits', async (t) => {
+test('requests without the key consume no permits of other clients', async (t) => {
   const { call, service } = await startServer(t, {
     rateLimiting: {
       enabled: true,

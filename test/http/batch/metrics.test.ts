@@ -64,7 +64,7 @@ test('the metrics are those of the document and its additions, and no others', (
   t.deepEqual([...names()].sort(), [...DOCUMENTED, ...ADDED].sort());
 });
 
-test('every known series stands at zero before anything has happened', async (t) => {
+test('every known series is zero at the start', async (t) => {
   const metrics = createBatchMetrics(SUBJECTS, () => 0);
   const { call } = await startServer(t, {}, undefined, { metrics });
   const response = await call('/api/metrics');

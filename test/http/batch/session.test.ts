@@ -88,7 +88,7 @@ test('after a login the browser goes to the path it wanted, and never to another
   }
 });
 
-test('a wrong key is 401 as a problem, or as the login page for those who prefer one', async (t) => {
+test('a wrong key is answered with 401, as a problem body or, for clients that prefer HTML, as the login page', async (t) => {
   const { port } = await startServer(t);
   for (const accept of ['', '*/*', 'application/json', 'text/html;q=0.5, application/json']) {
     const { answer, setCookie } = await logIn(port, 'wrong', accept === '' ? {} : { Accept: accept });

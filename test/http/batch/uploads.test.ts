@@ -67,7 +67,7 @@ test('format and profile come as query or field, before or after the file, and t
   t.is(await accepted(form([['format', 'Cades'], ['format', 'Xades'], file])), 'Cades default');
 });
 
-test('the first part with a file name is the file, whatever it is called, and other parts are ignored', async (t) => {
+test('the first part with a file name is the file, under any part name, and other parts are ignored', async (t) => {
   const server = await startServer(t);
   const response = await send(
     server,

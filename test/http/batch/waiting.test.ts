@@ -68,7 +68,7 @@ test('a client that leaves while it waits makes room and takes no permit', async
   t.deepEqual(statuses.sort(), [200, 429]);
 });
 
-test('a waiting request is told at once that the service stops', async (t) => {
+test('a waiting request is answered at once when the service stops', async (t) => {
   const server = await start(t);
   t.is((await state(server)).status, 200);
   const waiting = state(server);

@@ -40,7 +40,7 @@ test('webhook deliveries are listed by status and sent again one by one', async 
   t.like(await unknown.json(), { code: 'webhook.delivery-not-found' });
 });
 
-test('a replay takes a range of time, and failed deliveries alone unless it is told otherwise', async (t) => {
+test('a replay takes a time range and by default only failed deliveries', async (t) => {
   const { webhooks, replay } = await server(t);
   const answer = await replay({ from: '2026-05-26', to: '2026-05-27T00:00:00Z' });
   t.is(answer.status, 202);

@@ -62,7 +62,7 @@ function arrival(headers: Readonly<Record<string, string>>, path = '/jobs', quer
   };
 }
 
-test('a page asks who has no session to log in and to come back, and tells clients with a wrong key', (t) => {
+test('a page without a session redirects to the login and back, and a wrong key of a client is refused', (t) => {
   const from = authenticator();
   const gate = createAccessCheck(
     from,
@@ -90,7 +90,7 @@ test('a page asks who has no session to log in and to come back, and tells clien
   t.throws(() => closed.admit(arrival({}), 'page'), { code: 'auth.misconfigured' });
 });
 
-test('HTML is preferred only by those who say so', (t) => {
+test('HTML is sent only to clients whose Accept header prefers it', (t) => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
   for (const html of [
     browser,

@@ -187,7 +187,7 @@ test('a body that can be neither held nor spooled fails as something to try agai
   t.is((error as { retryable?: unknown }).retryable, true);
 });
 
-test('a spool gives back what it took, in order, and its file has no name', async (t) => {
+test('a spool returns its bytes in order, and its file has no name', async (t) => {
   const folder = await temporaryFolder(t);
   const spool = new Spool(join(folder, 'x'));
   t.deepEqual(await readdir(folder), []);

@@ -168,7 +168,7 @@ test('wrong keys are counted for the client behind the proxy', async (t) => {
   t.is((await logIn(port, KEY, { 'X-Forwarded-For': '192.0.2.1' })).answer.status, 302);
 });
 
-test('a cookie given over https stays on https, when the client speaks it to a trusted proxy', async (t) => {
+test('a cookie is Secure when the client uses HTTPS to a trusted proxy', async (t) => {
   const { port } = await startServer(t, { forwarded: TRUST });
   const https = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'sign.example' };
   const { setCookie, cookie } = await logIn(port, KEY, https);
@@ -217,7 +217,7 @@ test('behind a trusted proxy the name the client used must be allowed, not the o
   t.is(codeOf(await through('sign.example', 'elsewhere.example')), 'host.not-allowed');
 });
 
-test('only allowed host names are answered, whatever the port and the spelling', async (t) => {
+test('only allowed host names are answered, for any port and letter case', async (t) => {
   const { port } = await startServer(t, { allowedHosts: ['sign.example', '*.inner.example', '::1'] });
   const status = async (host: string) => (await ask(port, 'GET', '/login', { Host: host })).status;
   for (const host of [
@@ -241,7 +241,7 @@ test('only allowed host names are answered, whatever the port and the spelling',
   }
 });
 
-test('health and readiness answer whatever host is named, over http too, as probes connect by address', async (t) => {
+test('health and readiness answer for any host name, also over HTTP', async (t) => {
   const { port } = await startServer(t, { allowedHosts: ['sign.example'], requireHttps: true });
   for (const path of ['/api/health', '/api/ready']) {
     t.is((await ask(port, 'GET', path, { Host: '10.0.0.7:8080' })).status, 200, path);

@@ -10,7 +10,7 @@ const ALWAYS = {
   'content-security-policy': "default-src 'self'; frame-ancestors 'none'",
 };
 
-test('every answer, whatever it is, carries the protective headers and names neither server nor other origins', async (t) => {
+test('every answer has the security headers and names neither server nor other origins', async (t) => {
   const { port, service } = await startServer(t);
   const job = service.jobs.add();
   await service.jobs.finish(job.id, Buffer.from('signed'));

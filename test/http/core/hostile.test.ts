@@ -167,7 +167,7 @@ test('a client that asks for more and more and reads nothing is dropped, and one
   t.true((await received(1, (bytes) => bytes >= text.length)) >= text.length);
 });
 
-test('of a body of unknown members twenty are told, in an answer that is small', async (t) => {
+test('the answer to a body of unknown members names at most twenty and stays small', async (t) => {
   const { call } = await startServer(t);
   const names = Array.from({ length: 1200 }, (_, index) => [`a${index}`, 1]);
   const answer = await call('/api/jobs/retry', {

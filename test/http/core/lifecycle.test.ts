@@ -61,7 +61,7 @@ test('closing waits for the request under way, answers it, and refuses new ones'
   await server.close();
 });
 
-test('closing drops what is not done by the end of the shutdown time', async (t) => {
+test('closing drops requests that are not answered by the end of the shutdown time', async (t) => {
   const { server, service, call, lines } = await startServer(t, { shutdownTimeout: 20 });
   const asked = new Promise<void>((resolve) => {
     service.health.checks = () => {
@@ -114,7 +114,7 @@ test('https is served directly, with strict transport security', async (t) => {
   t.deepEqual(response, { status: 200, hsts: 'max-age=63072000' });
 });
 
-test('a 200 MB upload adds less than 64 MB to what a small one needs, and the process then ends cleanly', async (t) => {
+test('a 200 MB upload needs less than 64 MB more memory than a small one, and the process then ends cleanly', async (t) => {
   const server = fork(fileURLToPath(new URL('upload-server.js', import.meta.url)), {
     stdio: ['ignore', 1, 2, 'ipc'],
   });

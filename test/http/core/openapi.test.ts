@@ -181,7 +181,7 @@ test('the description names the key header and the cookie that are configured', 
   });
 });
 
-test('description and reference page are for those who may use the service', async (t) => {
+test('description and reference page need credentials of the service', async (t) => {
   const { url } = await startServer(t);
   await assertProblem(t, await fetch(`${url}/openapi/v1.json`), 'auth.invalid-credentials');
   const page = await fetch(`${url}/scalar/v1`, { redirect: 'manual' });
@@ -211,7 +211,7 @@ test('the reference page shows every operation, and takes nothing from elsewhere
   await assertProblem(t, await call('/assets/..%2Fserver.js'), 'route.not-found');
 });
 
-test('what a schema tells clients to send may be simpler than what it accepts', (t) => {
+test('the described schema of a request may be simpler than the accepted one', (t) => {
   const book = new SchemaBook();
   const inner = z.object({ at: z.iso.datetime({ precision: 3 }), id: z.guid() }).meta({ id: 'Sample' });
   t.deepEqual(book.output(z.object({ list: z.array(inner) })), {

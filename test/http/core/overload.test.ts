@@ -11,7 +11,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('more requests than are worked on at once are told to come back, and those that were let in are done', async (t) => {
+test('requests above the concurrency limit are refused with Retry-After, and admitted ones are answered', async (t) => {
   const load = createLoadGuard(systemClock, quiet, { rush: 3 });
   const metrics = createBatchMetrics({ folders: [], profiles: [], process: false }, () => 0);
   const server = await startServer(t, { rateLimiting: OFF }, systemClock, { load, metrics });
@@ -43,7 +43,7 @@ test('more requests than are worked on at once are told to come back, and those 
   t.is((await upload()).status, 202, 'there is room again');
 });
 
-test('a client that takes its time to send a body keeps nobody out', async (t) => {
+test('a client that sends its body slowly does not block other requests', async (t) => {
   const load = createLoadGuard(systemClock, quiet, { rush: 1 });
   const server = await startServer(t, { rateLimiting: OFF }, systemClock, { load });
   let send = () => {};
@@ -70,7 +70,7 @@ test('a client that takes its time to send a body keeps nobody out', async (t) =
   t.is((await slow).status, 202);
 });
 
-test('a rush is taken in, and of what lasts no more is worked on at once than is answered in time', (t) => {
+test('a short burst is admitted, and under lasting load concurrency is limited to what is answered in time', (t) => {
   const clock = new SimulatedClock();
   const lines: LogLine[] = [];
   const guard = createLoadGuard(clock, recorder(lines));
@@ -152,7 +152,7 @@ test('slow requests that are few, or slow by nature, are no overload', (t) => {
   }
 });
 
-test('requests that something behind refuses at once hide no queue that stands', (t) => {
+test('requests that fail at once do not hide a standing queue', (t) => {
   const clock = new SimulatedClock();
   const guard = createLoadGuard(clock, quiet);
   const kind = {};
@@ -171,7 +171,7 @@ test('requests that something behind refuses at once hide no queue that stands',
   t.true(refused);
 });
 
-test('whoever came first of many was not alone', (t) => {
+test('the first request of a burst counts as one of many', (t) => {
   const clock = new SimulatedClock();
   const guard = createLoadGuard(clock, quiet);
   const kind = {};
@@ -189,7 +189,7 @@ test('whoever came first of many was not alone', (t) => {
   t.true(refused);
 });
 
-test('a thread that is late again and again refuses what comes, and once is no matter', (t) => {
+test('a thread with repeated delays refuses requests, and a single delay has no effect', (t) => {
   const clock = lateClock();
   const guard = createLoadGuard(clock, quiet);
   const rush = () => Array.from({ length: 100 }, () => guard.admits(KIND)).every((admitted) => admitted);

@@ -98,7 +98,7 @@ test('a request that leaves the queue makes room and takes no permit', async (t)
   t.deepEqual(await settled([next]), ['in']);
 });
 
-test('closing refuses everybody who waits and leaves no alarm', async (t) => {
+test('closing refuses all waiting requests and leaves no timer', async (t) => {
   const clock = new SimulatedClock();
   const limiter = createRateLimiter({ permits: 1, windowSeconds: 10, queueLimit: 5 }, clock);
   limiter.acquire('a');

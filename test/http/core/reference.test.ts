@@ -175,7 +175,7 @@ function fits(document: OpenApiDocument, body: Content[string]): boolean {
   return body.example !== undefined && ajv.validate(schema, body.example);
 }
 
-test('webhooks send what the description of their event says', async (t) => {
+test('webhooks send the members that the description of their event names', async (t) => {
   const at = Date.UTC(2026, 4, 26);
   const principal = {
     id: '5f0ce3b8-7c1d-4a34-8f16-3a1c1a3f2b11',

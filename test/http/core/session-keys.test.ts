@@ -47,7 +47,7 @@ test('sessions of one service mean nothing to another', (t) => {
   t.is(room().open().read(token), undefined);
 });
 
-test('no two tokens are alike, and none shows what is in it', (t) => {
+test('tokens of equal content differ, and none reveals its content', (t) => {
   const sessions = room().open();
   const tokens = Array.from({ length: 100 }, () => sessions.issue('operator'));
   t.is(new Set(tokens).size, 100);

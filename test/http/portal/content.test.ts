@@ -32,7 +32,7 @@ test('content is the bytes, with their type, length, name and tag', async (t) =>
   await assertRefused(t, await call(`${DOCUMENT}/content?type=Everything`), 'BadRequest');
 });
 
-test('one range of a file is sent, and nothing to who has it already', async (t) => {
+test('one range of a file is sent, and 304 to a client with the current version', async (t) => {
   const { call, set, file } = await startPortal(t);
   const stored = await file('0123456789', 'text/plain', 'a.txt');
   set('documents.content', () => stored);
@@ -67,7 +67,7 @@ for (const length of [0, 1, 2, 3, 576 * 1024 - 1, 576 * 1024, 576 * 1024 + 1, 3_
   });
 }
 
-test('a ticket is asked for with its type and for what it is', async (t) => {
+test('a ticket is requested with a type and an optional preview', async (t) => {
   const { call, set, last } = await startPortal(t);
   set('documents.contentTicket', () => '/api/documents/x/download?ticket=t');
   await call(`${DOCUMENT}/ticket?type=PrinterFriendlyVersion&Preview=True`);

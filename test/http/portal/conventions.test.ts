@@ -94,7 +94,7 @@ test('of a member that is sent in two casings the last that is not null counts',
 });
 
 // Row 4
-test('members that nobody knows are ignored, whatever they hold', async (t) => {
+test('unknown members are ignored, for any content', async (t) => {
   const { send, last } = await startPortal(t);
   const strange = { __proto__: 1, constructor: { x: [] }, toString: null, größe: [[{}]] };
   const body = `{"reason":"why","Unknown":${JSON.stringify(strange)},"__proto__":{"reason":7}}`;
@@ -217,7 +217,7 @@ test('every id in an answer is a UUID or null', async (t) => {
 });
 
 // Row 11
-test('success is always 200, and what has no result has an empty body', async (t) => {
+test('success is always 200, with an empty body when there is no result', async (t) => {
   const { send, call } = await startPortal(t);
   const document = `/api/documents/${IDS.document}`;
   for (const answer of [

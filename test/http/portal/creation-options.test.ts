@@ -32,7 +32,7 @@ test('timestampEnabled without a time-stamp authority is refused', async (t) => 
   t.truthy(await acme.create([ana()], { timestampEnabled: false }));
 });
 
-test('a qualified document takes nobody who may sign electronically, at creation and later', async (t) => {
+test('a qualified document refuses participants with electronic signatures, at creation and later', async (t) => {
   const { acme } = t.context;
   const electronic = ana({ allowElectronicSignature: true });
   const qualified = { signatureType: 'Qualified' };

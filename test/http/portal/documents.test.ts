@@ -102,7 +102,7 @@ test('the detail of a document has every member, null and [] where there is noth
   });
 });
 
-test('the detail tells rules, folders, reasons, attachments and failures', async (t) => {
+test('the detail has rules, folders, reasons, attachments and failures', async (t) => {
   const { call, set } = await startPortal(t);
   const rule: FlowAction = {
     ...ACTION,
@@ -418,7 +418,7 @@ test('cancellation, refusal, versions, flow, mails and folders reach the portal 
   t.is(last('documents.retryProcessing')?.args[1], IDS.document);
 });
 
-test('many documents are moved, each told apart, into one new folder', async (t) => {
+test('many documents are moved into one new folder, with a result for each', async (t) => {
   const { send, set, calls, last } = await startPortal(t);
   set('folders.named', () => ({ id: IDS.folder, name: 'N', parentId: null }));
   set('documents.move', (_: unknown, id: string) => {

@@ -9,7 +9,7 @@ import { IDS, KEY } from './memory-portal.ts';
 
 const DOCUMENT = `/api/documents/${IDS.document}`;
 
-test('a missing member is told in the words that clients look for', async (t) => {
+test('a missing member is reported with the documented sentence', async (t) => {
   const { send } = await startPortal(t);
   const answer = await send('/api/uploads/bytes', {});
   t.is(
@@ -19,7 +19,7 @@ test('a missing member is told in the words that clients look for', async (t) =>
   t.is(answer.status, 400);
 });
 
-test('every member that does not fit is told, by its place in the request', async (t) => {
+test('every invalid member is reported with its path in the request', async (t) => {
   const { send } = await startPortal(t);
   const body = await assertRefused(
     t,
@@ -118,7 +118,7 @@ test('another organization’s webhooks are those of an unknown one', async (t) 
   await assertRefused(t, await send(`${other}/deliveries/replay`, replay), 'OrganizationNotFound');
 });
 
-test('a method that a path does not take is told, with those that it takes', async (t) => {
+test('an unsupported method is answered with the supported ones', async (t) => {
   const { call } = await startPortal(t);
   const answer = await call(DOCUMENT, { method: 'PATCH' });
   await assertRefused(t, answer, 'MethodNotAllowed');
@@ -169,7 +169,7 @@ test('members that everything has are no members of a request', async (t) => {
   t.is(({} as { reason?: string }).reason, undefined);
 });
 
-test('a failure of ours tells nothing of the inside in Production', async (t) => {
+test('an internal error has no internal details in Production', async (t) => {
   for (const production of [true, false]) {
     const { call, set, lines } = await startPortal(t, { production });
     set('documents.get', () => {

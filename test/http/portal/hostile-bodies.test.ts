@@ -120,7 +120,7 @@ test('an electronic signature brings a picture of two MiB and a thousand marks, 
   });
 });
 
-test('a request of nothing but faults is told twenty of them, in an answer that is small', async (t) => {
+test('the answer to a request with many faults names at most twenty and stays small', async (t) => {
   const { send } = await startPortal(t);
   const empty = { prePositionedMarks: Array.from({ length: 4 }, () => ({})) };
   for (const body of [
@@ -159,7 +159,7 @@ for (const [what, text] of [
   });
 }
 
-test.serial('large JSON is parsed on another thread, and is what it would be on this one', async (t) => {
+test.serial('large JSON is parsed on another thread with the same result', async (t) => {
   const { send, calls } = await startPortal(t);
   const creation = (marks: number) => ({
     files: [FILE],
@@ -219,7 +219,7 @@ test('a piece of an upload without a good ticket is refused before a byte of it 
   client.reset();
 });
 
-test('with a key and without a ticket the key says who sent it', async (t) => {
+test('with a key and without a ticket the caller is the application of the key', async (t) => {
   const { send, calls } = await startPortal(t);
   t.is(
     (await send(`${BY_KEY}/approval`, { flowActionId: IDS.action }, { headers: { 'x-api-key': KEY } }))

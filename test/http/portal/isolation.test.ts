@@ -375,7 +375,7 @@ async function answerTo(client: Client, [route, path, body]: Request, ids: Ids):
   return text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>');
 }
 
-test('on every endpoint another organization’s things are answered like those that nobody has, and stay as they are', async (t) => {
+test('every endpoint answers for resources of another organization as for unknown ones, and does not change them', async (t) => {
   const program = await startProgram(t, { settings: { 'Portal:WebhookAllowPrivate': true } });
   const mine = await program.organization('Mine');
   const yours = await program.organization('Yours');

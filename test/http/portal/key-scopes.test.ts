@@ -18,7 +18,7 @@ interface Organization {
   }[];
 }
 
-test('what signs or lets sign needs the scope Sign, and only requests that change nothing need just Read', (t) => {
+test('requests that sign or allow signing need the scope Sign, and only requests without changes need Read alone', (t) => {
   // No key is used with a session of the editor.
   const routes = portalTable().filter(({ auth }) => auth !== 'anonymous' && auth !== 'editor');
   const named = (scope: string, only: (method: string) => boolean = () => true) =>

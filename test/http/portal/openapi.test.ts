@@ -15,7 +15,7 @@ interface Description {
   readonly components: { readonly securitySchemes: object };
 }
 
-test('the portal describes itself by the rules of OpenAPI 3.1, every route and nothing else, to anybody', async (t) => {
+test('the OpenAPI 3.1 description of the portal is valid, public, and lists exactly its routes', async (t) => {
   const { url } = await startPortal(t);
   const text = await (await fetch(`${url}/openapi/v1.json`)).text();
   const verdict = await new Validator().validate(JSON.parse(text));

@@ -211,7 +211,7 @@ test('validation answers with the full records, by key, by document and of files
   t.deepEqual(last('validation.ofUpload')?.args.slice(1), [IDS.user, 'application/pdf']);
 });
 
-test('folders are made, listed, told about and removed', async (t) => {
+test('folders are created, listed, read and removed', async (t) => {
   const { call, send, set, last } = await startPortal(t);
   const folder = { id: IDS.folder, name: 'N', parentId: null };
   set('folders.create', () => folder);
@@ -241,7 +241,7 @@ test('folders are made, listed, told about and removed', async (t) => {
   await assertRefused(t, await send(`/api/folders/${IDS.folder}/delete`, {}), 'BadRequest');
 });
 
-test('saved flows keep flow actions as they were sent, and take only what would be taken in a document', async (t) => {
+test('saved flows keep flow actions as sent, and accept only those that a document accepts', async (t) => {
   const { call, send, set, last } = await startPortal(t);
   const item = {
     id: IDS.flow,
@@ -346,7 +346,7 @@ for (const [start, end, from, to] of [
   });
 }
 
-test('a report is an Excel file for whoever has its ticket', async (t) => {
+test('a report is an Excel file for callers with its ticket', async (t) => {
   const { url, set, file, last } = await startPortal(t);
   const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
   const stored = await file('PK', type, 'documents.xlsx');

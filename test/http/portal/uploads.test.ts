@@ -81,7 +81,7 @@ test('a part with a file name takes the place of one without, and the first such
   );
 });
 
-test('name and contentType come before what the file part says, before or after it', async (t) => {
+test('the parts name and contentType override the headers of the file part, before or after it', async (t) => {
   const portal = await startPortal(t);
   const file = [`${DISPOSITION} name="content"; filename="part.bin"\r\n${PDF}`, BYTES] as const;
   const name = [`${DISPOSITION} name="name"`, 'Vertrag ä.pdf'] as const;
@@ -179,7 +179,7 @@ test('the largest file passes and one byte more does not, announced or not', asy
   );
 });
 
-test('Base64 is taken whatever the casing, order and escapes of the JSON around it', async (t) => {
+test('Base64 is read for any letter case, order and escapes of the surrounding JSON', async (t) => {
   const portal = await startPortal(t);
   const text = Buffer.from([0xfb, 0xff, 0xfe, 1, 2, 3, 4]);
   const base64 = text.toString('base64');

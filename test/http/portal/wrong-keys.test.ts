@@ -5,7 +5,7 @@ import { SimulatedClock } from '../../../runtime/clock.ts';
 import { assertRefused, startPortal } from './harness.ts';
 import { IDS } from './memory-portal.ts';
 
-test('wrong keys of the portal are told to wait after 120 a minute, and the right one never is', async (t) => {
+test('after 120 wrong keys a minute the portal refuses further ones with 429 and accepts the right key', async (t) => {
   const { call } = await startPortal(t, {}, { clock: new SimulatedClock() });
   const list = (key: string) => call('/api/documents', { headers: { 'x-api-key': key } });
   for (let guess = 0; guess < PER_ADDRESS.permits; guess += 1) {

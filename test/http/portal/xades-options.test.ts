@@ -50,7 +50,7 @@ test.serial(
 
 const NAMESPACES = { xmlNamespaces: [{ prefix: 'line', uri: 'urn:item' }, { prefix: null }] };
 
-test.serial('xmlNamespaces of a creation say what prefixes of its location paths stand for', async (t) => {
+test.serial('xmlNamespaces of a creation bind the prefixes of its location paths', async (t) => {
   const ways = [
     { by: 'O', options: byPath('/o:order/line:items/line:item[1]') },
     { by: 'C', options: byPath('//line:item[@Id="eight"]') },

@@ -174,7 +174,7 @@ test('a completed job remembers that its input could not be removed', (t) => {
   t.like(removed.context, { untidy: false, inputLeft: false });
 });
 
-test('canceling a job that waits for its signer tells the remote portal why', (t) => {
+test('canceling a job that waits for its signer sends the reason to the remote portal', (t) => {
   const context = { ...initialContext(jobMachine, input), remoteDocumentId: 'd-9' } as never;
   const snapshot = jobMachine.resolveState({ value: 'AwaitingSigner', context });
   const asked = (reason: string | null) =>

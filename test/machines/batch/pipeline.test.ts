@@ -22,7 +22,7 @@ test('the pipeline table and the pipeline machine agree in every state and on ev
   }
 });
 
-test('pausing records who, when and why, and resuming keeps when it was paused', (t) => {
+test('pausing records actor, time and reason, and resuming keeps the time of the pause', (t) => {
   const start = pipelineMachine.resolveState({
     value: 'Running',
     context: { pausedAt: null, resumedAt: null, pausedBy: 'system', reason: null },

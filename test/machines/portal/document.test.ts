@@ -205,7 +205,7 @@ test('the document table and its machine agree in every state, on every message,
   }
 });
 
-test('a message to a document is decided once, whatever number of states it can lead to', (t) => {
+test('a message to a document is decided once, for any number of possible target states', (t) => {
   for (const [from, type, decide] of [
     ['Pending', 'SIGNATURE_ADDED', signatureAdded],
     ['Refused', 'EXPIRE', expire],

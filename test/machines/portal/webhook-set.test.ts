@@ -39,7 +39,7 @@ test('the webhook set takes every event of its table in the state it names, and 
   }
 });
 
-test('the webhook set refuses a sixth one, and whatever concerns one that is not there', (t) => {
+test('the webhook set refuses a sixth webhook and messages about unknown ones', (t) => {
   const full = withWebhooks(...Array.from({ length: MAX_WEBHOOKS }, (_, n) => `w${n}`));
   const refused = (context: object, type: string, more: object) =>
     !attempt(webhookSetMachine, 'Kept', context, { type, at: 2, ...more }).accepted;

@@ -151,7 +151,7 @@ test('a receiver that asks to be left alone is, within reason', (t) => {
   t.is(due(10 ** 12), MAX_RETRY_AFTER);
 });
 
-test('a receiver that is gone gets nothing of what was queued, and all of it is on record as failed', (t) => {
+test('after the reply 410 all queued deliveries are recorded as failed and none is sent', (t) => {
   const over = after(
     start(delivery('a'), delivery('b'), delivery('c')),
     attempted('a', 'delivered', 2000),
@@ -168,7 +168,7 @@ test('a receiver that is gone gets nothing of what was queued, and all of it is 
   );
 });
 
-test('an event that is told twice is delivered once, and an outcome of another delivery changes nothing', (t) => {
+test('an event enqueued twice is delivered once, and the outcome of another delivery changes nothing', (t) => {
   const first = start(delivery('a'));
   const again = { type: 'ENQUEUE', at: 2000, deliveries: [delivery('a')] };
   t.is(after(first, again), first);

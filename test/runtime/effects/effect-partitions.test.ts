@@ -196,7 +196,7 @@ test('work of partitions left by an earlier life is done after the next start', 
   await after.runtime.stop();
 });
 
-test('a thousand partitions of which most are at their bound are served without reading what waits in them', async (t) => {
+test('among a thousand partitions, the waiting effects of partitions at their limit are not read', async (t) => {
   const store = new MemoryStore();
   let leases = 0;
   const counting = new Proxy(store, {

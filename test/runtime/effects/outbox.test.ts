@@ -71,7 +71,7 @@ test('an effect that reports nothing is removed without a step, and is done once
   await runtime.stop();
 });
 
-test('an effect that nobody needs is not stored, and others of its kind are done', async (t) => {
+test('an effect that its handler declares unnecessary is not stored, and other effects of its kind run', async (t) => {
   const runs: unknown[] = [];
   const work: EffectHandler = {
     ...echo,
@@ -230,7 +230,7 @@ test('a failure that is not retryable, and the last try, become the failed outco
   await runtime.stop();
 });
 
-test('work that has no answer for giving up is tried until it is done, whatever it fails with', async (t) => {
+test('an effect without a message for permanent failure is retried after every error until it succeeds', async (t) => {
   let left = 3;
   const work: EffectHandler = {
     after: 'visible',
@@ -287,7 +287,7 @@ test('the outcome of a dropped effect is ignored', async (t) => {
   await runtime.stop();
 });
 
-test('stopping starts nothing new and waits for what runs', async (t) => {
+test('stop starts no further effect and waits for running effects', async (t) => {
   const { runs, handler } = gate();
   const { runtime, system, store } = makeWorld({ work: handler, options: { effectsInFlight: 1 } });
   runtime.start();
@@ -373,7 +373,7 @@ test('the store learns that an effect has ended after the answer about its messa
   await runtime.stop();
 });
 
-test('a message nobody takes does not stay for ever', async (t) => {
+test('a message to an unknown actor is removed', async (t) => {
   const { runtime, system, store } = makeWorld();
   runtime.start();
   await system.create(T1, null);

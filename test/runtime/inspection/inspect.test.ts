@@ -193,7 +193,7 @@ test('a text finds actors by parts of their ids and names, on further pages, and
   t.is((await inspector.list({ kind: 'door', limit: 1 }))?.examined, undefined);
 });
 
-test('cursors and states that nobody gave are no failure, in either store', async (t) => {
+test('unknown cursors and states are not a failure, in either store', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-inspect-'));
   const lmdb = openLmdbStore({ folder });
   t.teardown(async () => {
@@ -219,7 +219,7 @@ test('cursors and states that nobody gave are no failure, in either store', asyn
   }
 });
 
-test('one actor is shown with its history, deadlines and what it would take, and without its secrets', async (t) => {
+test('an actor is shown with history, timers and accepted events, and without secrets', async (t) => {
   const { runtime, make } = world();
   await make('d1');
   await runtime.system.send({ kind: 'door', id: 'd1' }, { type: 'OPEN' });
@@ -252,7 +252,7 @@ test('children are those actors that are there of those a kind says it may have'
   t.deepEqual(shown?.children, [{ kind: 'door', id: 'd1b' }]);
 });
 
-test('why an actor was stopped is told without the secrets the error holds, to whoever lists it, opens it or counts', async (t) => {
+test('lists, details and counts show the reason of a stopped actor without secrets of the error', async (t) => {
   const { runtime, make } = world();
   await make('d1');
   await t.throwsAsync(() => runtime.system.send({ kind: 'door', id: 'd1' }, { type: 'JAM' }));
@@ -268,7 +268,7 @@ test('why an actor was stopped is told without the secrets the error holds, to w
   }
 });
 
-test('an actor that moves on while somebody turns the pages is on one of them', async (t) => {
+test('an actor that changes state between two pages of a list is on one of them', async (t) => {
   const { runtime, make } = world();
   const { inspector, system } = runtime;
   for (let n = 0; n < 5; n += 1) await make(`d${n}`);

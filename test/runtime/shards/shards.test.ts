@@ -124,28 +124,31 @@ test.serial(
   },
 );
 
-test.serial('effects and deadlines of actors on other threads are done here and told there', async (t) => {
-  const { runtime, store, onWork } = await world(t);
-  const seen: number[] = [];
-  onWork(async (n) => {
-    seen.push(n);
-  });
-  runtime.start();
-  for (let n = 0; n < 8; n += 1) {
-    await runtime.system.create(address(n), {});
-    await runtime.system.send(address(n), { type: 'WORK' });
-  }
-  const end = Date.now() + 20_000;
-  const counted = async (name: string) => (await store.counters(name))[name] ?? 0;
-  const until = async (name: string) => {
-    while ((await counted(name)) !== 8 && Date.now() < end) await systemClock.sleep(10);
-    t.is(await counted(name), 8, name);
-  };
-  await until('worked');
-  for (let n = 0; n < 8; n += 1) await runtime.system.send(address(n), { type: 'REST' });
-  await until('actors/counting/1/On');
-  t.is(seen.length, 8);
-});
+test.serial(
+  'effects and timers of actors on other threads run on the main thread, and their results reach those actors',
+  async (t) => {
+    const { runtime, store, onWork } = await world(t);
+    const seen: number[] = [];
+    onWork(async (n) => {
+      seen.push(n);
+    });
+    runtime.start();
+    for (let n = 0; n < 8; n += 1) {
+      await runtime.system.create(address(n), {});
+      await runtime.system.send(address(n), { type: 'WORK' });
+    }
+    const end = Date.now() + 20_000;
+    const counted = async (name: string) => (await store.counters(name))[name] ?? 0;
+    const until = async (name: string) => {
+      while ((await counted(name)) !== 8 && Date.now() < end) await systemClock.sleep(10);
+      t.is(await counted(name), 8, name);
+    };
+    await until('worked');
+    for (let n = 0; n < 8; n += 1) await runtime.system.send(address(n), { type: 'REST' });
+    await until('actors/counting/1/On');
+    t.is(seen.length, 8);
+  },
+);
 
 test.serial(
   'threads that are ended under load are replaced, and nothing is lost or counted twice',
@@ -181,7 +184,7 @@ test.serial(
 );
 
 test.serial(
-  'what was sent to a thread that ends is done once and answered all the same, also messages without an id',
+  'messages sent to a thread that ends are processed once and answered, also without an id',
   async (t) => {
     const faults = 'step.computed.before-commit=exit:45,step.committed.before-reply=exit:70';
     const { runtime, store, heard } = await world(t, { faults });

@@ -6,7 +6,7 @@ import { folderFor } from '../folder.ts';
 const run = promisify(execFile);
 const WRITER = new URL('./disk-full-writer.js', import.meta.url).pathname;
 
-test('a disk that takes no more refuses steps as retryable, keeps what it acknowledged, and recovers', async (t) => {
+test('on a full disk steps are refused as retryable, acknowledged steps stay, and the store recovers', async (t) => {
   const folder = folderFor(t);
   // A limit on the size of files stands for a full disk: writes past it fail, and it can be lifted.
   const script = 'trap "" XFSZ; ulimit -S -f 6144; exec "$0" "$1" "$2"';

@@ -70,7 +70,7 @@ test('more steps than one group holds are all committed, in order', async (t) =>
   t.deepEqual(await store.counters(''), { c: 1500 });
 });
 
-test('closing writes what was handed over and refuses what comes later', async (t) => {
+test('closing writes the steps that were handed over and refuses later ones', async (t) => {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
   const handedOver = Promise.all([store.commit(stepOf(A, 0)), store.commit(stepOf(B, 0))]);
@@ -84,7 +84,7 @@ test('closing writes what was handed over and refuses what comes later', async (
   await again.close();
 });
 
-test('waiting callers are told of the loss of the writing thread, and closing ends', async (t) => {
+test('waiting calls fail when the writing thread is lost, and closing ends', async (t) => {
   const folder = folderFor(t);
   const notAFolder = join(folder, 'file');
   writeFileSync(notAFolder, 'x');
@@ -106,7 +106,7 @@ test('waiting callers are told of the loss of the writing thread, and closing en
 });
 
 test.serial(
-  'a store whose writing thread ends at work says so once, keeps what it answered and goes on reading',
+  'after the writing thread ends during work, the store reports it once, keeps acknowledged steps and still reads',
   async (t) => {
     const folder = folderFor(t);
     const born = once(process, 'worker');
@@ -156,7 +156,7 @@ test('groups that have arrived, also from another thread, go into one transactio
   t.like(foreign, [{ groups: [{ thread: 1, serial: 1, gone: [] }] }]);
 });
 
-test('those who are answered together need not all be computed before the first of them are written', async (t) => {
+test('the first steps of a group are written before the last ones are computed', async (t) => {
   const posted: number[] = [];
   let answer: (message: FromWriter) => void = () => {};
   const link: WriterLink = {

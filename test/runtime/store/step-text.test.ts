@@ -32,12 +32,12 @@ const FULL: Step = stepOf(
   { consumed: ['m1'], journalLength: 2, timers: { late: 99 } },
 );
 
-test('a step read back from its text is the same step, whatever it does', (t) => {
+test('a step read from its text equals the original step, for every member', (t) => {
   for (const step of [FULL, stepOf(B, 0), { ...stepOf(B, 2, { dropsEffects: true }), ends: true } as Step])
     t.deepEqual(stepOfText(stepText(step)), step);
 });
 
-test('the values in the text of a step are what will be stored', (t) => {
+test('the values in the text of a step equal the stored values', (t) => {
   const { values } = readStepText(stepText(FULL));
   t.deepEqual(
     values.map((value) => JSON.parse(value)),

@@ -84,7 +84,7 @@ test('deadlines survive a restart; the overdue ones fire once each', async (t) =
   await after.runtime.stop();
 });
 
-test('a wall clock set forward fires what has become due within half a minute', async (t) => {
+test('after the wall clock is set forward, due timers fire within half a minute', async (t) => {
   const { runtime, system, clock } = makeWorld();
   runtime.start();
   await system.create(T1, null);

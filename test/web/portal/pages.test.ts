@@ -12,7 +12,7 @@ import { PORTUGUESE } from '../../../web/portal/texts/portuguese.ts';
 import { SPANISH } from '../../../web/portal/texts/spanish.ts';
 import { hideEmail, hideIdentifier } from '../../../web/portal/validation-view.ts';
 
-test('a page speaks the language of its address, else that of the browser, else English', (t) => {
+test('a page has the language of its address, else of the browser, else English', (t) => {
   const spoken = (culture: string | undefined, accept: string) => textsFor(culture, accept).language;
   t.is(spoken('pt-BR', 'en'), 'pt');
   t.is(spoken('ES', ''), 'es');
@@ -41,7 +41,7 @@ test('JSON in a page cannot end the element that contains it', (t) => {
   t.deepEqual(JSON.parse(text), { name: '</script><script>alert(1)</script>\u2028<!--' });
 });
 
-test('a list of origins of which none is an origin lets nobody frame the page', (t) => {
+test('a list without a valid origin forbids all framing of the page', (t) => {
   const policy = (framing: Parameters<typeof pageHeaders>[0]) => pageHeaders(framing)[0]?.[1] ?? '';
   t.regex(policy(["https://x.example; script-src 'unsafe-inline'"]), /frame-ancestors 'none'$/);
   t.regex(policy(['https://x.example', 'javascript:alert(1)']), /frame-ancestors https:\/\/x\.example$/);
@@ -49,7 +49,7 @@ test('a list of origins of which none is an origin lets nobody frame the page', 
   t.regex(policy('nobody'), /frame-ancestors 'none'$/);
 });
 
-test('a page that fails is a page in the language of its reader, and tells busy from broken', (t) => {
+test('an error page has the language of the reader and different texts for overload and for a fault', (t) => {
   const fail = errorPage('nobody');
   const busy = fail({ status: 503, requestId: 'r-1', query: undefined, header: () => 'es' });
   t.is(busy.status, 503);

@@ -57,7 +57,7 @@ for (const { what, ...shape } of SHAPES) {
   });
 }
 
-test('the page opens files whose integrity value is PBMAC1, and tells a wrong password there too', async (t) => {
+test('the page opens files with a PBMAC1 integrity value and reports a wrong password for them', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const made = certificateFile({ kind: 'p-256', password: 'secret', name: 'Ana' });
   const plain = readFileSync(made.path);
@@ -72,7 +72,7 @@ test('the page opens files whose integrity value is PBMAC1, and tells a wrong pa
   }
 });
 
-test('a wrong password, a damaged file, one of another kind, without a key, or protected oddly: each is told apart', async (t) => {
+test('wrong password, damaged file, other file type, missing key and unsupported protection have errors of their own', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const bytes = readFileSync(certificateFile({ kind: 'p-256', password: 'right', name: 'Ana' }).path);
   t.is(await troubleOf(bytes, 'wrong'), 'password-wrong');

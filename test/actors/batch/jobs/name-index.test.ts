@@ -43,7 +43,7 @@ function jobStep(order: number, fileName: string, more: Partial<Step>): Step {
   return { ...step, ...more, actor: { ...step.actor, context: { order, fileName } } };
 }
 
-test('a search by name reads the rows of what it finds and no others', async (t) => {
+test('a search by name reads only the rows of its matches', async (t) => {
   const { store, search } = await manyNames();
   await search('anything');
   store.read = 0;

@@ -30,7 +30,7 @@ test('a job whose task computes without end is stuck in every view until its dea
   t.is((await batch.inspection.stoppedActors()).hung, 0);
 });
 
-test('the queue tells since when its oldest job waits', async (t) => {
+test('the queue shows the waiting time of its oldest job', async (t) => {
   const { batch, upload } = await room(t, { watch: false });
   t.is(await batch.pipeline.oldestQueuedAt(), null);
   await batch.pipeline.pause(null);

@@ -25,7 +25,7 @@ test('a sketch of durations is exact in count, sum and maximum, and its quantile
   t.deepEqual([still.quantile(0.5), still.max, still.sum], [0, 0, 0]);
 });
 
-test('statistics count what ended within the window, and time only what completed', async (t) => {
+test('statistics count jobs that ended within the window and measure only completed ones', async (t) => {
   const clock = new SimulatedClock(Date.UTC(2026, 10, 21));
   const now = clock.now();
   const store = new MemoryStore();

@@ -117,7 +117,7 @@ test('a job that leaves another file behind in a directory below gets that file 
   t.is(h.offers[1]?.path, h.at('sub/a.pdf'));
 });
 
-test('names that are not UTF-8 are told with the directory below that holds them', async (t) => {
+test('names that are not UTF-8 are reported with their subdirectory', async (t) => {
   const h = createHarness(RECURSIVE);
   t.teardown(h.close);
   mkdirSync(h.at('sub'));
@@ -129,7 +129,7 @@ test('names that are not UTF-8 are told with the directory below that holds them
   t.deepEqual(pathsOffered(h), ['sub/good.pdf']);
 });
 
-test('a directory below that cannot be listed is told and does not stop the others', async (t) => {
+test('an unreadable subdirectory is reported and does not stop the others', async (t) => {
   if (process.getuid?.() === 0) {
     t.log('root may list everything; nothing was tested');
     t.pass();

@@ -73,7 +73,7 @@ test('a folder that is a symbolic link to a directory is watched', async (t) => 
   t.is(h.offers[0]?.path, h.at('a.pdf'));
 });
 
-test('a folder is watched whatever characters its name has', async (t) => {
+test('a folder with any characters in its name is watched', async (t) => {
   for (const folderName of ['in\\put', 'new\nline', '*[a]{b}', 'entrée']) {
     const h = createHarness({ folderName, settings: { sweepIntervalMs: 50 } });
     t.teardown(h.close);
@@ -110,7 +110,7 @@ test('a file in the place of the folder is reported, and the folder is taken up 
   t.true(h.watched.state().exists);
 });
 
-test('listings find what notices did not tell', async (t) => {
+test('listings find files without a file system event', async (t) => {
   const h = createHarness({ settings: { sweepIntervalMs: 50 } });
   t.teardown(h.close);
   mkdirSync(join(h.base, 'real'));

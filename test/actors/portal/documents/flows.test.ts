@@ -191,7 +191,7 @@ test.serial('an edit of a rule makes nobody two of those it requires', async (t)
   t.deepEqual(await emails(), ['bob@example.org', 'ana@example.org', 'cy@example.org'], 'who change places');
 });
 
-test.serial('a flow is edited before anybody acted, and not after', async (t) => {
+test.serial('a flow can be edited only before the first action', async (t) => {
   const room = await flowRoom(t);
   const { documents } = room.portal;
   const id = await room.create([signer('Ana', 1), signer('Bob', 2)]);

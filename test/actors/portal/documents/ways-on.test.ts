@@ -3,7 +3,7 @@ import { cannotCancel, wrongStatus } from '../../../../actors/portal/document-re
 import type { DocumentActor } from '../../../../actors/portal/document-records/document-index.ts';
 import { PORTAL_REFUSALS } from '../../../../machines/portal/portal-refusals.ts';
 
-test('a refusal names the status of the document and what can be done in it', (t) => {
+test('a refusal names the status of the document and the possible actions', (t) => {
   const plain = PORTAL_REFUSALS.InvalidDocumentStatus.message;
   for (const [state, words] of [
     ['Pending', /flow actions/],

@@ -278,7 +278,7 @@ test.serial('a spreadsheet whose ranges span a whole sheet is read like one with
   await t.throwsAsync(room.portal.generations.create(room.tenant, beyond), { message: /beyond the last/ });
 });
 
-test.serial('a row without a column has nothing there, whatever the column is called', async (t) => {
+test.serial('a row without a column has an empty value, for any name of the column', async (t) => {
   const room = await flowRoom(t);
   const person = { name: 'Ana', 'e-mail': 'ana@example.org', number: '1' };
   const data = JSON.stringify([{ ...person, constructor: 'Mill Ltd' }, person]);

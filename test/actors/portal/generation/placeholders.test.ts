@@ -4,7 +4,7 @@ import { placeholdersIn, replacePlaceholders } from '../../../../actors/shared/p
 
 const names = (text: string) => [...placeholdersIn(text)].map(({ name }) => name);
 
-test('placeholders are found whatever stands around them', (t) => {
+test('placeholders are found in any surrounding text', (t) => {
   t.deepEqual(names('a {{one}} {{ two }}{{three}}'), ['one', 'two', 'three']);
   t.deepEqual(names('{{{name}}} {{a{{b}} {{c}d}} {{e}'), ['name', 'b']);
   t.deepEqual(names('{{}} {{\n \t}} {{ a b \n}}'), ['', 'a b']);

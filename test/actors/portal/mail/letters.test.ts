@@ -78,7 +78,7 @@ test('every kind of mail has words of its own in every language', (t) => {
   t.is(subjects.size, LANGUAGES.length * (KINDS.length + 2), 'no two have the same subject');
 });
 
-test('a reminder says what the first notice said', (t) => {
+test('a reminder has the content of the first mail', (t) => {
   for (const language of LANGUAGES) {
     t.deepEqual(
       renderMail(notice('reminder', 'a@b.test', { role: 'approve' }), parts(language)),
@@ -141,7 +141,7 @@ test('a name that is read from the right turns around nothing beside it in a mai
   }
 });
 
-test('a mail loads nothing from elsewhere and follows nobody', (t) => {
+test('a mail loads no remote content and has no tracking', (t) => {
   for (const about of KINDS) {
     const html = mailBodyHtml(
       renderMail(notice(about, 'a@b.test', { codeGeneration: 1 }), parts('pt')),
@@ -163,7 +163,7 @@ test('header texts have one line and an end', (t) => {
   t.is(oneLine('\ud800'), '');
 });
 
-test('only what can stand between angle brackets is an address', (t) => {
+test('only a text that is valid between angle brackets is an address', (t) => {
   for (const good of ['a@b.test', 'ana.lima+x@exämple.test', "o'hara@x.test", 'josé@example.test'])
     t.true(isMailAddress(good), good);
   for (const bad of [

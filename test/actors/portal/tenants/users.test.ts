@@ -65,7 +65,7 @@ test('an organization sees and finds of a person what it said itself, and nothin
   t.is((await users.members(B, PAGE)).items[0]?.name, 'Zoë', 'the administrator of all says who they are');
 });
 
-test('an organization can take nobody out of another one', async (t) => {
+test('an organization cannot remove users of another one', async (t) => {
   const { users } = world(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
   await t.throwsAsync(users.remove(B, zoe.id), { code: 'UserNotFound' });

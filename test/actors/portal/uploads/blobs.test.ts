@@ -80,7 +80,7 @@ test('a file made elsewhere is taken over, and heals a damaged one of the same c
   t.false(existsSync(path));
 });
 
-test('the sweep removes what nobody counts, once its grace is over, and nothing else', async (t) => {
+test('the sweep removes only unreferenced files whose grace period is over', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const sink = await it.uploads.open();

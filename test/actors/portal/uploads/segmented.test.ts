@@ -60,7 +60,7 @@ for (const point of ['portal.segment.placed', 'portal.segment.whole'] as const) 
   });
 }
 
-test('many last pieces at once make one upload, which each of them is told of', async (t) => {
+test('concurrent last segments create one upload, and each answer has its id', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   for (let round = 0; round < 5; round++) {
@@ -78,7 +78,7 @@ test('many last pieces at once make one upload, which each of them is told of', 
   }
 });
 
-test('a piece that is not what its range says is refused and forgotten', async (t) => {
+test('a segment that does not match its range is refused and not stored', async (t) => {
   const it = room(t, { maxBytes: 2_000 });
   const ticket = await it.uploads.openSegmented(await newTenant(it, 'Org'));
   const send = async (from: number, to: number, total: number, bytes: number) => {
@@ -97,7 +97,7 @@ test('a piece that is not what its range says is refused and forgotten', async (
   t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
 });
 
-test('a ticket of something else, or one that is over, takes no piece', async (t) => {
+test('a ticket of another upload and an expired one accept no segment', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);

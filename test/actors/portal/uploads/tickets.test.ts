@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 4, 17, 12, 0, 0);
 const ID = '2f1c0d7e-6f1a-4b9b-8a0e-3d5f6a7b8c9d';
 const tickets = new Tickets(Buffer.alloc(32, 1));
 
-test('a ticket gives back what it was made of, until its time is over', (t) => {
+test('a ticket returns its claims until it expires', (t) => {
   const ticket = tickets.issue('sign', [ID, 'ABCDEFGHIJ0123456789', '', 'ção'], NOW);
   const claims = [ID, 'ABCDEFGHIJ0123456789', '', 'ção'];
   const expiresAt = NOW + 24 * 3_600_000;
@@ -24,7 +24,7 @@ test('tickets fit into addresses', (t) => {
   }
 });
 
-test('a ticket with any byte changed, cut or of another key is none', (t) => {
+test('a ticket with a changed byte, cut off, or of another key is invalid', (t) => {
   const ticket = tickets.issue('download', [ID], NOW);
   const bytes = Buffer.from(ticket, 'base64url');
   for (let at = 0; at < bytes.length; at++) {

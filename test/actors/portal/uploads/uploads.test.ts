@@ -15,7 +15,7 @@ async function send(it: Room, tenant: Tenant, content: string, name = 'a.pdf', t
   return it.uploads.accept(tenant, sink, { name, contentType: type });
 }
 
-test('an upload says what arrived, and is there after a restart', async (t) => {
+test('an upload reports the received content and exists after a restart', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const view = await send(it, tenant, 'hello', 'C:\\temp\\a b\u0000.pdf', 'Application/PDF; charset=UTF-8');
@@ -46,7 +46,7 @@ test('the location of an upload shows the file without a key, for an hour', asyn
   await t.throwsAsync(it.uploads.preview(ticket), { code: 'NotFound' });
 });
 
-test('an upload of another organization is unknown, and so is what is no id', async (t) => {
+test('an upload of another organization and an invalid id are unknown', async (t) => {
   const it = room(t);
   const mine = await newTenant(it, 'Mine');
   const theirs = await newTenant(it, 'Theirs');
@@ -56,7 +56,7 @@ test('an upload of another organization is unknown, and so is what is no id', as
   }
 });
 
-test('an upload of a participant is found for nobody else, and counted until it expires', async (t) => {
+test('an upload of a participant is found only for that participant, and counted until it expires', async (t) => {
   const it = room(t);
   const { organization } = await newTenant(it, 'Org');
   const participant = {
@@ -101,7 +101,7 @@ test('files without bytes and files that are too large are refused and leave not
   t.is((await it.blobs.sweep(it.store)).removed, 0);
 });
 
-test('an upload nobody uses is gone after a day, one that was used a week after its last use', async (t) => {
+test('an unused upload is removed after a day, a used one a week after its last use', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const unused = await send(it, tenant, 'unused');

@@ -118,7 +118,7 @@ test('elsewhere people and companies are known by the numbers in their names, wi
   });
 });
 
-test('a number of zeros names nobody', async (t) => {
+test('a national number of zeros identifies no person', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const der = await certificate(t, 'CN=Nobody', [
     `otherName:2.16.76.1.3.1;PRINTABLESTRING:${'0'.repeat(51)}`,

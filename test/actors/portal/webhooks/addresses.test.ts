@@ -156,7 +156,7 @@ test('of several addresses of a name only the public ones are called', async (t)
   t.is(receiver.connections(), 0);
 });
 
-test('a receiver that is not there is a failure of the attempt, not of the program', async (t) => {
+test('an unreachable receiver fails the attempt, not the program', async (t) => {
   const receiver = await startReceiver(t);
   await receiver.close();
   const world = await makeWebhookWorld(t);

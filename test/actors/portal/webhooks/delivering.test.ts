@@ -77,7 +77,7 @@ test('with a secret every attempt bears a signature that the verifier of Standar
   t.not(first?.headers['webhook-timestamp'], second?.headers['webhook-timestamp'], 'fresh at each attempt');
 });
 
-test('events of one document arrive one at a time and in order, whatever fails in between', async (t) => {
+test('events of one document arrive one at a time and in order, despite failures in between', async (t) => {
   let busy = 0;
   let most = 0;
   const receiver = await startReceiver(t, (_, response) => {
@@ -235,7 +235,7 @@ test('an answer that stops in the middle counts by its status', async (t) => {
   t.is(result.attempts[0]?.response, 'half');
 });
 
-test('a conclusion is told after the delay that is configured', async (t) => {
+test('the event of a conclusion is sent after the configured delay', async (t) => {
   const receiver = await startReceiver(t);
   const at = Date.UTC(2026, 0, 4);
   const world = await makeWebhookWorld(t, { concludedDelay: 60_000, time: new SimulatedClock(at) });

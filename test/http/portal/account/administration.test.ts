@@ -156,7 +156,7 @@ test.serial('an administrator adds, changes and removes users, but not themselve
   t.is((await browser.submit('/organization/users', { ...fields, email: 'none' })).status, 422);
 });
 
-test.serial('origins are checked, and the test mail says what became of it', async (t) => {
+test.serial('origins are checked, and the test mail answers its result', async (t) => {
   const { browser } = t.context;
   const bad = await browser.submit('/organization/origins', {
     origins: "https://ok.example\nhttps://x.example; script-src 'none'",

@@ -130,7 +130,7 @@ test.serial('every address gets the same answer, only users a mail, and guesses 
 });
 
 test.serial(
-  'keys of the role Normal register nobody in the organization that administers the instance',
+  'keys of the role Normal register no user in the organization that administers the instance',
   async (t) => {
     const { administrator } = t.context;
     const { items } = await administrator.get<{ items: readonly { id: string; name: string }[] }>(

@@ -97,7 +97,7 @@ test('operations killed midway act on every document once, and count them exactl
   );
 });
 
-test('an operation acts within its filter and organization, skips what refuses, and can be canceled', async (t) => {
+test('an operation acts within its filter and organization, skips documents that refuse, and can be canceled', async (t) => {
   const { acme, organization } = await startProgram(t);
   const other = await organization('Other');
   const [kept] = await makeMany(other, 1);

@@ -178,7 +178,7 @@ test.serial('a preview shows the mail with texts that are not kept, and sends no
 });
 
 test.serial(
-  'the page after signing has an origin of the list, and nobody changes what is not theirs',
+  'the page after signing has an origin of the list, and other organizations cannot change it',
   async (t) => {
     const path = await pathOf();
     const redirectUrl = 'https://app.example.org/done?x=1';

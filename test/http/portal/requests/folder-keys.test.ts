@@ -126,76 +126,73 @@ test.serial('lists, exports and operations have documents of the folders alone',
   t.is((await detailOf(outside)).status, 'Pending');
 });
 
-test.serial(
-  'no operation of the API description tells or changes a document of another folder',
-  async (t) => {
-    const secret = await signedIn(foreign, 'Blueprint');
-    const mine = await signedIn(own, 'Offer');
-    const signed = await portal.client.fetch(`/api/documents/${secret.id}/content?type=Signatures`);
-    const upload = await restricted.upload({
-      ...{ name: 'signed.pdf', type: 'application/pdf' },
-      content: new Uint8Array(await signed.arrayBuffer()),
-    });
-    const before = await portal.client.get<Detail>(`/api/documents/${secret.id}`);
-    const description = await portal.client.get<OpenApiDocument>('/openapi/v1.json');
-    const [action] = secret.flowActions;
-    const values: Record<string, string> = {
-      id: secret.id,
-      key: secret.key,
-      attachmentId: secret.attachments[0]?.id ?? '',
-      subject: 'x',
-    };
-    const body = {
-      ...{ documentId: secret.id, documents: [secret.id], documentIds: [secret.id], ids: [secret.id] },
-      ...{ flowActionId: action?.id, userId: action?.user.id, reason: 'x', emailAddress: 'ana@example.org' },
-      ...{ fileId: upload.id, mimeType: 'application/pdf', emails: ['ana@example.org'], folderId: own },
-      ...{ action: 'Remind', filter: { q: secret.id, queryType: 'Id' }, token: 'x', signature: 'eA==' },
-      ...{ file: { ...upload, displayName: 'x' }, files: [{ ...upload, displayName: 'x' }], name: 'x' },
-      ...{ certificate: 'eA==', everyDays: 1, maximum: 1, url: 'https://example.org', authType: 'NoAuth' },
-    };
-    let asked = 0;
-    for (const [path, item] of Object.entries(description.paths ?? {}))
-      for (const method of Object.keys(item ?? {})) {
-        if (!['get', 'post', 'put', 'patch', 'delete'].includes(method)) continue;
-        // Folders, templates and others by an id of their own answer the document's id as unknown.
-        for (const id of [secret.id, foreign, secret.organization.id]) {
-          const filledIn = path.replace(/\{(\w+)\}/g, (_, name: string) =>
-            name === 'id' ? id : (values[name] ?? secret.id),
-          );
-          const query = `?q=${secret.key}&queryType=Key&participantQ=ana&folderId=${foreign}&type=Signatures`;
-          const answer = await restricted.fetch(filledIn + (method === 'get' ? query : ''), {
-            method: method.toUpperCase(),
-            ...(method !== 'get' && {
-              headers: { 'content-type': 'application/json' },
-              body: JSON.stringify(body),
-            }),
-          });
-          const told = await answer.text();
-          asked += 1;
-          const what = `${method} ${filledIn}: ${answer.status}`;
-          // Pages such as the public check of a key are answered to everybody.
-          if (method === 'get' && (await fetch(`${restricted.url}${filledIn}${query}`)).status === 200)
-            continue;
-          for (const word of ['Blueprint', 'Secret plans'])
-            t.false(told.includes(word), `${what} tells ${word}`);
-          if (answer.status === 200 && path.startsWith('/api/') && path.includes('{id}') && id === secret.id)
-            t.fail(`${what} is answered`);
-          if (answer.status === 200 && path.includes('/keys/{key}')) t.fail(`${what} is answered`);
-        }
+test.serial('no operation of the API reads or changes a document of another folder', async (t) => {
+  const secret = await signedIn(foreign, 'Blueprint');
+  const mine = await signedIn(own, 'Offer');
+  const signed = await portal.client.fetch(`/api/documents/${secret.id}/content?type=Signatures`);
+  const upload = await restricted.upload({
+    ...{ name: 'signed.pdf', type: 'application/pdf' },
+    content: new Uint8Array(await signed.arrayBuffer()),
+  });
+  const before = await portal.client.get<Detail>(`/api/documents/${secret.id}`);
+  const description = await portal.client.get<OpenApiDocument>('/openapi/v1.json');
+  const [action] = secret.flowActions;
+  const values: Record<string, string> = {
+    id: secret.id,
+    key: secret.key,
+    attachmentId: secret.attachments[0]?.id ?? '',
+    subject: 'x',
+  };
+  const body = {
+    ...{ documentId: secret.id, documents: [secret.id], documentIds: [secret.id], ids: [secret.id] },
+    ...{ flowActionId: action?.id, userId: action?.user.id, reason: 'x', emailAddress: 'ana@example.org' },
+    ...{ fileId: upload.id, mimeType: 'application/pdf', emails: ['ana@example.org'], folderId: own },
+    ...{ action: 'Remind', filter: { q: secret.id, queryType: 'Id' }, token: 'x', signature: 'eA==' },
+    ...{ file: { ...upload, displayName: 'x' }, files: [{ ...upload, displayName: 'x' }], name: 'x' },
+    ...{ certificate: 'eA==', everyDays: 1, maximum: 1, url: 'https://example.org', authType: 'NoAuth' },
+  };
+  let asked = 0;
+  for (const [path, item] of Object.entries(description.paths ?? {}))
+    for (const method of Object.keys(item ?? {})) {
+      if (!['get', 'post', 'put', 'patch', 'delete'].includes(method)) continue;
+      // Folders, templates and others by an id of their own answer the document's id as unknown.
+      for (const id of [secret.id, foreign, secret.organization.id]) {
+        const filledIn = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+          name === 'id' ? id : (values[name] ?? secret.id),
+        );
+        const query = `?q=${secret.key}&queryType=Key&participantQ=ana&folderId=${foreign}&type=Signatures`;
+        const answer = await restricted.fetch(filledIn + (method === 'get' ? query : ''), {
+          method: method.toUpperCase(),
+          ...(method !== 'get' && {
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          }),
+        });
+        const told = await answer.text();
+        asked += 1;
+        const what = `${method} ${filledIn}: ${answer.status}`;
+        // Pages such as the public check of a key are answered to everybody.
+        if (method === 'get' && (await fetch(`${restricted.url}${filledIn}${query}`)).status === 200)
+          continue;
+        for (const word of ['Blueprint', 'Secret plans'])
+          t.false(told.includes(word), `${what} tells ${word}`);
+        if (answer.status === 200 && path.startsWith('/api/') && path.includes('{id}') && id === secret.id)
+          t.fail(`${what} is answered`);
+        if (answer.status === 200 && path.includes('/keys/{key}')) t.fail(`${what} is answered`);
       }
-    t.true(asked > 300, String(asked));
-    t.deepEqual(await portal.client.get<Detail>(`/api/documents/${secret.id}`), before);
-    const history = await portal.client.get<{ totalCount: number; items: object[] }>(
-      `/api/documents/${secret.id}/history?limit=100`,
-    );
-    t.false(JSON.stringify(history).includes('Refused'));
-    const checked = await restricted.send('/api/documents/validate-signatures', {
-      ...{ fileId: upload.id, mimeType: 'application/pdf' },
-    });
-    t.false(
-      (await checked.text()).includes('ana@example.org'),
-      'an uploaded file of another folder has no person',
-    );
-    t.is((await restricted.fetch(`/api/documents/${mine.id}`)).status, 200);
-  },
-);
+    }
+  t.true(asked > 300, String(asked));
+  t.deepEqual(await portal.client.get<Detail>(`/api/documents/${secret.id}`), before);
+  const history = await portal.client.get<{ totalCount: number; items: object[] }>(
+    `/api/documents/${secret.id}/history?limit=100`,
+  );
+  t.false(JSON.stringify(history).includes('Refused'));
+  const checked = await restricted.send('/api/documents/validate-signatures', {
+    ...{ fileId: upload.id, mimeType: 'application/pdf' },
+  });
+  t.false(
+    (await checked.text()).includes('ana@example.org'),
+    'an uploaded file of another folder has no person',
+  );
+  t.is((await restricted.fetch(`/api/documents/${mine.id}`)).status, 200);
+});

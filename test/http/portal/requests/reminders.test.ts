@@ -49,7 +49,7 @@ test('pending participants are reminded on schedule, up to the maximum, and each
   );
 });
 
-test('participants are warned before the expiry, with an event, and the warning stands for a reminder', async (t) => {
+test('participants are warned before the expiry, with an event, and the warning counts as a reminder', async (t) => {
   const portal = await clockedPortal(t);
   const { client, room } = portal;
   const expirationDate = new Date(Date.now() + 30 * DAY).toISOString();

@@ -145,7 +145,7 @@ test.serial(
   },
 );
 
-test.serial('tags stand where they are shown on a turned page', async (t) => {
+test.serial('tags on a rotated page have their shown positions', async (t) => {
   const { acme } = t.context;
   const file = pdf('0 1 -1 0 100 60 Tm ({{sig:bob}}) Tj', '/Rotate 90');
   const id = await acme.create([bob()], { textTags: true }, file);

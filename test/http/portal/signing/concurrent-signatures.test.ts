@@ -10,7 +10,7 @@ interface Completed extends Partial<Started> {
 const PEOPLE = ['ana', 'bo', 'cy'];
 const FLOW = PEOPLE.map((name) => ({ user: { name, email: `${name}@example.org` } }));
 
-test('of three certificate signatures begun at once each is completed with what its completion answered', async (t) => {
+test('three certificate signatures started at once are each completed with their own value', async (t) => {
   const { acme } = await startProgram(t);
   const id = await acme.create(FLOW);
   const begun = [];
