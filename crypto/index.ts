@@ -66,6 +66,7 @@ export {
   finishSigning,
   signFile,
   signFileAtLevel,
+  trySigning,
   verifyFile,
 } from './sign.ts';
 export { externalSigner } from './two-step/external-signer.ts';

@@ -21,7 +21,7 @@ import type { SigningServices } from './evidence/authorities.ts';
 import { augmentPades } from './pades/augment.ts';
 import { signPadesAtLevel } from './pades/levels.ts';
 import { signPades } from './pades/sign.ts';
-import { beginPades, finishPades } from './pades/two-step.ts';
+import { beginPades, finishPades, tryPades } from './pades/two-step.ts';
 import { verifyPades } from './pades/verify.ts';
 import { augmentXades } from './xades/augment.ts';
 import { signXadesAtLevel } from './xades/levels.ts';
@@ -35,6 +35,8 @@ interface Format {
   signAtLevel(request: SignFileRequest, services: SigningServices): Promise<SignedFile>;
   augment(request: AugmentFileRequest, services: SigningServices): Promise<SignedFile>;
   begin(request: BeginSigningRequest, services: SigningServices): BegunSigning;
+  /** Throws as `begin` does. */
+  tryOut(request: BeginSigningRequest, services: SigningServices): void;
   finish(request: FinishSigningRequest, services: SigningServices): Promise<SignedFile>;
   verify(request: VerifyFileRequest): VerificationReport;
 }
@@ -45,6 +47,7 @@ const FORMATS: { readonly [format in SignatureFormat]: Format } = {
     signAtLevel: signPadesAtLevel,
     augment: augmentPades,
     begin: beginPades,
+    tryOut: tryPades,
     finish: finishPades,
     verify: verifyPades,
   },
@@ -53,6 +56,7 @@ const FORMATS: { readonly [format in SignatureFormat]: Format } = {
     signAtLevel: signCadesAtLevel,
     augment: augmentCades,
     begin: beginCades,
+    tryOut: beginCades,
     finish: finishCadesAtLevel,
     verify: verifyCades,
   },
@@ -61,6 +65,7 @@ const FORMATS: { readonly [format in SignatureFormat]: Format } = {
     signAtLevel: signXadesAtLevel,
     augment: augmentXades,
     begin: beginXades,
+    tryOut: beginXades,
     finish: finishXades,
     verify: verifyXades,
   },
@@ -118,6 +123,14 @@ export async function augmentFile(
  */
 export function beginSigning(request: BeginSigningRequest, services: SigningServices = {}): BegunSigning {
   return FORMATS[request.format].begin(request, services);
+}
+
+/**
+ * Checks that `beginSigning` would succeed, with less work where the format allows.
+ * @throws {CryptoError} as `beginSigning`
+ */
+export function trySigning(request: BeginSigningRequest, services: SigningServices = {}): void {
+  FORMATS[request.format].tryOut(request, services);
 }
 
 /** Second of two steps. @throws {CryptoError} `signature.mismatch`, `input.changed`, `request.invalid` and those of signing */

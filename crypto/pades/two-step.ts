@@ -20,7 +20,7 @@ import { readState, type StoredSigner, signerFromStored, storedSigner } from '..
 import { appendEvidence, evidenceOf } from './evidence.ts';
 import { fillPlaceholder, type PreparedUpdate, placeholderBytes } from './fields/signature-dictionary.ts';
 import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
-import { preparePades } from './prepare.ts';
+import { type PadesOptions, preparePades } from './prepare.ts';
 import { padesOptions } from './sign.ts';
 import { newestSignatures } from './stored-signatures.ts';
 import { appendDocumentTimestamp, attributeSpace, stampedAttribute, timestampsOf } from './time-stamping.ts';
@@ -45,16 +45,36 @@ interface PadesState {
 }
 
 /**
+ * Lays out a signature, which shows whether the file can be signed, and computes no digest.
+ * @param services as for `beginPades`
+ * @throws {CryptoError} as `beginPades`
+ */
+export function tryPades(request: BeginSigningRequest, services: SigningServices = {}): void {
+  const source = openIncrementalFile(request.input);
+  try {
+    preparePades(source, layoutOptions(request, services));
+    source.assertUnchanged();
+  } finally {
+    source.close();
+  }
+}
+
+function layoutOptions(request: BeginSigningRequest, services: SigningServices): PadesOptions {
+  const level = request.level ?? 'B';
+  const unsignedLength = level === 'B' ? 0 : attributeSpace(timestampsOf(services, level));
+  return { ...padesOptions(request), unsignedLength };
+}
+
+/**
  * Lays out the signature and returns the bytes to sign. Reads the file once and writes nothing.
  * @param services from level T on: the authority, for the length of its time-stamp
  * @throws {CryptoError} as `signPades`; `request.invalid` when a service is missing
  */
 export function beginPades(request: BeginSigningRequest, services: SigningServices = {}): BegunSigning {
   const level = request.level ?? 'B';
-  const unsignedLength = level === 'B' ? 0 : attributeSpace(timestampsOf(services, level));
+  const options = layoutOptions(request, services);
   const source = openIncrementalFile(request.input);
   try {
-    const options = { ...padesOptions(request), unsignedLength };
     const prepared = preparePades(source, options);
     const { update, placeholderStart, placeholderEnd } = prepared;
     const original = createHash('sha256');

@@ -1,5 +1,5 @@
 /** Signs with a profile's key on behalf of a participant who signs electronically. */
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import {
   addCadesSigner,
   addCadesSignerAtLevel,
@@ -11,6 +11,7 @@ import {
   signPadesSeries,
 } from '../../../crypto/index.ts';
 import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
+import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
 import { passesFinalCheck } from './final-check.ts';
 import { placeOutput } from './place-output.ts';
@@ -58,7 +59,7 @@ function signSeries(
   { signer, choices, services }: ServiceProfile,
 ): Promise<SignedFile> {
   const { rebuild, output, content } = task;
-  rmSync(output, { force: true });
+  removeIfPresent(output);
   const { digest, includeChain, policy, level = 'B' } = choices;
   const all = [...rebuild.earlier, { at: task.at, words: task.words }];
   const steps = all.map(({ at, words }, index) => {
@@ -88,7 +89,7 @@ function sign(
   { signer, choices, services }: ServiceProfile,
   form: FormatParameters,
 ): SignedFile | Promise<SignedFile> {
-  rmSync(output, { force: true });
+  removeIfPresent(output);
   const { digest, includeChain, policy } = choices;
   const level = levelOf(choices.level ?? 'B', form, services);
   const parameters = {

@@ -1,11 +1,11 @@
 /** Verifies a document whose flow is complete: every expected signature is present and valid. */
-import { rmSync } from 'node:fs';
 import {
   augmentFile,
   type SignatureRecord,
   type ValidationItem,
   validateFile,
 } from '../../../crypto/index.ts';
+import { removeIfPresent } from '../../shared/files/directories.ts';
 import { nameInFile } from '../../shared/signature-records.ts';
 import type { CheckTask, ExpectedSignature, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
@@ -34,7 +34,7 @@ export async function checkSignatures(
   if (misses.length > 0)
     throw new TaskFailure('verification.failed', `Verification failed. ${[...new Set(misses)].join('; ')}`);
   if (output === null || services.timestamps === undefined) return { output: null };
-  rmSync(output, { force: true });
+  removeIfPresent(output);
   const stamped = await augmentFile({ format, input: path, ...content, output, to: 'T', at }, services);
   return { output: stamped.output };
 }

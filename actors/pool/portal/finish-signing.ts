@@ -1,6 +1,7 @@
 /** Second of two steps: embeds a signature value that was computed elsewhere. */
 import { readFileSync, rmSync } from 'node:fs';
 import { finishSigning, joinCadesSigners } from '../../../crypto/index.ts';
+import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { FinishSigningTask, PortalResults } from '../portal-tasks.ts';
 import { passesFinalCheck } from './final-check.ts';
 import { placeOutput } from './place-output.ts';
@@ -17,8 +18,8 @@ export async function finishParticipantSigning(
   // A detached signature was made without the existing ones and is merged with them afterwards.
   const joins = format === 'Cades' && signatures !== null;
   const single = joins ? `${output}.single` : output;
-  rmSync(output, { force: true });
-  rmSync(single, { force: true });
+  removeIfPresent(output);
+  removeIfPresent(single);
   const signed = await finishSigning({ format, input, output: single, state, value, sync: false }, services);
   thread.faults.atSync('portal.finish.signed');
   try {

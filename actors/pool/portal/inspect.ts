@@ -1,5 +1,5 @@
 /** Determines the signature format of a file from its content and its declared type. */
-import { beginSigning, countPdfPages } from '../../../crypto/index.ts';
+import { countPdfPages, trySigning } from '../../../crypto/index.ts';
 import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
 import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
@@ -31,7 +31,7 @@ function pagesOf({ path, countPagesTo }: InspectTask): number | null {
   }
 }
 
-/** Builds a signature without its value, as a test. */
+/** Lays out a signature, as a test. */
 function tryOut(
   { path, profile, at, content }: InspectTask,
   thread: PortalTaskContext,
@@ -53,7 +53,7 @@ function tryOut(
     const form = formatParameters(format, words, content);
     // Level B: authorities are contacted at signing only.
     const level = levelOf('B', form, services);
-    beginSigning({ format, input: path, signer, at, level, ...form });
+    trySigning({ format, input: path, signer, at, level, ...form });
   } catch (error) {
     throw new TaskFailure(
       xades === null && content === undefined ? 'document.unreadable' : 'document.unfit',

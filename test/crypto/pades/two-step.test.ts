@@ -5,6 +5,7 @@ import { concatenatedValue } from '../../../crypto/algorithms/ecdsa-value.ts';
 import type { BeginSigningRequest, CryptoError, SignerIdentity } from '../../../crypto/core/types.ts';
 import { signPades } from '../../../crypto/pades/sign.ts';
 import { beginPades, finishPades } from '../../../crypto/pades/two-step.ts';
+import { trySigning } from '../../../crypto/sign.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';
@@ -19,6 +20,10 @@ function identity({ certificate, chain, keyType, keyBits, fingerprint }: SignerI
 
 function begin(input: string, signer: TestSigner, more: Partial<BeginSigningRequest> = {}) {
   return beginPades({ format: 'Pades', input, signer: identity(signer), at: Date.now(), ...more });
+}
+
+function tryOut(input: string, signer: TestSigner, more: Partial<BeginSigningRequest> = {}): void {
+  trySigning({ format: 'Pades', input, signer: identity(signer), at: Date.now(), ...more });
 }
 
 async function refusal(work: Promise<unknown>): Promise<string> {
@@ -163,16 +168,20 @@ test('a value over other bytes, of another key or of no key at all is refused be
   }
 });
 
-test('the first step refuses what signing in one step refuses', (t) => {
+test('the first step, and its layout alone, refuse what signing in one step refuses', (t) => {
   const signer = pki().signer('p-256');
-  const codeOf = (input: string, more: Partial<BeginSigningRequest> = {}) =>
-    t.throws<CryptoError>(() => begin(input, signer, more)).code;
+  const codeOf = (input: string, more: Partial<BeginSigningRequest> = {}) => {
+    const { code } = t.throws<CryptoError>(() => begin(input, signer, more));
+    t.is(t.throws<CryptoError>(() => tryOut(input, signer, more)).code, code);
+    return code;
+  };
   t.is(codeOf(put(Buffer.alloc(0))), 'input.empty');
   t.is(codeOf(put(Buffer.from('no PDF'))), 'pdf.malformed');
   t.is(codeOf(freshPath('missing.pdf')), 'input.unreadable');
   const input = put(classicPdf(documentObjects()));
   t.is(codeOf(input, { pades: { fieldName: 'a..b' } }), 'request.invalid');
   t.is(codeOf(input, { level: 'T' }), 'request.invalid');
+  t.notThrows(() => tryOut(input, signer));
 });
 
 test('a file of several megabytes is signed in two steps', async (t) => {
