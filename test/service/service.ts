@@ -84,23 +84,27 @@ export class Service {
 
   /**
    * Starts the service: one program, or several nodes behind a balancer where `SEALWRIGHT_NODES` says so. Fault points
-   * are those of the first.
+   * are those of the first, which gets all requests as long as it lives if there are any.
    */
   static async start(t: Pick<ExecutionContext, 'teardown'>, options: ServiceOptions): Promise<Service> {
     const first = await Service.startOne(t, options);
     if (NODES === 1) return first;
-    const others: Service[] = [];
-    const { faults: _, ...rest } = options;
-    for (let number = 2; number <= NODES; number += 1) {
-      started += 1;
-      const settings = { ...rest.settings, 'Runtime:NodeName': `node-${started}` };
-      others.push(await Service.startOne(t, { ...rest, settings }));
-    }
+    const { faults, ...rest } = options;
+    const others = await Promise.all(
+      Array.from({ length: NODES - 1 }, () => {
+        started += 1;
+        const settings = { ...rest.settings, 'Runtime:NodeName': `node-${started}` };
+        return Service.startOne(t, { ...rest, settings });
+      }),
+    );
     const all = [first, ...others];
     const portOf = (url: string) => Number(new URL(url).port);
-    const batch = await startBalancer(() => all.map(({ url }) => portOf(url)));
+    const reached = () => (faults !== undefined && first.#isRunning ? [first] : all);
+    const batch = await startBalancer(() => reached().map(({ url }) => portOf(url)));
     const hasPortal = first.#hasPortal;
-    const portal = hasPortal ? await startBalancer(() => all.map((one) => portOf(one.portalUrl))) : undefined;
+    const portal = hasPortal
+      ? await startBalancer(() => reached().map((one) => portOf(one.portalUrl)))
+      : undefined;
     t.teardown(async () => {
       await batch.close();
       await portal?.close();
@@ -173,6 +177,10 @@ export class Service {
     const url = this.#portalUrl ?? PORTAL_URL.exec(this.#output.text)?.[1];
     if (url === undefined) throw new Error(`There is no portal:\n${this.#output.text}`);
     return url;
+  }
+
+  get #isRunning(): boolean {
+    return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
   get #hasPortal(): boolean {

@@ -161,7 +161,9 @@ test('a document goes from its upload through two steps to its conclusion, and i
   t.is(record.signers.length, 1);
   t.like(record.signers[0], { isElectronic: true, validationResults: { isValid: true } });
   await assertHistory(t, acme, id);
-  t.deepEqual(await acme.get(`/api/documents/${id}/signatures-details`), record);
+  // Each node validates at its own time.
+  const withoutTimes = (shown: object) => JSON.stringify(shown).replace(/needed at [^"]*/g, '');
+  t.is(withoutTimes(await acme.get(`/api/documents/${id}/signatures-details`)), withoutTimes(record));
   const report = await acme.fetch(`/api/documents/${id}/validation-report`);
   t.is(report.headers.get('content-type'), 'application/xml; charset=utf-8');
   t.deepEqual(structureFaults(await report.text()), []);
@@ -282,7 +284,8 @@ test('monitors count documents and fetch reports, and administrators make organi
   for (let count = 0; count < 2; count += 1) await make();
   const status = async ({ key }: { key: string }) =>
     (await fetch(`${acme.url}/api/documents`, { headers: { 'X-Api-Key': key } })).status;
-  t.deepEqual(await Promise.all(keys.map(status)), [200, 200]);
+  // One after the other, since the order of use matters.
+  for (const key of keys) t.is(await status(key), 200);
   const third = await administrator.send(`${path}/${application.id}/keys`, {});
   const { details } = await assertRefused(t, third, 'KeyLimitReached');
   t.is(details?.['keyId'], keys[0]?.id, 'the key that was used least recently is named');

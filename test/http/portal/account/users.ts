@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type PortalProgram, until } from '../../../actors/portal/service.ts';
+import { ONE_REQUEST_PER_CONNECTION } from '../../../postgres/test-store.ts';
 
 export const ADMINISTRATOR = { administrator: true, manager: false, operator: false };
 export const SENDER = { administrator: false, manager: false, operator: true };
@@ -18,7 +19,11 @@ export class UserBrowser {
   }
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { Cookie: this.cookie, Accept: 'text/html', ...init.headers };
+    const headers = {
+      ...{ Cookie: this.cookie, Accept: 'text/html' },
+      ...ONE_REQUEST_PER_CONNECTION,
+      ...init.headers,
+    };
     const answer = await fetch(`${this.url}${path}`, { redirect: 'manual', ...init, headers });
     const set = answer.headers.get('set-cookie');
     if (set !== null) this.cookie = set.split(';')[0] ?? '';
