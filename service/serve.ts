@@ -167,6 +167,7 @@ export const serve: Serve = async (settings, log, options) => {
         mails: services.portal?.mails,
         portalWebhooks: services.portal?.operatorWebhooks,
         portalKeys: services.portal?.operatorKeys,
+        portalActivity: services.portal?.activity,
         settings: batchListenSettings(settings, apiKey),
         clock,
         ids,

@@ -33,6 +33,7 @@ export type {
   ValidationItemView,
   ValidationResultsView,
 } from '../shared/signature-view.ts';
+export type * from './api/activity.ts';
 export type * from './api/administration.ts';
 export type * from './api/branding.ts';
 export * from './api/callers.ts';

@@ -15,6 +15,7 @@ import type { TrustOptions } from '../shared/trust.ts';
 import type {
   IdempotentRequests,
   MarksSessions,
+  OperatorActivity,
   OperatorKeys,
   OperatorWebhooks,
   PortalGenerations,
@@ -53,6 +54,7 @@ import { SigningLinks } from './mail/signing-links.ts';
 import { createOutgoing, type Outgoing } from './outgoing.ts';
 import { portalDefinitions } from './registry.ts';
 import { Renditions } from './renditions/renditions.ts';
+import { Activity } from './reports/activity.ts';
 import { makeReportHandler } from './reports/make-report.ts';
 import { Reports } from './reports/reports.ts';
 import { Tickets } from './shared/tickets.ts';
@@ -112,6 +114,7 @@ export interface PortalOptions {
 type PortalComponents = { readonly [Member in keyof PortalService]: Portal[Member] } & {
   readonly operatorWebhooks: OperatorWebhooks;
   readonly operatorKeys: OperatorKeys;
+  readonly activity: OperatorActivity;
   readonly outgoing: Outgoing;
   readonly sweeping: BlobSweeping;
   readonly singletons: Singletons;
@@ -141,6 +144,7 @@ export class Portal implements PortalService, HostedService {
   readonly signIn: UserSignIn;
   readonly operatorWebhooks: OperatorWebhooks;
   readonly operatorKeys: OperatorKeys;
+  readonly activity: OperatorActivity;
   readonly idempotency: IdempotentRequests;
   readonly #components: PortalComponents;
 
@@ -169,6 +173,7 @@ export class Portal implements PortalService, HostedService {
     this.signIn = made.signIn;
     this.operatorWebhooks = made.operatorWebhooks;
     this.operatorKeys = made.operatorKeys;
+    this.activity = made.activity;
     this.idempotency = made.idempotency;
   }
 
@@ -277,6 +282,7 @@ export class Portal implements PortalService, HostedService {
     });
     const generations = new Generations({ system, store, clock, ids, blobs, pool, uploads, creation });
     const drafts = new Drafts({ system, store, clock, ids, uploads, creation });
+    const operatorWebhooks = new OperatorDeliveries({ store, webhooks, administration });
     const portal = new Portal({
       ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
       reports,
@@ -284,7 +290,8 @@ export class Portal implements PortalService, HostedService {
       documentPackages: new DocumentPackageService({ documents, pool, blobs, clock }),
       documentOperations: new DocumentOperationService({ system, store, clock, ids }),
       users: new UserDirectory({ system, store, clock, ids }),
-      operatorWebhooks: new OperatorDeliveries({ store, webhooks, administration }),
+      operatorWebhooks,
+      activity: new Activity({ store, clock, organizations: () => operatorWebhooks.organizations() }),
       operatorKeys: new OperatorKeyList(administration),
       signIn: new UserSignIn({
         ...{ system, store, clock, ids, links },

@@ -88,6 +88,7 @@ const SCRIPTS = [
   'state-labels.js',
   'system-page.js',
   'times.js',
+  'portal-activity.js',
   'portal-deliveries.js',
   'webhook-list.js',
 ];

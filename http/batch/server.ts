@@ -6,7 +6,12 @@ import type { Operations } from '../../actors/batch/api/bulk.ts';
 import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchService } from '../../actors/batch/api/service.ts';
 import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
-import type { OperatorKeys, OperatorMails, OperatorWebhooks } from '../../actors/portal/api.ts';
+import type {
+  OperatorActivity,
+  OperatorKeys,
+  OperatorMails,
+  OperatorWebhooks,
+} from '../../actors/portal/api.ts';
 import type { Clock, Ids, Log } from '../../runtime/index.ts';
 import { createAccessCheck } from '../core/access/access-check.ts';
 import { type Authenticator, createAuthenticator } from '../core/access/auth.ts';
@@ -36,6 +41,7 @@ import { batchConventions } from './conventions.ts';
 import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
 import { actorRoutes } from './inspection/actor-routes.ts';
+import { portalActivityRoutes } from './inspection/portal-activity.ts';
 import { portalKeyRoutes } from './inspection/portal-keys.ts';
 import { runtimeRoutes } from './inspection/runtime-routes.ts';
 import { SharedAnswers } from './inspection/shared-answers.ts';
@@ -83,6 +89,8 @@ export interface BatchServerDependencies {
   readonly portalWebhooks?: OperatorWebhooks | undefined;
   /** Keys of the portal's applications; without it `/api/portal/keys` does not exist. */
   readonly portalKeys?: OperatorKeys | undefined;
+  /** Activity of the portal; without it `/api/portal/activity` does not exist. */
+  readonly portalActivity?: OperatorActivity | undefined;
   /** Resources shared by all listeners of a process. @default its own */
   readonly load?: LoadGuard;
   /** Other nodes of the service. @default none */
@@ -103,6 +111,7 @@ export interface BatchRoutesDependencies
     | 'webhooks'
     | 'portalWebhooks'
     | 'portalKeys'
+    | 'portalActivity'
   > {
   readonly settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey'>;
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>;
@@ -126,6 +135,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     webhooks,
     portalWebhooks,
     portalKeys,
+    portalActivity,
   } = dependencies;
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events),
@@ -144,6 +154,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     ...(webhooks === undefined ? [] : webhookRoutes(webhooks)),
     ...(portalWebhooks === undefined ? [] : portalWebhookRoutes(portalWebhooks)),
     ...(portalKeys === undefined ? [] : portalKeyRoutes(portalKeys)),
+    ...(portalActivity === undefined ? [] : portalActivityRoutes(portalActivity)),
     ...statisticsRoutes(service.profiles, service.statistics, service.jobs),
     ...pipelineRoutes(service.pipeline),
     ...actionRoutes(service.folders, service.retention),

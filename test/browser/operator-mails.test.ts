@@ -58,6 +58,12 @@ test.serial(
     t.true(
       await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
     );
+    await page.goto(`${service.url}/documents`);
+    await page.getByRole('img', { name: 'Documents, 1 created: 0 concluded, 0 refused' }).waitFor();
+    await page.getByRole('img', { name: 'E-mails: 1 sent, 0 failed' }).waitFor();
+    await page.goto(`${service.url}/certificates`);
+    await page.getByRole('row', { name: /^tests Default \S+ Valid never/ }).waitFor();
+    await page.goto(`${service.url}/mails`);
     await page.getByLabel('Status').selectOption('Failed');
     await page.getByText('No e-mail fits.').waitFor();
     t.is(new URL(page.url()).search, '?status=Failed');

@@ -8,7 +8,12 @@ import type { Operations } from '../../actors/batch/api/bulk.ts';
 import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchService } from '../../actors/batch/api/service.ts';
 import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
-import type { OperatorMails, OperatorWebhooks } from '../../actors/portal/api.ts';
+import type {
+  OperatorActivity,
+  OperatorKeys,
+  OperatorMails,
+  OperatorWebhooks,
+} from '../../actors/portal/api.ts';
 import { batchApi } from '../../http/batch/reference.ts';
 import { batchRoutes } from '../../http/batch/server.ts';
 import type { Authenticator } from '../../http/core/access/auth.ts';
@@ -170,6 +175,8 @@ export function batchTable(): readonly AnyRoute[] {
     inspection: {} as ActorInspection,
     mails: {} as OperatorMails,
     portalWebhooks: {} as OperatorWebhooks,
+    portalKeys: {} as OperatorKeys,
+    portalActivity: {} as OperatorActivity,
     operations: {} as Operations,
     webhooks: {} as WebhookDeliveries,
   });

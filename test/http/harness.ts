@@ -78,6 +78,7 @@ export async function startServer(
       | 'mails'
       | 'portalWebhooks'
       | 'portalKeys'
+      | 'portalActivity'
       | 'operations'
       | 'webhooks'
       | 'sessionKeys'
@@ -94,6 +95,12 @@ export async function startServer(
     mails: memoryMails(),
     portalWebhooks: memoryPortalWebhooks(),
     portalKeys: { keys: async () => ({ items: [], complete: true }) },
+    portalActivity: {
+      activity: async () => ({
+        ...{ since: 0, interval: 1000, complete: true, webhooks: { delivered: [1], failed: [0] } },
+        ...{ documents: { created: [2], concluded: [1], refused: [0] }, mails: { sent: [3], failed: [0] } },
+      }),
+    },
     operations: new MemoryOperations(),
     webhooks: new MemoryWebhooks(),
     service,

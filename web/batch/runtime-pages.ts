@@ -8,9 +8,10 @@ import { tableOf } from './operator.ts';
 const MORE = html`<p class="row"><button type="button" id="first" disabled>First page</button><button type="button" id="next" disabled>Next</button></p>`;
 
 export const ACTORS = html`<h1>Actors</h1>
-<p class="quiet">Everything with stored state is an actor: jobs, documents, folders, e-mails, deliveries. A kind opens the list of its actors.</p>
-${tableOf('kinds', 'Kinds of actors', ['Kind', 'Actors', 'By state', 'Given up', 'Waiting messages', 'Messages / s', 'Last error'])}
+<section id="all-kinds" aria-label="Kinds of actors"><p class="quiet">Everything with stored state is an actor: jobs, documents, folders, e-mails, deliveries. A kind opens the list of its actors.</p>
+${tableOf('kinds', 'Kinds of actors', ['Kind', 'Actors', 'By state', 'Given up', 'Waiting messages', 'Messages / s', 'Last error'])}</section>
 <section id="one-kind" hidden aria-labelledby="kind-title">
+<p><a href="/actors">All kinds</a></p>
 <h2 id="kind-title">Actors of one kind</h2>
 <form id="filters" class="filters">
 <input type="hidden" name="kind">
@@ -63,7 +64,11 @@ export const DOCUMENTS = html`<h1>Documents</h1>
 </form>
 <p id="total" role="status"></p>
 ${tableOf('rows', 'Documents', ['Id', 'State', 'Steps', 'Waiting messages', 'Trouble'])}
-${MORE}`;
+${MORE}
+<section class="panel" aria-labelledby="activity-title"><h2 id="activity-title">By the time of their creation, in 24 hours</h2>
+<h3>Documents</h3><p id="created" class="quiet"></p><div id="chart-documents"></div>
+<h3>Webhook deliveries</h3><div id="chart-webhooks"></div>
+<h3>E-mails</h3><div id="chart-mails"></div></section>`;
 
 export function webhooksPage(states: readonly string[]): Html {
   const options = states.map((state) => html`<option value="${state}">${state}</option>`);

@@ -27,21 +27,21 @@ button:hover, .button:hover { background: var(--panel); }
 button:disabled { cursor: default; opacity: 0.55; }
 :is(a, button, input, select, textarea, summary, pre, [tabindex]):focus-visible { outline: 3px solid #6aa5ea; outline-offset: 2px; }
 .quiet { color: var(--quiet); }
-.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 100%), 1fr)); gap: 0.75rem; padding: 0; margin: 0 0 1rem; list-style: none; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 50% - 0.375rem), 1fr)); gap: 0.75rem; padding: 0; margin: 0 0 1rem; list-style: none; }
 .card, .panel { border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem 1rem; background: var(--panel); }
 .card dt, .card .name { color: var(--quiet); font-size: 0.875rem; } .card .figure { font-size: 1.5rem; font-weight: 600; overflow-wrap: anywhere; }
-.panel { margin: 0 0 1rem; } .panel h2 { margin-top: 0; }
+.panel { margin: 0 0 1rem; } .panel > .row { margin: 0.75rem 0 0; } .panel h2 { margin-top: 0; }
 dl.facts { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: 0.25rem 1rem; margin: 0; }
 dl.facts dt { color: var(--quiet); } dl.facts dd { margin: 0; overflow-wrap: anywhere; }
-@media (max-width: 30rem) { dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: 0.5rem; } }
+@media (max-width: 30rem) { .card { padding: 0.5rem 0.75rem; } .card .figure { font-size: 1.2rem; } dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: 0.5rem; } }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: 0.4rem 0.6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
-td { overflow-wrap: anywhere; min-width: 5rem; } th { color: var(--quiet); font-weight: 600; font-size: 0.875rem; white-space: nowrap; }
+td code { overflow-wrap: break-word; } td { overflow-wrap: break-word; min-width: 4rem; max-width: 24rem; } th { color: var(--quiet); font-weight: 600; font-size: 0.875rem; white-space: nowrap; }
 .chip { display: inline-block; border: 1px solid currentColor; border-radius: 1rem; padding: 0 0.6rem; font-size: 0.85rem; white-space: nowrap; }
 .chip.good { color: var(--good); } .chip.bad { color: var(--bad); } .chip.wait { color: var(--wait); } .chip.busy { color: var(--brand); }
 .filters, .row { display: flex; flex-wrap: wrap; gap: 0.5rem 0.75rem; align-items: end; margin: 0 0 1rem; }
-.filters label { display: grid; font-size: 0.875rem; color: var(--quiet); } fieldset { border: 1px solid var(--line); border-radius: 0.375rem; padding: 0.25rem 0.75rem; display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; }
-.filters fieldset label { display: inline-flex; gap: 0.3rem; align-items: center; color: CanvasText; }
+.row { align-items: center; } .filters label { display: grid; font-size: 0.875rem; color: var(--quiet); } fieldset { border: 1px solid var(--line); border-radius: 0.375rem; padding: 0.25rem 0.75rem; display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; }
+.filters :is(fieldset label, label:has(> input[type="checkbox"])) { display: inline-flex; gap: 0.3rem; align-items: center; color: CanvasText; }
 legend { font-size: 0.875rem; color: var(--quiet); }
 .chart { display: block; width: 100%; min-width: 34rem; } .chart rect.completed, .key.completed { fill: var(--brand); background: var(--brand); }
 .chart rect.failed, .key.failed { fill: var(--bad); background: var(--bad); } .key { display: inline-block; width: 0.8rem; height: 0.8rem; }

@@ -46,13 +46,14 @@ export const MAIL = actorKind<typeof mailMachine>('mail');
 /** Number of mails, the newest, that a search looks at: each is a file to read. */
 const MAX_SEARCHED = 500;
 
-const BY_STATE = 'mails-by';
+/** View of mails: [state, time of creation, id]. */
+export const MAILS_BY_STATE = 'mails-by';
 
 function mailRows({ id, state, context }: ActorView<MailContext>): readonly Row[] {
   const { content, createdAt, organizationId } = context;
   const all: readonly Row[] = [
     { view: 'mails', key: [createdAt, id], value: id },
-    { view: BY_STATE, key: [state, createdAt, id], value: id },
+    { view: MAILS_BY_STATE, key: [state, createdAt, id], value: id },
   ];
   if (!('document' in content)) return all;
   return [
@@ -68,7 +69,7 @@ export const mailDefinition = defineActor(MAIL, {
     // Version 1 had no rows by state.
     1: {
       migrate: (stored) => stored,
-      facts: (mail) => ({ rows: mailRows(mail).filter(({ view: name }) => name !== BY_STATE) }),
+      facts: (mail) => ({ rows: mailRows(mail).filter(({ view: name }) => name !== MAILS_BY_STATE) }),
     },
   },
   rows: mailRows,
@@ -123,7 +124,7 @@ export class Mails implements PortalMails, OperatorMails {
     const totalCount = states.reduce((sum, state) => sum + (counters[`mails/${state}`] ?? 0), 0);
     const offset = query.offset * limit;
     if (offset >= totalCount) return { items: [], totalCount };
-    const range = status === undefined ? { view: 'mails' } : { view: BY_STATE, prefix: [status] };
+    const range = status === undefined ? { view: 'mails' } : { view: MAILS_BY_STATE, prefix: [status] };
     const rows = await store.rows({ ...range, reverse: true, offset, limit });
     return { items: await this.#views(rows.map(({ value }) => String(value))), totalCount };
   }

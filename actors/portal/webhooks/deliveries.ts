@@ -36,7 +36,7 @@ export const WEBHOOK_DELIVERY_QUEUE = actorKind<
   WebhookQueueInput
 >('webhook-lane');
 
-const ANY = '*';
+export const ANY = '*';
 
 function queueRows({ context }: ActorView<WebhookQueueContext>): readonly Row[] {
   const { organizationId, webhookId, deliveries } = context;

@@ -20,9 +20,12 @@ const keysShape = z
       .array(
         z.strictObject({
           id: z.guid(),
-          organization: z.string(),
-          application: z.string(),
-          role: z.string(),
+          organization: z.string().meta({ description: 'Name of its organization.', examples: ['Acme'] }),
+          application: z.string().meta({ description: 'Name of its application.', examples: ['billing'] }),
+          role: z.string().meta({
+            description: 'What the application may do: Normal, Monitor or Administrator.',
+            examples: ['Normal'],
+          }),
           limited: z.boolean().describe('True when scopes or folders limit the key.'),
           createdAt: timestamp,
           lastUsedAt: timestamp.nullable().describe('Null for a key that was not used yet.'),

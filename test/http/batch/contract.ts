@@ -101,7 +101,7 @@ export const ADDED: readonly RegExp[] = [
   /^(?:GET|POST) \/api\/operations(?:\/\{id\}(?:\/cancel)?)?$/,
   /^(?:GET|POST) \/api\/webhooks\/(?:deliveries(?:\/\{id\}\/resend)?|replay)$/,
   /^(?:GET|POST) \/api\/webhooks\/portal(?:\/\{organizationId\}\/deliveries(?:\/\{id\}\/resend)?)?$/,
-  /^GET \/api\/portal\/keys$/,
+  /^GET \/api\/portal\/(?:keys|activity)$/,
   /^GET \/api\/(?:actor-kinds\/\{kind\}|changes|failures|statistics\/series)$/,
   /^GET \/(?:jobs|jobs\/\{id\}|input|mails|system)?$/,
   /^GET \/(?:actors|actors\/\{kind\}\/\{id\}|certificates|documents|failures|runtime|webhooks)$/,

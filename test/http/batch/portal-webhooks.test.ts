@@ -29,3 +29,15 @@ test('operators see the deliveries of an organization of the portal, and resend 
   const unknown = await call(`${path}/none/deliveries/${item.id}/resend`, { method: 'POST' });
   await assertProblem(t, unknown, 'webhook.delivery-not-found');
 });
+
+test('operators see counts of documents, deliveries and e-mails by intervals', async (t) => {
+  const { call } = await startServer(t);
+  t.deepEqual(await (await call('/api/portal/activity?window=1h&intervals=1')).json(), {
+    ...{ since: '1970-01-01T00:00:00.000Z', intervalSeconds: 1, complete: true },
+    documents: { created: [2], concluded: [1], refused: [0] },
+    webhooks: { delivered: [1], failed: [0] },
+    mails: { sent: [3], failed: [0] },
+  });
+  await assertProblem(t, await call('/api/portal/activity?window=x'), 'validation.filter-invalid');
+  t.deepEqual(await (await call('/api/portal/keys')).json(), { items: [], complete: true });
+});

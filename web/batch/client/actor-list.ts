@@ -2,6 +2,7 @@
 import { createElement, findElement, requireElement } from '../../client/dom.ts';
 import { getJson, getShared } from './api.ts';
 import type { MachineChart } from './machine-picture.ts';
+import { refreshActivity } from './portal-activity.ts';
 import { chip, emptyRow, refill, timeElement } from './state-labels.ts';
 
 /** See `GET /api/actors`. */
@@ -78,16 +79,21 @@ export function startActorList(refresh: () => void): void {
 
 /** Resolves with false for a list of the oldest and for a search: they read many actors, so only the user refreshes them. */
 export async function refreshActorList(): Promise<boolean> {
-  const { kinds } = await getShared<{ readonly kinds: readonly Kind[] }>('/api/actors');
   const kind = new FormData(form()).get('kind')?.toString() ?? '';
   const table = findElement('#kinds');
-  if (table !== undefined) refill(table, ...kinds.map(kindRow));
   const states = findElement('#states');
-  const own = kinds.find((one) => one.kind === FIXED_KIND);
-  if (states !== undefined && own !== undefined) refill(states, ...Object.entries(own.states).map(stateCard));
+  if (states !== undefined || kind === '') {
+    const { kinds } = await getShared<{ readonly kinds: readonly Kind[] }>('/api/actors');
+    if (table !== undefined) refill(table, ...[...kinds].sort(byImportance).map(kindRow));
+    const own = kinds.find((one) => one.kind === FIXED_KIND);
+    if (states !== undefined && own !== undefined)
+      refill(states, ...Object.entries(own.states).map(stateCard));
+  }
+  await refreshActivity();
   const section = findElement('#one-kind');
   if (section !== undefined) {
     section.hidden = kind === '';
+    requireElement('#all-kinds').hidden = kind !== '';
     requireElement('#kind-title').textContent = `Actors of kind ${kind}`;
   }
   if (kind === '') return true;
@@ -150,6 +156,12 @@ export function actorRow(actor: ActorSummary): HTMLElement {
     createElement('td', {}, String(mailbox)),
     createElement('td', { class: 'trouble' }, troubleText(actor)),
   );
+}
+
+/** Kinds with actors that were given up first, those without actors last. */
+function byImportance(one: Kind, other: Kind): number {
+  const rank = ({ stopped, count }: Kind) => (stopped > 0 ? 0 : count > 0 ? 1 : 2);
+  return rank(one) - rank(other);
 }
 
 function kindRow({ kind, count, states, stopped, deepestMailbox, perSecond, lastError }: Kind): HTMLElement {

@@ -9,7 +9,7 @@ import {
   machinePicture,
   machineText,
 } from './machine-picture.ts';
-import { chip, countdown, definitionList, refill, timeElement } from './state-labels.ts';
+import { chip, countdown, definitionList, jobLink, refill, timeElement } from './state-labels.ts';
 
 interface Address {
   readonly kind: string;
@@ -71,7 +71,7 @@ export async function refreshActorPage(): Promise<void> {
   restart.hidden = stopped === null && trouble === null;
   refill(requireElement('#facts'), ...definitionList(facts(actor)));
   const states = statePath(actor);
-  refill(requireElement('#machine'), machinePicture(chart, states));
+  showMachine(chart, states);
   requireElement('#path').textContent = `${describePath(states)} ${describeNext(chart, state)}`;
   refill(requireElement('#machine-text'), machineText(chart, states));
   refill(requireElement('#pending'), pending(actor));
@@ -80,10 +80,24 @@ export async function refreshActorPage(): Promise<void> {
   requireElement('#context').textContent = JSON.stringify(actor.context, undefined, 2);
 }
 
+/** Shows the current state, also where the picture is wider than the screen. */
+function showMachine(chart: MachineChart, states: readonly string[]): void {
+  const place = requireElement('#machine');
+  const picture = machinePicture(chart, states);
+  const isFirst = place.childElementCount === 0;
+  const { scrollLeft } = place;
+  refill(place, picture);
+  const current = picture.querySelector('.current')?.getBoundingClientRect();
+  const { left, width } = place.getBoundingClientRect();
+  place.scrollLeft =
+    isFirst && current !== undefined ? current.left - left - (width - current.width) / 2 : scrollLeft;
+}
+
 function facts(actor: Actor): (readonly [string, HTMLElement | string])[] {
   const { stopped, trouble } = actor;
   const more = troubleText(actor);
   return [
+    ...(actor.kind === 'job' ? [['Job', jobLink(actor.id, 'Page of the job')] as const] : []),
     ['State', actor.state],
     ['Steps', String(actor.revision)],
     ['Waiting messages', String(actor.mailbox)],

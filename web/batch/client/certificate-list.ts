@@ -118,7 +118,7 @@ function certificateRow(
     'tr',
     {},
     createElement('td', {}, name),
-    createElement('td', {}, state, check?.detail ? ` ${check.detail}` : ''),
+    createElement('td', {}, state, check?.detail && check.status !== 'Healthy' ? ` ${check.detail}` : ''),
     ...cells.map((cell) => createElement('td', {}, cell)),
   );
 }

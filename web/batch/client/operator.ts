@@ -5,7 +5,7 @@
 
 import { delay, requireElement } from '../../client/dom.ts';
 import { ApiProblem, getJson, setVersion, toast } from './api.ts';
-import { setTimeMode, type TimeMode, timeMode } from './times.ts';
+import { setTimeMode, type TimeMode, timeMode, updateCountdowns } from './times.ts';
 
 interface PageScript {
   start?(refresh: () => void): void;
@@ -67,6 +67,16 @@ const SCRIPTS: { readonly [page: string]: () => Promise<PageScript> } = {
 const times = requireElement('#times', HTMLSelectElement);
 times.value = timeMode();
 times.addEventListener('change', () => setTimeMode(times.value as TimeMode));
+
+/** A second, in milliseconds. */
+const SECOND_MS = 1000;
+
+function countDown(): void {
+  if (!document.hidden) updateCountdowns();
+  delay(SECOND_MS, countDown);
+}
+
+countDown();
 
 const { page = '', poll = '5' } = document.body.dataset;
 const script = await SCRIPTS[page]?.();

@@ -3,7 +3,7 @@
 import { requireElement } from '../../client/dom.ts';
 import { getJson } from './api.ts';
 import { pipelineState } from './pipeline.ts';
-import { type Series, seriesChart } from './series-chart.ts';
+import { showChart } from './series-chart.ts';
 import { emptyRow, type JobList, jobRow, refill } from './state-labels.ts';
 
 interface Statistics {
@@ -51,6 +51,12 @@ function show(name: string, value: string | number): void {
 }
 
 async function drawChart(): Promise<void> {
-  const series = await getJson<Series>('/api/statistics/series?window=24h&intervals=24');
-  refill(requireElement('#chart'), ...seriesChart(series));
+  const { completed, failed, ...series } = await getJson<{
+    readonly since: string;
+    readonly intervalSeconds: number;
+    readonly completed: readonly number[];
+    readonly failed: readonly number[];
+  }>('/api/statistics/series?window=24h&intervals=24');
+  const texts = { title: 'Jobs by the time of their end', good: 'completed', bad: 'failed' };
+  showChart(requireElement('#chart'), { ...series, good: completed, bad: failed }, texts);
 }

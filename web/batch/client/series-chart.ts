@@ -1,12 +1,20 @@
-/** A chart of ended jobs with axes: completed jobs, and failures beside them. */
+/** A chart with axes: successes by the time, and failures beside them. */
 import { createElement, createSvgElement } from '../../client/dom.ts';
+import { refill } from './state-labels.ts';
 
-/** See `GET /api/statistics/series`. */
 export interface Series {
   readonly since: string;
   readonly intervalSeconds: number;
-  readonly completed: readonly number[];
-  readonly failed: readonly number[];
+  /** Successes, and what did not succeed, by interval, oldest first. */
+  readonly good: readonly number[];
+  readonly bad: readonly number[];
+}
+
+/** Words of the legend and of the description for screen readers. */
+export interface SeriesTexts {
+  readonly title: string;
+  readonly good: string;
+  readonly bad: string;
 }
 
 /** Sizes in units of the drawing. */
@@ -18,7 +26,10 @@ const TOP = 8;
 /** Intervals between two labels of the time axis. */
 const LABEL_EVERY = 4;
 
-export function seriesChart({ since, intervalSeconds, completed, failed }: Series): readonly HTMLElement[] {
+function seriesChart(
+  { since, intervalSeconds, good: completed, bad: failed }: Series,
+  texts: SeriesTexts,
+): readonly HTMLElement[] {
   const most = roundUp(Math.max(1, ...completed, ...failed));
   const plot = HEIGHT - BOTTOM - TOP;
   const step = (WIDTH - LEFT) / completed.length;
@@ -26,7 +37,7 @@ export function seriesChart({ since, intervalSeconds, completed, failed }: Serie
   const bars = completed.flatMap((count, at) => {
     const failures = failed[at] ?? 0;
     const x = LEFT + at * step;
-    const title = `from ${clock(startOf(at))}: ${count} completed, ${failures} failed`;
+    const title = `from ${clock(startOf(at))}: ${count} ${texts.good}, ${failures} ${texts.bad}`;
     return [
       bar(x + step * 0.1, step * 0.45, (count / most) * plot, 'completed', title),
       bar(x + step * 0.55, step * 0.35, (failures / most) * plot, 'failed', title),
@@ -49,7 +60,7 @@ export function seriesChart({ since, intervalSeconds, completed, failed }: Serie
       : [],
   );
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
-  const label = `${sum(completed)} jobs completed and ${sum(failed)} failed, by time of their end`;
+  const label = `${texts.title}: ${sum(completed)} ${texts.good}, ${sum(failed)} ${texts.bad}`;
   const chart = createSvgElement(
     'svg',
     { class: 'chart', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label },
@@ -59,18 +70,25 @@ export function seriesChart({ since, intervalSeconds, completed, failed }: Serie
   );
   const holder = createElement('div', {
     ...{ class: 'scroll', tabindex: '0', role: 'group' },
-    'aria-label': 'Chart of ended jobs',
+    'aria-label': `Chart: ${texts.title}`,
   });
   holder.append(chart);
   const legend = createElement(
     'p',
     { class: 'quiet' },
     createElement('span', { class: 'key completed' }),
-    ' completed ',
+    ` ${texts.good} `,
     createElement('span', { class: 'key failed' }),
-    ' failed',
+    ` ${texts.bad}`,
   );
   return [holder, legend];
+}
+
+/** Draws a chart in its place, and shows its newest intervals, which a narrow screen would not. */
+export function showChart(place: HTMLElement, series: Series, texts: SeriesTexts): void {
+  refill(place, ...seriesChart(series, texts));
+  const holder = place.querySelector('.scroll');
+  holder?.scrollTo({ left: holder.scrollWidth });
 }
 
 function bar(x: number, width: number, height: number, kind: string, title: string): SVGElement {

@@ -42,6 +42,12 @@ export function timeText(timestamp: string, mode: TimeMode = timeMode()): string
   return date.toLocaleString();
 }
 
+/** Updates all countdowns of the page. */
+export function updateCountdowns(): void {
+  for (const element of document.querySelectorAll<HTMLTimeElement>('time[data-countdown]'))
+    element.textContent = relativeTime(untilTime(element.dateTime));
+}
+
 /** Milliseconds from now until a moment; negative for the past. */
 export function untilTime(timestamp: string): number {
   return new Date(timestamp).getTime() - currentTime();

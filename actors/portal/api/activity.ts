@@ -1,0 +1,22 @@
+/** Documents, webhook deliveries and e-mails by the time of their creation, for charts of operators. */
+import type { Millis } from '../../../machines/ids.ts';
+
+/** One number for each interval, oldest first. */
+type Counts = readonly number[];
+
+export interface PortalActivity {
+  readonly since: Millis;
+  /** Length of one interval. */
+  readonly interval: Millis;
+  /** All that were created, and what became of them. */
+  readonly documents: { readonly created: Counts; readonly concluded: Counts; readonly refused: Counts };
+  readonly webhooks: { readonly delivered: Counts; readonly failed: Counts };
+  readonly mails: { readonly sent: Counts; readonly failed: Counts };
+  /** False when there is more in the window than is read: then the oldest intervals lack some. */
+  readonly complete: boolean;
+}
+
+export interface OperatorActivity {
+  /** @param window length of the time that ends now */
+  activity(window: Millis, intervals: number): Promise<PortalActivity>;
+}
