@@ -45,6 +45,9 @@ const FAMILIES: { readonly [family: string]: readonly Widths[] } = {
 const MONOSPACE: readonly Widths[] = [[]];
 const OTHER_WIDTH = 556;
 
+/** The widths of the letters of a piece, added up: the entry at an index is the width of what stands before it. */
+type Offsets = Float64Array;
+
 /** A piece of text on a page, with its place in the text of the page. */
 interface Piece {
   readonly start: number;
@@ -53,6 +56,8 @@ interface Piece {
   readonly width: number;
   readonly transform: readonly number[];
   readonly widths: readonly Widths[];
+  /** By `widths`; computed when a tag is found in the piece, once for all of its tags. */
+  readonly offsets: Offsets[];
 }
 
 type Point = readonly number[];
@@ -77,7 +82,8 @@ export async function findTextTags({ path, most }: TextTagsTask): Promise<Portal
       throw new TaskFailure('document.too-large', `A file with tags has at most ${MAX_PAGES} pages.`);
     const tags: TextTag[] = [];
     let characters = 0;
-    for (let pageNumber = 1; pageNumber <= file.numPages && tags.length <= most; pageNumber += 1) {
+    let found = 0;
+    for (let pageNumber = 1; pageNumber <= file.numPages; pageNumber += 1) {
       const page = await file.getPage(pageNumber);
       const { items, styles } = await page.getTextContent();
       const { text, pieces } = joined(
@@ -91,8 +97,13 @@ export async function findTextTags({ path, most }: TextTagsTask): Promise<Portal
           `A file with tags has at most ${MAX_CHARACTERS} characters of text.`,
         );
       const view = page.getViewport({ scale: 1 });
-      for (const tag of tagsOf(text, pieces, pageNumber, (x, y) => view.convertToViewportPoint(x, y)))
-        if (tags.push(tag) > most) break;
+      for (const tag of tagsOf(text, pieces, pageNumber, (x, y) => view.convertToViewportPoint(x, y))) {
+        found += 1;
+        if (found > most)
+          throw new TaskFailure('document.too-large', `A file has at most ${most} tags in its text.`);
+        // Text without extent is not shown.
+        if (isShown(tag)) tags.push(tag);
+      }
       page.cleanup();
     }
     return { tags };
@@ -124,7 +135,8 @@ function joined(
   const pieces: Piece[] = [];
   let start = 0;
   for (const { str, width, transform, fontName, hasEOL } of items) {
-    if (str !== '') pieces.push({ start, text: str, width, transform, widths: widthsOf(fontName) });
+    if (str !== '')
+      pieces.push({ start, text: str, width, transform, widths: widthsOf(fontName), offsets: [] });
     const part = hasEOL ? `${str}\n` : str;
     parts.push(part);
     start += part.length;
@@ -148,16 +160,19 @@ function* tagsOf(
       const piece = pieces[at];
       if (piece === undefined || piece.start >= end) break;
       const [from, to] = [match.index - piece.start, end - piece.start];
-      for (const [index, widths] of piece.widths.entries()) {
-        const corners = cornersOf(piece, from, to, widths, toShown);
+      for (const index of piece.widths.keys()) {
+        const corners = cornersOf(piece, from, to, index, toShown);
         possible.push(...corners);
         if (index === 0) likely.push(...corners);
       }
     }
     const place = { ...boxAround(likely), pageNumber };
-    if (!Object.values(place).every(Number.isFinite) || place.width <= 0 || place.height <= 0) continue;
     yield { text: match[1] ?? '', place, cover: { ...boxAround(possible), pageNumber } };
   }
+}
+
+function isShown({ place }: TextTag): boolean {
+  return Object.values(place).every(Number.isFinite) && place.width > 0 && place.height > 0;
 }
 
 function boxAround(points: readonly Point[]): Omit<TextTag['place'], 'pageNumber'> {
@@ -173,16 +188,19 @@ function endOf(piece: Piece | undefined): number {
 
 /** Corners of a part of a piece, as shown. pdf.js tells the width of the piece, and not of its letters. */
 function cornersOf(
-  { text, width, transform }: Piece,
+  piece: Piece,
   from: number,
   to: number,
-  widths: Widths,
+  /** Of `piece.widths`. */
+  index: number,
   toShown: ToShown,
 ): readonly Point[] {
+  const { text, width, transform } = piece;
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = transform;
   const [along, up] = [Math.hypot(a, b) || 1, Math.hypot(c, d) || 1];
-  const total = widthOf(text, text.length, widths);
-  const offset = (index: number) => (widthOf(text, Math.min(index, text.length), widths) / total) * width;
+  const offsets = offsetsOf(piece, index);
+  const total = offsets.at(-1) ?? 0;
+  const offset = (at: number) => ((offsets[Math.max(0, Math.min(at, text.length))] ?? 0) / total) * width;
   return [offset(from), offset(to)].flatMap((x) =>
     [-DESCENT * up, ASCENT * up].map((y) =>
       toShown(e + (a / along) * x + (c / up) * y, f + (b / along) * x + (d / up) * y),
@@ -190,9 +208,15 @@ function cornersOf(
   );
 }
 
-/** Width of the first letters of a text, in thousandths of a font size. */
-function widthOf(text: string, letters: number, widths: Widths): number {
+function offsetsOf({ text, widths, offsets }: Piece, index: number): Offsets {
+  const known = offsets[index];
+  if (known !== undefined) return known;
+  const made = new Float64Array(text.length + 1);
   let width = 0;
-  for (let at = 0; at < letters; at += 1) width += widths[text.charCodeAt(at) - 0x20] ?? OTHER_WIDTH;
-  return width;
+  for (let at = 0; at < text.length; at += 1) {
+    width += widths[index]?.[text.charCodeAt(at) - 0x20] ?? OTHER_WIDTH;
+    made[at + 1] = width;
+  }
+  offsets[index] = made;
+  return made;
 }

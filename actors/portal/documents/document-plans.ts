@@ -5,6 +5,7 @@
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { plainLine, visibleText } from '../../../machines/plain-text.ts';
 import { namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
+import { MAX_ACTIONS, MAX_OBSERVERS } from '../../../machines/portal/document/flow-limits.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
@@ -15,14 +16,10 @@ import type {
 } from '../../../machines/portal/portal-types.ts';
 import type { Ids } from '../../../runtime/index.ts';
 import type { FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
-import { assertFieldNames, planFields } from './field-plans.ts';
+import { assertFlowLimits, planFields } from './field-plans.ts';
 import { type MarkedFile, planMarks } from './mark-plans.ts';
 import { planXadesOptions } from './xades-plans.ts';
 
-/** Signing participants of one document. Source: docs/portal-values.md §21. */
-const MAX_SIGNERS = 30;
-/** Actions of one flow, approvals among them; ours. */
-const MAX_ACTIONS = 100;
 const MAX_LENGTHS = { text: 500, identifier: 50, email: 254 } as const;
 /** Maximum number of addresses notified of a conclusion; chosen by this project. */
 const MAX_NOTIFIED_EMAILS = 100;
@@ -46,30 +43,13 @@ export function planActions(
   if (inputs.length === 0) throw invalid('A document needs at least one flow action.');
   assertFewActions(inputs);
   const plans = inputs.map((input) => planAction(input, files, dependencies, namespaces));
-  assertFewSigners(plans);
-  assertFieldNames(plans);
+  assertFlowLimits(plans);
   return plans;
 }
 
 /** Refusals: `LimitExceeded`. */
 export function assertFewActions(actions: readonly unknown[]): void {
   if (actions.length > MAX_ACTIONS) throw tooMany('flow actions', MAX_ACTIONS);
-}
-
-/** Refusals: `LimitExceeded`. */
-export function assertFewSigners(
-  actions: readonly {
-    readonly type: ActionPlan['type'];
-    readonly user: Participant | null;
-    readonly ruleUsers: readonly Participant[];
-  }[],
-): void {
-  const signing = actions.filter(({ type }) => type === 'Signer' || type === 'SignRule');
-  const signers = signing.reduce(
-    (sum, { user, ruleUsers }) => sum + (user === null ? ruleUsers.length : 1),
-    0,
-  );
-  if (signers > MAX_SIGNERS) throw tooMany('signing participants', MAX_SIGNERS);
 }
 
 function planAction(
@@ -210,7 +190,7 @@ export function planObservers(
 
 /** Refusals: `LimitExceeded`. */
 export function assertFewObservers(observers: readonly unknown[]): void {
-  if (observers.length > MAX_ACTIONS) throw tooMany('observers', MAX_ACTIONS);
+  if (observers.length > MAX_OBSERVERS) throw tooMany('observers', MAX_OBSERVERS);
 }
 
 /** An address that a mail can be sent to. Refusals: `InvalidFlowAction`. */

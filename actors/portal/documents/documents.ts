@@ -356,9 +356,10 @@ function editFault(
   { context }: DocumentActor,
   planned: FlowChange,
   at: number,
-): 'FieldsNotEditable' | 'FlowActionNotFound' | 'InvalidFlowAction' | undefined {
+): 'FieldsNotEditable' | 'FlowActionNotFound' | 'InvalidFlowAction' | 'LimitExceeded' | undefined {
   if (bringsFields(planned) && !takesFields(context, at)) return 'FieldsNotEditable';
   const outcome = withFlowEdits(context.actions, planned, actionsBeingSigned(context, at), at);
   if (outcome === 'unknown') return 'FlowActionNotFound';
+  if (outcome === 'excess') return 'LimitExceeded';
   return outcome === 'invalid' ? 'InvalidFlowAction' : undefined;
 }

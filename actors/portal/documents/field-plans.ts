@@ -1,6 +1,11 @@
 /** From what a caller sends about fields to fields that are checked and complete. */
 import { plainLine } from '../../../machines/plain-text.ts';
 import {
+  type CountedAction,
+  excessOf,
+  hasDistinctFieldNames,
+} from '../../../machines/portal/document/flow-limits.ts';
+import {
   checkFieldValues,
   type DocumentField,
   type FieldPlace,
@@ -13,10 +18,8 @@ import type { Ids } from '../../../runtime/index.ts';
 import type { FieldInput, FlowActionInput, MarkInput } from '../api/documents.ts';
 import { type MarkedFile, planMarks } from './mark-plans.ts';
 
-/** Fields of one action and of one document; ours. */
+/** Fields of one action; ours. */
 const MAX_FIELDS = 100;
-const MAX_DOCUMENT_FIELDS = 500;
-const MAX_DOCUMENT_ATTACHMENTS = 20;
 const MAX_NAME_LENGTH = 100;
 const MAX_LABEL_LENGTH = 200;
 const MAX_OPTIONS = 100;
@@ -86,14 +89,11 @@ function invalidValue(name: string, fault: string): PortalRefusal {
   return new PortalRefusal('InvalidFieldValue', undefined, { details: { [name]: fault } });
 }
 
-/** Asserts that names are unique in the document. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
-export function assertFieldNames(actions: readonly { readonly fields?: readonly DocumentField[] }[]): void {
-  const all = actions.flatMap(({ fields = [] }) => fields);
-  if (all.filter(({ type }) => type === 'Attachment').length > MAX_DOCUMENT_ATTACHMENTS)
-    throw tooMany('attachments that participants of one document add', MAX_DOCUMENT_ATTACHMENTS);
-  const names = all.map(({ name }) => name);
-  if (names.length > MAX_DOCUMENT_FIELDS) throw tooMany('fields of one document', MAX_DOCUMENT_FIELDS);
-  if (new Set(names).size < names.length) throw invalid('The fields of a document have different names.');
+/** Asserts that the flow is within its limits, and that names of fields are unique. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
+export function assertFlowLimits(actions: readonly CountedAction[]): void {
+  const excess = excessOf(actions);
+  if (excess !== undefined) throw tooMany(excess.what, excess.most);
+  if (!hasDistinctFieldNames(actions)) throw invalid('The fields of a document have different names.');
 }
 
 function lengthOf({ maxLength }: FieldInput, type: FieldType): number {

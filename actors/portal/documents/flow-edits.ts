@@ -7,7 +7,6 @@ import type { FlowEdit } from '../api/documents.ts';
 import {
   assertFewActions,
   assertFewObservers,
-  assertFewSigners,
   type PlanDependencies,
   planActions,
   planEmail,
@@ -16,7 +15,7 @@ import {
   planStep,
   planText,
 } from './document-plans.ts';
-import { assertFieldFiles, assertFieldNames } from './field-plans.ts';
+import { assertFieldFiles, assertFlowLimits } from './field-plans.ts';
 import { planMarks } from './mark-plans.ts';
 
 /**
@@ -83,8 +82,7 @@ export function planFlowEdit(
   };
   const { now } = actionsAfter(actions, planned);
   assertFewActions(now);
-  assertFewSigners(now);
-  assertFieldNames(now);
+  assertFlowLimits(now);
   const staying = observers.filter(({ id }) => !planned.deletedObservers.includes(id));
   assertFewObservers([...staying, ...planned.addedObservers]);
   return planned;

@@ -12,7 +12,7 @@ import type { TextTag } from '../../pool/portal-tasks.ts';
 import type { CreateDocuments, FieldInput, FlowActionInput, MarkInput } from '../api/documents.ts';
 import { folded } from '../document-records/document-index.ts';
 import { hasOneSigner } from './document-plans.ts';
-import { assertFieldNames, planFields } from './field-plans.ts';
+import { assertFlowLimits, planFields } from './field-plans.ts';
 import { planMarks } from './mark-plans.ts';
 
 /** Tags of one file; ours. */
@@ -95,8 +95,6 @@ export function withTextTags(
   tags: readonly TextTag[],
   dependencies: Parameters<typeof planFields>[2] & { readonly uploadId: string | undefined },
 ): { readonly actions: readonly ActionPlan[]; readonly covers: readonly FieldPlace[] } {
-  if (tags.length > MAX_TEXT_TAGS)
-    throw new PortalRefusal('LimitExceeded', `A file has at most ${MAX_TEXT_TAGS} tags in its text.`);
   const faults = new Map<string, string>();
   const added = inputs.map((): Added => ({ marks: [], fields: [] }));
   const names = inputs.map(namesOf);
@@ -127,7 +125,7 @@ export function withTextTags(
       ...(planned.length > 0 && { fields: [...(plan.fields ?? []), ...planned] }),
     };
   });
-  assertFieldNames(actions);
+  assertFlowLimits(actions);
   return { actions, covers: tags.map(({ cover }) => cover) };
 }
 

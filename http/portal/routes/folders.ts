@@ -36,7 +36,7 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       body: members({ name: text, parentId: maybeUuid }),
       responses: { 200: folderShape },
       examples: { request: { name: 'Contracts 2027' } },
-      refusals: ['FolderNotFound', 'NameTaken', 'LimitExceeded'],
+      refusals: ['FolderNotFound', 'LimitExceeded'],
       async handle({ tenant, body }) {
         const parent = typeof body.parentId === 'string' ? body.parentId : null;
         return json(200, folderBody(await folders.create(tenant, body.name, parent)));

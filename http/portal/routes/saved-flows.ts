@@ -91,7 +91,7 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
       body: flowInput,
       largeBody: 'saved-flow',
       notFound: 'DocumentFlowNotFound',
-      notSaved: ['NameTaken', 'LimitExceeded'],
+      notSaved: ['LimitExceeded'],
       fixed: [],
       item: { shape: itemShape, body: itemBody },
       view: {

@@ -10,6 +10,7 @@ import type { DocumentContext, FlowChange } from './document-context.ts';
 import { type DecisionFunction, type DocumentMessageOf, notifyEffect } from './document-decision.ts';
 import { actionsReleased, readdressed, withFlowEdits } from './document-flow.ts';
 import { deduplicated, observerMails, turnMails } from './document-notifications.ts';
+import { MAX_OBSERVERS } from './flow-limits.ts';
 
 /** Actions with an accepted or started signature. */
 export function actionsBeingSigned(
@@ -45,6 +46,7 @@ export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }
   const plain = withFlowEdits(document.actions, change, actionsBeingSigned(document, at), at);
   const observers = editedObservers(document, change);
   if (typeof plain === 'string' || observers === undefined) return undefined;
+  if (observers.length > MAX_OBSERVERS) return undefined;
   const { actions, pending } = actionsReleased(plain, at);
   const context: DocumentContext = { ...document, actions, observers, updateDate: at };
   // Participants who become pending and were not asked before at this address.

@@ -9,6 +9,7 @@
 import type { Millis } from '../../ids.ts';
 import type { ActionPlan, FlowAction, Mark, Participant, RuleUser } from '../portal-types.ts';
 import type { ActionEdit, FlowChange, Turn } from './document-context.ts';
+import { excessOf, hasDistinctFieldNames } from './flow-limits.ts';
 
 /** Creates an action without any participation. */
 export function initialAction(plan: ActionPlan | FlowAction, at: Millis, creationDate = at): FlowAction {
@@ -171,12 +172,12 @@ function hasProgress({ status, ruleUsers }: FlowAction): boolean {
   return ruleUsers.some(({ signatureDate, hasRefused }) => signatureDate !== null || hasRefused);
 }
 
-export type EditFault = 'unknown' | 'invalid';
+export type EditFault = 'unknown' | 'invalid' | 'excess';
 
 /**
  * Returns the actions after an edit, none of them released anew; or the fault of the edit. Completed participation
  * cannot be undone: an action that is done, or partly done, is neither edited nor deleted; nothing is added or moved
- * before the pending step; a rule names each person once; and at least one person has to act.
+ * before the pending step; a rule names each person once; at least one person has to act; and limits are kept.
  */
 export function withFlowEdits(
   actions: readonly FlowAction[],
@@ -205,7 +206,8 @@ export function withFlowEdits(
   if (added.some((plan) => plan.step < step)) return 'invalid';
   next.push(...added.map((plan) => initialAction(plan, at)));
   if (next.length === 0 || isDone(next)) return 'invalid';
-  return inOrder(next);
+  if (!hasDistinctFieldNames(next)) return 'invalid';
+  return excessOf(next) === undefined ? inOrder(next) : 'excess';
 }
 
 function withEdit(action: FlowAction, edit: ActionEdit, current: number, at: Millis): FlowAction | undefined {

@@ -126,3 +126,22 @@ test.serial('a file that a certificate has signed takes no new fields', async (t
   await assertRefused(t, await edit(fields), 'FieldsNotEditable');
   t.deepEqual(namesOf(await detail(t.context, id)), [[], []]);
 });
+
+test.serial('edits at the same time stay within the limits of fields, and give no name twice', async (t) => {
+  const { acme } = t.context;
+  const file = (name: string) => ({ name, type: 'Attachment' });
+  const files = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => file(`file ${from + index}`));
+  const id = await acme.create([signer('Ana', 1, { fields: files(0, 15) })]);
+  const add = (name: string, fields: readonly object[]) =>
+    acme.send(`/api/documents/${id}/flow`, { addedFlowActions: [signer(name, 2, { fields })] });
+  const many = await Promise.all([10, 20, 30, 40].map((from) => add(`P${from}`, files(from + 10, 4))));
+  t.deepEqual(many.map(({ status }) => status).sort(), [200, 422, 422, 422]);
+  for (const answer of many.filter(({ status }) => status !== 200))
+    await assertRefused(t, answer, 'LimitExceeded');
+  const same = await Promise.all(['Di', 'Ed', 'Flo'].map((name) => add(name, [file('passport')])));
+  t.deepEqual(same.map(({ status }) => status).sort(), [200, 422, 422]);
+  for (const answer of same.filter(({ status }) => status !== 200))
+    await assertRefused(t, answer, 'InvalidFlowAction');
+  t.is(namesOf(await detail(t.context, id)).flat().length, 20);
+});

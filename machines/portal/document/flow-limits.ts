@@ -1,0 +1,55 @@
+/**
+ * Limits of the flow of a document. Requests are checked when they are planned, and edits again in the step of the
+ * document: two of them may have been planned at the same time.
+ *
+ * Source: docs/portal-values.md §21 (signers); the others are ours.
+ */
+import type { DocumentField } from '../field-values.ts';
+import type { ActionPlan, Participant } from '../portal-types.ts';
+
+export const MAX_ACTIONS = 100;
+export const MAX_OBSERVERS = 100;
+const MAX_SIGNERS = 30;
+const MAX_FIELDS = 500;
+const MAX_ATTACHMENTS = 20;
+
+/** An action with what is counted of it. */
+export interface CountedAction {
+  readonly type: ActionPlan['type'];
+  readonly user: Participant | null;
+  readonly ruleUsers: readonly Participant[];
+  readonly fields?: readonly DocumentField[];
+}
+
+/** Returns what there is too much of, and how much there may be; undefined = within all limits. */
+export function excessOf(
+  actions: readonly CountedAction[],
+): { readonly what: string; readonly most: number } | undefined {
+  const signing = actions.filter(({ type }) => type === 'Signer' || type === 'SignRule');
+  const signers = signing.reduce(
+    (sum, { user, ruleUsers }) => sum + (user === null ? ruleUsers.length : 1),
+    0,
+  );
+  const fields = fieldsOf(actions);
+  const attachments = fields.filter(({ type }) => type === 'Attachment');
+  return [
+    { what: 'flow actions', count: actions.length, most: MAX_ACTIONS },
+    { what: 'signing participants', count: signers, most: MAX_SIGNERS },
+    {
+      what: 'attachments that participants of one document add',
+      count: attachments.length,
+      most: MAX_ATTACHMENTS,
+    },
+    { what: 'fields of one document', count: fields.length, most: MAX_FIELDS },
+  ].find(({ count, most }) => count > most);
+}
+
+/** True when no two fields have the same name. */
+export function hasDistinctFieldNames(actions: readonly Pick<CountedAction, 'fields'>[]): boolean {
+  const names = fieldsOf(actions).map(({ name }) => name);
+  return new Set(names).size === names.length;
+}
+
+function fieldsOf(actions: readonly Pick<CountedAction, 'fields'>[]): readonly DocumentField[] {
+  return actions.flatMap(({ fields = [] }) => fields);
+}
