@@ -18,6 +18,8 @@ const IN_FLIGHT = 64;
 /** Thread losses of each kind per second of measuring. */
 const LOSSES = 10;
 const THREADS = [1, 2, 4];
+/** Heap limit of threads that exhaust it, megabytes. */
+const SMALL_HEAP = 64;
 const AIM = 'runtime: a lost thread is replaced, and its actors answer again, within 250 ms';
 const KINDS = ['terminated', 'EXIT', 'HOARD', 'SPIN'] as const;
 
@@ -105,7 +107,7 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
 }
 
 async function silence(kind: (typeof KINDS)[number], rounds: number, context: BenchContext): Promise<void> {
-  const world = await openWorld(2, context);
+  const world = await openWorld(2, context, SMALL_HEAP);
   const { system, inspector, crashShard } = world.runtime;
   const shardOf = new Map<number, number>();
   for (let n = 0; n < ACTORS; n += 1) {

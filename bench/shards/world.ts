@@ -13,8 +13,6 @@ const MAX_WARM_UP_MS = 20_000;
 /** Longer than the pause after which a spare thread starts to load. */
 const IDLE_LOOK_MS = 400;
 const MAX_IDLE_LOOKS = 50;
-/** Heap limit of a thread, megabytes. */
-const HEAP = 64;
 
 export interface World {
   readonly runtime: Runtime;
@@ -31,8 +29,15 @@ export interface World {
 
 export const address = (n: number) => ({ kind: 'benched', id: `b${n}` });
 
-/** @param shards threads that host actors; 0 = this thread hosts them */
-export async function openWorld(shards: number, { room }: Pick<BenchContext, 'room'>): Promise<World> {
+/**
+ * @param shards threads that host actors; 0 = this thread hosts them
+ * @param memory heap limit of a thread, megabytes @default that of the runtime
+ */
+export async function openWorld(
+  shards: number,
+  { room }: Pick<BenchContext, 'room'>,
+  memory?: number,
+): Promise<World> {
   const before = threadCosts('self');
   const store = openLmdbStore({ folder: room() });
   const withStore = threadCosts('self');
@@ -49,7 +54,7 @@ export async function openWorld(shards: number, { room }: Pick<BenchContext, 'ro
         count: shards,
         parts: new URL('./actors.js', import.meta.url).href,
         faults: '',
-        memory: HEAP,
+        ...(memory !== undefined && { memory }),
         heartbeatTimeoutMs: TIMEOUT_MS,
         losses: { restarts: 1_000_000 },
         onReplaced: () => world.lost(performance.now()),

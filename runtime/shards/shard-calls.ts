@@ -11,6 +11,8 @@ const MAX_CALLS_IN_FLIGHT = 3;
 
 interface Pending {
   readonly call: ShardCall;
+  /** The call as JSON. */
+  readonly text: string;
   /** Number of threads it was sent to. */
   sent: number;
   readonly resolve: (outcome: PlainOutcome | null) => void;
@@ -38,7 +40,7 @@ export class ShardCalls {
 
   add(call: ShardCall): Promise<PlainOutcome | null> {
     return new Promise((resolve, reject) => {
-      const pending: Pending = { call, sent: 0, resolve, reject };
+      const pending: Pending = { call, text: JSON.stringify(call), sent: 0, resolve, reject };
       this.#pending.set(call.seq, pending);
       this.#queue.push(pending);
     });
@@ -53,12 +55,12 @@ export class ShardCalls {
     return answer;
   }
 
-  /** Removes the waiting calls from the queue, to be sent. */
-  dequeue(): readonly ShardCall[] {
+  /** Removes the waiting calls from the queue, to be sent. Returns their texts. */
+  dequeue(): readonly string[] {
     const taken = this.#queue;
     this.#queue = [];
     for (const pending of taken) pending.sent += 1;
-    return taken.map(({ call }) => call);
+    return taken.map(({ text }) => text);
   }
 
   /** Queues the unanswered calls for the new thread of the shard; all steps of the previous thread are known. */

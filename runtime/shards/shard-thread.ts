@@ -4,7 +4,7 @@ import { type Remote, wrap } from 'comlink';
 import type { HostReport } from '../actor-host.ts';
 import type { ActorStore, Log, Step } from '../ports.ts';
 import { mayEnd } from '../thread-end.ts';
-import type { FromShard, ShardAnswer, ShardApi, ShardCall, ShardSetup, ShardThreadData } from './wire.ts';
+import type { FromShard, ShardAnswer, ShardApi, ShardSetup, ShardThreadData, ToShard } from './wire.ts';
 import { ComputingMark } from './work-mark.ts';
 
 /** Receives the events of the thread of a shard. */
@@ -88,15 +88,19 @@ export class ShardThread {
     this.#owner = home;
     // A spare may have been lost since it was loaded.
     if (this.#ended !== undefined) home.onExit(this.#ended);
-    else this.#api.assign(shard).catch(() => {});
+    else this.#post({ shard });
   }
 
-  /** Sends calls; the answers arrive through the owner given at the assignment. */
-  send(calls: readonly ShardCall[]): void {
-    this.#api.accept([...calls]).then(
-      (answers) => this.#answered(answers),
-      () => {},
-    );
+  /**
+   * Sends calls; the answers arrive through the owner given at the assignment.
+   * @param calls each as JSON
+   */
+  send(calls: readonly string[]): void {
+    this.#post(`[${calls.join(',')}]`);
+  }
+
+  #post(message: ToShard): void {
+    this.#worker.postMessage(message);
   }
 
   report(): Promise<HostReport> {

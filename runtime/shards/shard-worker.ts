@@ -20,6 +20,7 @@ import type {
   ShardCall,
   ShardModule,
   ShardThreadData,
+  ToShard,
 } from './wire.ts';
 import { ComputingMark } from './work-mark.ts';
 
@@ -40,31 +41,8 @@ await warmUp(store);
 
 let host: Host | undefined;
 let answers: ShardAnswer[] = [];
-/** Unanswered calls of `take`. */
-let acceptedCalls: ((answers: readonly ShardAnswer[]) => void)[] = [];
 
 const api: ShardApi = {
-  assign(shard) {
-    host = new Host({
-      shard,
-      store,
-      clock: systemClock,
-      log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
-      faults,
-      supervisor: new Supervisor(setup.restarts),
-      definitions,
-      effects: new Map(queueKeys),
-      cached: setup.cached,
-      committed: () => {},
-      computing: (actor) => {
-        mark.actor = actor;
-      },
-    });
-  },
-  accept(calls) {
-    for (const call of calls) void answer(call);
-    return new Promise((resolve) => acceptedCalls.push(resolve));
-  },
   async report() {
     const [report] = (await host?.reports()) ?? [];
     if (report === undefined) throw new Error('The thread hosts no shard yet.');
@@ -83,6 +61,28 @@ const api: ShardApi = {
 };
 
 expose(api, port);
+parentPort?.on('message', (message: ToShard) => {
+  if (typeof message !== 'string') host = hostOf(message.shard);
+  else for (const call of JSON.parse(message) as readonly ShardCall[]) void answer(call);
+});
+
+function hostOf(shard: number): Host {
+  return new Host({
+    shard,
+    store,
+    clock: systemClock,
+    log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
+    faults,
+    supervisor: new Supervisor(setup.restarts),
+    definitions,
+    effects: new Map(queueKeys),
+    cached: setup.cached,
+    committed: () => {},
+    computing: (actor) => {
+      mark.actor = actor;
+    },
+  });
+}
 
 function notifyOwner(message: FromShard): void {
   parentPort?.postMessage(message);
@@ -101,28 +101,27 @@ async function answer(call: ShardCall): Promise<void> {
   const { seq } = call;
   try {
     const outcome = await run(call);
+    if (outcome === 'step') return;
     reply({ seq, serial: store.serial, ok: true, outcome: outcome && plain(outcome) });
   } catch (error) {
     reply({ seq, serial: store.serial, ok: false, failure: plainFailure(error) });
   }
 }
 
-async function run(call: ShardCall): Promise<StepOutcome | null> {
+/** Returns `step` when a step that names the call is stored: the writing thread has sent it to the main thread. */
+async function run(call: ShardCall): Promise<StepOutcome | 'step' | null> {
   if (host === undefined) throw new Error('The thread hosts no shard yet.');
-  if (call.call === 'create') return onWriterMessage(await host.create(call.address, call.input, call.seq));
+  if (call.call === 'create') return unlessStored(await host.create(call.address, call.input, call.seq));
   if (call.call === 'deliver')
-    return onWriterMessage(
-      await host.deliver(call.address, call.event, { ...call.delivery, call: call.seq }),
-    );
+    return unlessStored(await host.deliver(call.address, call.event, { ...call.delivery, call: call.seq }));
   if (call.call === 'restart') return host.restart(call.address);
   if (call.call === 'giveUp') return host.stopActor(call.address, call.error);
   await host.settle(call.address, call.effect);
   return null;
 }
 
-/** The step of an accepted message contains its outcome. */
-function onWriterMessage(outcome: StepOutcome): StepOutcome | null {
-  return outcome.accepted ? null : outcome;
+function unlessStored(outcome: StepOutcome): StepOutcome | 'step' {
+  return outcome.accepted ? 'step' : outcome;
 }
 
 function plain(outcome: StepOutcome): PlainOutcome {
@@ -130,22 +129,14 @@ function plain(outcome: StepOutcome): PlainOutcome {
   return { accepted: true, actor: outcome.actor, revision: outcome.revision };
 }
 
-/** Sends all answers of one turn together, as the reply to a batch of calls where one waits for it. */
+/** Sends all answers of one turn together. */
 function reply(one: ShardAnswer): void {
   answers.push(one);
   if (answers.length > 1) return;
   setImmediate(() => {
-    const all = answers;
-    const [first = unasked, ...others] = acceptedCalls;
+    notifyOwner({ type: 'answers', answers });
     answers = [];
-    acceptedCalls = [];
-    first(all);
-    for (const other of others) other([]);
   });
-}
-
-function unasked(all: readonly ShardAnswer[]): void {
-  notifyOwner({ type: 'answers', answers: all });
 }
 
 function line(level: LogLevel): Log['info'] {

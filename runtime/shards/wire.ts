@@ -49,26 +49,26 @@ export interface PlainFailure {
   readonly retryAfter: number | undefined;
 }
 
+/** Answer to a call that has no step. The step of an accepted message contains its outcome, and arrives from the store. */
 export type ShardAnswer = {
   readonly seq: number;
   /** The main thread must receive all groups of steps up to this one before it forwards the answer. */
   readonly serial: number;
-} /** Null if there is none, and if it is part of the step, which arrives earlier. */ & (
+} /** Null if there is none. */ & (
   | { readonly ok: true; readonly outcome: PlainOutcome | null }
   | { readonly ok: false; readonly failure: PlainFailure }
 );
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Requests of the main thread to a shard thread. */
+/**
+ * Messages of the main thread to a shard thread: the shard whose actors it hosts, sent once and first; then lists of
+ * calls as JSON, since one text takes a third of the processor time of the object tree (measured: docs/performance.md).
+ */
+export type ToShard = { readonly shard: number } | string;
+
+/** Requests of the main thread to a shard thread that are answered one by one. */
 export interface ShardApi {
-  /** Assigns one shard's actors to the thread; called once. */
-  assign(shard: number): void;
-  /**
-   * Resolves, once there are any, with the available answers, of these calls or of others; the rest are sent separately
-   * (`FromShard`), each as soon as it is known.
-   */
-  accept(calls: readonly ShardCall[]): Promise<readonly ShardAnswer[]>;
   report(): Promise<HostReport>;
   /** Resolves once the thread has loaded everything its actors need, and while it is not stuck. */
   ping(): true;
