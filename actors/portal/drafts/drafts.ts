@@ -6,7 +6,7 @@
  *
  * Source: docs/decisions/0122-drafts.md, docs/decisions/0144-calls-that-send-a-draft.md.
  */
-import { type DocumentId, parsePortalId } from '../../../machines/ids.ts';
+import type { DocumentId } from '../../../machines/ids.ts';
 import {
   type CancelDraftDocumentsEffect,
   DRAFT_REMOVED,
@@ -37,6 +37,7 @@ import { documentAddress } from '../document-records/document-index.ts';
 import { originOf } from '../document-records/record-action.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
+import { assertRoomForRecord, createRecord, readRecord } from '../shared/organization-records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
@@ -118,9 +119,7 @@ export class Drafts implements DocumentDrafts {
   async create(tenant: Tenant, body: DraftBody, isOfLink = false): Promise<DraftItem> {
     const { system, store, clock, ids } = this.#dependencies;
     const { organization } = tenant;
-    const counter = counterOf(organization.id);
-    if (((await store.counters(counter))[counter] ?? 0) >= MAX_DRAFTS)
-      throw new PortalRefusal('LimitExceeded', `An organization may keep ${MAX_DRAFTS} drafts.`);
+    await assertRoomForRecord(store, counterOf(organization.id), MAX_DRAFTS, 'drafts');
     const at = clock.now();
     const context: DraftContext = {
       ...(await this.#content(tenant, body)),
@@ -133,9 +132,7 @@ export class Drafts implements DocumentDrafts {
       ...(isOfLink && { isOfLink }),
     };
     const id = ids.uuid();
-    const made = await system.create({ kind: DRAFT, id }, context);
-    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
-    await made.durable;
+    await createRecord(system, { kind: DRAFT, id }, context);
     return itemOf({ ...context, id, status: 'Saved' });
   }
 
@@ -223,8 +220,8 @@ export class Drafts implements DocumentDrafts {
     if (present !== attempt) return cancelDocuments(system, creation.idsOf(seed), createdBy);
     const isRefused = error instanceof PortalRefusal && error.code !== 'ServiceBusy';
     const refused = isRefused && ((await creation.isBegun(seed)) ? 'ABANDONED' : 'REFUSED');
-    const told = await system.send({ kind: DRAFT, id }, { type: refused || 'FAILED', call });
-    if (told.accepted) await told.durable;
+    const outcome = await system.send({ kind: DRAFT, id }, { type: refused || 'FAILED', call });
+    if (outcome.accepted) await outcome.durable;
   }
 
   /** @param kept uploads of the draft, which may have expired */
@@ -247,30 +244,23 @@ export class Drafts implements DocumentDrafts {
 
   async #send({ organization }: Tenant, id: string, message: MessageOf<typeof DRAFT>): Promise<StoredDraft> {
     const draft = await this.#existing(organization.id, id);
-    const told = await this.#dependencies.system.send({ kind: DRAFT, id: draft.id }, message);
-    if (told.accepted) {
-      await told.durable;
-      return { ...told.actor.context, id: draft.id, status: statusOf(told.actor.state) };
+    const outcome = await this.#dependencies.system.send({ kind: DRAFT, id: draft.id }, message);
+    if (outcome.accepted) {
+      await outcome.durable;
+      return { ...outcome.actor.context, id: draft.id, status: statusOf(outcome.actor.state) };
     }
-    if (told.reason === 'not-accepted')
+    if (outcome.reason === 'not-accepted')
       throw new PortalRefusal(
         'InvalidDocumentStatus',
         'The draft is being sent, or was sent. Send it again to get its documents.',
       );
-    throw new PortalRefusal(told.reason === 'unknown-actor' ? 'DocumentDraftNotFound' : 'ServiceBusy');
+    throw new PortalRefusal(outcome.reason === 'unknown-actor' ? 'DocumentDraftNotFound' : 'ServiceBusy');
   }
 
   async #existing(organization: string, id: string): Promise<StoredDraft> {
-    const draft = await this.#find(organization, id);
-    if (draft === undefined) throw new PortalRefusal('DocumentDraftNotFound');
-    return draft;
-  }
-
-  async #find(organization: string, given: string): Promise<StoredDraft | undefined> {
-    const id = parsePortalId('DocumentId', given);
-    const actor = id && (await this.#dependencies.system.read({ kind: DRAFT, id }));
-    if (!actor || actor.context.organizationId !== organization) return undefined;
-    return { ...actor.context, id, status: statusOf(actor.state) };
+    const actor = await readRecord(this.#dependencies.system, DRAFT, organization, id);
+    if (actor === undefined) throw new PortalRefusal('DocumentDraftNotFound');
+    return { ...actor.context, id: actor.id, status: statusOf(actor.state) };
   }
 }
 
@@ -300,8 +290,8 @@ async function cancelDocuments(
   const doneBy = { by: by.name, userId: null, ...originOf(undefined) };
   for (const id of ids) {
     const message = { type: 'CANCEL', by, reason: ABANDONED_REASON, doneBy } as const;
-    const told = await system.send(documentAddress(id), message);
-    if (told.accepted) await told.durable;
+    const outcome = await system.send(documentAddress(id), message);
+    if (outcome.accepted) await outcome.durable;
   }
 }
 
