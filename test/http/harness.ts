@@ -2,6 +2,8 @@
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
+import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
+import { Client } from '../../clients/typescript/client.ts';
 import { createLoadGuard } from '../../http/core/load/load-guard.ts';
 import type { RequestObservation } from '../../http/core/request-outcome.ts';
 import {
@@ -37,6 +39,8 @@ export interface TestServer {
   readonly server: HttpServer;
   readonly lines: LogLine[];
   readonly seen: RequestObservation[];
+  /** The client of `clients/`, with the API key. */
+  readonly api: Client<BatchOperations>;
   /** A request with the API key. */
   call(path: string, init?: RequestInit): Promise<Response>;
 }
@@ -125,7 +129,8 @@ export async function startServer(
     if (!headers.has('x-api-key')) headers.set('x-api-key', KEY);
     return fetch(`${url}${path}`, { ...init, headers });
   };
-  return { url, port: Number(new URL(url).port), service, server, lines, seen, call };
+  const api = new Client<BatchOperations>({ url, key: KEY });
+  return { url, port: Number(new URL(url).port), service, server, lines, seen, api, call };
 }
 
 export function recorder(lines: LogLine[]): Log {

@@ -4,6 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
+import { Client as ApiClient } from '../../../clients/typescript/client.ts';
+import type { PortalOperations } from '../../../clients/typescript/portal.d.ts';
 import { type PageService, portalPageRoutes } from '../../../http/portal/pages/routes.ts';
 
 import { systemClock } from '../../../runtime/clock.ts';
@@ -21,10 +23,13 @@ const SECRET = 'ab'.repeat(32);
 export class Client {
   readonly url: string;
   readonly key: string;
+  /** The client of `clients/`. */
+  readonly api: ApiClient<PortalOperations>;
 
   constructor(url: string, key: string) {
     this.url = url;
     this.key = key;
+    this.api = new ApiClient({ url, key });
   }
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
@@ -78,7 +83,7 @@ export class Client {
   ): Promise<{ id: string; name: string; contentType: string; location: string }> {
     const form = new FormData();
     form.set('content', new Blob([new Uint8Array(file.content)], { type: file.type }), file.name);
-    return read('/api/uploads', await this.fetch('/api/uploads', { method: 'POST', body: form }));
+    return this.api.call('POST /api/uploads', { body: form, headers: ONE_REQUEST_PER_CONNECTION });
   }
 }
 

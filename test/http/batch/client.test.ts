@@ -1,0 +1,98 @@
+/** The client of `clients/` against the batch service, and its own rules against a server that answers as it is told. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import type { BatchOperations } from '../../../clients/typescript/batch.d.ts';
+import { ApiError, Client } from '../../../clients/typescript/client.ts';
+import { form, KEY, pdf, startServer } from '../harness.ts';
+
+test('the client follows a job from its upload to its output, and controls the pipeline', async (t) => {
+  const { api } = await startServer(t);
+  const accepted = await api.call('POST /api/files', {
+    body: form([['file', pdf()]]),
+    query: { format: 'Pades' },
+  });
+  // With `wait`, the answer is the finished job.
+  const jobId = 'jobId' in accepted ? accepted.jobId : accepted.id;
+  const params = { id: jobId };
+  t.like(await api.call('GET /api/jobs/{id}', { params }), { id: jobId, fileName: 'a.pdf' });
+  const list = await api.call('GET /api/jobs', { query: { status: ['Queued', 'Processing'], pageSize: 10 } });
+  t.deepEqual(
+    list.items.map(({ id }) => id),
+    [jobId],
+  );
+  t.like(await api.call('POST /api/pipeline/pause'), { paused: true });
+  t.like(await api.call('GET /api/pipeline/state'), { paused: true });
+  t.like(await api.call('POST /api/pipeline/resume'), { paused: false });
+  t.like(await api.call('POST /api/jobs/{id}/cancel', { params }), { status: 'Canceled' });
+  const error = await t.throwsAsync(api.response('GET /api/jobs/{id}/output', { params }));
+  t.true(api.isRefusal(error, 'job.output-unavailable', 'job.output-gone'));
+  t.regex(error instanceof ApiError ? error.requestId : '', /^0H/);
+  for (const operation of [
+    'GET /api/health',
+    'GET /api/whoami',
+    'GET /api/profiles',
+    'GET /api/folders',
+    'GET /api/events',
+    'GET /api/statistics',
+    'GET /api/runtime',
+    'GET /api/actors',
+    'GET /api/changes',
+    'GET /api/mails',
+    'GET /api/operations',
+    'GET /api/webhooks/deliveries',
+  ] as const)
+    t.is(typeof (await api.call(operation)), 'object', operation);
+});
+
+async function scripted(
+  t: ExecutionContext,
+  answer: (tries: number, method: string) => readonly [status: number, body?: string, type?: string],
+) {
+  let tries = 0;
+  const server: Server = createServer((request, response) => {
+    tries += 1;
+    const [status, body = '', type = 'application/json'] = answer(tries, request.method ?? '');
+    response.writeHead(status, { 'content-type': type, ...(status === 503 && { 'retry-after': '0' }) });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  const { port } = server.address() as AddressInfo;
+  return {
+    client: new Client<BatchOperations>({ url: `http://127.0.0.1:${port}`, key: KEY }),
+    tries: () => tries,
+  };
+}
+
+test('calls that may be repeated are tried again when the service is busy, others are sent once', async (t) => {
+  const busy = await scripted(t, (tries) => (tries < 3 ? [503] : [200, '{"status":"Healthy"}']));
+  t.deepEqual(await busy.client.call('GET /api/health'), { status: 'Healthy' });
+  t.is(busy.tries(), 3);
+  const post = await scripted(t, () => [503, '{"code":"service.busy","title":"Busy."}']);
+  const refused = await t.throwsAsync(post.client.call('POST /api/pipeline/pause'), { instanceOf: ApiError });
+  t.like(refused, { status: 503, code: 'service.busy', message: 'Busy.' });
+  t.is(post.tries(), 1);
+  const keyed = await scripted(t, (tries) => (tries < 2 ? [503] : [202, '{"jobId":"1"}']));
+  const headers = { 'Idempotency-Key': 'a' };
+  await keyed.client.call('POST /api/files', { body: form([['file', pdf()]]), headers });
+  t.is(keyed.tries(), 2);
+});
+
+test('a signal ends the wait, a file is read from the response, and a path needs its parameters', async (t) => {
+  const stopping = new AbortController();
+  const gone = await scripted(t, () => {
+    stopping.abort(new Error('stopped'));
+    return [503];
+  });
+  await t.throwsAsync(gone.client.call('GET /api/health', { signal: stopping.signal }));
+  t.is(gone.tries(), 1);
+  const file = await scripted(t, () => [200, '%PDF-1.7', 'application/pdf']);
+  const params = { id: '1' };
+  await t.throwsAsync(file.client.call('GET /api/jobs/{id}/output', { params }), { message: /response\(\)/ });
+  t.is(await (await file.client.response('GET /api/jobs/{id}/output', { params })).text(), '%PDF-1.7');
+  await t.throwsAsync(file.client.call('GET /api/jobs/{id}', { params: { id: '' } }), {
+    message: /needs id/,
+  });
+  t.is(file.tries(), 2);
+});
