@@ -101,7 +101,7 @@ export function accountPage(
     ...(data !== undefined && { data }),
     main: html`<a class="skip" href="#main">${words.skip}</a>
 <header class="account-head">
-<p class="account-name">${logo ?? ''}${user.tenant.organization.name}</p>
+<p class="account-name">${logo ?? ''}<bdi>${user.tenant.organization.name}</bdi></p>
 <nav aria-label="${navigation.label}">
 ${links}</nav>
 <div class="account-user"><span>${who}</span>
@@ -109,7 +109,7 @@ ${form(page, user, '/sign-out', html`<button type="submit">${navigation.signOut}
 </header>
 <main id="main" class="account-main" tabindex="-1">
 ${languages(page)}
-<h1>${title}</h1>
+<h1><bdi>${title}</bdi></h1>
 ${main}
 </main>`,
   });
@@ -173,10 +173,18 @@ export function utcTime(at: number): Html {
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')}</time>`;
 }
 
-/** A table that scrolls by itself on narrow screens. */
-export function accountTable(caption: string, heads: readonly string[], rows: readonly Html[]): Html {
+/**
+ * A table that scrolls by itself on narrow screens.
+ * @param hasActions true: the last column has actions, which stay in view
+ */
+export function accountTable(
+  caption: string,
+  heads: readonly string[],
+  rows: readonly Html[],
+  hasActions = false,
+): Html {
   const head = heads.map((text) => html`<th scope="col">${text}</th>`);
-  return html`<div class="scroll" role="group" aria-label="${caption}" tabindex="0"><table>
+  return html`<div class="scroll${hasActions ? ' with-actions' : ''}" role="group" aria-label="${caption}" tabindex="0"><table>
 <thead><tr>${head}</tr></thead>
 <tbody>
 ${rows}</tbody>

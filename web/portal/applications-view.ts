@@ -39,7 +39,7 @@ ${choice}<p class="ways"><button type="submit" class="main">${texts.add}</button
   return accountPage(page, user, {
     title: texts.title,
     main: html`${noticePart(notice)}<p>${texts.text}</p>
-${accountTable(texts.title, [texts.name, texts.role, texts.keys], rows)}
+${accountTable(texts.title, [texts.name, texts.role, texts.keys], rows, true)}
 <section><h2>${texts.add}</h2>
 ${form(page, user, '/organization/applications', creation)}
 </section>`,
@@ -98,7 +98,7 @@ ${folderChoice(texts, folders)}<label for="expiry">${texts.expiry}</label>
     title: filled(texts.keysOf, { name: application.name }),
     main: html`${noticePart(notice)}${all}
 ${shown}
-${accountTable(texts.keys, heads, rows)}
+${accountTable(texts.keys, heads, rows, true)}
 <section><h2>${texts.createKey}</h2>
 ${form(page, user, `${path}/keys`, creation)}
 </section>`,

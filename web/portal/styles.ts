@@ -191,7 +191,8 @@ const ACCOUNT = `.account-head { display: flex; flex-wrap: wrap; align-items: ce
 .account-main select { display: block; margin: 0.25rem 0 0.5rem; } .account-main td form { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; } .account-main td select { margin: 0; }
 .account-main pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--panel); padding: 0.5rem; margin: 0 0 0.5rem; font-size: 0.85rem; }
 .scroll { overflow-x: auto; margin-bottom: 1.25rem; } .scroll table { border-collapse: collapse; width: 100%; } .scroll :is(th, td) { text-align: left; vertical-align: top; padding: 0.5rem; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
-img.logo { max-width: 100%; height: auto; } .filter { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: end; }
+img.logo { max-width: 100%; height: auto; } .filter { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: end; margin-bottom: 0.75rem; } .filter > * { min-width: 0; max-width: 100%; } .filter select { margin-bottom: 0; }
+.with-actions :is(td, th):last-child { position: sticky; right: 0; background: Canvas; }
 .new-key { font: 1rem/1.5 ui-monospace, monospace; user-select: all; overflow-wrap: anywhere; padding: 0.75rem; border: 2px solid var(--good); border-radius: 0.375rem; }
 .scopes label { font-weight: 400; padding: 0.35rem 0; } .choices { max-height: 18rem; overflow-y: auto; } .folders { margin: 0; padding-left: 1.1rem; }
 `;
@@ -205,7 +206,7 @@ const SENDER = `.editor section { margin: 0 0 2rem; }
 .rows .members { grid-column: 1 / -1; margin: 0.5rem 0; } .rows .member { flex: 1 1 100%; display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: end; } .member label { flex: 1 1 12rem; }
 .drop { padding: 1rem; border: 2px dashed var(--line); border-radius: 0.5rem; } .editor .marking { max-width: none; } #places[data-empty] :is(.tools, #pages, .hint:not(#place-state)) { display: none; } #placed-list li { padding-top: 0.5rem; border-top: 1px solid var(--line); } #placed-list li > span:first-child { flex: 1 1 100%; font-weight: 600; } .editor .marking .pages { max-height: 80vh; overflow: auto; }
 .filters { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: end; margin: 0 0 1rem; } .filters label { flex: 1 1 11rem; } .filters :is(input, select) { display: block; width: 100%; margin: 0.25rem 0 0; } .status { display: inline-block; padding: 0 0.6rem; border: 1px solid currentColor; border-radius: 1rem; font-size: 0.9rem; white-space: nowrap; } .status[data-status="Concluded"] { color: var(--good); } .status:is([data-status="Refused"], [data-status="Canceled"], [data-status="Expired"]) { color: var(--bad); } .status:is([data-status="Pending"], [data-status="FlowConcluded"]) { color: var(--brand); }
-.history { list-style: none; padding: 0; } .history li { margin-bottom: 0.35rem; } .group-members { list-style: none; padding: 0; margin: 0.25rem 0 0.5rem; } .participants .group-members li { padding: 0; margin: 0; font-size: 0.9rem; } .participants .group-members li::before { display: none; } .history time { color: var(--quiet); } #send { min-width: 12rem; }
+.history { list-style: none; padding: 0; } .history li { margin-bottom: 0.35rem; } .group-members { list-style: none; padding: 0; margin: 0.25rem 0 0.5rem; } .participants .group-members li { padding: 0; margin: 0; font-size: 0.9rem; } .participants .group-members li::before { display: none; } .history time { color: var(--quiet); } #send { min-width: 12rem; } .editor :is(#expires, #reminder-days) { display: block; margin: 0.25rem 0 0.5rem; }
 `;
 
 export const PORTAL_STYLE =

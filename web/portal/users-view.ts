@@ -37,7 +37,7 @@ export function usersPage(
   return accountPage(page, user, {
     title: texts.title,
     main: html`${noticePart(notice)}<p>${texts.text}</p>
-${accountTable(texts.title, [texts.name, texts.email, texts.role, texts.actions], rows)}
+${accountTable(texts.title, [texts.name, texts.email, texts.role, texts.actions], rows, true)}
 <p class="ways">${newer}${older}</p>
 <section><h2>${texts.add}</h2>
 ${form(page, user, '/organization/users', addition)}

@@ -203,6 +203,12 @@ test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', 
   ]) {
     await page.goto(`${program.url}${path}`);
     await fits(t, page, path);
+    // Words of other languages are longer.
+    await page.setViewportSize({ width: 320, height: 640 });
+    for (const culture of ['pt', 'es']) {
+      await page.goto(`${program.url}${path}?culture=${culture}`);
+      t.deepEqual(await page.evaluate(OUT_OF_REACH), [], `${path} in ${culture}`);
+    }
   }
   // A key for one folder.
   await page.goto(`${program.url}/organization/applications`);

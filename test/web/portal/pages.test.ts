@@ -7,8 +7,14 @@ import type { DocumentId } from '../../../machines/ids.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { jsonInHtml } from '../../../web/portal/page-frame.ts';
 import { signingPage } from '../../../web/portal/signing-view.ts';
+import { ACCOUNT_ENGLISH } from '../../../web/portal/texts/account-english.ts';
+import { ACCOUNT_PORTUGUESE } from '../../../web/portal/texts/account-portuguese.ts';
+import { ACCOUNT_SPANISH } from '../../../web/portal/texts/account-spanish.ts';
 import { ENGLISH } from '../../../web/portal/texts/english.ts';
 import { PORTUGUESE } from '../../../web/portal/texts/portuguese.ts';
+import { SENDER_ENGLISH } from '../../../web/portal/texts/sender-english.ts';
+import { SENDER_PORTUGUESE } from '../../../web/portal/texts/sender-portuguese.ts';
+import { SENDER_SPANISH } from '../../../web/portal/texts/sender-spanish.ts';
 import { SPANISH } from '../../../web/portal/texts/spanish.ts';
 import { hideEmail, hideIdentifier } from '../../../web/portal/validation-view.ts';
 
@@ -31,6 +37,24 @@ test('every language says every sentence, with the same holes in it', (t) => {
     for (const [name, text] of translated) {
       t.deepEqual(holes(text), holes(english.get(name) ?? ''), `${other.language} ${name}`);
       t.not(text.trim(), '', `${other.language} ${name}`);
+    }
+  }
+});
+
+test('pages of senders and administrators are in their language whole', (t) => {
+  const senders = [SENDER_ENGLISH, SENDER_PORTUGUESE, SENDER_SPANISH];
+  const accounts = [ACCOUNT_ENGLISH, ACCOUNT_PORTUGUESE, ACCOUNT_SPANISH];
+  for (const [english, ...others] of [senders, accounts].map((tables) =>
+    tables.map((one) => sentences(one)),
+  )) {
+    for (const translated of others) {
+      t.deepEqual([...translated.keys()].sort(), [...(english?.keys() ?? [])].sort());
+      for (const [name, text] of translated) {
+        const original = english?.get(name) ?? '';
+        t.deepEqual(holes(text), holes(original), name);
+        t.not(text.trim(), '', name);
+        if (!SAME.has(text)) t.not(text, original, name);
+      }
     }
   }
 });
@@ -123,6 +147,12 @@ test('scripts are compressed as the browser takes them', (t) => {
   t.is(codingFor('identity'), undefined);
   t.is(codingFor(''), undefined);
 });
+
+/** Words that are the same in English and Portuguese or Spanish. */
+const SAME = new Set([
+  ...['E-mail', 'Downloads', 'Original', 'Roles', 'URL', 'normal', '{name} ({role})'],
+  ...['Authorization: Basic', 'Authorization: Bearer', 'X-Api-Key'],
+]);
 
 /** Path → text. */
 function sentences(words: object, path = ''): Map<string, string> {

@@ -57,7 +57,16 @@ export function counted(texts: PluralTexts, count: number): string {
   return filled(category === 'one' ? texts.one : texts.other, { count });
 }
 
+/** Letters that are written from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** Keeps the direction of a name inside of a sentence (Unicode Standard Annex #9, FSI and PDI). */
+function isolated(value: string | number): string {
+  const text = String(value);
+  return RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
+}
+
 /** `filled('Page {n}', { n: '2' })` → `Page 2`. */
 export function filled(text: string, values: { readonly [name: string]: string | number }): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => isolated(values[name] ?? whole));
 }

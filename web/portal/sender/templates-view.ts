@@ -32,7 +32,7 @@ export function templatesPage(page: AccountPage, user: SignedInUser, shown: Temp
   const rows = shown.items.map(
     ({ id, name, description, roles, version, updateDate }) => html`<tr>
 <td><a href="${addressFrom(page, `${PATH}/${id}`)}"><bdi>${name}</bdi></a>${description === null ? '' : html`<br><span class="hint">${description}</span>`}</td>
-<td>${roles.join(', ')}</td>
+<td>${roles.map((role) => roleText(templates, role)).join(', ')}</td>
 <td>${version}</td>
 <td>${timeText(page.words.language, updateDate)}</td>
 </tr>`,
@@ -126,7 +126,7 @@ function useForm(
   const { id, version, roles } = template;
   const shownValue = (name: string) => values[name] ?? '';
   const people = roles.map(
-    (role, index) => html`<fieldset><legend><bdi>${role}</bdi></legend>
+    (role, index) => html`<fieldset><legend><bdi>${roleText(templates, role)}</bdi></legend>
 <label for="name-${index}">${editor.personName}</label>
 <input id="name-${index}" name="name-${index}" required maxlength="200" autocomplete="off" value="${shownValue(`name-${index}`)}">
 <label for="email-${index}">${editor.mail}</label>
@@ -184,4 +184,10 @@ function valueInput(
   const step = kind === 'number' ? html` step="any"` : '';
   const length = kind === 'text' ? html` maxlength="${String(maxLength ?? 500)}"` : '';
   return html`${title}\n<input id="${id}" name="${id}" type="${kind}"${step}${least}${most}${length}${needed} value="${given}">`;
+}
+
+/** Name of a role: those that the service gave, such as `Signer 1`, in the language of the page. */
+function roleText({ roleNames }: SenderTexts['templates'], role: string): string {
+  const [, type, number] = /^(Signer|Approver) (\d{1,4})$/.exec(role) ?? [];
+  return type === 'Signer' || type === 'Approver' ? `${roleNames[type]} ${number}` : role;
 }

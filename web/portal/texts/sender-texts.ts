@@ -113,7 +113,6 @@ export interface SenderTexts {
     readonly messageHint: string;
     readonly expires: string;
     readonly reminders: string;
-    readonly reminderDays: string;
     readonly send: string;
     readonly saveDraft: string;
     readonly needsScript: string;
@@ -127,6 +126,8 @@ export interface SenderTexts {
     readonly search: string;
     readonly none: string;
     readonly roles: string;
+    /** Names of the roles that templates of documents get. */
+    readonly roleNames: { readonly [Role in 'Signer' | 'Approver']: string };
     readonly version: string;
     readonly next: string;
     readonly first: string;

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import anyTest, { type TestFn } from 'ava';
-import { type PortalProgram, startProgram, until } from '../../../actors/portal/service.ts';
+import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { register, SENDER, signedIn, type UserBrowser } from './users.ts';
 
 interface Scene {
@@ -155,6 +155,60 @@ test.serial('an administrator adds, changes and removes users, but not themselve
   t.is(own.status, 422);
   t.is((await browser.submit('/organization/users', { ...fields, email: 'none' })).status, 422);
 });
+
+/** Texts and labels of a page; scripts are left out. */
+function textsOf(html: string): ReadonlySet<string> {
+  const body = html.slice(html.indexOf('<main')).replace(/<script.*?<\/script>/gs, '');
+  const labels = [...body.matchAll(/(?:aria-label|placeholder|title|alt)="([^"]*)"/g)].map(
+    ([, text]) => text,
+  );
+  const texts = body.replace(/<[^>]*>/g, '\n').split('\n');
+  return new Set(
+    [...labels, ...texts].map((text) => text?.trim() ?? '').filter((text) => /\p{L}{3}/u.test(text)),
+  );
+}
+
+test.serial('no English word is left on Portuguese and Spanish pages', async (t) => {
+  const { program, browser } = t.context;
+  const { acme } = program;
+  const group = {
+    ...{ type: 'ApproverRule', ruleName: 'Ωmega', numberRequiredSignatures: 1, step: 2 },
+    signRuleUsers: [{ name: 'Ψ1', email: 'x1@x.example' }],
+  };
+  const people = [{ user: { name: 'Ψ2', email: 'x2@x.example' }, allowElectronicSignature: true }, group];
+  const document = await acme.create(people, {}, { ...SAMPLE, name: 'Ψ3.pdf' });
+  const refused = await acme.create(people, {}, { ...SAMPLE, name: 'Ψ3.pdf' });
+  await acme.send(`/api/documents/${refused}/refusal`, { reason: 'Ψ' });
+  await browser.page('/account');
+  const saved = await browser.submit(`/account/documents/${document}/template`, { name: 'Ψ5' });
+  const template = /\/account\/templates\/[0-9a-f-]+/.exec(saved.headers.get('location') ?? '')?.[0] ?? '';
+  const applications = await browser.page('/organization/applications');
+  const application = /href="(\/organization\/applications\/[0-9a-f-]+)"/.exec(applications)?.[1] ?? '';
+  for (const path of [
+    ...['/account', '/account/documents', '/account/documents/new', '/account/templates', template],
+    ...['/account/templates/new', `${template}/edit`, `/account/documents/${document}?done=sent`],
+    ...[`/account/documents/${refused}`, '/organization', '/organization/applications', application],
+    ...['/organization/branding', '/organization/users', '/organization?done=webhookAdded'],
+  ]) {
+    const shown = async (culture: string) =>
+      textsOf(await browser.page(`${path}${path.includes('?') ? '&' : '?'}culture=${culture}`));
+    const english = await shown('en');
+    for (const culture of ['pt', 'es']) {
+      const left = [...(await shown(culture))].filter(
+        (text) => english.has(text) && !SAME.has(text) && !DATA.some((data) => text.includes(data)),
+      );
+      t.deepEqual(left, [], `${path} ${culture}`);
+    }
+  }
+});
+
+/** Words that are the same in two of the languages. */
+const SAME = new Set([
+  ...['English', 'Português', 'Español', 'E-mail', 'Roles', 'Downloads', 'Original', 'URL', 'normal', 'Shop'],
+  ...['Authorization: Basic', 'Authorization: Bearer', 'X-Api-Key'],
+]);
+/** Parts of texts that are data of these tests, or names of the API. */
+const DATA = ['Ψ', 'Ω', '@', '{', 'Sales', 'Acme', 'Vertrag', 'Document', 'https:', 'taken', 'abab', '#'];
 
 test.serial('origins are checked, and the test mail answers its result', async (t) => {
   const { browser } = t.context;

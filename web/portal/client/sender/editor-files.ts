@@ -29,6 +29,7 @@ export function startFiles(
     const title = createElement('input', {
       value: file.displayName,
       maxlength: '250',
+      dir: 'auto',
       'aria-label': file.name,
     });
     title.addEventListener('input', () => {

@@ -115,14 +115,20 @@ export function startPlaces(
   const showBox = (person: EditorPerson, item: PlacedItem) => {
     if (shown === undefined) return;
     const field = fieldOf(item);
-    const box = showMarkBox(shown.view, shown.sizes, item, `${field}: ${nameOf(person)}`, {
-      moved({ pageNumber, topLeftX, topLeftY }) {
-        const at = { field, page: pageNumber, x: Math.round(topLeftX), y: Math.round(topLeftY) };
-        state.textContent = filled(words.moved, at);
-        showList();
+    const box = showMarkBox(
+      shown.view,
+      shown.sizes,
+      item,
+      filled('{field}: {name}', { field, name: nameOf(person) }),
+      {
+        moved({ pageNumber, topLeftX, topLeftY }) {
+          const at = { field, page: pageNumber, x: Math.round(topLeftX), y: Math.round(topLeftY) };
+          state.textContent = filled(words.moved, at);
+          showList();
+        },
+        removed: () => remove(person, item),
       },
-      removed: () => remove(person, item),
-    });
+    );
     boxes.set(item, box);
   };
 
@@ -190,7 +196,7 @@ export function startPlaces(
     const values = { field: fieldOf(item), name: nameOf(person), page: item.pageNumber };
     const row = createElement('li', {}, createElement('span', {}, filled(words.onPage, values)));
     if (item.kind !== 'Signature' && item.kind !== 'SignatureInitials') {
-      const label = createElement('input', { value: item.label, maxlength: '200' });
+      const label = createElement('input', { value: item.label, maxlength: '200', dir: 'auto' });
       label.addEventListener('change', () => {
         item.label = label.value;
         showBoxes();
