@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { type Client, type PortalProgram, SAMPLE, startProgram, until } from '../../actors/portal/service.ts';
 import { structureFaults } from '../../crypto/validation/report-structure.ts';
+import { NODES } from '../../postgres/test-store.ts';
 import { assertRefused } from './harness.ts';
 
 const test = anyTest as TestFn<PortalProgram>;
@@ -288,9 +289,12 @@ test('monitors count documents and fetch reports, and administrators make organi
   for (const key of keys) t.is(await status(key), 200);
   const third = await administrator.send(`${path}/${application.id}/keys`, {});
   const { details } = await assertRefused(t, third, 'KeyLimitReached');
-  t.is(details?.['keyId'], keys[0]?.id, 'the key that was used least recently is named');
-  t.true(keys[0]?.key.split('|')[1]?.startsWith(details?.['prefix'] ?? '-'));
+  const named = keys.findIndex(({ id }) => id === details?.['keyId']);
+  // Each node records uses after its answers: several nodes may record them in another order.
+  if (NODES === 1) t.is(named, 0, 'the key that was used least recently is named');
+  t.true(keys[named]?.key.split('|')[1]?.startsWith(details?.['prefix'] ?? '-'));
   await administrator.post(`${path}/${application.id}/keys/${details?.['keyId']}`, undefined, 'DELETE');
   await make();
-  t.deepEqual(await Promise.all(keys.map(status)), [401, 200, 200]);
+  const statuses = keys.map((_, at) => (at === named ? 401 : 200));
+  t.deepEqual(await Promise.all(keys.map(status)), statuses);
 });
