@@ -19,14 +19,8 @@ const DURABLE = Promise.resolve();
 
 interface Waiting {
   readonly write: Write;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (refused: Exclude<Committed, { ok: true }> | null) => void;
   readonly reject: (error: unknown) => void;
-}
-
-interface Answer {
-  /** Null for a write that was accepted. */
-  readonly refused: Exclude<Committed, { ok: true }> | null;
-  readonly stateCounts: { readonly [name: string]: number } | undefined;
 }
 
 export class Committer {
@@ -98,7 +92,7 @@ export class Committer {
    */
   async commit(step: Step): Promise<Committed> {
     checkStepKeys(step);
-    const { refused } = await this.#enqueue(stepText(step));
+    const refused = await this.#enqueue(stepText(step));
     return refused ?? { ok: true, durable: DURABLE };
   }
 
@@ -114,12 +108,6 @@ export class Committer {
   /** Resolves once rows and counters of the state index include all answered steps. */
   async settleStateIndex(): Promise<void> {
     await this.#enqueue({ settle: 'census' });
-  }
-
-  /** Resolves with the counters of the state index, which include all answered steps. */
-  async stateCounts(): Promise<{ readonly [name: string]: number }> {
-    const { stateCounts = {} } = await this.#enqueue({ count: 'census' });
-    return stateCounts;
   }
 
   /** Writes the waiting steps and ends the thread. */
@@ -142,7 +130,7 @@ export class Committer {
     return this.#closing === undefined ? this.#dead : 'It is closed.';
   }
 
-  #enqueue(write: Write): Promise<Answer> {
+  #enqueue(write: Write): Promise<Exclude<Committed, { ok: true }> | null> {
     const refusal = this.refusal;
     if (refusal !== undefined) return Promise.reject(unavailable(refusal));
     return new Promise((resolve, reject) => {
@@ -205,7 +193,7 @@ export class Committer {
       this.#rest();
       return;
     }
-    const { refusals, stateCounts } = message;
+    const { refusals } = message;
     const group = this.#inWork.splice(0, refusals.length);
     this.#early = group.length >= FLUSH_AT ? group.length >> 1 : Number.POSITIVE_INFINITY;
     this.#written(message.gone, message.serial);
@@ -213,8 +201,7 @@ export class Committer {
     try {
       const after = this.#faults.at('store.group.committed.before-reply');
       if (after !== undefined) await after;
-      for (const [at, { resolve }] of group.entries())
-        resolve({ refused: refusals[at] ?? null, stateCounts });
+      for (const [at, { resolve }] of group.entries()) resolve(refusals[at] ?? null);
     } catch (error) {
       reject(group, error);
     }

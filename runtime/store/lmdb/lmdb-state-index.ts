@@ -1,15 +1,13 @@
 /**
  * The state index of a store on disk. Moving an actor in its rows and counters costs as much as a whole small step, so
  * moves are kept in memory, one for each actor from the place in the rows to its current place, and written on the next
- * read of rows, when there are too many, and at the close. Readers of counters get the sums of both, so that the counts
- * of all kinds cost no write.
+ * read, when there are too many, and at the close.
  *
  * To survive a crash, the transaction that makes the rows of actors outdated writes a note which names these actors and
  * their places in the rows; the actors themselves give their current places. The transaction that writes the rows
  * removes the note.
  */
 import {
-  STATE_INDEX_PREFIX,
   STATE_INDEX_VIEW,
   sameState,
   stateCounterName,
@@ -19,7 +17,6 @@ import {
 import type { StateIndexEntry, StoredActor } from '../../ports.ts';
 import { AFTER_ALL_TEXT } from '../keys.ts';
 import { type Move, writeCounters } from './lmdb-changes.ts';
-import { readCounters } from './lmdb-reads.ts';
 import { type Key, type Tables, transact } from './lmdb-tables.ts';
 
 /**
@@ -86,13 +83,6 @@ export class StateIndexWriter {
     };
   }
 
-  /** Reads the counters as they are when all moves are written. */
-  counts(): { readonly [name: string]: number } {
-    const counts = new Map(Object.entries(readCounters(this.#tables, STATE_INDEX_PREFIX)));
-    for (const { actor, from, to } of this.#moves.values()) countMove(counts, String(actor[0]), from, to);
-    return Object.fromEntries([...counts].filter(([, count]) => count !== 0));
-  }
-
   #record(actors: readonly string[], moved: ReadonlyMap<string, Move>) {
     this.#number += 1;
     const key: Key = [PENDING_PREFIX, this.#number];
@@ -126,28 +116,14 @@ export function settlePending(tables: Tables): void {
 
 function writeMoves({ rows, counters }: Tables, moves: readonly Move[]): void {
   const counted = new Map<string, number>();
+  const count = (name: string, by: number) => counted.set(name, (counted.get(name) ?? 0) + by);
   for (const { actor, from, to } of moves) {
     const [kind, id] = actor.map(String) as [string, string];
-    countMove(counted, kind, from, to);
+    if (from !== null) count(stateCounterName(kind, from), -1);
+    if (to !== null) count(stateCounterName(kind, to), 1);
     if (sameState(from, to)) continue;
     if (from !== null) void rows.remove([STATE_INDEX_VIEW, ...stateIndexKey(kind, from, id)]);
     if (to !== null) void rows.put([STATE_INDEX_VIEW, ...stateIndexKey(kind, to, id)], 'null');
   }
   writeCounters(counters, counted);
-}
-
-function countMove(
-  counts: Map<string, number>,
-  kind: string,
-  from: StateIndexEntry | null,
-  to: StateIndexEntry | null,
-): void {
-  for (const [place, by] of [
-    [from, -1],
-    [to, 1],
-  ] as const) {
-    if (place === null) continue;
-    const name = stateCounterName(kind, place);
-    counts.set(name, (counts.get(name) ?? 0) + by);
-  }
 }

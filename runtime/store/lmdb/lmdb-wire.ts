@@ -8,15 +8,13 @@ export const GROUP_LIMIT = 512;
 
 /**
  * One write of a group: a step, as `stepText` encodes it, since one string is cheaper to transfer than the object tree;
- * a new due time of an effect; effects that are done; all pending changes of the state index; or a request for its
- * counters, which writes nothing.
+ * a new due time of an effect; effects that are done; or all pending changes of the state index.
  */
 export type Write =
   | string
   | { readonly key: EffectKey; readonly until: Millis; readonly error: string | null }
   | { readonly settled: readonly EffectKey[] }
-  | { readonly settle: 'census' }
-  | { readonly count: 'census' };
+  | { readonly settle: 'census' };
 
 export type ToWriter =
   | { readonly type: 'group'; readonly writes: readonly Write[]; readonly fault: FaultAction | undefined }
@@ -43,8 +41,6 @@ export type FromWriter =
       readonly refusals: readonly (Exclude<Committed, { ok: true }> | null)[];
       /** Effects that are no longer leased. */
       readonly gone: readonly EffectKey[];
-      /** Counters of the state index with all answered steps; present when the group asked for them. */
-      readonly stateCounts?: { readonly [name: string]: number };
       /** Counts the answers to one attached thread; see `foreign`. 0 for the thread that started the writer. */
       readonly serial: number;
     }

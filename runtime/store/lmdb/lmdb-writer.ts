@@ -39,7 +39,7 @@ interface SenderGroup {
   readonly faults: FaultAction[];
 }
 
-type Written = Pick<Done, 'refusals' | 'gone' | 'stateCounts'>;
+type Written = Pick<Done, 'refusals' | 'gone'>;
 
 /** The engine returns the system's error number as its code. */
 function isDiskFull(error: unknown): boolean {
@@ -64,16 +64,9 @@ function writeGroups(
     written = plans.map((part) => {
       const refusals: Done['refusals'][number][] = [];
       const gone: EffectKey[] = [];
-      // As of the groups before this one: all steps that were answered.
-      let stateCounts: Written['stateCounts'];
       for (const one of part) {
         if ('settle' in one) {
           settle = true;
-          refusals.push(null);
-          continue;
-        }
-        if ('count' in one) {
-          stateCounts ??= census.counts();
           refusals.push(null);
           continue;
         }
@@ -93,7 +86,7 @@ function writeGroups(
         if (refused === undefined) write(tables, one, gathered, gone);
         refusals.push(refused ?? null);
       }
-      return { refusals, gone, ...(stateCounts && { stateCounts }) };
+      return { refusals, gone };
     });
     writeCounters(tables.counters, gathered.counted);
     committed = census.write(gathered.moves, settle);

@@ -155,14 +155,9 @@ class LmdbStore implements ActorStore {
   }
 
   async counters(prefix: string): Promise<{ readonly [name: string]: number }> {
-    if (!prefix.startsWith(STATE_INDEX_PREFIX) && !STATE_INDEX_PREFIX.startsWith(prefix))
-      return readCounters(this.#tables, prefix);
-    // Those on disk lack the moves that are not written yet.
-    const states = Object.entries(await this.#committer.stateCounts());
-    const others = Object.entries(readCounters(this.#tables, prefix)).filter(
-      ([name]) => !name.startsWith(STATE_INDEX_PREFIX),
-    );
-    return Object.fromEntries([...others, ...states.filter(([name]) => name.startsWith(prefix))]);
+    if (prefix.startsWith(STATE_INDEX_PREFIX) || STATE_INDEX_PREFIX.startsWith(prefix))
+      await this.#committer.settleStateIndex();
+    return readCounters(this.#tables, prefix);
   }
 
   async holder(name: string): Promise<ActorAddress | undefined> {
