@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises';
 import { brotliCompressSync } from 'node:zlib';
 import test from 'ava';
 import { initialsOf } from '../../actors/shared/rendition/mark-lines.ts';
+import { freshPath } from '../crypto/pades/validation/verdicts.ts';
+import { requireTool, runTool } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
 import { clausePdf, openDesk } from './portal-desk.ts';
@@ -233,3 +236,33 @@ test.serial('initials on every page are shown before they are put there', async 
   await page.getByRole('checkbox', { name: 'Put my initials on every page' }).uncheck();
   await shown.first().waitFor({ state: 'detached' });
 });
+
+for (const [shape, viewport] of [
+  ['desk', { width: 1280, height: 800 }],
+  ['phone', { width: 390, height: 844 }],
+] as const) {
+  test.serial(`each page of the document is printed on one sheet (${shape})`, async (t) => {
+    if (!requireTool(t, 'qpdf')) return;
+    const desk = await openDesk(t, { action: { marks: [{ ...MARKS[1], pageNumber: 1 }] } });
+    const visited = await visit(t, desk.url, { locale: 'en-US', viewport, reducedMotion: 'reduce' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.addInitScript('window.print = () => { document.documentElement.dataset.printed = "yes"; }');
+    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.getByRole('button', { name: 'Print', exact: true }).click();
+    await page.locator('html[data-printed]').waitFor();
+    t.is(await page.locator('.page[data-drawn]').count(), 3);
+    for (const options of [
+      { format: 'A4' },
+      { format: 'A4', preferCSSPageSize: true },
+      { format: 'Letter' },
+      { format: 'A5', landscape: true },
+      { format: 'A4', margin: { top: '20mm', bottom: '20mm', left: '10mm', right: '10mm' } },
+    ]) {
+      const path = freshPath('printed.pdf');
+      await writeFile(path, await page.pdf({ ...options, printBackground: true }));
+      const { stdout } = await runTool('qpdf', ['--show-npages', path]);
+      t.is(stdout.trim(), '3', JSON.stringify(options));
+    }
+  });
+}

@@ -100,7 +100,6 @@ const SIGNING = `.signing, .marks { background: var(--ground); }
 .thumbnails { list-style: none; display: flex; gap: 0.5rem; overflow-x: auto; padding: 0.5rem 0; margin: 0; }
 .thumbnails button { display: grid; gap: 0.25rem; justify-items: center; padding: 0.4rem; min-width: 4rem; } .thumbnails canvas { width: 5.6rem; border: 1px solid var(--line); background: #fff; }
 .thumbnails button[data-seen]::after { content: "\\2713" / ""; color: var(--good); }
-@media print { .signing :is(.languages, .heading, .attachments, .tools, .guide, .actions, .jump, .skip, .mark) { display: none !important; } .columns { display: block; padding: 0; } .page { break-after: page; outline: 0; } }
 .people { border-top: 1px solid var(--line); margin-top: 1.25rem; } .people :is(h2, h3) { font-size: 1rem; margin: 1rem 0 0.5rem; }
 .participants { list-style: none; padding: 0; margin: 0; }
 .participants li { position: relative; padding-left: 2.1rem; margin-bottom: 0.6rem; }
@@ -119,6 +118,15 @@ const SIGNING = `.signing, .marks { background: var(--ground); }
   .actions { position: static; max-height: none; margin-top: 1rem; padding: 1rem; }
   .jump { display: block; position: fixed; right: 0.75rem; bottom: 0.75rem; z-index: 4; box-shadow: var(--shade); }
   .embedded .heading h1 { font-size: 1.15rem; }
+}
+@page sheet { margin: 0; }
+@media print {
+  .signing { page: sheet; background: none; }
+  .signing :is(.languages, .heading, .attachments, .tools, .guide, .actions, .jump, .skip, .mark, .unseen, .textLayer, .document-end) { display: none !important; }
+  .signing .columns { display: block; max-width: none; padding: 0; }
+  .signing .pages { overflow: visible; padding: 0; } .signing .pages img { max-height: 99vh; } .signing .pages pre { border: 0; padding: 1cm; }
+  .page { width: min(100%, 99.5vh * var(--ratio)) !important; height: auto !important; aspect-ratio: var(--ratio); margin: 0 auto; outline: 0; break-inside: avoid; }
+  .page + .page { break-before: page; }
 }
 `;
 

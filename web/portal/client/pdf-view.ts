@@ -354,6 +354,8 @@ class PdfView implements ShownPdf {
 function size({ frame, size: { width, height } }: PageView, scale: number): void {
   frame.style.width = `${width * scale}px`;
   frame.style.height = `${height * scale}px`;
+  // On paper each page fills one sheet.
+  frame.style.setProperty('--ratio', String(width / height));
   // Custom property that the text layer reads.
   frame.style.setProperty('--total-scale-factor', String(scale));
 }
