@@ -1,4 +1,8 @@
-/** Serves the compiled scripts of `web/` to browsers: all files of a page below one prefix. */
+/**
+ * Serves the compiled scripts of `web/` to browsers: all files of a page below one prefix.
+ *
+ * Source: docs/decisions/0150-short-scripts-without-a-minifier.md.
+ */
 
 /** Scripts that both services serve; the others belong to one service. */
 const SHARED = new Set(['dom.js']);
@@ -30,6 +34,8 @@ const BASE: { readonly [name: string]: string } = {
 const OTHER_FOLDER = /(["'])(?:\.\.\/){1,3}(?:client\/|(?:base\/)?(?:asn1|pkcs12)\/)?(?=[\w-]+\.js["'])/g;
 /** The source map comment; source maps are not served. */
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=\S+\s*$/;
+/** Indentation, a sixth of a compiled script. No template literal of the scripts spans lines, which a test checks. */
+const INDENTATION = /^ +/gm;
 
 /** Location of a compiled script. @param name known file name, never a client's text */
 export function clientScriptUrl(service: 'batch' | 'portal', name: string): URL {
@@ -40,7 +46,7 @@ export function clientScriptUrl(service: 'batch' | 'portal', name: string): URL 
   return new URL(`../../web/${folder}/${name}`, import.meta.url);
 }
 
-/** Rewrites imports from other folders to the prefix of the page, and removes the source map comment. */
+/** Rewrites imports from other folders to the prefix of the page; removes indentation and the source map comment. */
 export function servedScript(text: string): string {
-  return text.replace(OTHER_FOLDER, '$1./').replace(SOURCE_MAP, '\n');
+  return text.replace(OTHER_FOLDER, '$1./').replace(SOURCE_MAP, '\n').replace(INDENTATION, '');
 }
