@@ -54,6 +54,39 @@ for (const [name, options] of [
   });
 }
 
+test.serial(
+  'on a narrow screen a button opens the navigation, by keyboard and without a script',
+  async (t) => {
+    const service = await startService(t);
+    const key = await service.key();
+    for (const javaScriptEnabled of [true, false]) {
+      const visited = await visit(t, service.url, {
+        viewport: { width: 320, height: 640 },
+        javaScriptEnabled,
+      });
+      if (visited === undefined) return;
+      const { page } = visited;
+      await logIn(page, service.url, key);
+      await page.goto(`${service.url}/jobs`);
+      const jobs = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Jobs' });
+      t.false(await jobs.isVisible());
+      const bar = await page.locator('.bar').boundingBox();
+      t.true((bar?.height ?? 640) < 160, `the bar is ${bar?.height} px high`);
+      await page.locator('.menu summary').press('Enter');
+      await jobs.waitFor();
+      t.is(await jobs.getAttribute('aria-current'), 'page');
+      if (javaScriptEnabled) await assertAccessible(t, page, 'open navigation');
+      await assertFits(t, page, 'open navigation');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await page.setViewportSize({ width: 1280, height: 800 });
+      t.true(await jobs.isVisible());
+      t.false(await page.locator('.menu').isVisible());
+    }
+  },
+);
+
 test.serial('an operator goes from the kinds to a failed job, and sees the path it took', async (t) => {
   const service = await startService(t);
   const visited = await visit(t, service.url);

@@ -31,6 +31,9 @@ const TIMES = html`<label class="quiet">Times <select id="times">
 <option value="local">local</option><option value="utc">UTC</option><option value="relative">relative</option>
 </select></label>`;
 
+/** On narrow screens it shows and hides the navigation that follows, also without a script. */
+const MENU = html`<details class="menu"><summary>Menu</summary></details>`;
+
 export function framedPage(frame: Frame): string {
   const { title, version, main, data = {}, assets = '/assets', session = true } = frame;
   const links = frame.links.map(({ href, text }) => {
@@ -54,6 +57,7 @@ ${lines(frame.scripts.map((name) => html`<script type="module" src="${assets}/${
 <a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
 <strong>sealwright</strong>
+${links.length > 0 ? MENU : ''}
 <nav aria-label="Pages">
 ${lines(links)}
 </nav>

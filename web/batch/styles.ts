@@ -17,7 +17,8 @@ h1, h2, h3, h4 { line-height: 1.25; overflow-wrap: anywhere; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 1rem; padding: 0.5rem 1rem; border-bottom: 1px solid var(--line); }
 .bar nav { display: flex; flex-wrap: wrap; gap: 0.25rem; flex: 1; }
 .bar nav a { padding: 0.4rem 0.6rem; border-radius: 0.375rem; text-decoration: none; }
-@media (max-width: 34rem) { .bar nav { order: 1; flex-basis: 100%; } }
+.menu summary { cursor: pointer; padding: 0.4rem 0.75rem; border: 1px solid var(--line); border-radius: 0.375rem; } @media (min-width: 34.01rem) { .menu { display: none; } }
+@media (max-width: 34rem) { .menu { margin-left: auto; } .menu:not([open]) + nav { display: none; } .bar nav { order: 1; flex-basis: 100%; display: grid; grid-template-columns: 1fr 1fr; } }
 .bar nav a[aria-current] { background: var(--panel); font-weight: 600; }
 .version { color: var(--quiet); font-size: 0.85rem; }
 main { padding: 1rem; max-width: 80rem; margin: 0 auto; } main:focus { outline: none; }

@@ -224,6 +224,24 @@ test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', 
   await fits(t, page, 'new key');
 });
 
+test.serial('the header of an administrator takes one row on a desk, in each language', async (t) => {
+  const { program } = t.context;
+  const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 800 } });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await signIn(page, program);
+  for (const culture of ['en', 'pt', 'es']) {
+    await page.goto(`${program.url}/account/documents?culture=${culture}`);
+    const middles =
+      await page.evaluate(`[...document.querySelectorAll('.account-name, .account-head a, .account-user')]
+      .map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => Math.round((top + bottom) / 2))`);
+    if (!Array.isArray(middles)) return t.fail('no positions');
+    t.is(middles.length, 9, culture);
+    t.true(Math.max(...middles) - Math.min(...middles) < 12, `${culture}: ${middles}`);
+    t.is(await page.evaluate('document.documentElement.scrollWidth'), 1280, culture);
+  }
+});
+
 test.serial('a finger places a field, moves it, and draws the signature', async (t) => {
   const { program } = t.context;
   const visited = await visit(t, program.url, PHONE);
