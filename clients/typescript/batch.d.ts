@@ -82,7 +82,7 @@ export interface BatchOperations {
   /** Lists jobs, newest first. */
   readonly "GET /api/jobs": {
     readonly params: {  };
-    readonly query: { readonly "status"?: readonly ("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled")[]; readonly "profile"?: string; readonly "format"?: readonly ("Pades" | "Cades" | "Xades")[]; readonly "source"?: readonly ("Watcher" | "Upload" | "Retry")[]; readonly "folder"?: string; readonly "fileName"?: string; readonly "createdFrom"?: string; readonly "createdTo"?: string; readonly "parentJobId"?: string; readonly "page"?: number; readonly "pageSize"?: number };
+    readonly query: { readonly "status"?: readonly ("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled")[]; readonly "profile"?: string; readonly "format"?: readonly ("Pades" | "Cades" | "Xades")[]; readonly "source"?: readonly ("Watcher" | "Upload" | "Retry")[]; readonly "folder"?: string; readonly "fileName"?: string; readonly "createdFrom"?: string; readonly "createdTo"?: string; readonly "parentJobId"?: string; readonly "page"?: number; readonly "pageSize"?: number; readonly "version"?: string };
     readonly body: undefined;
     readonly answer: JobList;
     readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
@@ -250,7 +250,7 @@ export interface BatchOperations {
   /** Says how many jobs ended within a window up to now, and how long their stages took. */
   readonly "GET /api/statistics": {
     readonly params: {  };
-    readonly query: { readonly "window"?: string };
+    readonly query: { readonly "window"?: string; readonly "version"?: string };
     readonly body: undefined;
     readonly answer: { readonly "since": string; readonly "completed": number; readonly "failed": number; readonly "canceled": number; readonly "encrypted": number; readonly "perStage": { readonly "queueWait": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "sign": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "verify": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "output": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null } }; readonly "perMethod": { readonly "Local": number; readonly "RemoteSigner": number }; readonly "throughputPerMinute": number; readonly "lifetimePerMinute": number };
     readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
@@ -258,7 +258,7 @@ export interface BatchOperations {
   /** Counts the jobs that ended in equal intervals of a window up to now, oldest first. */
   readonly "GET /api/statistics/series": {
     readonly params: {  };
-    readonly query: { readonly "window"?: string; readonly "intervals"?: number };
+    readonly query: { readonly "window"?: string; readonly "intervals"?: number; readonly "version"?: string };
     readonly body: undefined;
     readonly answer: StatisticsSeries;
     readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
@@ -266,10 +266,10 @@ export interface BatchOperations {
   /** Groups the failed jobs by error code, with what to do. */
   readonly "GET /api/failures": {
     readonly params: {  };
-    readonly query: {  };
+    readonly query: { readonly "version"?: string };
     readonly body: undefined;
     readonly answer: Failures;
-    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Says whether the pipeline is paused and what is in flight. */
   readonly "GET /api/pipeline/state": {

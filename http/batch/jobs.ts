@@ -10,6 +10,7 @@ import { fileReply } from '../core/file-reply.ts';
 import { cachedJson, type JsonReply, json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { JOB_BODY, JOB_DETAIL, JOB_ID, OTHER_ID } from './description/example-values.ts';
+import { type SharedAnswers, sharedVersion } from './inspection/shared-answers.ts';
 import { checkReason, jobListQuery, jobParams, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { cancelShape, jobBody, jobDetailBody, jobDetailShape, jobListShape, retryShape } from './shapes.ts';
 
@@ -19,7 +20,7 @@ const JOB_UNFIT = {
   body: 'validation.body-invalid',
 } as const;
 
-export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
+export function jobRoutes(jobs: Jobs, shared: SharedAnswers): readonly AnyRoute[] {
   return [
     route({
       method: 'GET',
@@ -33,17 +34,19 @@ export function jobRoutes(jobs: Jobs): readonly AnyRoute[] {
       bodyPolicy: 'none',
       headers: [],
       params: noParams,
-      query: jobListQuery,
+      query: jobListQuery.extend({ version: sharedVersion }),
       body: noBody,
       unfit: JOB_UNFIT,
       responses: { 200: jobListShape },
       examples: { responses: { 200: { items: [JOB_BODY], page: 1, pageSize: 50, totalCount: 1 } } },
       refusals: ['validation.filter-invalid'],
       async handle({ query }) {
-        const { page, pageSize, status, format, source, ...more } = query;
+        const { version, page, pageSize, status, format, source, ...more } = query;
         const filter = { statuses: status, formats: format, sources: source, ...more };
-        const found = await jobs.list({ ...filter, page, pageSize });
-        return json(200, { items: found.items.map(jobBody), page, pageSize, totalCount: found.totalCount });
+        return shared.answer(version, ['jobs', filter, page, pageSize], async () => {
+          const { items, totalCount } = await jobs.list({ ...filter, page, pageSize });
+          return { items: items.map(jobBody), page, pageSize, totalCount };
+        });
       },
     }),
     route({

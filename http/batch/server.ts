@@ -59,6 +59,8 @@ import { validateRoutes } from './validate.ts';
 import { portalWebhookRoutes } from './webhooks/portal-routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
+/** Without inspection no request can know a version, so nothing is shared. */
+const NO_VERSIONS = { version: '', includes: () => false };
 const UNREPORTED_ROUTES: PageSettings = { version: 'development', pollSeconds: 5, systemInfo: [] };
 
 export interface BatchServerDependencies {
@@ -137,6 +139,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     portalKeys,
     portalActivity,
   } = dependencies;
+  const shared = new SharedAnswers(inspection?.changes ?? NO_VERSIONS, clock);
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events),
     ...(metrics === undefined
@@ -148,18 +151,20 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
       version: pages.version,
       links: pageLinks(mails !== undefined),
     }),
-    ...jobRoutes(service.jobs),
+    ...jobRoutes(service.jobs, shared),
     ...bulkRoutes(service.bulk),
     ...(operations === undefined ? [] : operationRoutes(operations)),
     ...(webhooks === undefined ? [] : webhookRoutes(webhooks)),
     ...(portalWebhooks === undefined ? [] : portalWebhookRoutes(portalWebhooks)),
     ...(portalKeys === undefined ? [] : portalKeyRoutes(portalKeys)),
     ...(portalActivity === undefined ? [] : portalActivityRoutes(portalActivity)),
-    ...statisticsRoutes(service.profiles, service.statistics, service.jobs),
+    ...statisticsRoutes(service.profiles, service.statistics, service.jobs, shared),
     ...pipelineRoutes(service.pipeline),
     ...actionRoutes(service.folders, service.retention),
     ...eventRoutes(service.events),
-    ...(inspection === undefined ? [] : inspectionRoutes(inspection, clock)),
+    ...(inspection === undefined
+      ? []
+      : [...actorRoutes(inspection, shared), ...runtimeRoutes(inspection, shared)]),
     ...(mails === undefined ? [] : mailRoutes(mails)),
     ...systemRoutes(service.health, clock, createOperatorCheck(authenticator, wrongKeys)),
     FAVICON_ROUTE,
@@ -170,11 +175,6 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     batchApi(settings, pages.version),
     operatorFrame(pageLinks(mails !== undefined)),
   );
-}
-
-function inspectionRoutes(inspection: ActorInspection, clock: Pick<Clock, 'elapsed'>): readonly AnyRoute[] {
-  const shared = new SharedAnswers(inspection.changes, clock);
-  return [...actorRoutes(inspection, shared), ...runtimeRoutes(inspection, shared)];
 }
 
 export function createBatchServer(dependencies: BatchServerDependencies): HttpServer {

@@ -10,6 +10,7 @@ import type { ProfileList, ProfileView } from '../../actors/batch/api/service.ts
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { AT } from './description/example-values.ts';
+import { type SharedAnswers, sharedVersion } from './inspection/shared-answers.ts';
 import { noBody, noParams, noQuery, seriesQuery, statisticsQuery } from './queries.ts';
 import { isoTime, jobFormat, timestamp } from './shapes.ts';
 
@@ -108,6 +109,7 @@ export function statisticsRoutes(
   profiles: ProfileList,
   statistics: Statistics,
   jobs: Pick<Jobs, 'failures'>,
+  shared: SharedAnswers,
 ): readonly AnyRoute[] {
   return [
     route({
@@ -151,7 +153,7 @@ export function statisticsRoutes(
       summary: 'Says how many jobs ended within a window up to now, and how long their stages took.',
       description:
         'Over a window up to now (`15m`, `24h`, `7d`). Times are in milliseconds; the time that people need to sign is not included. Deleted jobs are not counted.',
-      query: statisticsQuery,
+      query: statisticsQuery.extend({ version: sharedVersion }),
       responses: { 200: statisticsShape },
       examples: {
         responses: {
@@ -169,10 +171,11 @@ export function statisticsRoutes(
         },
       },
       refusals: ['validation.filter-invalid'],
-      async handle({ query }) {
-        const { since, ...more } = await statistics.over(query.window);
-        return json(200, { since: isoTime(since), ...more });
-      },
+      handle: ({ query: { version, window } }) =>
+        shared.answer(version, ['statistics', window], async () => {
+          const { since, ...more } = await statistics.over(window);
+          return { since: isoTime(since), ...more };
+        }),
     }),
     route({
       ...COMMON,
@@ -181,7 +184,7 @@ export function statisticsRoutes(
       summary: 'Counts the jobs that ended in equal intervals of a window up to now, oldest first.',
       description:
         'For charts: one number for each interval and end, oldest first. Deleted jobs are not counted.',
-      query: seriesQuery,
+      query: seriesQuery.extend({ version: sharedVersion }),
       responses: { 200: seriesShape },
       examples: {
         responses: {
@@ -195,16 +198,17 @@ export function statisticsRoutes(
         },
       },
       refusals: ['validation.filter-invalid'],
-      async handle({ query }) {
-        const { since, interval, ...more } = await statistics.series(query.window, query.intervals);
-        return json(200, { since: isoTime(since), intervalSeconds: interval / 1000, ...more });
-      },
+      handle: ({ query: { version, window, intervals } }) =>
+        shared.answer(version, ['series', window, intervals], async () => {
+          const { since, interval, ...more } = await statistics.series(window, intervals);
+          return { since: isoTime(since), intervalSeconds: interval / 1000, ...more };
+        }),
     }),
-    failureRoute(jobs),
+    failureRoute(jobs, shared),
   ];
 }
 
-function failureRoute(jobs: Pick<Jobs, 'failures'>): AnyRoute {
+function failureRoute(jobs: Pick<Jobs, 'failures'>, shared: SharedAnswers): AnyRoute {
   return route({
     ...COMMON,
     path: '/api/failures',
@@ -212,7 +216,7 @@ function failureRoute(jobs: Pick<Jobs, 'failures'>): AnyRoute {
     summary: 'Groups the failed jobs by error code, with what to do.',
     description:
       'Reads the newest 10,000 failed jobs. `remedy` says what usually ends the error; `POST /api/operations` retries the jobs of a group by `errorCode`.',
-    query: noQuery,
+    query: z.object({ version: sharedVersion }),
     responses: { 200: failuresShape },
     examples: {
       responses: {
@@ -237,17 +241,18 @@ function failureRoute(jobs: Pick<Jobs, 'failures'>): AnyRoute {
       },
     },
     refusals: [],
-    async handle() {
-      const { groups, ...more } = await jobs.failures();
-      return json(200, {
-        groups: groups.map(({ oldest, newest, ...group }) => ({
-          ...group,
-          oldestAt: isoTime(oldest),
-          newestAt: isoTime(newest),
-        })),
-        ...more,
-      });
-    },
+    handle: ({ query: { version } }) =>
+      shared.answer(version, ['failures'], async () => {
+        const { groups, ...more } = await jobs.failures();
+        return {
+          groups: groups.map(({ oldest, newest, ...group }) => ({
+            ...group,
+            oldestAt: isoTime(oldest),
+            newestAt: isoTime(newest),
+          })),
+          ...more,
+        };
+      }),
   });
 }
 

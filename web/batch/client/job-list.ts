@@ -4,7 +4,7 @@
  */
 
 import { requireElement } from '../../client/dom.ts';
-import { getJson } from './api.ts';
+import { getShared } from './api.ts';
 import { confirmOperation, type OperationFilter } from './operation-dialog.ts';
 import { firstPage, keepInAddress, showList, startPages } from './paged-list.ts';
 import { type JobList, jobRow } from './state-labels.ts';
@@ -63,7 +63,7 @@ export async function refreshJobList(): Promise<void> {
   keepInAddress(filters);
   const query = new URLSearchParams();
   for (const [name, value] of filters) query.append(name, requestedFilter(name, value));
-  showList(await getJson<JobList>(`/api/jobs?${query}`), WORDS, jobRow);
+  showList(await getShared<JobList>(`/api/jobs?${query}`), WORDS, jobRow);
 }
 
 /** The filters of the form, for jobs that the action applies to. */

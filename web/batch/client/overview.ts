@@ -1,7 +1,7 @@
 /** `/`: the overview. */
 
 import { requireElement } from '../../client/dom.ts';
-import { getJson } from './api.ts';
+import { getShared } from './api.ts';
 import { pipelineState } from './pipeline.ts';
 import { showChart } from './series-chart.ts';
 import { emptyRow, type JobList, jobRow, refill } from './state-labels.ts';
@@ -17,9 +17,9 @@ interface Statistics {
 /** Refreshes between two updates of the chart, which changes slowly. */
 const CHART_EVERY = 12;
 
-const statisticsOf = (hours: number) => getJson<Statistics>(`/api/statistics?window=${hours}h`);
+const statisticsOf = (hours: number) => getShared<Statistics>(`/api/statistics?window=${hours}h`);
 const countOf = async (status: string) =>
-  (await getJson<JobList>(`/api/jobs?pageSize=1&status=${status}`)).totalCount;
+  (await getShared<JobList>(`/api/jobs?pageSize=1&status=${status}`)).totalCount;
 
 let refreshes = 0;
 
@@ -29,7 +29,7 @@ export async function refreshOverview(): Promise<void> {
     statisticsOf(24),
     countOf('Queued'),
     countOf('AwaitingSigner'),
-    getJson<JobList>('/api/jobs?pageSize=10'),
+    getShared<JobList>('/api/jobs?pageSize=10'),
   ]);
   show('queued', queued);
   show('slots', `${state.jobsInFlight} / ${state.maxConcurrency} slots busy`);
@@ -51,7 +51,7 @@ function show(name: string, value: string | number): void {
 }
 
 async function drawChart(): Promise<void> {
-  const { completed, failed, ...series } = await getJson<{
+  const { completed, failed, ...series } = await getShared<{
     readonly since: string;
     readonly intervalSeconds: number;
     readonly completed: readonly number[];

@@ -2,6 +2,7 @@ import test from 'ava';
 import { SharedAnswers } from '../../../../http/batch/inspection/shared-answers.ts';
 import { Refusal } from '../../../../machines/refusals.ts';
 import { SimulatedClock } from '../../../../runtime/index.ts';
+import { startServer } from '../../harness.ts';
 
 class World {
   readonly clock = new SimulatedClock(0);
@@ -64,4 +65,33 @@ test('a refusal goes to all that asked, and is not kept', async (t) => {
   );
   refused = false;
   t.is((await ask()).status, 200);
+});
+
+test('open pages share lists of jobs and statistics, each filter by itself', async (t) => {
+  const { call, service } = await startServer(t);
+  const { jobs } = service;
+  jobs.add({ fileName: 'first.pdf' });
+  const read = async (path: string) => {
+    const answer = await call(path);
+    t.is(answer.status, 200, path);
+    return answer.json();
+  };
+  const list = '/api/jobs?pageSize=10&version=process.1';
+  const first = await read(list);
+  t.like(first, { totalCount: 1 });
+  jobs.add({ fileName: 'second.pdf' });
+  t.deepEqual(await read(list), first);
+  t.is(jobs.queries.length, 1);
+  t.false('version' in (jobs.queries[0] ?? {}), 'the version is no filter');
+  t.like(await read('/api/jobs?pageSize=10'), { totalCount: 2 });
+  t.like(await read('/api/jobs?pageSize=10&status=Failed&version=process.1'), { totalCount: 0 });
+  t.is(jobs.queries.length, 3);
+  for (const path of [
+    '/api/statistics?window=15m',
+    '/api/statistics/series?window=24h&intervals=4',
+    '/api/failures?',
+  ]) {
+    const shared = await read(`${path}&version=process.1`);
+    t.deepEqual(await read(`${path}&version=process.1`), shared, path);
+  }
 });
