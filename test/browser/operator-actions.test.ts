@@ -89,7 +89,7 @@ test.serial('a page that is open shows what changes, and tells the code of a ref
   const { jobId: other } = await service.upload('signed.txt', 'hello');
   await service.finished(other);
   await page.getByRole('row', { name: /signed\.txt Completed/ }).waitFor();
-  await page.getByRole('img', { name: /jobs completed/ }).waitFor();
+  await page.getByRole('img', { name: /^Jobs by the time of their end: \d+ completed/ }).waitFor();
   await page.goto(`${service.url}/jobs/nobody`);
   await toast(page, 'job.not-found').waitFor();
   t.is(await page.locator('main').getAttribute('data-live'), 'false');
