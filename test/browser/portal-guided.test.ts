@@ -252,6 +252,11 @@ for (const [shape, viewport] of [
     await page.getByRole('button', { name: 'Print', exact: true }).click();
     await page.locator('html[data-printed]').waitFor();
     t.is(await page.locator('.page[data-drawn]').count(), 3);
+    const sheets = async (options: object) => {
+      const path = freshPath('printed.pdf');
+      await writeFile(path, await page.pdf({ ...options, printBackground: true }));
+      return (await runTool('qpdf', ['--show-npages', path])).stdout.trim();
+    };
     for (const options of [
       { format: 'A4' },
       { format: 'A4', preferCSSPageSize: true },
@@ -259,10 +264,11 @@ for (const [shape, viewport] of [
       { format: 'A5', landscape: true },
       { format: 'A4', margin: { top: '20mm', bottom: '20mm', left: '10mm', right: '10mm' } },
     ]) {
-      const path = freshPath('printed.pdf');
-      await writeFile(path, await page.pdf({ ...options, printBackground: true }));
-      const { stdout } = await runTool('qpdf', ['--show-npages', path]);
-      t.is(stdout.trim(), '3', JSON.stringify(options));
+      t.is(await sheets(options), '3', JSON.stringify(options));
     }
+    // The page that shows the signed document.
+    await page.goto(`${desk.url}${desk.signPath.replace(/ticket=[^&]*/, 'ticket=state-concluded')}`);
+    await page.locator('.page[data-drawn]').first().waitFor();
+    t.is(await sheets({ format: 'A4' }), '3', 'signed');
   });
 }
