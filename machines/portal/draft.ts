@@ -22,7 +22,8 @@
  *
  * Ids of the documents derive from the id of the draft and the number of the attempt. In Sending nothing is changed, so
  * that SEND after a crash makes the documents that are missing, and no others. ABANDONED is a refusal after some
- * documents were made: they are canceled, and the next attempt makes others. Removed is not stored: the actor ends.
+ * documents were made: they are canceled. The next attempt makes others, also after REFUSED: a call that took longer than
+ * 30 s may make documents of the refused attempt, and cancels them. Removed is not stored: the actor ends.
  * Unsaved is the first state of a draft that a link to the editor made, Saved that of all others.
  *
  * Each SEND begins a call, which the other events of Sending end; FAILED ends it with no result. A call that has ended
@@ -79,7 +80,7 @@ export interface DraftContext extends DraftContent {
   readonly sent: readonly SentDocument[] | null;
   /** True: a link to the editor made it. Absent = false. */
   readonly isOfLink?: boolean;
-  /** Number of attempts that were abandoned; absent = 0. */
+  /** Number of attempts that were refused; absent = 0. */
   readonly attempt?: number;
   /** Calls of this attempt in progress, and those that ended without an event less than `CALL_TIMEOUT_MS` ago. */
   readonly calls: readonly DraftCall[];
@@ -117,6 +118,7 @@ export const draftMachine = setup({
     endCall: assign(({ context, event }) =>
       'call' in event ? { calls: otherCalls(context, event.call, event.at) } : {},
     ),
+    endAttempt: assign(({ context: { attempt = 0 } }) => ({ attempt: attempt + 1, calls: [] })),
   },
   guards: {
     isOnlyCall: ({ context, event }) =>
@@ -160,10 +162,7 @@ export const draftMachine = setup({
             calls: [...otherCalls(context, event.call, event.at), { id: event.call, at: event.at }],
           })),
         },
-        REFUSED: [
-          { guard: 'isOnlyCall', target: 'Saved', actions: assign({ calls: [] }) },
-          { actions: 'endCall' },
-        ],
+        REFUSED: [{ guard: 'isOnlyCall', target: 'Saved', actions: 'endAttempt' }, { actions: 'endCall' }],
         ABANDONED: [
           {
             guard: 'isOnlyCall',
@@ -177,11 +176,8 @@ export const draftMachine = setup({
                   by: createdBy,
                 }),
               },
-              assign(({ context: { attempt = 0 }, event }) => ({
-                attempt: attempt + 1,
-                updateDate: event.at,
-                calls: [],
-              })),
+              'endAttempt',
+              assign(({ event }) => ({ updateDate: event.at })),
             ],
           },
           { actions: 'endCall' },

@@ -216,7 +216,7 @@ export class Drafts implements DocumentDrafts {
   ): Promise<void> {
     const { creation, system } = this.#dependencies;
     const seed = seedOf(id, attempt);
-    // Another call abandoned the attempt because this one took too long. It may have made documents since then.
+    // A refusal of another call ended the attempt because this one took too long. It may have made documents since then.
     if (present !== attempt) return cancelDocuments(system, creation.idsOf(seed), createdBy);
     const isRefused = error instanceof PortalRefusal && error.code !== 'ServiceBusy';
     const refused = isRefused && ((await creation.isBegun(seed)) ? 'ABANDONED' : 'REFUSED');

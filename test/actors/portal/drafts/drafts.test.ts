@@ -28,8 +28,11 @@ async function keptDraft(): Promise<string> {
   return (await room.portal.drafts.create(room.tenant, { name: 'Draft', document, uploadIds })).id;
 }
 
-/** Drafts of another node, on the same store, where a rule refuses every creation. */
-function refusingNode(): Drafts {
+/**
+ * Drafts of another node, on the same store, where a rule refuses every creation.
+ * @param isBegun false: it looked before the first document was made
+ */
+function refusingNode(isBegun = true): Drafts {
   return new Drafts({
     ...{
       system: room.runtime.system,
@@ -40,7 +43,7 @@ function refusingNode(): Drafts {
     },
     creation: {
       create: () => Promise.reject(new PortalRefusal('FolderNotFound')),
-      isBegun: () => Promise.resolve(true),
+      isBegun: () => Promise.resolve(isBegun),
       idsOf: () => [],
     },
   });
@@ -96,6 +99,30 @@ test.serial('a call that was too slow cancels what it made after its attempt was
   );
   t.is((await room.portal.drafts.send(room.tenant, id, read)).length, 2);
 });
+
+test.serial(
+  'a call that was too slow cancels what it made after a refusal that found no documents',
+  async (t) => {
+    const id = await keptDraft();
+    room.faults.arm('portal.create.some', async () => {
+      clock.forward(30_000);
+      await t.throwsAsync(refusingNode(false).send(room.tenant, id, read), { code: 'FolderNotFound' });
+      t.is(await stateOf(id), 'Saved');
+    });
+    await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'InvalidDocumentStatus' });
+    const { items } = await room.portal.documents.list(room.tenant, {
+      limit: 2,
+      offset: 0,
+      newestFirst: true,
+    });
+    t.deepEqual(
+      items.map(({ status }) => status),
+      ['Canceled', 'Canceled'],
+    );
+    for (const { documentId } of await room.portal.drafts.send(room.tenant, id, read))
+      t.is((await room.get(documentId)).status, 'Pending');
+  },
+);
 
 test.serial('at most 16 calls send one draft at the same time', async (t) => {
   const id = await keptDraft();
