@@ -167,9 +167,10 @@ function addressOf(url: string, path: string, params: object, query: object): UR
   const values = new Map<string, unknown>(Object.entries(params));
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values.get(name);
-    // An empty segment would name another operation.
-    if (value === undefined || value === null || value === '') throw new TypeError(`${path} needs ${name}.`);
-    return encodeURIComponent(String(value));
+    const segment = encodeURIComponent(String(value ?? ''));
+    // An empty segment, `.` or `..` would name another operation.
+    if (/^\.{0,2}$/.test(segment)) throw new TypeError(`${path} needs ${name}.`);
+    return segment;
   });
   const address = new URL(filled, url);
   for (const [name, value] of Object.entries(query)) {
