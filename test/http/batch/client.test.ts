@@ -57,7 +57,10 @@ async function scripted(
     response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   const { port } = server.address() as AddressInfo;
   return {
     client: new Client<BatchOperations>({ url: `http://127.0.0.1:${port}`, key: KEY }),
