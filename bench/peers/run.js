@@ -5,10 +5,15 @@
  *
  * One thread, bytes in memory to bytes in memory, RSA-2048 with SHA-256. Figures are jobs per second of processor time.
  * The engine makes baseline signatures; of the others, only those said so here do.
+ *
+ * Signers in other languages run in processes of their own where they are installed, else their rows are left out:
+ * - pyHanko, if `--python` (python3) can import it;
+ * - PDFBox with Bouncy Castle, if `--jars` (/usr/share/java, where Debian's libpdfbox2-java and libbcpkix-java put them) has
+ *   them and `java` of 11 or newer is there. Its processor time includes the compiler and collector threads of its machine.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { webcrypto } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -25,7 +30,12 @@ import { SignedXml } from 'xml-crypto';
 import xpath from 'xpath';
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '1' }, dist: { type: 'string', default: 'dist' } },
+  options: {
+    seconds: { type: 'string', default: '1' },
+    dist: { type: 'string', default: 'dist' },
+    python: { type: 'string', default: 'python3' },
+    jars: { type: 'string', default: '/usr/share/java' },
+  },
 });
 const seconds = Number(values.seconds);
 const own = (path) =>
@@ -144,10 +154,70 @@ for (const [name, file] of Object.entries(files)) {
     }
   }
 }
+Object.assign(rows, await measurePrograms());
 console.log(
   `date    ${new Date(at).toISOString()}\nnode    ${process.version}\nmachine ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}\nkey     RSA-2048, SHA-256\n`,
 );
 console.table(rows);
+
+/** Rows of the signers in other languages that are installed, each with its output checked by pdfsig where that is installed. */
+async function measurePrograms() {
+  const jars = ['pdfbox2', 'fontbox2', 'commons-logging', 'bcprov', 'bcpkix', 'bcutil'].map((name) =>
+    join(values.jars, `${name}.jar`),
+  );
+  const here = (name) => join(import.meta.dirname, name);
+  const programs = [];
+  if (spawnSync(values.python, ['-c', 'import pyhanko']).status === 0)
+    programs.push({
+      name: 'pyHanko (PAdES-B-B)',
+      suffix: 'pyhanko',
+      command: [values.python, here('pyhanko_signer.py')],
+    });
+  if (jars.every((jar) => existsSync(jar)) && spawnSync('java', ['--version']).status === 0)
+    programs.push({
+      name: 'PDFBox and Bouncy Castle (PAdES-B-B)',
+      suffix: 'pdfbox',
+      command: ['java', '-cp', jars.join(':'), here('PdfBoxSigner.java')],
+    });
+  const found = {};
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-peers-'));
+  try {
+    writeFileSync(join(folder, 'signer.pfx'), pfx);
+    const pdfs = Object.entries(files).filter(([name]) => name.startsWith('PDF'));
+    for (const [name, file] of pdfs) writeFileSync(join(folder, `${name}.pdf`), file);
+    for (const { name, suffix, command } of programs) {
+      const [program, ...words] = command;
+      const { status, stdout, stderr } = spawnSync(program, [...words, folder, values.seconds], {
+        encoding: 'utf8',
+      });
+      if (status !== 0) {
+        console.error(`${name} failed: ${stderr.slice(-400)}`);
+        continue;
+      }
+      for (const line of stdout.trim().split('\n')) {
+        const { file, calls, cpuSeconds, p50Millis, version } = JSON.parse(line);
+        assertSigned(join(folder, `${file}.pdf.${suffix}`));
+        found[`${file}: ${name.replace(' (', ` ${version} (`)}`] = rowOf(calls / cpuSeconds, p50Millis);
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return found;
+}
+
+function assertSigned(file) {
+  const { status, stdout } = spawnSync('pdfsig', ['-nocert', file], { encoding: 'utf8' });
+  if (status === null) return;
+  if (!stdout.includes('Signature is Valid')) throw new Error(`pdfsig does not accept ${file}: ${stdout}`);
+}
+
+function rowOf(rate, median) {
+  return {
+    'per CPU second': rate < 100 ? Number(rate.toFixed(1)) : Math.round(rate),
+    'p50 ms': Number(median.toFixed(2)),
+  };
+}
 
 /** Calls in a second of processor time, warmed up; at least three. */
 async function measure(work) {
@@ -163,12 +233,8 @@ async function measure(work) {
     took.push(performance.now() - from);
   }
   const { user, system } = process.cpuUsage(before);
-  const rate = took.length / ((user + system) / 1e6);
   took.sort((one, other) => one - other);
-  return {
-    'per CPU second': rate < 100 ? Number(rate.toFixed(1)) : Math.round(rate),
-    'p50 ms': Number((took[took.length >> 1] ?? 0).toFixed(2)),
-  };
+  return rowOf(took.length / ((user + system) / 1e6), took[took.length >> 1] ?? 0);
 }
 
 async function cmsByPkijs(file) {
