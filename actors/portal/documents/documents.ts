@@ -9,6 +9,7 @@ import {
   actionsBeingSigned,
   bringsFields,
   takesFields,
+  withObserverEdits,
 } from '../../../machines/portal/document/document-edits.ts';
 import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -359,7 +360,8 @@ function editFault(
 ): 'FieldsNotEditable' | 'FlowActionNotFound' | 'InvalidFlowAction' | 'LimitExceeded' | undefined {
   if (bringsFields(planned) && !takesFields(context, at)) return 'FieldsNotEditable';
   const outcome = withFlowEdits(context.actions, planned, actionsBeingSigned(context, at), at);
+  const observers = withObserverEdits(context.observers, planned);
   if (outcome === 'unknown') return 'FlowActionNotFound';
-  if (outcome === 'excess') return 'LimitExceeded';
-  return outcome === 'invalid' ? 'InvalidFlowAction' : undefined;
+  if (outcome === 'invalid' || observers === 'invalid') return 'InvalidFlowAction';
+  return outcome === 'excess' || observers === 'excess' ? 'LimitExceeded' : undefined;
 }

@@ -147,7 +147,7 @@ export function applicationPageRoutes(
   ];
 }
 
-/** Ids of the chosen folders. Refusals: `BadRequest` for too many, `FolderNotFound` for what is no id. */
+/** Ids of the chosen folders. Refusals: `LimitExceeded` for too many, `FolderNotFound` for what is no id. */
 function foldersOf(body: z.infer<typeof keyForm>): readonly FolderId[] {
   const names = Object.keys(body).filter((name) => name.startsWith(FOLDER_FIELD));
   if (names.length > MAX_KEY_FOLDERS) throw new PortalRefusal('LimitExceeded');

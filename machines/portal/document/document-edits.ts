@@ -7,7 +7,7 @@
 import type { FlowActionId, Millis } from '../../ids.ts';
 import type { FlowAction, MailRequest } from '../portal-types.ts';
 import type { DocumentContext, FlowChange } from './document-context.ts';
-import { type DecisionFunction, type DocumentMessageOf, notifyEffect } from './document-decision.ts';
+import { type DecisionFunction, notifyEffect } from './document-decision.ts';
 import { actionsReleased, readdressed, withFlowEdits } from './document-flow.ts';
 import { deduplicated, observerMails, turnMails } from './document-notifications.ts';
 import { MAX_OBSERVERS } from './flow-limits.ts';
@@ -44,9 +44,8 @@ export function takesFields({ made, accepted, reservations }: DocumentContext, a
 export const editFlow: DecisionFunction<'EDIT_FLOW'> = (document, { at, change }) => {
   if (bringsFields(change) && !takesFields(document, at)) return undefined;
   const plain = withFlowEdits(document.actions, change, actionsBeingSigned(document, at), at);
-  const observers = editedObservers(document, change);
-  if (typeof plain === 'string' || observers === undefined) return undefined;
-  if (observers.length > MAX_OBSERVERS) return undefined;
+  const observers = withObserverEdits(document.observers, change);
+  if (typeof plain === 'string' || typeof observers === 'string') return undefined;
   const { actions, pending } = actionsReleased(plain, at);
   const context: DocumentContext = { ...document, actions, observers, updateDate: at };
   // Participants who become pending and were not asked before at this address.
@@ -83,13 +82,14 @@ function newObservers(
   return observers.filter(({ user }) => !known.has(user.id));
 }
 
-function editedObservers(
-  { observers }: DocumentContext,
-  change: DocumentMessageOf<'EDIT_FLOW'>['change'],
-): DocumentContext['observers'] | undefined {
+/** Returns the observers after an edit; `invalid` = one that it names is unknown, `excess` = too many. */
+export function withObserverEdits(
+  observers: DocumentContext['observers'],
+  change: Pick<FlowChange, 'addedObservers' | 'editedObservers' | 'deletedObservers'>,
+): DocumentContext['observers'] | 'invalid' | 'excess' {
   const known = new Set(observers.map(({ id }) => id));
   const named = [...change.editedObservers.map(({ id }) => id), ...change.deletedObservers];
-  if (named.some((id) => !known.has(id))) return undefined;
+  if (named.some((id) => !known.has(id))) return 'invalid';
   const kept = observers.filter(({ id }) => !change.deletedObservers.includes(id));
   const changed = kept.map((observer) => {
     const edit = change.editedObservers.find(({ id }) => id === observer.id);
@@ -97,5 +97,6 @@ function editedObservers(
       ? observer
       : { ...observer, user: readdressed(observer.user, edit.email, edit.newUserId) };
   });
-  return [...changed, ...change.addedObservers];
+  const next = [...changed, ...change.addedObservers];
+  return next.length > MAX_OBSERVERS ? 'excess' : next;
 }

@@ -145,3 +145,21 @@ test.serial('edits at the same time stay within the limits of fields, and give n
     await assertRefused(t, answer, 'InvalidFlowAction');
   t.is(namesOf(await detail(t.context, id)).flat().length, 20);
 });
+
+test.serial('edits at the same time stay within the limit of observers', async (t) => {
+  const { acme } = t.context;
+  const observers = (from: string, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      user: { name: `${from} ${index}`, email: `${from}-${index}@example.org` },
+    }));
+  const quiet = { disablePendingActionNotifications: true, disableNotifications: true };
+  const id = await acme.create([signer('Ana', 1)], { observers: observers('first', 60), ...quiet });
+  const answers = await Promise.all(
+    ['b', 'c', 'd', 'e'].map((from) =>
+      acme.send(`/api/documents/${id}/flow`, { addedObservers: observers(from, 20) }),
+    ),
+  );
+  t.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 422, 422]);
+  for (const answer of answers.filter(({ status }) => status !== 200))
+    await assertRefused(t, answer, 'LimitExceeded');
+});
