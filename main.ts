@@ -17,6 +17,7 @@ import { addExtendCommand } from './commands/extend-options.ts';
 import { addKeysCommands } from './commands/keys/keys-options.ts';
 import {
   collect,
+  describeOption,
   type Format,
   parseCount,
   parseFormat,
@@ -35,12 +36,11 @@ import { isSettingArgument, type LoadedSettings, loadSettings, type Settings } f
 
 const SETTINGS_HELP = `
 Configuration keys are given as --Section:Key=value, for example --Pipeline:MaxConcurrency=8.
-Exit codes: 0 good, 1 a failed check, 2 refused configuration or usage, 3 a store, port or folder that cannot be had.`;
+Exit codes: 0 success, 1 a failed check, 2 refused configuration or usage, 3 a store, port or folder is not available.`;
 
 const BENCH_HELP = `
-Each figure stands beside its limit, measured in the same run; what that means is in docs/benchmarks.md.
-Exit codes: 0 good, 1 an output that does not verify or a benchmark that failed, 2 usage, 3 a file or folder that
-cannot be had.`;
+Each figure is printed beside its limit, measured in the same run; docs/benchmarks.md explains both.
+Exit codes: 0 success, 1 an output does not verify or a benchmark failed, 2 usage, 3 a file or folder is not available.`;
 
 /** The filters of `GET /api/jobs`, as options take them. */
 const JOB_FILTERS = [
@@ -75,9 +75,10 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     loadSettings({ argv, env: process.env, cwd: process.cwd(), readFile: readIfThere });
   const program = new Command('sealwright')
     .description(
-      'Signs documents: in bulk, from watched folders and an upload API, and with people, on a portal with pages for them.',
+      'Signs documents: files in bulk, from watched folders and over HTTP; and documents that people sign on a portal.',
     )
     .version(version)
+    .configureHelp({ optionDescription: describeOption })
     .addHelpText('after', SETTINGS_HELP)
     .exitOverride();
   const configDir = () => new Option('--config-dir <folder>', 'folder with further appsettings files');
@@ -92,7 +93,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     });
   program
     .command('check-config')
-    .description('show the resolved configuration, secrets masked, and whether it would be accepted')
+    .description('show the resolved configuration with masked secrets, and whether the service accepts it')
     .addOption(configDir())
     .option('--json', 'print JSON', false)
     .addHelpText('after', SETTINGS_HELP)
@@ -115,23 +116,23 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       [],
     )
     .option('--intermediates <pem>', 'file with certificates below the roots; may be repeated', collect, [])
-    .option('--content <file>', 'what a detached signature is over; may be repeated', collect, [])
+    .option('--content <file>', 'content of a detached signature; may be repeated', collect, [])
     .option('--at <time>', 'validate as of this time, such as 2026-05-17T12:00:00Z (default: now)', parseTime)
     .addOption(
-      new Option('--revocation <mode>', 'what a missing answer about revocation means')
+      new Option('--revocation <mode>', 'check of revocation; without an answer, soft warns and hard fails')
         .choices(['none', 'soft', 'hard'])
         .default('soft'),
     )
-    .option('--online', 'ask the authorities named in the certificates what the file does not answer', false)
-    .option('--allow-private', 'let --online ask loopback and private addresses too', false)
+    .option('--online', 'ask the authorities named in the certificates for data that the file lacks', false)
+    .option('--allow-private', 'let --online connect to loopback and private addresses too', false)
     .option(
       '--independent',
-      'let a second implementation (pkijs, xml-crypto) judge too; a disagreement fails the file',
+      'check with a second implementation (pkijs, xml-crypto) too; a disagreement fails the file',
       false,
     )
     .option('--password-env <variable>', 'environment variable that holds the password of encrypted PDFs')
     .option('--report', 'print the validation report of ETSI TS 119 102-2 (XML) of one file', false)
-    .option('--no-chain', 'check integrity alone, not whose certificate it is')
+    .option('--no-chain', 'check the integrity only, not the certificates')
     .option('--json', 'print JSON', false)
     .action(async (files: string[], options: VerifyArguments) => {
       const { verifyFiles } = await import('./commands/verify/verify.ts');
@@ -172,15 +173,15 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
   program
     .command('decrypt')
-    .description('take a published file out of its encryption envelope')
+    .description('decrypt an encrypted output')
     .requiredOption('--password-env <variable>', 'environment variable that holds the password')
     .requiredOption('--salt-b64 <salt>', 'the salt, Base64 (Encryption:Salt)')
     .option('--iterations <number>', 'rounds of key derivation (Encryption:Iterations)', parseCount, 600_000)
-    .requiredOption('--in <file>', 'the envelope')
+    .requiredOption('--in <file>', 'the encrypted file')
     .requiredOption('--out <file>', 'the decrypted file; must not exist')
     .addHelpText(
       'after',
-      '\nExit codes: 0 good, 1 no envelope or cut short, 2 it does not open with this password and salt, 3 usage or a file.',
+      '\nExit codes: 0 success, 1 not an encrypted file or truncated, 2 wrong password or salt, 3 usage or a file that is not available.',
     )
     .action(async (options: DecryptOptions) => {
       const { decrypt } = await import('./commands/decrypt.ts');
@@ -189,7 +190,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
   program
     .command('doctor')
-    .description('look at everything a start needs, and say what is wrong, why, and what to do')
+    .description('check everything that the service needs, and print each fault with its cause and remedy')
     .addOption(configDir())
     .option('--json', 'print JSON', false)
     .addHelpText('after', SETTINGS_HELP)
@@ -201,9 +202,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
   program
     .command('health')
-    .description(
-      'ask the service that runs with this configuration whether it is up; for health checks of containers',
-    )
+    .description('check that the service of this configuration runs; for health checks of containers')
     .addOption(configDir())
     .addHelpText('after', SETTINGS_HELP)
     .action(async () => {
@@ -215,7 +214,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
   program
     .command('backup')
-    .description('copy the store, the documents and the keys, while the service runs or not')
+    .description('copy the store, the documents and the keys; the service may run')
     .argument('<dir>', 'a folder that is missing or empty')
     .addOption(configDir())
     .addHelpText('after', SETTINGS_HELP)
@@ -232,17 +231,17 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   });
   program
     .command('actors')
-    .description('look at the actors of a running service, and let those that were given up go on')
+    .description('show the actors of the running service, or restart one that was given up')
     .argument('[kind]', 'list the actors of this kind (default: list the kinds)')
     .argument('[id]', 'show this actor')
     .option('--state <state>', 'only actors in this state')
-    .option('--after <cursor>', 'the page behind the one that named it')
-    .option('--runtime', 'shows shards, pool, event loop and store instead of actors', false)
-    .option('--stuck', 'only actors with work that failed and is tried again', false)
+    .option('--after <cursor>', 'the next page: the cursor that the previous page printed')
+    .option('--runtime', 'show shards, pool, event loop and store instead of actors', false)
+    .option('--stuck', 'only actors with failed work that is retried', false)
     .option('--stopped', 'only actors that failed too often and were given up', false)
-    .option('--limit <number>', 'at most so many', '50')
-    .option('--restart', 'let the actor that was given up go on; with --reason', false)
-    .option('--reason <text>', 'why; kept in the events')
+    .option('--limit <number>', 'maximum number of actors', '50')
+    .option('--restart', 'restart the actor after it was given up; requires --reason', false)
+    .option('--reason <text>', 'reason of the restart; stored in the events')
     .option('--json', 'print JSON', false)
     .addOption(configDir())
     .addHelpText('after', SETTINGS_HELP)
@@ -254,11 +253,11 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     });
   program
     .command('bench')
-    .description('measure what this machine makes of the program, beside what it could do at all')
-    .argument('[bench...]', 'benchmarks; a wrong name lists them (default: all, or those of the profiles)')
+    .description('measure the program, and the limits of this machine beside it')
+    .argument('[bench...]', 'benchmarks; an unknown name lists all (default: all, or those of the profiles)')
     .option(
       '--profile <profile>',
-      'those of engine, batch, portal, runtime or http; may be repeated',
+      'benchmarks of engine, batch, portal, runtime or http; may be repeated',
       collect,
       [],
     )
@@ -268,19 +267,15 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
         'postgres',
       ]),
     )
-    .option(
-      '--seconds <number>',
-      'measure each figure for so long, after a warm-up (default: 1)',
-      parseSeconds,
-    )
-    .option('--quick', 'few cases, small numbers and 0.2 s each: whether it runs, not what it costs', false)
-    .option('--only <words>', 'cases that have all these words, as "Pades B"; may be repeated', collect, [])
-    .option('--folder <folder>', 'on the disk that is measured', '.')
-    .option('--documents <number>', 'documents stored when lists are asked for (default: 100000)', parseCount)
+    .option('--seconds <number>', 'seconds for each measurement, after a warm-up (default: 1)', parseSeconds)
+    .option('--quick', 'few cases with small numbers, 0.2 s each: checks that the benchmarks run', false)
+    .option('--only <words>', 'cases with all these words, such as "Pades B"; may be repeated', collect, [])
+    .option('--folder <folder>', 'folder on the disk to measure', '.')
+    .option('--documents <number>', 'stored documents while lists are measured (default: 100000)', parseCount)
     .option('--files <number>', 'files in an input folder (default: 5000)', parseCount)
-    .option('--json <file>', 'keep the result in this file')
-    .option('--compare <files...>', 'compare two kept results instead, the earlier one first')
-    .option('--damage', 'spoil one output, to see that the run fails', false)
+    .option('--json <file>', 'write the result to this file')
+    .option('--compare <files...>', 'compare two written results instead, the earlier one first')
+    .option('--damage', 'damage one output, to prove that the run then fails', false)
     .addHelpText('after', BENCH_HELP)
     .action(async (names: string[], options: BenchOptions) => {
       const { benchCommand } = await import('./commands/bench.ts');
@@ -295,9 +290,9 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   });
   program
     .command('verify-history')
-    .description('verify that no entry of the history was changed, and name the first that was')
+    .description('verify the history, and name the first entry that was changed')
     .addOption(configDir())
-    .option('--copy <file>', 'file with checkpoints kept elsewhere, one a line; may be repeated', collect, [])
+    .option('--copy <file>', 'file with copies of checkpoints, one a line; may be repeated', collect, [])
     .option('--json', 'print JSON', false)
     .addHelpText('after', SETTINGS_HELP)
     .action(async ({ copy, json }: { readonly copy: string[]; readonly json: boolean }) => {
@@ -306,14 +301,14 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
         return verifyHistoryCommand(settings, { copies: copy, json }, terminal);
       });
     });
-  const jobs = program.command('jobs').description('look at jobs without the service');
+  const jobs = program.command('jobs').description('read jobs from the store');
   const exporting = jobs
     .command('export')
-    .description('print every job as a line of JSON, newest first')
+    .description('print each job as a line of JSON, newest first')
     .addOption(configDir())
     .addHelpText('after', SETTINGS_HELP);
   for (const name of JOB_FILTERS)
-    exporting.option(`--${name} <value>`, `only jobs with this; see ${name} of GET /api/jobs`);
+    exporting.option(`--${name} <value>`, `filter; see ${name} of GET /api/jobs`);
   exporting.action(async (options: Readonly<Record<string, string>>) => {
     const { configDir: _, ...filter } = options;
     exit = await withSettings(load(), async (settings) => {
@@ -325,7 +320,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   program
     .command('completion')
     .description('print a script that completes commands: source <(sealwright completion bash)')
-    .addArgument(new Argument('<shell>', 'the shell that reads it').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'shell that runs the script').choices(SHELLS))
     .action((shell: Shell) => printCompletion(program, shell, terminal));
 
   try {

@@ -7,7 +7,7 @@ export const EXIT = {
   failed: 1,
   /** Configuration or usage refused. */
   refused: 2,
-  /** A store, port or folder cannot be had. */
+  /** A store, port or folder is not available. */
   unavailable: 3,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -11,14 +11,14 @@ export function addExtendCommand(
   program
     .command('extend')
     .description('raise signed files to a higher level, or renew their archive time-stamps')
-    .argument('<file...>', 'signed files; they are kept, the extended file is <name>.extended<extension>')
+    .argument('<file...>', 'signed files; the results are written as <name>.extended<extension>')
     .addOption(
-      new Option('--level <level>', 'LTA renews the archive time-stamps of a file that has them')
+      new Option('--level <level>', 'target level; LTA also renews archive time-stamps')
         .choices(['T', 'LT', 'LTA'])
         .default('LTA'),
     )
     .requiredOption('--timestamp-url <url>', 'time-stamp authority (RFC 3161)')
-    .option('--timestamp-user <name>', 'for HTTP Basic authentication there')
+    .option('--timestamp-user <name>', 'user name for HTTP Basic authentication')
     .option(
       '--timestamp-password-env <variable>',
       'environment variable that holds the password of that user',
@@ -26,10 +26,10 @@ export function addExtendCommand(
     .option('--format <format>', 'Pades, Cades, Xades or Asic (default: by extension)', parseFormat)
     .option('--trust <pem>', 'file with trusted root certificates; may be repeated', collect, [])
     .option('--intermediates <pem>', 'file with certificates below the roots; may be repeated', collect, [])
-    .option('--content <file>', 'what a detached signature is over')
+    .option('--content <file>', 'content of a detached signature')
     .option('--password-env <variable>', 'environment variable that holds the password of encrypted PDFs')
     .option('--out <file>', 'path of the extended file; must not exist')
-    .option('--allow-private', 'ask loopback and private addresses too', false)
+    .option('--allow-private', 'connect to loopback and private addresses too', false)
     .option('--json', 'print JSON', false)
     .action(run);
 }

@@ -1,5 +1,5 @@
-/** Parsers of command-line values. Each function throws `InvalidArgumentError` with the expected form. */
-import { InvalidArgumentError } from 'commander';
+/** Parsers of command-line values, which throw `InvalidArgumentError` with the expected form; texts of options. */
+import { Help, InvalidArgumentError, type Option } from 'commander';
 
 export type Format = 'Pades' | 'Cades' | 'Xades' | 'Asic';
 
@@ -37,4 +37,9 @@ export function parseSeconds(value: string): number {
 /** For options that may be repeated. */
 export function collect(value: string, earlier: readonly string[]): string[] {
   return [...earlier, value];
+}
+
+/** Description of an option in the help, without a default that says nothing: `false` or `[]`. */
+export function describeOption(option: Option): string {
+  return new Help().optionDescription(option).replace(/ \(default: (?:false|\[\])\)$/, '');
 }

@@ -57,7 +57,7 @@ export async function checkSigningKeys(
     return message.split('\n').map((says) =>
       bad('failed', 'certificates', {
         says,
-        cause: 'No signing certificate can be had.',
+        cause: 'There is no signing certificate.',
         remedy: 'Set Signing:Certificate, or correct the folder that the message names.',
       }),
     );
@@ -102,14 +102,14 @@ function validity(name: string, subject: string, notAfter: number, now: number):
   if (notAfter <= now) {
     return bad('failed', name, {
       says: `${subject} expired on ${until}.`,
-      cause: 'Certificates are valid for a limited time, and this one’s is over.',
+      cause: 'The certificate is valid for a limited time, which has ended.',
       remedy: 'Put a new certificate and key in its place and restart the service.',
     });
   }
   if (days >= WARNING_DAYS) return good(name, `${subject} is valid until ${until}.`);
   return bad('warning', name, {
     says: `${subject} expires in ${days} days, on ${until}.`,
-    cause: 'Its time is nearly over.',
+    cause: 'The certificate ends soon.',
     remedy: 'Order a new certificate now; the service takes it up when it is restarted.',
   });
 }

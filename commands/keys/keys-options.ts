@@ -12,7 +12,9 @@ export function addKeysCommands(
 ): void {
   const keys = program
     .command('keys')
-    .description('organizations, applications and keys of the portal, while the service is stopped');
+    .description(
+      'administer organizations, applications and keys of the portal; the service must be stopped',
+    );
   const command = (name: string, description: string) =>
     keys
       .command(name)
@@ -20,19 +22,19 @@ export function addKeysCommands(
       .addOption(configDir())
       .option('--json', 'print JSON', false)
       .addHelpText('after', help);
-  command('list', 'show the organizations, their applications and the beginnings of their keys').action(
+  command('list', 'list organizations, applications and the beginnings of keys').action(
     (options: { json: boolean }) => run({ do: 'list' }, options),
   );
-  command('organization', 'make an organization')
-    .argument('<name>', 'its name')
-    .option('--identifier <text>', 'its registration number')
+  command('organization', 'create an organization')
+    .argument('<name>', 'name of the organization')
+    .option('--identifier <text>', 'registration number of the organization')
     .action((organization: string, options: { json: boolean; identifier?: string }) => {
       const { identifier } = options;
       return run({ do: 'organization', organization, ...(identifier && { identifier }) }, options);
     });
-  command('create', 'make a key, and the organization and the application where they are missing')
-    .argument('<organization>', 'its name')
-    .argument('<application>', 'its name, unique over all organizations')
+  command('create', 'create a key, and the organization and the application if they do not exist')
+    .argument('<organization>', 'name of the organization')
+    .argument('<application>', 'name of the application, unique over all organizations')
     .addOption(
       new Option('--role <role>', 'Monitor and Administrator are for applications of "Sys Admin"')
         .choices(['Normal', 'Monitor', 'Administrator'])
@@ -41,17 +43,17 @@ export function addKeysCommands(
     .action((organization: string, application: string, options: { json: boolean; role: KeyRole }) =>
       run({ do: 'create', organization, application, role: options.role }, options),
     );
-  command('monitor', 'make a key that may only monitor')
-    .argument('[application]', 'its name in the organization "Sys Admin"', 'monitor')
+  command('monitor', 'create a key with the role Monitor')
+    .argument('[application]', 'name of the application, in the organization "Sys Admin"', 'monitor')
     .action((application: string, options: { json: boolean }) =>
       run({ do: 'create', organization: 'Sys Admin', application, role: 'Monitor' }, options),
     );
-  command('user', 'add a user of the pages, who signs in by a mailed link, or change the role')
-    .argument('<organization>', 'its name')
+  command('user', 'add a user, who signs in to the pages with a link by e-mail; or change the role of a user')
+    .argument('<organization>', 'name of the organization')
     .argument('<email>', 'address to which links are mailed')
     .option('--name <name>', 'name of the user (default: the address)')
     .addOption(
-      new Option('--role <role>', 'what the user may do').choices([...USER_ROLES]).default('administrator'),
+      new Option('--role <role>', 'role of the user').choices([...USER_ROLES]).default('administrator'),
     )
     .action(
       (organization: string, email: string, options: { json: boolean; name?: string; role: UserRole }) => {
@@ -59,10 +61,10 @@ export function addKeysCommands(
         return run({ do: 'user', organization, email, name, role }, options);
       },
     );
-  command('revoke', 'make a key good no more')
-    .argument('<organization>', 'its name')
-    .argument('<application>', 'its name')
-    .argument('<key>', 'beginning of its secret, or its id')
+  command('revoke', 'revoke a key')
+    .argument('<organization>', 'name of the organization')
+    .argument('<application>', 'name of the application')
+    .argument('<key>', 'beginning of the secret, or the id of the key')
     .action((organization: string, application: string, key: string, options: { json: boolean }) =>
       run({ do: 'revoke', organization, application, key }, options),
     );

@@ -55,7 +55,7 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** Organizations read at a time. */
 const PAGE = 100;
 
-/** 0 good, 1 there is no such thing to revoke, 2 refused, 3 the store cannot be had: the service runs. */
+/** Resolves with 0: success, 1: no such key to revoke, 2: refused, 3: the store is not available, as while the service runs. */
 export async function keys(
   settings: Settings,
   words: KeysArguments,
@@ -195,7 +195,7 @@ async function revoke(
     return EXIT.refused;
   }
   await administration.revokeSecret(organization.id, application.id, secret.id);
-  printSecret(terminal, json, { id: secret.id, revoked: true }, `${secret.prefix}... is good no more.`);
+  printSecret(terminal, json, { id: secret.id, revoked: true }, `${secret.prefix}... is revoked.`);
   return EXIT.good;
 }
 

@@ -28,6 +28,7 @@ test('help and version are given with exit code 0', async (t) => {
     const { code, out, err } = await run(cwd, words);
     t.is(code, 0, words.join(' '));
     t.regex(out, /Usage: sealwright/);
+    t.notRegex(out, /default: (false|\[\])/);
     t.is(err, '');
   }
   t.is((await run(cwd, ['--version'])).out.trim(), version);
