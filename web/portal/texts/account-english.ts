@@ -169,8 +169,8 @@ export const ACCOUNT_ENGLISH = {
     scopesShort: 'Scopes',
     folderChoice: 'Folders (none selected: all documents)',
     folderHint:
-      'A key with folders reaches only the documents in these folders, not those of folders inside of them. At most 20.',
-    moreFolders: 'The newest 200 folders are listed. Restrict a key to others by the API.',
+      'A key with folders reaches only the documents in these folders, not those of their subfolders. At most 20 folders.',
+    moreFolders: 'The newest 200 folders are listed. Use the API to restrict a key to others.',
     removedFolder: 'removed folder',
     roles: { Normal: 'normal', Monitor: 'monitor', Administrator: 'administrator' },
     begins: 'Begins with',

@@ -66,7 +66,7 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
     integration: 'Integração',
     integrationText:
       'O serviço chama um webhook quando um documento é assinado, aprovado, recusado ou concluído.',
-    none: 'Nenhum webhook está registrado. Registre um para avisar o seu programa do que acontece.',
+    none: 'Nenhum webhook está registrado. Registre um para que o seu programa saiba o que acontece.',
     noDeliveries: 'Nenhuma entrega.',
     url: 'URL',
     authentication: 'Autenticação',
@@ -172,8 +172,8 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
     scopesShort: 'Escopos',
     folderChoice: 'Pastas (nenhuma marcada: todos os documentos)',
     folderHint:
-      'Uma chave com pastas alcança só os documentos dessas pastas, e não os das pastas dentro delas. No máximo 20.',
-    moreFolders: 'Estão listadas as 200 pastas mais novas. Restrinja uma chave a outras pela API.',
+      'Uma chave com pastas dá acesso só aos documentos dessas pastas, não aos das subpastas. No máximo 20 pastas.',
+    moreFolders: 'São mostradas as 200 pastas mais recentes. Use a API para limitar uma chave a outras.',
     removedFolder: 'pasta removida',
     roles: { Normal: 'normal', Monitor: 'monitoramento', Administrator: 'administrador' },
     begins: 'Começa com',

@@ -66,7 +66,7 @@ export const ACCOUNT_SPANISH: AccountTexts = {
     integration: 'Integración',
     integrationText:
       'El servicio llama a un webhook cuando un documento se firma, aprueba, rechaza o concluye.',
-    none: 'No hay ningún webhook registrado. Registre uno para avisar a su programa de lo que ocurre.',
+    none: 'No hay ningún webhook registrado. Registre uno para que su programa sepa lo que ocurre.',
     noDeliveries: 'No hay entregas.',
     url: 'URL',
     authentication: 'Autenticación',
@@ -172,8 +172,8 @@ export const ACCOUNT_SPANISH: AccountTexts = {
     scopesShort: 'Alcances',
     folderChoice: 'Carpetas (ninguna marcada: todos los documentos)',
     folderHint:
-      'Una clave con carpetas alcanza solo los documentos de esas carpetas, y no los de las carpetas que hay dentro. Como máximo 20.',
-    moreFolders: 'Se muestran las 200 carpetas más nuevas. Limite una clave a otras mediante la API.',
+      'Una clave con carpetas solo da acceso a los documentos de esas carpetas, no a los de sus subcarpetas. Como máximo, 20 carpetas.',
+    moreFolders: 'Se muestran las 200 carpetas más recientes. Use la API para limitar una clave a otras.',
     removedFolder: 'carpeta eliminada',
     roles: { Normal: 'normal', Monitor: 'supervisión', Administrator: 'administrador' },
     begins: 'Empieza por',

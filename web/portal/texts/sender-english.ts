@@ -215,6 +215,6 @@ export const SENDER_ENGLISH: SenderTexts = {
     replace: 'Replace the file',
     replaced: 'The new version is sent.',
     back: 'All documents',
-    sent: 'The document is sent. Those whose turn it is receive a mail with their link.',
+    sent: 'The document is sent. The people whose turn it is receive a mail with their link.',
   },
 };
