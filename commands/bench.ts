@@ -166,7 +166,7 @@ function compare(files: readonly string[], terminal: Terminal): ExitCode {
     }
     const report = parseReport(text);
     if (report === undefined) {
-      refuse(terminal, `${file} is no result of this command (--json).`);
+      refuse(terminal, `${file} was not written by this command (--json).`);
       return EXIT.refused;
     }
     reports.push(report);

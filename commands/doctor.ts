@@ -179,5 +179,5 @@ function printFinding(findings: readonly Finding[], terminal: Terminal): void {
     if (remedy !== null) terminal.out(`         ${dim('mend')}  ${escapeControls(remedy)}\n`);
   }
   const count = (wanted: Finding['verdict']) => findings.filter(({ verdict }) => verdict === wanted).length;
-  terminal.out(`\n${count('good')} good, ${count('warning')} to look at, ${count('failed')} failed.\n`);
+  terminal.out(`\n${count('good')} good, ${count('warning')} with a warning, ${count('failed')} failed.\n`);
 }

@@ -26,7 +26,7 @@ export async function checkPort(url: ListenUrl, owner: number | undefined): Prom
       'Choose a higher port with Batch:Url, or grant CAP_NET_BIND_SERVICE.',
     ],
     EADDRNOTAVAIL: [
-      'That address is none of this machine.',
+      'This machine does not have that address.',
       'Correct the host of Batch:Url; 0.0.0.0 stands for every address.',
     ],
   }[code] ?? ['The system refuses it.', 'Correct Batch:Url.'];

@@ -89,7 +89,7 @@ export function checkTlsCertificate({ hosting }: Settings, now: number): readonl
     return [
       bad('failed', 'certificate:https', {
         says: `${certificatePath} cannot be read as a certificate (${errorCode(error)}).`,
-        cause: 'The file is missing, closed to this user, or not PEM.',
+        cause: 'The file is missing, this user may not read it, or it is not PEM.',
         remedy: 'Correct Hosting:Tls:CertificatePath.',
       }),
     ];

@@ -7,10 +7,10 @@ import { bad, type Finding, good } from './finding.ts';
 
 /** Remedies by the part of a check's name before the colon. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
-  ['database', 'Look at the log for the first error of the store, mend its disk, and restart the service.'],
+  ['database', 'Look for the first error of the store in the log, repair its disk, and restart the service.'],
   [
     'input-folder',
-    'Mend what the detail names, then restart the service: a stopped watcher does not start again by itself.',
+    'Remove the cause that the detail names, then restart the service: a stopped watcher does not start again by itself.',
   ],
   ['license', 'Correct or remove Signing:License.'],
   ['profile', 'Correct the certificate that the detail names, and restart the service.'],

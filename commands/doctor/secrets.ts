@@ -33,7 +33,9 @@ export function checkSecrets(
   for (const file of new Set(origins.map(({ origin }) => origin ?? '')))
     look(isAbsolute(file) ? file : resolve(cwd, file), 0o040, 'warning', 'chmod 640');
   for (const file of keyFiles(settings)) look(file, 0o040, 'warning', 'chmod 640');
-  return findings.length > 0 ? findings : [good('secrets', 'Files with secrets are closed to other users.')];
+  return findings.length > 0
+    ? findings
+    : [good('secrets', 'Other users cannot read the files with secrets.')];
 }
 
 function keyFiles({ signing, hosting }: Settings): readonly string[] {

@@ -78,7 +78,7 @@ export async function tryCommand(
     const report = await validate({ format: 'Pades', path, at: clock.now(), trust });
     const shown = relative(process.cwd(), path);
     if (report.indication !== 'TOTAL-PASSED') {
-      terminal.err(`The signed file ${shown} is not good: ${report.indication}.\n`);
+      terminal.err(`The signed file ${shown} is not valid: ${report.indication}.\n`);
       return EXIT.failed;
     }
     done(

@@ -48,11 +48,11 @@ const REFUSED: { readonly [what: string]: Refused } = {
   'a result that cannot be written': [['engine'], { json: NOWHERE }, 3, /ENOENT/],
   'a comparison of one file': [[], { compare: [BEFORE] }, 2, /takes two files/],
   'a comparison with a file that is missing': [[], { compare: [BEFORE, NOWHERE] }, 3, /ENOENT/],
-  'a comparison with a file that is no result': [
+  'a comparison with a file that is not a result': [
     [],
     { compare: [BEFORE, resolve('package.json')] },
     2,
-    /is no result/,
+    /was not written by this command/,
   ],
 };
 for (const [what, [names, options, exit, said]] of Object.entries(REFUSED)) {
