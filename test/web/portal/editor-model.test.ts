@@ -178,3 +178,13 @@ test('members of a request that the editor does not show are kept, and roles nee
     ['plan', 'person-1-field-1', 'rent', 'city', 'passport'],
   );
 });
+
+test('members are read from lines, and from a line that a program for e-mail copies', (t) => {
+  const members = [
+    { name: 'Silva, Cy', email: 'cy@example.org' },
+    { name: 'Dee', email: 'dee@example.org' },
+  ];
+  t.deepEqual(readMembers('Silva, Cy <cy@example.org>\r\nDee <dee@example.org>\n'), members);
+  t.deepEqual(readMembers('Silva, Cy <cy@example.org>, Dee <dee@example.org>;'), members);
+  t.deepEqual(readMembers('eve@example.org'), [{ name: 'eve@example.org', email: 'eve@example.org' }]);
+});

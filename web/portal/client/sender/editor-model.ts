@@ -179,9 +179,13 @@ export function readOptions(text: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/** `Ana <ana@example.org>` → name and address; a line without brackets is an address. */
+/**
+ * `Ana <ana@example.org>` → name and address; a line without brackets is an address. Addresses in brackets may also be
+ * separated by commas or semicolons, as programs for e-mail copy them.
+ */
 export function readMembers(text: string): GroupMember[] {
   return text
+    .replace(/>\s*[,;]/g, '>\n')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
