@@ -59,6 +59,15 @@ export interface KeyFolders {
   readonly hasMore: boolean;
 }
 
+/** Values that a person entered for a key that was refused; the form shows them again. */
+export interface EnteredKey {
+  /** Names of the checked boxes. */
+  readonly checked: ReadonlySet<string>;
+  readonly expiry: string;
+}
+
+const NOTHING_ENTERED: EnteredKey = { checked: new Set(), expiry: '' };
+
 /** @param made the key that was just created, shown this once */
 export function applicationPage(
   page: AccountPage,
@@ -68,10 +77,13 @@ export function applicationPage(
     made,
     notice,
     folders,
+    entered = NOTHING_ENTERED,
   }: {
     readonly made?: string | undefined;
     readonly notice?: AccountNotice | undefined;
     readonly folders: KeyFolders;
+    /** @default nothing */
+    readonly entered?: EnteredKey | undefined;
   },
 ): string {
   const { applications: texts } = page.texts;
@@ -80,12 +92,12 @@ export function applicationPage(
   const heads = [texts.begins, texts.scopesShort, texts.created, texts.lastUse, texts.expires, texts.actions];
   const scopes = KEY_SCOPES.map(
     (scope) =>
-      html`<label><input type="checkbox" name="scope${scope}" value="yes"> ${texts.scopeNames[scope]}</label>\n`,
+      html`<label><input type="checkbox" name="scope${scope}" value="yes"${mark(entered, `scope${scope}`)}> ${texts.scopeNames[scope]}</label>\n`,
   );
   const creation = html`<fieldset class="scopes"><legend>${texts.scopes}</legend>
 ${scopes}</fieldset>
-${folderChoice(texts, folders)}<label for="expiry">${texts.expiry}</label>
-<input id="expiry" name="expiry" type="date">
+${folderChoice(texts, folders, entered)}<label for="expiry">${texts.expiry}</label>
+<input id="expiry" name="expiry" type="date" value="${entered.expiry}">
 <p class="ways"><button type="submit" class="main">${texts.createKey}</button></p>`;
   const shown =
     made === undefined
@@ -105,11 +117,19 @@ ${form(page, user, `${path}/keys`, creation)}
   });
 }
 
-function folderChoice(texts: AccountTexts['applications'], { offered, hasMore }: KeyFolders): Html {
+function mark({ checked }: EnteredKey, name: string): Html {
+  return checked.has(name) ? html` checked` : html``;
+}
+
+function folderChoice(
+  texts: AccountTexts['applications'],
+  { offered, hasMore }: KeyFolders,
+  entered: EnteredKey,
+): Html {
   if (offered.length === 0) return html``;
   const boxes = offered.map(
     ({ id, name }) =>
-      html`<label><input type="checkbox" name="${FOLDER_FIELD}${id}" value="yes"> <bdi>${name}</bdi></label>\n`,
+      html`<label><input type="checkbox" name="${FOLDER_FIELD}${id}" value="yes"${mark(entered, `${FOLDER_FIELD}${id}`)}> <bdi>${name}</bdi></label>\n`,
   );
   const more = hasMore ? html`<p class="hint">${texts.moreFolders}</p>\n` : html``;
   return html`<fieldset class="scopes"><legend>${texts.folderChoice}</legend>

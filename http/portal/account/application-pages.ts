@@ -14,7 +14,12 @@ import type { FolderId } from '../../../machines/ids.ts';
 import { KEY_SCOPES, MAX_KEY_FOLDERS, SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
-import { applicationPage, applicationsPage, FOLDER_FIELD } from '../../../web/portal/applications-view.ts';
+import {
+  applicationPage,
+  applicationsPage,
+  type EnteredKey,
+  FOLDER_FIELD,
+} from '../../../web/portal/applications-view.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { APPLICATION_ROLES } from '../input/enumerations.ts';
 import { applicationId, folderId } from '../input/ids.ts';
@@ -50,7 +55,11 @@ export function applicationPageRoutes(
     page: AccountPage,
     user: SignedInUser,
     id: string,
-    more: { readonly made?: string; readonly notice?: AccountNotice | undefined },
+    more: {
+      readonly made?: string;
+      readonly notice?: AccountNotice | undefined;
+      readonly entered?: EnteredKey | undefined;
+    },
   ) =>
     orNotice(
       page,
@@ -64,8 +73,14 @@ export function applicationPageRoutes(
       },
       (notice) => showAll(page, user, notice),
     );
-  const withNotice = async (page: AccountPage, user: SignedInUser, id: string, notice: AccountNotice) => {
-    const shown = await showOne(page, user, id, { notice });
+  const withNotice = async (
+    page: AccountPage,
+    user: SignedInUser,
+    id: string,
+    notice: AccountNotice,
+    entered?: EnteredKey,
+  ) => {
+    const shown = await showOne(page, user, id, { notice, entered });
     return shown.kind === 'page' ? shown : showAll(page, user, notice);
   };
   return [
@@ -122,7 +137,7 @@ export function applicationPageRoutes(
             );
             return showOne(page, user, params.applicationId, { made: key });
           },
-          (notice) => withNotice(page, user, params.applicationId, notice),
+          (notice) => withNotice(page, user, params.applicationId, notice, enteredIn(body)),
         ),
     }),
     accountPost({
@@ -152,6 +167,11 @@ function foldersOf(body: z.infer<typeof keyForm>): readonly FolderId[] {
   const names = Object.keys(body).filter((name) => name.startsWith(FOLDER_FIELD));
   if (names.length > MAX_KEY_FOLDERS) throw new PortalRefusal('LimitExceeded');
   return names.map((name) => folderId(name.slice(FOLDER_FIELD.length)));
+}
+
+function enteredIn({ expiry, ...boxes }: z.infer<typeof keyForm>): EnteredKey {
+  const checked = Object.entries(boxes).filter(([, value]) => value !== '');
+  return { checked: new Set(checked.map(([name]) => name)), expiry };
 }
 
 /** Refusals: `BadRequest` for an expiry that is no day. */

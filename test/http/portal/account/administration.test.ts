@@ -136,6 +136,14 @@ test.serial('an administrator makes a key, which is shown once, works, and ends'
   const many = Array.from({ length: 21 }, (_, index) => [`folder-${index}`, 'yes']);
   t.is((await browser.submit(`${path}/keys`, Object.fromEntries(many))).status, 422);
   t.false((await browser.page(path)).includes('Plans'));
+
+  // The form of a refused key keeps what was entered: without it the next attempt would make a key without limits.
+  const fields = { [`folder-${folder}`]: 'yes', scopeRead: 'yes', expiry: '2001-01-01' };
+  const refused = await (await browser.submit(`${path}/keys`, fields)).text();
+  for (const kept of ['name="scopeRead" value="yes" checked', `name="folder-${folder}" value="yes" checked`])
+    t.true(refused.includes(kept), kept);
+  t.true(refused.includes('type="date" value="2001-01-01"'));
+  t.false(refused.includes('name="scopeSign" value="yes" checked'));
 });
 
 test.serial('an administrator adds, changes and removes users, but not themselves', async (t) => {
