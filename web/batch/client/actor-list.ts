@@ -89,7 +89,6 @@ export async function refreshActorList(): Promise<boolean> {
     if (states !== undefined && own !== undefined)
       refill(states, ...Object.entries(own.states).map(stateCard));
   }
-  await refreshActivity();
   const section = findElement('#one-kind');
   if (section !== undefined) {
     section.hidden = kind === '';
@@ -116,6 +115,7 @@ export async function refreshActorList(): Promise<boolean> {
     `${page.items.length} ${page.items.length === 1 ? 'actor' : 'actors'} on this page${searched}${more}`;
   const rows = page.items.map(actorRow);
   refill(requireElement('#rows'), ...(rows.length > 0 ? rows : [emptyRow(5, 'No actor fits.')]));
+  await refreshActivity();
   return query.get('oldest') !== 'true' && !query.has('text');
 }
 

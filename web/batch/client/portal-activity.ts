@@ -24,8 +24,10 @@ let refreshes = 0;
 /** Does nothing on a page without these charts. */
 export async function refreshActivity(): Promise<void> {
   if (findElement('#chart-documents') === undefined) return;
-  refreshes += 1;
-  if (refreshes % CHARTS_EVERY !== 1) return;
+  if (refreshes % CHARTS_EVERY !== 0) {
+    refreshes += 1;
+    return;
+  }
   const { documents, webhooks, mails, ...series } = await getJson<Activity>(
     '/api/portal/activity?window=24h&intervals=24',
   );
@@ -49,4 +51,6 @@ export async function refreshActivity(): Promise<void> {
       { title, good: goodText, bad: badText },
     );
   requireElement('#created').textContent = `${created} created`;
+  // A failed request is repeated at the next refresh.
+  refreshes += 1;
 }

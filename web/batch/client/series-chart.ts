@@ -1,5 +1,5 @@
 /** A chart with axes: successes by the time, and failures beside them. */
-import { createElement, createSvgElement } from '../../client/dom.ts';
+import { createElement, createSvgElement, focusElement } from '../../client/dom.ts';
 import { refill } from './state-labels.ts';
 
 export interface Series {
@@ -84,11 +84,18 @@ function seriesChart(
   return [holder, legend];
 }
 
-/** Draws a chart in its place, and shows its newest intervals, which a narrow screen would not. */
+/**
+ * Draws a chart in its place. At first it shows the newest intervals, which a narrow screen would not; later it keeps
+ * what the reader scrolled to, and the focus.
+ */
 export function showChart(place: HTMLElement, series: Series, texts: SeriesTexts): void {
+  const earlier = place.querySelector('.scroll');
+  const isFocused = earlier !== null && earlier === document.activeElement;
+  const left = earlier?.scrollLeft;
   refill(place, ...seriesChart(series, texts));
   const holder = place.querySelector('.scroll');
-  holder?.scrollTo({ left: holder.scrollWidth });
+  holder?.scrollTo({ left: left ?? holder.scrollWidth });
+  if (isFocused) focusElement(holder);
 }
 
 function bar(x: number, width: number, height: number, kind: string, title: string): SVGElement {
