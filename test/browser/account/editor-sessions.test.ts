@@ -183,6 +183,36 @@ test.serial('a link of another tab is used up, a reload goes on, and closing lea
   t.is(draft.document.flowActions[0]?.user.name, 'Ana Lima');
 });
 
+test.serial('after a lost answer, sending again reports the documents that were made', async (t) => {
+  const site = await openSite(t);
+  const program = await startPortal(t, site.origin);
+  site.html = hostPage(program.url);
+  const visited = await visit(t, program.url, { locale: 'en-US' }, { alsoAsks: [site.origin] });
+  if (visited === undefined) return;
+  const { page } = visited;
+  const link = await makeLink(program);
+  await page.goto(`${site.origin}/#${encodeURIComponent(link.embedUrl)}`);
+  await heard(page, 'ready');
+  const frame = page.frameLocator('iframe');
+  await fillPerson(frame);
+  await page.route(
+    '**/api/editor-sessions/current/send',
+    async (route) => {
+      await route.fetch();
+      await route.abort();
+    },
+    { times: 1 },
+  );
+  const send = frame.getByRole('button', { name: 'Send', exact: true });
+  await send.press('Enter');
+  t.like(await heard(page, 'error'), { id: link.draftId, code: 'Unreachable' });
+  await frame.locator('#outcome.bad').waitFor();
+  await send.press('Enter');
+  const { documents } = await heard(page, 'sent');
+  t.is((documents as string[]).length, 1);
+  await frame.getByRole('heading', { name: 'The document is sent' }).waitFor();
+});
+
 test.serial('another site that is not listed cannot frame the editor', async (t) => {
   const site = await openSite(t);
   const program = await startPortal(t, 'https://app.example');

@@ -131,6 +131,7 @@ test.serial('a group of approvers is made by keyboard, and what is missing is na
     document.activeElement.dispatchEvent(paste);
   })()`);
   t.is(await member(3).getByLabel('E-mail').inputValue(), 'hal@example.org');
+  t.is(await page.evaluate('document.activeElement.value'), 'Hal', 'typing continues in the last row');
   await page.getByRole('button', { name: 'Add a member' }).press('Enter');
   await page.getByRole('button', { name: 'Remove Person 2, member 4' }).press('Enter');
   await rows.nth(1).getByRole('checkbox', { name: 'Continue after a refusal' }).check();

@@ -118,6 +118,8 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
       });
       draw();
       changed();
+      const last = person.members.indexOf(pasted.at(-1) ?? at);
+      list.querySelector<HTMLInputElement>(`li:nth-child(${last + 1}) input`)?.focus();
     };
     add?.addEventListener('click', () => {
       person.members.push(newMember());

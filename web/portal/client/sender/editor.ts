@@ -79,7 +79,11 @@ async function run(action: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Content of the draft whose sending has begun. A repeated call does not save it again: a sent draft cannot be saved. */
+let sending = '';
+
 async function saveDraft(): Promise<void> {
+  sending = '';
   const document = request();
   const name = document.files?.[0]?.displayName ?? words.person.replace('{number}', '');
   const body = { name: name.slice(0, 200), document };
@@ -103,7 +107,9 @@ async function send(): Promise<void> {
   if (draftId === undefined) {
     made = await call(data, 'POST', '/api/documents', body, keyOf(body));
   } else {
-    await saveDraft();
+    const content = JSON.stringify(body);
+    if (content !== sending) await saveDraft();
+    sending = content;
     made = await call(data, 'POST', `${pathOf(draftId)}/send`, {});
   }
   // The page of a session in another application has no list of documents to lead to.

@@ -62,8 +62,9 @@ function withPerson(content: CreationRequest): CreationRequest {
     : { ...content, flowActions: [{ type: 'Signer', step: 1, allowElectronicSignature: true }] };
 }
 
+/** The people have no account, so the text for an ended session names the application from which they came. */
 function withToken(editorToken: string) {
-  return { formToken: '', editorToken, words };
+  return { formToken: '', editorToken, words: { ...words, signedOut: texts.over.text } };
 }
 
 /** Replaces the page by a message. @param returnUrl page to go back to */
@@ -131,7 +132,8 @@ async function start(): Promise<void> {
 
 reportHeight(embedOrigins);
 start().catch((error: unknown) => {
-  sessionDraft.write(KEPT, undefined);
+  // Without an answer the session may go on after a reload.
+  if (!(error instanceof CallFailed && error.code === 'Unreachable')) sessionDraft.write(KEPT, undefined);
   end(texts.over, null);
   reportFailure(error);
 });
