@@ -69,6 +69,11 @@ function fill<Type extends Element>(
   return element;
 }
 
+/** Sets a text if it differs: screen readers read a live region again after each change of its nodes. */
+export function setText(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 /** Moves the focus to an element, if it can have it. */
 export function focusElement(element: Element | null | undefined): void {
   if (element instanceof HTMLElement) element.focus();

@@ -1,5 +1,5 @@
 /** `/actors` and `/documents`: kinds of actors, and the actors of one kind with filters. The address has the filters. */
-import { createElement, findElement, requireElement } from '../../client/dom.ts';
+import { createElement, findElement, requireElement, setText } from '../../client/dom.ts';
 import { getJson, getShared } from './api.ts';
 import type { MachineChart } from './machine-picture.ts';
 import { refreshActivity } from './portal-activity.ts';
@@ -111,8 +111,10 @@ export async function refreshActorList(): Promise<boolean> {
   const searched = page.examined === undefined ? '' : `, ${page.examined} searched`;
   const more =
     next === null ? (page.complete === false ? ', of the first 20,000 that match' : '') : ', more follow';
-  requireElement('#total').textContent =
-    `${page.items.length} ${page.items.length === 1 ? 'actor' : 'actors'} on this page${searched}${more}`;
+  setText(
+    requireElement('#total'),
+    `${page.items.length} ${page.items.length === 1 ? 'actor' : 'actors'} on this page${searched}${more}`,
+  );
   const rows = page.items.map(actorRow);
   refill(requireElement('#rows'), ...(rows.length > 0 ? rows : [emptyRow(5, 'No actor fits.')]));
   await refreshActivity();

@@ -1,5 +1,5 @@
 /** `/certificates`: certificates that profiles sign with, keys of applications, and how long they are valid. */
-import { createElement, requireElement } from '../../client/dom.ts';
+import { createElement, requireElement, setText } from '../../client/dom.ts';
 import { ApiProblem, getJson, requestAny } from './api.ts';
 import { duration } from './runtime-page.ts';
 import { chip, emptyRow, refill, timeElement } from './state-labels.ts';
@@ -66,8 +66,10 @@ async function showKeys(): Promise<void> {
     );
     section.hidden = false;
     const ending = items.filter(({ expiry }) => expiry === 'soon' || expiry === 'over').length;
-    requireElement('#keys-total').textContent =
-      `${items.length} ${items.length === 1 ? 'key' : 'keys'}, ${ending} expired or about to expire${complete ? '' : '. There are more than these'}`;
+    setText(
+      requireElement('#keys-total'),
+      `${items.length} ${items.length === 1 ? 'key' : 'keys'}, ${ending} expired or about to expire${complete ? '' : '. There are more than these'}`,
+    );
     refill(
       requireElement('#keys'),
       ...(items.length > 0 ? items.map(keyRow) : [emptyRow(7, 'No key was made.')]),

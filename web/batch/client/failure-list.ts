@@ -1,5 +1,5 @@
 /** `/failures`: failed jobs by cause, with what to do, and a retry of all jobs of a cause. */
-import { createElement, requireElement } from '../../client/dom.ts';
+import { createElement, requireElement, setText } from '../../client/dom.ts';
 import { getShared } from './api.ts';
 import { confirmOperation } from './operation-dialog.ts';
 import { jobLink, refill, timeElement } from './state-labels.ts';
@@ -27,7 +27,7 @@ export function startFailureList(refresh: () => void): void {
 export async function refreshFailureList(): Promise<void> {
   const { groups, examined, complete } = await getShared<Failures>('/api/failures');
   const jobs = `${examined} failed ${examined === 1 ? 'job' : 'jobs'}`;
-  requireElement('#total').textContent = complete ? jobs : `The newest ${jobs}; there are more.`;
+  setText(requireElement('#total'), complete ? jobs : `The newest ${jobs}; there are more.`);
   const cards = groups.map(groupCard);
   const none = createElement('p', { class: 'quiet' }, 'No job has failed.');
   refill(requireElement('#groups'), ...(cards.length > 0 ? cards : [none]));

@@ -1,5 +1,5 @@
 /** Common functions of list pages: paging, and filters in the address. */
-import { requireElement } from '../../client/dom.ts';
+import { requireElement, setText } from '../../client/dom.ts';
 import { emptyRow, type ListPage, refill } from './state-labels.ts';
 
 /** Texts of a list. */
@@ -44,7 +44,7 @@ export function showList<Item>(
 ): void {
   const pages = Math.max(1, Math.ceil(list.totalCount / list.pageSize));
   const counted = `${list.totalCount} ${list.totalCount === 1 ? one : many}`;
-  requireElement('#total').textContent = `${counted}, page ${list.page} of ${pages}`;
+  setText(requireElement('#total'), `${counted}, page ${list.page} of ${pages}`);
   requireElement('#previous', HTMLButtonElement).disabled = list.page <= 1;
   requireElement('#next', HTMLButtonElement).disabled = list.page >= pages;
   const rows = list.items.map(row);

@@ -1,5 +1,5 @@
 /** Webhook deliveries of one organization of the portal, below the queues of `/webhooks`. */
-import { createElement, requireElement } from '../../client/dom.ts';
+import { createElement, requireElement, setText } from '../../client/dom.ts';
 import { actorLink } from './actor-list.ts';
 import { getJson, post, runAction } from './api.ts';
 import { chip, emptyRow, type ListPage, refill, timeElement } from './state-labels.ts';
@@ -62,8 +62,10 @@ export async function refreshPortalDeliveries(refresh: () => void): Promise<void
   const list = await getJson<ListPage<PortalDelivery>>(`${path}?${query}`);
   const { totalCount } = list;
   const shown = Math.min(totalCount, list.items.length);
-  requireElement('#portal-total').textContent =
-    `${totalCount} ${totalCount === 1 ? 'delivery' : 'deliveries'}, the newest ${shown}`;
+  setText(
+    requireElement('#portal-total'),
+    `${totalCount} ${totalCount === 1 ? 'delivery' : 'deliveries'}, the newest ${shown}`,
+  );
   const rows = list.items.map((delivery) => deliveryRow(path, delivery, refresh));
   refill(
     requireElement('#portal-rows'),
