@@ -140,7 +140,8 @@ async function saveTemplate(): Promise<void> {
 }
 
 // A message about what was missing ends while the person types: not at the press of a button, which would move away.
-requireElement('#editor').addEventListener('input', () => {
+requireElement('#editor').addEventListener('input', ({ target }) => {
+  if (target instanceof Element) target.removeAttribute('aria-invalid');
   if (outcome.classList.contains('bad')) outcome.replaceChildren();
 });
 findElement('#send')?.addEventListener('click', () => void run(send));
