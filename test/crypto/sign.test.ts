@@ -39,7 +39,7 @@ function codeOf(work: () => unknown): string {
   return 'none';
 }
 
-test('every format signs and verifies with every kind of key, and says what is on the disk', (t) => {
+test('every format signs and verifies with every kind of key, and reports the size and digest of the file on disk', (t) => {
   for (const format of FORMATS) {
     for (const kind of ['rsa-2048', 'rsa-3072', 'p-256', 'p-384', 'p-521'] as const) {
       const { input, output } = paths(GOOD[format]);
@@ -69,7 +69,7 @@ test('every format signs and verifies with every kind of key, and says what is o
   }
 });
 
-test('a report names what is wrong: another signer, another content, no trusted root', (t) => {
+test('a report names the failed check: signer, content, root', (t) => {
   for (const format of FORMATS) {
     const { input, output } = paths(GOOD[format]);
     const signer = pki().signer('p-256');
@@ -92,7 +92,7 @@ test('a report names what is wrong: another signer, another content, no trusted 
   }
 });
 
-test('an unsigned file gives a report that is not ok, in every format', (t) => {
+test('an unsigned file gets a failed report in every format', (t) => {
   for (const format of FORMATS) {
     for (const content of [...Object.values(GOOD), Buffer.alloc(0), Buffer.alloc(300, 0x30)]) {
       const { input } = paths(content);
@@ -108,7 +108,7 @@ test('an unsigned file gives a report that is not ok, in every format', (t) => {
   }
 });
 
-test('a failure has a code and leaves no output, in every format', (t) => {
+test('a failure has a code and leaves no output in every format', (t) => {
   const signer = pki().signer('p-256');
   const bad: readonly (readonly [SignatureFormat, Buffer, RegExp])[] = [
     ['Pades', Buffer.alloc(0), /^input\.empty$/],
@@ -142,7 +142,7 @@ test('a failure has a code and leaves no output, in every format', (t) => {
   }
 });
 
-test('an output that exists is never touched', (t) => {
+test('an existing output is never overwritten', (t) => {
   for (const format of FORMATS) {
     const { input, output } = paths(GOOD[format]);
     writeFileSync(output, 'mine');

@@ -5,7 +5,7 @@ import { type KeyKind, keyOf } from '../../pki/pki.ts';
 
 const DATA = Buffer.from('what is signed');
 
-test('an RSA value is as long as its modulus: one without its leading zero is none', (t) => {
+test('an RSA value is accepted only with the length of its modulus, leading zeros included', (t) => {
   const { publicKey, privateKey } = keyOf('rsa-2048');
   const padding = constants.RSA_PKCS1_PSS_PADDING;
   const make = () => sign('sha256', DATA, { key: privateKey, padding, saltLength: 32 });
@@ -18,7 +18,7 @@ test('an RSA value is as long as its modulus: one without its leading zero is no
   t.is(valueFault(method, publicKey, DATA, Buffer.concat([Buffer.alloc(1), value])), 'malformed');
 });
 
-test('a value over other data, by another key or written the other way is told apart', (t) => {
+test('a value over other data, by another key or in another encoding is refused', (t) => {
   const { publicKey, privateKey } = keyOf('p-256');
   const der = sign('sha256', DATA, privateKey);
   const row = sign('sha256', DATA, { key: privateKey, dsaEncoding: 'ieee-p1363' });
@@ -31,7 +31,7 @@ test('a value over other data, by another key or written the other way is told a
   t.is(valueFault({ scheme: 'rsa-pkcs1', hash: 'sha256' }, publicKey, DATA, der), 'key');
 });
 
-test('each kind of key fits the schemes it can make values of, and no other', (t) => {
+test('each kind of key is accepted for the schemes that it supports, and refused for the others', (t) => {
   const schemes = ['rsa-pkcs1', 'rsa-pss', 'ecdsa', 'ed25519'] as const;
   const fits = (kind: KeyKind) => schemes.filter((scheme) => fitsScheme(keyOf(kind).publicKey, scheme));
   t.deepEqual(fits('rsa-2048'), ['rsa-pkcs1', 'rsa-pss']);

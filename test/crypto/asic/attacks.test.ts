@@ -36,7 +36,7 @@ function flaw(bytes: Buffer): string {
 
 for (const [kind, format] of FORMS) {
   test.serial(
-    `ASiC-${kind} with ${format}: a container packed again by others is as good, one with a file exchanged is not`,
+    `ASiC-${kind} with ${format}: a container that another program packed again is valid, one with an exchanged file is not`,
     async (t) => {
       const path = await made(kind, format, { level: 'LTA' });
       t.is(await verdict(remade(path, (members) => members)), 'TOTAL-PASSED');
@@ -61,7 +61,7 @@ for (const [kind, format] of FORMS) {
   );
 
   test.serial(
-    `ASiC-${kind} with ${format}: a file put in later is named and keeps the container from passing`,
+    `ASiC-${kind} with ${format}: a container with a file added later fails, and the report names the file`,
     async (t) => {
       const path = await made(kind, format);
       const extra = { name: 'annex.txt', bytes: Buffer.from('And my house.\n') };
@@ -175,7 +175,7 @@ test.serial(
   },
 );
 
-test.serial('signatures moved between containers, or renamed, do not pass', async (t) => {
+test.serial('signatures that were moved between containers or renamed fail', async (t) => {
   const mine = await made('E', 'Xades');
   const other = await made('E', 'Xades', { inputs: [{ path: file('x'), name: 'report & more.txt' }] });
   const name = 'META-INF/signatures001.xml';
@@ -211,31 +211,28 @@ test.serial('signatures moved between containers, or renamed, do not pass', asyn
   );
 });
 
-test.serial(
-  'a reference that leads out of the container, or into a part of a file, finds nothing',
-  async (t) => {
-    const path = await made('E', 'Xades', { inputs: [{ path: file(REPORT), name: 'etc/hosts' }] });
-    for (const uri of [
-      '/etc/hosts',
-      '../etc/hosts',
-      'file:///etc/hosts',
-      'http://127.0.0.1/etc/hosts',
-      'etc/hosts?x',
-      'etc/hosts#x',
-      'ETC/hosts',
-      'etc%5Chosts',
-    ]) {
-      const change = (bytes: Buffer) => Buffer.from(bytes.toString().replaceAll('"etc/hosts"', `"${uri}"`));
-      const found = facts(remade(path, replacing('META-INF/signatures001.xml', change)));
-      const [signature] = found.signatures;
-      t.true(
-        signature?.findings.some(({ type, status }) => type === 'reference.outside' && status === 'failed'),
-        uri,
-      );
-    }
-    t.is(await verdict(path), 'TOTAL-PASSED');
-  },
-);
+test.serial('a reference out of the container, or to a fragment of a file, is not resolved', async (t) => {
+  const path = await made('E', 'Xades', { inputs: [{ path: file(REPORT), name: 'etc/hosts' }] });
+  for (const uri of [
+    '/etc/hosts',
+    '../etc/hosts',
+    'file:///etc/hosts',
+    'http://127.0.0.1/etc/hosts',
+    'etc/hosts?x',
+    'etc/hosts#x',
+    'ETC/hosts',
+    'etc%5Chosts',
+  ]) {
+    const change = (bytes: Buffer) => Buffer.from(bytes.toString().replaceAll('"etc/hosts"', `"${uri}"`));
+    const found = facts(remade(path, replacing('META-INF/signatures001.xml', change)));
+    const [signature] = found.signatures;
+    t.true(
+      signature?.findings.some(({ type, status }) => type === 'reference.outside' && status === 'failed'),
+      uri,
+    );
+  }
+  t.is(await verdict(path), 'TOTAL-PASSED');
+});
 
 const MIME = { name: 'mimetype', bytes: Buffer.from('application/vnd.etsi.asic-e+zip') };
 const TEXT = { name: 'report.txt', bytes: REPORT };
@@ -283,7 +280,7 @@ test.serial(
 );
 
 test.serial(
-  'ZIP files that two readers see differently, or that harm their reader, are refused by what they are',
+  'hostile ZIP files are refused with the reason: ambiguous directories, overlaps, oversized fields',
   (t) => {
     t.is(flaw(handMade([MIME, TEXT])), 'good');
     t.is(flaw(handMade([MIME, { ...TEXT, deflate: true }])), 'good');
@@ -372,7 +369,7 @@ function unicodePath(name: string): Buffer {
   return Buffer.concat([Buffer.from([0x75, 0x70, field.length, 0]), field]);
 }
 
-test.serial('a member that would grow to many times its length is refused before it is unpacked', (t) => {
+test.serial('a member that inflates to many times its length is refused before it is inflated', (t) => {
   const zeros = { name: 'zeros', bytes: Buffer.alloc(32 << 20), deflate: true };
   const bytes = handMade([MIME, zeros]);
   t.true(bytes.length < 100_000);
@@ -382,7 +379,7 @@ test.serial('a member that would grow to many times its length is refused before
   t.is(flaw(handMade([MIME, { ...zeros, size: 1000 }])), 'container.damaged');
 });
 
-test.serial('lengths of nowhere, in every field of every record, are findings', async (t) => {
+test.serial('an impossible length in any field of any record is reported', async (t) => {
   const path = await made('S', 'Cades');
   const whole = readFileSync(path);
   const records = ['PK\x01\x02', 'PK\x05\x06', 'PK\x03\x04'].map((mark) =>
@@ -405,7 +402,7 @@ test.serial('lengths of nowhere, in every field of every record, are findings', 
   t.true(refused > cases * 0.6, `${refused} of ${cases}`);
 });
 
-test.serial('containers are known by what is in them, whatever they are called', async (t) => {
+test.serial('a container is recognized by its content, not by its name', async (t) => {
   const path = await made('E', 'Cades');
   for (const format of ['Asic', 'Cades', 'Xades'] as const) {
     const report = await validated(path, { format });
@@ -419,7 +416,7 @@ test.serial('containers are known by what is in them, whatever they are called',
 });
 
 test.serial(
-  'every byte of a manifest, or of what an XML signature signs, is noticed when it changes',
+  'a change of any byte of a manifest, or of the content of an XML signature, is detected',
   async (t) => {
     await authority();
     for (const [kind, format, name] of [

@@ -36,7 +36,7 @@ for (const [kind, format] of [
   ['E', 'Xades'],
 ] as const) {
   test.serial(
-    `ASiC-${kind} with ${format}: a container is raised from level to level, and its archive time-stamp renewed`,
+    `ASiC-${kind} with ${format}: a container is augmented from level to level, and its archive time-stamp is renewed`,
     async (t) => {
       let path = await made(kind, format);
       for (const level of ['T', 'LT', 'LTA', 'LTA'] as const) {
@@ -65,7 +65,7 @@ for (const [kind, format] of [
 }
 
 test.serial(
-  'what an archive time-stamp of the container is over stays as it is, signatures that came later are raised',
+  'the content of an archive time-stamp of the container stays unchanged, and later signatures are augmented',
   async (t) => {
     const { pki, services } = await authority();
     const sealed = await made('E', 'Cades', { level: 'LTA' });
@@ -81,7 +81,7 @@ test.serial(
   },
 );
 
-test.serial('a broken signature is not extended, nor a container without any', async (t) => {
+test.serial('a broken signature and a container without signatures are not augmented', async (t) => {
   const path = await made('E', 'Xades');
   const broken = remade(
     path,

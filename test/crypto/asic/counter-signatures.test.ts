@@ -57,7 +57,7 @@ const GOOD = 'TOTAL-PASSED, TOTAL-PASSED, TOTAL-PASSED';
 
 for (const format of ['Cades', 'Xades'] as const) {
   test.serial(
-    `${format}: a counter-signature is reported inside of what it signs, by whom and over what`,
+    `${format}: a counter-signature is reported below the signature it covers, with its signer and content`,
     async (t) => {
       const path = await counterSigned(format);
       const report = await validated(path, { format });
@@ -76,7 +76,7 @@ for (const format of ['Cades', 'Xades'] as const) {
   );
 
   test.serial(
-    `${format}: a counter-signature may come after an archive time-stamp, and takes nothing from it`,
+    `${format}: a counter-signature after an archive time-stamp leaves the archive valid`,
     async (t) => {
       const report = await validated(await counterSigned(format, undefined, 'LTA'), { format });
       t.is(summary(report), GOOD);
@@ -86,7 +86,7 @@ for (const format of ['Cades', 'Xades'] as const) {
   );
 
   test.serial(
-    `${format}: a stranger's counter-signature is open, and what is signed stays good`,
+    `${format}: a counter-signature below an unknown root is open, and the signature it covers stays valid`,
     async (t) => {
       const path = await counterSigned(format, otherPki().signer('p-256'));
       const report = await validated(path, { format });
@@ -95,15 +95,12 @@ for (const format of ['Cades', 'Xades'] as const) {
     },
   );
 
-  test.serial(
-    `${format}: what was counter-signed can not be exchanged under a counter-signature`,
-    async (t) => {
-      const { indication, signatures } = await validated(await tamperedContent(format), { format });
-      t.is(indication, 'TOTAL-FAILED');
-      // The counter-signature covers the value of the signature, which is unchanged.
-      t.is(signatures[0]?.counterSignatures[0]?.indication, 'TOTAL-PASSED');
-    },
-  );
+  test.serial(`${format}: a signature cannot be exchanged below its counter-signature`, async (t) => {
+    const { indication, signatures } = await validated(await tamperedContent(format), { format });
+    t.is(indication, 'TOTAL-FAILED');
+    // The counter-signature covers the value of the signature, which is unchanged.
+    t.is(signatures[0]?.counterSignatures[0]?.indication, 'TOTAL-PASSED');
+  });
 }
 
 async function tamperedContent(format: Format): Promise<string> {
@@ -171,7 +168,7 @@ for (const [kind, format] of [
   ['E', 'Xades'],
 ] as const) {
   test.serial(
-    `ASiC-${kind} with ${format}: counter-signatures are made and judged inside of the container`,
+    `ASiC-${kind} with ${format}: counter-signatures are created and validated inside the container`,
     async (t) => {
       const { pki, services } = await authority();
       const input = await made(kind, format, { level: 'T' });
@@ -212,7 +209,7 @@ for (const [kind, format] of [
 }
 
 test.serial(
-  'a signature under an archive time-stamp of its container is not counter-signed, one beside it is',
+  'a signature below an archive time-stamp of its container is not counter-signed, another one is',
   async (t) => {
     const { pki, services } = await authority();
     const signer = pki.signer('rsa-2048');

@@ -33,7 +33,7 @@ const FORMS = [
 const MIME = { S: 'application/vnd.etsi.asic-s+zip', E: 'application/vnd.etsi.asic-e+zip' } as const;
 
 for (const [kind, format] of FORMS) {
-  test(`ASiC-${kind} with ${format}: every level is what it says, and passes`, async (t) => {
+  test(`ASiC-${kind} with ${format}: a container of each level passes and is reported at that level`, async (t) => {
     for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
       const path = await made(kind, format, { level });
       const report = await validated(path);
@@ -49,7 +49,7 @@ for (const [kind, format] of FORMS) {
     }
   });
 
-  test(`ASiC-${kind} with ${format}: other programs see the media type first, stored, and every file as it was`, async (t) => {
+  test(`ASiC-${kind} with ${format}: other programs read the media type first and stored, and every file unchanged`, async (t) => {
     if (!requireTool(t, 'unzip', 'python3')) return;
     const path = await made(kind, format, { comment: true });
     const listed = await runTool('unzip', ['-Z1', path]);
@@ -72,7 +72,7 @@ for (const [kind, format] of FORMS) {
   });
 }
 
-test('openssl accepts the signature of ASiC-S with CAdES over the file, and of ASiC-E over the manifest, and over nothing else', async (t) => {
+test('openssl accepts the signature of ASiC-S with CAdES over the file, and of ASiC-E over the manifest, and over no other content', async (t) => {
   if (!requireTool(t, 'openssl', 'python3')) return;
   const { pki } = await authority();
   const alone = await extracted(await made('S', 'Cades'));
@@ -131,7 +131,7 @@ test('the same request gives the same container, with a key that signs the same 
 });
 
 for (const [kind, format] of FORMS) {
-  test(`ASiC-${kind} with ${format}: a further signature leaves the first as it was, and both pass`, async (t) => {
+  test(`ASiC-${kind} with ${format}: a further signature leaves the first unchanged, and both pass`, async (t) => {
     const { pki, services } = await authority();
     const input = await made(kind, format, { level: 'LT' });
     const output = file(undefined, 'asice');
@@ -157,7 +157,7 @@ for (const [kind, format] of FORMS) {
   });
 }
 
-test('a second archive time-stamp over a container takes the first one along', async (t) => {
+test('a second archive time-stamp over a container covers the first one', async (t) => {
   const { pki, services } = await authority();
   const input = await made('E', 'Cades', { level: 'LTA' });
   const output = file(undefined, 'asice');
@@ -228,7 +228,7 @@ test('a file that cannot be in a container is refused, and no output is left', a
   t.is(await codeOf(() => signAsic(level)), 'request.invalid');
 });
 
-test('containers without files of signatures, of half a format or of none can not be added to', async (t) => {
+test('no signature is added to a container without signature files, with a damaged one or with an unknown format', async (t) => {
   const { pki } = await authority();
   const add = (input: string, format?: 'Cades' | 'Xades', at = NOW) =>
     codeOf(() =>

@@ -69,7 +69,7 @@ test.serial(
   },
 );
 
-test.serial('an evidence record is named and not evaluated', async (t) => {
+test.serial('an evidence record is reported by name and not evaluated', async (t) => {
   const path = await made('E', 'Cades');
   const record = { name: 'META-INF/evidencerecord001.ers', bytes: Buffer.from('record') };
   const report = await validated(remade(path, (members) => [...members, record]));

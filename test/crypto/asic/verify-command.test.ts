@@ -28,7 +28,7 @@ async function printed(
   return { code, text };
 }
 
-test('verify reports on a container, whatever it is called, and names the files that each signature is over', async (t) => {
+test('verify reports on a container of any name, and lists the files that each signature covers', async (t) => {
   const path = await made('E', 'Cades');
   const { code, text } = await printed([path, remade(path, (members) => members), await made('S', 'Xades')]);
   t.is(code, 0, text);
@@ -42,7 +42,7 @@ test('verify reports on a container, whatever it is called, and names the files 
   );
 });
 
-test('verify fails for a container with a file that nobody signed, and says which', async (t) => {
+test('verify fails for a container with an unsigned file, and names the file', async (t) => {
   const path = remade(await made('E', 'Xades'), (members) => [
     ...members,
     { name: 'annex.txt', bytes: Buffer.from('And my house.\n') },
@@ -53,7 +53,7 @@ test('verify fails for a container with a file that nobody signed, and says whic
   t.regex(text, /No signature is over some of the files\. +annex\.txt/);
 });
 
-test('files are taken for containers by the extensions that those have', (t) => {
+test('a file counts as a container by its extension', (t) => {
   const names = ['a.asics', 'b.ASICE', 'c.sce', 'd.scs', 'e.bdoc', 'f.zip', 'g.xml'];
   t.deepEqual(names.map(formatOf), ['Asic', 'Asic', 'Asic', 'Asic', 'Asic', 'Cades', 'Xades']);
 });

@@ -9,7 +9,7 @@ import { file, handMade, made, unpacked, validated } from './container-harness.t
 
 const SIGNATURE = 'META-INF/signature.p7s';
 
-test('a small container of files with thousands of time-stamps is left open when the work for one file is done', async (t) => {
+test('a small container with thousands of time-stamps is left open when the work budget of one file is used up', async (t) => {
   const path = await made('S', 'Cades', { level: 'T' });
   t.is((await validated(path)).indication, 'TOTAL-PASSED');
   const members = unpacked(path);

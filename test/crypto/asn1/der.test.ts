@@ -50,7 +50,7 @@ test('identifiers read back as they were written', (t) => {
   }
 });
 
-test('numbers have no needless zeros and stay positive', (t) => {
+test('integers are encoded minimally and stay positive', (t) => {
   t.is(unsigned(Buffer.from('00000080', 'hex')).toString('hex'), '02020080');
   t.is(unsigned(Buffer.from('0000007f', 'hex')).toString('hex'), '02017f');
   t.is(unsigned(Buffer.alloc(4)).toString('hex'), '020100');
@@ -81,7 +81,7 @@ test('times change their form in 1950 and 2050 and read back to the second', (t)
   t.throws(() => readTime(readWhole(tlv(0x17, Buffer.from('2301011200Z')))), { instanceOf: Asn1Error });
 });
 
-test('indefinite lengths are read, one inside another', (t) => {
+test('nested indefinite lengths are read', (t) => {
   const inner = '2480' + '0402aabb' + '0401cc' + '0000';
   const outer = readWhole(Buffer.from(`3080${inner}0201050000`, 'hex'));
   const [pieces, number] = childrenOf(outer);
@@ -89,7 +89,7 @@ test('indefinite lengths are read, one inside another', (t) => {
   t.is(smallInteger(number ?? outer), 5);
 });
 
-test('lengths that lie are refused', (t) => {
+test('lengths that contradict the content are refused', (t) => {
   for (const hex of [
     '',
     '30',
@@ -112,19 +112,19 @@ test('lengths that lie are refused', (t) => {
   }
 });
 
-test('deep nesting of indefinite lengths is refused, of definite ones costs nothing', (t) => {
+test('deep nesting of indefinite lengths is refused, and deep nesting of definite ones costs no stack', (t) => {
   t.true(refused('3080'.repeat(50_000)));
   let nested: Buffer = Buffer.from([0x05, 0x00]);
   for (let depth = 0; depth < 2000; depth++) nested = sequence(nested);
   t.deepEqual(encoded(readWhole(nested)), nested);
 });
 
-test('a value with more elements than any structure has is refused', (t) => {
+test('a value with more elements than the limit is refused', (t) => {
   const many = sequence(Buffer.alloc(2 * 20_000, Buffer.from([0x05, 0x00])));
   t.throws(() => childrenOf(readWhole(many)), { instanceOf: Asn1Error });
 });
 
-test('reading any bytes ends in elements inside the buffer or in the own error of the reader', (t) => {
+test('any bytes are read as elements inside the buffer or refused with the error of the reader', (t) => {
   let state = 0x9e3779b9;
   const next = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

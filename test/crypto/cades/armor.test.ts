@@ -39,7 +39,7 @@ test('PEM of any line length, line end and usual label is read as the bytes insi
   }
 });
 
-test('the writer writes the same text for pieces of any size', (t) => {
+test('the writer writes the same text for chunks of any size', (t) => {
   const content = bytes(10_007);
   for (const step of [1, 47, 48, 100, 4096]) {
     const writer = new ArmorWriter();
@@ -51,7 +51,7 @@ test('the writer writes the same text for pieces of any size', (t) => {
   }
 });
 
-test('a large PEM file is read at any place without being decoded whole', (t) => {
+test('a large PEM file is read at any position without decoding all of it', (t) => {
   const content = bytes(4_000_001);
   for (const form of [{}, { width: 76, ending: '\r\n' }]) {
     const source = armoredSource(openSource(file(armored(content, form))));
@@ -90,7 +90,7 @@ test('large PEM with lines of different lengths, or characters that are not Base
   for (const path of paths) t.is(await codeOf(() => readAll(path)), 'cms.malformed');
 });
 
-test('a file that begins like PEM and is none is refused with a code', async (t) => {
+test('a file that begins like PEM but is not PEM is refused with a code', async (t) => {
   const good = armored(bytes(100));
   for (const text of [
     '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',

@@ -44,7 +44,7 @@ const WAYS = [
 ] as const;
 
 for (const [kind, parameters] of WAYS) {
-  test(`openssl accepts every form of CAdES by ${kind} ${JSON.stringify(parameters)}, and no changed content`, async (t) => {
+  test(`openssl accepts every form of CAdES by ${kind} ${JSON.stringify(parameters)}, and refuses changed content`, async (t) => {
     if (!requireTool(t, 'openssl')) return;
     const ca = pki().rootFile;
     for (const armor of ['der', 'pem'] as const) {
@@ -88,7 +88,7 @@ test('another CMS library accepts PSS, and refuses it over other content', async
   }
 });
 
-test('openssl names the PSS parameters: one hash everywhere, salt as long as the hash', async (t) => {
+test('openssl prints one hash in all PSS parameters and a salt of the length of the hash', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   for (const [digest, salt] of [
     ['sha256', '20'],
@@ -107,7 +107,7 @@ test('openssl names the PSS parameters: one hash everywhere, salt as long as the
   }
 });
 
-test('an Ed25519 signature fits its attributes by openssl pkeyutl, names SHA-512, and fits nothing else', async (t) => {
+test('openssl pkeyutl accepts an Ed25519 signature with SHA-512 over its attributes, and refuses it over other data', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signer = pki().signer('ed25519');
   const key = new X509Certificate(signer.certificate).publicKey.export({ type: 'spki', format: 'pem' });
@@ -147,7 +147,7 @@ test('an Ed25519 signature fits its attributes by openssl pkeyutl, names SHA-512
   }
 });
 
-test('the chain goes along unless it is to be left out', async (t) => {
+test('the certificate chain is included unless the request excludes it', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const withChain = request('p-256');
   const without = request('p-256', { includeChain: false });
@@ -163,7 +163,7 @@ test('the chain goes along unless it is to be left out', async (t) => {
   t.is(await accepted({ signature: without.output, ca: both }), 'accepted');
 });
 
-test('a policy is signed with its digest and its address', async (t) => {
+test('a signature policy is signed with its digest and its URI', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signing = request('p-256', { policy: POLICY });
   signCades(signing);
@@ -182,7 +182,7 @@ test('a policy is signed with its digest and its address', async (t) => {
   t.notRegex(await opensslCmsPrint(plain.output), /sigPolicyId/);
 });
 
-test('a request that cannot be signed strongly, or written, is refused and leaves no output', async (t) => {
+test('a request with a weak algorithm, or an unwritable output, is refused and leaves no output', async (t) => {
   const cases: readonly [string, Partial<SignFileRequest>][] = [
     ['key.unsupported', { digest: 'sha1' as never }],
     ['key.unsupported', { digest: 'md5' as never }],
@@ -203,7 +203,7 @@ test('a request that cannot be signed strongly, or written, is refused and leave
   }
 });
 
-test('PEM of every length has lines of 64 characters and says the same as DER', (t) => {
+test('PEM of any length has lines of 64 characters and decodes to the DER', (t) => {
   for (const size of [1, 47, 48, 49, 1 << 20, (1 << 20) + 1, 2_500_000]) {
     // Ed25519 makes the same value twice.
     const input = file(bytes(size));

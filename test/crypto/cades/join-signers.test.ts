@@ -22,7 +22,7 @@ function room(t: ExecutionContext) {
   return { path, write, sign };
 }
 
-test('two detached signatures over one content become one file in which both are good', async (t) => {
+test('two detached signatures over one content become one file in which both are valid', async (t) => {
   const { path, write, sign } = room(t);
   const content = write('words.txt', 'plain words\n');
   const [input, added] = [sign(content, 'one.p7s', 'rsa-2048'), sign(content, 'two.p7s', 'p-256')];

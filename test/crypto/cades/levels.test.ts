@@ -205,7 +205,7 @@ test('openssl prints the attribute of level T, and none at level B', async (t) =
   t.notRegex(await opensslCmsPrint(without.output), /timeStampToken/);
 });
 
-test('level LT holds the chains and revocation answers of signer and time-stamp, each good by openssl', async (t) => {
+test('level LT holds chains and revocation answers of signer and time-stamp that openssl accepts', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signing = request('LT', { cades: { detached: true } });
   await signCadesAtLevel(signing, authority.services);
@@ -262,7 +262,7 @@ test('level LT holds the chains and revocation answers of signer and time-stamp,
 });
 
 for (const form of ['detached', 'enveloping', 'pem'] as const) {
-  test(`level LTA, ${form}: the archive time-stamp is over what the standard says, by a second computation`, async (t) => {
+  test(`level LTA, ${form}: an independent computation gives the same imprint of the archive time-stamp`, async (t) => {
     if (!requireTool(t, 'openssl')) return;
     const cades = { detached: form === 'detached', armor: form === 'pem' ? 'pem' : 'der' } as const;
     const signing = request('LTA', { cades });
@@ -303,7 +303,7 @@ function derOf(path: string): Buffer {
   return Buffer.from(bytes.toString('latin1').split('\n').slice(1, -2).join(''), 'base64');
 }
 
-test('an archive time-stamp does not survive a certificate or revocation value that is taken out', async (t) => {
+test('an archive time-stamp fails after a certificate or revocation value is removed', async (t) => {
   const signing = request('LTA');
   await signCadesAtLevel(signing, authority.services);
   const der = readFileSync(signing.output);
@@ -321,7 +321,7 @@ test('an archive time-stamp does not survive a certificate or revocation value t
   }
 });
 
-test('a signature climbs from B to T, LT and LTA and is renewed, and what it had stays byte for byte', async (t) => {
+test('a signature is augmented from B to T, LT and LTA and renewed, and its earlier bytes stay unchanged', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   for (const form of ['detached', 'enveloping', 'pem'] as const) {
     const cades = { detached: form === 'detached', armor: form === 'pem' ? 'pem' : 'der' } as const;
@@ -384,7 +384,7 @@ test('a signature climbs from B to T, LT and LTA and is renewed, and what it had
   }
 });
 
-test('openssl gives the content back out of an augmented file that it streamed in pieces itself', async (t) => {
+test('openssl extracts the content of an augmented file that it had streamed in chunks itself', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const { pki } = authority;
   const signer = pki.signer('p-256');
@@ -406,7 +406,7 @@ test('openssl gives the content back out of an augmented file that it streamed i
   t.deepEqual(failures(facts(step.output)), []);
 });
 
-test('augmenting refuses what is broken, detached without content, or no signature', async (t) => {
+test('augmentation refuses a broken signature, a detached one without content, and a file without a signature', async (t) => {
   const plain = request('B');
   signCades(plain);
   const beside = request('B', { cades: { detached: true } });
@@ -444,7 +444,7 @@ test('augmenting refuses what is broken, detached without content, or no signatu
   t.throws(() => readFileSync(needsContent.output), { code: 'ENOENT' });
 });
 
-test('an authority that fails fails the signing with its code, and leaves no output', async (t) => {
+test('a failing authority fails the signing with its code, and leaves no output', async (t) => {
   const broken = await startAuthority();
   try {
     const signer = broken.pki.signer('p-256');
@@ -471,7 +471,7 @@ test('an authority that fails fails the signing with its code, and leaves no out
   }
 });
 
-test('a level whose authority is not given is refused before anything is read or written', async (t) => {
+test('a level without its authority is refused before anything is read or written', async (t) => {
   const { timestamps } = authority.services;
   for (const [level, services] of [
     ['T', {}],

@@ -77,7 +77,7 @@ function codeOf(work: () => unknown): string {
   return 'none';
 }
 
-test('openssl gives back the content of every size of file, signed with RSA and ECDSA', async (t) => {
+test('openssl returns the content of files of every size, signed with RSA and ECDSA', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   // Around every length that takes one more octet, and around the limit for reading in chunks.
   const sizes = [1, 127, 128, 255, 256, 65_535, 65_536, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3_000_001];
@@ -119,7 +119,7 @@ test('every supported key and digest signs small and large files', async (t) => 
   }
 });
 
-test('signing-time is inside, with the other attributes of the baseline', async (t) => {
+test('signing-time and the other attributes of the baseline are signed', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signing = request(file(bytes(100)));
   signCades(signing);
@@ -134,7 +134,7 @@ test('signing-time is inside, with the other attributes of the baseline', async 
   }
 });
 
-test('one changed byte of the content fails here and in openssl', async (t) => {
+test('one changed byte of the content fails in the engine and in openssl', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   for (const size of [2000, 1_100_000]) {
     const signing = request(file(bytes(size)), 'p-256');
@@ -149,7 +149,7 @@ test('one changed byte of the content fails here and in openssl', async (t) => {
   }
 });
 
-test('a signer below another CA fails here and in openssl', async (t) => {
+test('a signer below another CA fails in the engine and in openssl', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signing = { ...request(file(bytes(100))), signer: pki().stranger() };
   signCades(signing);
@@ -157,7 +157,7 @@ test('a signer below another CA fails here and in openssl', async (t) => {
   t.deepEqual(failed(verify(signing.output)), ['chain']);
 });
 
-test('another signer or another content than expected is said by name', (t) => {
+test('an unexpected signer and unexpected content fail with checks of their own', (t) => {
   const signing = request(file(bytes(100)));
   signCades(signing);
   t.deepEqual(failed(verify(signing.output, { signer: '00'.repeat(32) })), ['signer']);
@@ -166,14 +166,14 @@ test('another signer or another content than expected is said by name', (t) => {
   ]);
 });
 
-test('a certificate outside its validity is said by name', (t) => {
+test('a certificate outside its validity fails with a check of its own', (t) => {
   const signing = request(file(bytes(100)));
   signCades(signing);
   const report = verify(signing.output, { at: AT + 36_500 * 86_400_000 });
   t.deepEqual(failed(report), ['certificate-validity', 'chain']);
 });
 
-test('a file that is CMS already is signed like any other content', async (t) => {
+test('a file that is CMS already is signed like any other file', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const inner = request(file(bytes(5000)));
   signCades(inner);
@@ -185,7 +185,7 @@ test('a file that is CMS already is signed like any other content', async (t) =>
   t.deepEqual(failed(verify(out)), []);
 });
 
-test('files that openssl made verify: streamed with indefinite lengths, PSS, named by key identifier', async (t) => {
+test('the engine verifies files of openssl: streamed with indefinite lengths, with PSS, with a key identifier', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signer = pki().signer('rsa-2048');
   const key = file(Buffer.from(signer.key.keyObject.export({ type: 'pkcs8', format: 'pem' })));
@@ -234,7 +234,7 @@ test('files that openssl made verify: streamed with indefinite lengths, PSS, nam
   }
 });
 
-test('of two signers in one file each is checked, and either may be the expected one', async (t) => {
+test('both signers in one file are checked, and either may be the expected one', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const known = pki().signer('rsa-2048');
   const stranger = pki().stranger();
@@ -260,7 +260,7 @@ test('of two signers in one file each is checked, and either may be the expected
   t.deepEqual(failed(verify(output)), ['chain']);
 });
 
-test('bytes after the end, and bytes missing at the end, make the file unreadable', (t) => {
+test('bytes after the end, and missing bytes at the end, make the file unreadable', (t) => {
   const signing = request(file(bytes(1000)));
   signCades(signing);
   const good = readFileSync(signing.output);
@@ -268,7 +268,7 @@ test('bytes after the end, and bytes missing at the end, make the file unreadabl
   t.deepEqual(failed(verify(file(good.subarray(0, -1)))), ['structure']);
 });
 
-test('a file cut short at any place never passes and never throws', (t) => {
+test('a file cut at any byte never passes and never throws', (t) => {
   const signing = request(file(bytes(40)), 'p-256');
   signCades(signing);
   const good = readFileSync(signing.output);
@@ -279,7 +279,7 @@ test('a file cut short at any place never passes and never throws', (t) => {
   }
 });
 
-test('reading a file ends in a report for any header', async (t) => {
+test('a file with any header gets a report', async (t) => {
   const signing = request(file(bytes(40)), 'p-256');
   signCades(signing);
   const samples = [readFileSync(signing.output)];
@@ -311,7 +311,7 @@ test('reading a file ends in a report for any header', async (t) => {
   }
 });
 
-test('a detached signature is not taken for one that holds its content', async (t) => {
+test('a detached signature is not accepted where the content must be inside', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const { buildSignedData } = await import('../../../crypto/cms/build.ts');
   const der = buildSignedData({
@@ -323,7 +323,7 @@ test('a detached signature is not taken for one that holds its content', async (
   t.deepEqual(failed(verify(file(der))), ['enveloping', 'message-digest']);
 });
 
-test('an empty input, a missing one and a link are refused, and no output stays', (t) => {
+test('an empty input, a missing one and a symbolic link are refused and leave no output', (t) => {
   const empty = request(file(Buffer.alloc(0)));
   t.is(
     codeOf(() => signCades(empty)),
@@ -344,7 +344,7 @@ test('an empty input, a missing one and a link are refused, and no output stays'
   for (const { output } of [empty, missing, linked]) t.false(existsSync(output));
 });
 
-test('an existing output is left as it is', (t) => {
+test('an existing output is not overwritten', (t) => {
   const signing = request(file(bytes(10)));
   writeFileSync(signing.output, 'mine');
   t.is(
@@ -376,7 +376,7 @@ function inProcess(script: string, limits = 'true'): string {
   ).trim();
 }
 
-test('a disk that is full leaves no output behind', (t) => {
+test('a full disk leaves no output behind', (t) => {
   // No file system of our own to fill: the limit on file size gives the same refusal in the middle of a write.
   const input = file(bytes(4 << 20));
   const output = file();

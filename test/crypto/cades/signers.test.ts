@@ -57,7 +57,7 @@ function further(
   return { input, output: file(), signer: pki().signer(kind), at: AT, ...more };
 }
 
-test('the same key signs the same content twice at one time: two signatures, told apart by their content identifiers', async (t) => {
+test('two signatures by the same key over the same content at the same time have different content identifiers', async (t) => {
   const { output } = first({ cades: { contentIdentifier: 'one' } });
   const request = further(output, 'p-256', { contentIdentifier: 'two' });
   addCadesSigner(request);
@@ -73,7 +73,7 @@ function counter(input: string, more: Partial<CounterSignCadesRequest> = {}): Co
   return { input, output: file(), signer: pki().signer('p-384'), at: AT, ...more };
 }
 
-test('signers added one by one are all accepted by openssl, and the earlier ones keep their bytes', async (t) => {
+test('openssl accepts signers that were added one by one, and the earlier ones keep their bytes', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   for (const form of ['detached', 'enveloping', 'pem'] as const) {
     const cades = { detached: form === 'detached', armor: form === 'pem' ? 'pem' : 'der' } as const;
@@ -109,7 +109,7 @@ test('signers added one by one are all accepted by openssl, and the earlier ones
   }
 });
 
-test('another CMS library accepts each of two signers, and neither over other content', async (t) => {
+test('another CMS library accepts each of two signers, and refuses both over other content', async (t) => {
   const signing = first({ cades: { detached: true } });
   const adding = further(signing.output, 'p-384', { content: signing.input, digest: 'sha384' });
   addCadesSigner(adding);
@@ -120,7 +120,7 @@ test('another CMS library accepts each of two signers, and neither over other co
   }
 });
 
-test('a signer is added at level LTA beside one of level B, who stays as it was', async (t) => {
+test('a signer is added at level LTA and leaves a signer of level B unchanged', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const authority = await startAuthority();
   try {
@@ -153,7 +153,7 @@ test('a signer is added at level LTA beside one of level B, who stays as it was'
   }
 });
 
-test('an archive time-stamp stays good when signers and counter-signatures come after it', async (t) => {
+test('an archive time-stamp stays valid after signers and counter-signatures are added', async (t) => {
   const authority = await startAuthority();
   try {
     const signing: SignFileRequest = {
@@ -177,7 +177,7 @@ test('an archive time-stamp stays good when signers and counter-signatures come 
   }
 });
 
-test('a counter-signature is over the value of the signature, without content-type, and openssl sees it', async (t) => {
+test('a counter-signature covers the value of the signature, without content-type, and openssl prints it', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   for (const kind of ['p-384', 'rsa-2048', 'ed25519'] as const) {
     const signing = first();
@@ -238,7 +238,7 @@ test('a counter-signature is over the value of the signature, without content-ty
   }
 });
 
-test('one signature of two is counter-signed, or both, and twice adds a second one', (t) => {
+test('one or both of two signatures are counter-signed, and a repetition adds a second counter-signature', (t) => {
   const signing = first();
   const adding = further(signing.output, 'rsa-2048');
   addCadesSigner(adding);
@@ -253,7 +253,7 @@ test('one signature of two is counter-signed, or both, and twice adds a second o
   t.deepEqual(failures(facts(both.output)), []);
 });
 
-test('adding to what is broken, unfit or closed is refused and leaves no output', async (t) => {
+test('an addition to a broken, unsuitable or closed signature is refused and leaves no output', async (t) => {
   const enveloping = first();
   const detached = first({ cades: { detached: true } });
   const closed = file(
@@ -300,7 +300,7 @@ test('adding to what is broken, unfit or closed is refused and leaves no output'
   }
 });
 
-test('a signature file cut short at any place is refused with a code when it is added to', async (t) => {
+test('an addition to a signature file that is cut at any byte is refused with a code', async (t) => {
   const der = readFileSync(first({ cades: { detached: true } }).output);
   for (let length = 0; length < der.length; length += 61) {
     const code = await codeOf(() => counterSignCades(counter(file(der.subarray(0, length)))));

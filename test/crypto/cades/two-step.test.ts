@@ -38,7 +38,7 @@ const WAYS = [
 ] as const;
 
 for (const [kind, parameters] of WAYS) {
-  test(`a value made elsewhere by ${kind} ${JSON.stringify(parameters)} completes every form, and no other value does`, async (t) => {
+  test(`an external value by ${kind} ${JSON.stringify(parameters)} completes every form, and another value is refused`, async (t) => {
     if (!requireTool(t, 'openssl')) return;
     const signer = pki().signer(kind);
     for (const cades of [{ detached: true }, { detached: false }, { armor: 'pem' }] as const) {
@@ -81,7 +81,7 @@ for (const [kind, parameters] of WAYS) {
   });
 }
 
-test('the hash alone is enough for a key that takes hashes, and an ECDSA value may come as r and s in a row', async (t) => {
+test('a key that signs hashes needs the hash alone, and an ECDSA value may be r and s concatenated', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   for (const kind of ['p-256', 'p-384', 'p-521'] as const) {
     const signer = pki().signer(kind);
@@ -110,7 +110,7 @@ test('the hash alone is enough for a key that takes hashes, and an ECDSA value m
   }
 });
 
-test('a PSS value with another salt length than the signature says is refused', async (t) => {
+test('a PSS value whose salt length differs from the signed parameters is refused', async (t) => {
   const signer = pki().signer('rsa-2048');
   const beginning = begin(signer, { padding: 'pss' });
   const { toBeSigned, state } = beginCades(beginning);
@@ -120,7 +120,7 @@ test('a PSS value with another salt length than the signature says is refused', 
   t.is(await codeOf(() => finishCades(finish(beginning.input, state, value(32)))), 'none');
 });
 
-test('another file than that of the first step is refused, however it differs', async (t) => {
+test('a file that differs from that of the first step is refused', async (t) => {
   const signer = pki().signer('p-256');
   const beginning = begin(signer);
   const { toBeSigned, algorithm, state } = beginCades(beginning);
@@ -135,7 +135,7 @@ test('another file than that of the first step is refused, however it differs', 
   t.is(await codeOf(() => finishCades(finish(beginning.input, state, value))), 'input.changed');
 });
 
-test('a state that is none, damaged, or of another document is refused with a code', async (t) => {
+test('an invalid or damaged state, or one of another document, is refused with a code', async (t) => {
   const signer = pki().signer('p-256');
   const beginning = begin(signer);
   const { toBeSigned, algorithm, state } = beginCades(beginning);
@@ -156,7 +156,7 @@ test('a state that is none, damaged, or of another document is refused with a co
   }
 });
 
-test('the first step refuses what the engine would not sign', async (t) => {
+test('the first step refuses the requests that signing in one step refuses', async (t) => {
   const signer = pki().signer('rsa-2048');
   t.is(await codeOf(() => beginCades(begin({ ...signer, keyBits: 1024 }))), 'key.unsupported');
   t.is(await codeOf(() => beginCades(begin(signer, { digest: 'sha1' as never }))), 'key.unsupported');

@@ -27,7 +27,7 @@ function sorted(elements: readonly Buffer[]): boolean {
   return elements.every((one, index) => index === 0 || Buffer.compare(elements[index - 1]!, one) <= 0);
 }
 
-test('amending by nothing, or by what is there, gives the same bytes', (t) => {
+test('an amendment that adds nothing new leaves the bytes unchanged', (t) => {
   const der = build();
   const { certificates, signers } = parseSignedData(der);
   t.true(amendSignedData(der, {}).equals(der));
@@ -39,7 +39,7 @@ test('amending by nothing, or by what is there, gives the same bytes', (t) => {
   t.true(amendSignedData(der, same).equals(der));
 });
 
-test('certificates and CRLs go in sorted and once, and no other field changes', (t) => {
+test('certificates and CRLs are added once and sorted, and no other field changes', (t) => {
   const der = build();
   const crl = sequence(octetString(Buffer.from('a list')));
   const more = { certificates: [pki().root.certificate, pki().root.certificate], crls: [crl, crl] };
@@ -56,7 +56,7 @@ test('certificates and CRLs go in sorted and once, and no other field changes', 
   t.true(amendSignedData(amended, more).equals(amended));
 });
 
-test('OCSP answers make it version 5 and stand there whole, under their own format', (t) => {
+test('OCSP answers raise the version to 5 and are stored whole under their own format', (t) => {
   const basic = sequence(octetString(Buffer.from('an answer')));
   const amended = amendSignedData(build(), { ocsps: [basic] });
   t.true(fields(amended)[0]?.equals(small(5)));
@@ -71,7 +71,7 @@ test('OCSP answers make it version 5 and stand there whole, under their own form
   t.true(fields(build())[0]?.equals(small(1)));
 });
 
-test('a set that was not sorted keeps its order, and what is new comes last', (t) => {
+test('an unsorted set keeps its order, and new elements come last', (t) => {
   const der = build();
   const [version, digests, content, certificates, signers] = fields(der);
   const backwards = tlv(0xa0, ...childrenOf(readWhole(certificates!)).map(encoded).reverse());
@@ -85,7 +85,7 @@ test('a set that was not sorted keeps its order, and what is new comes last', (t
   t.deepEqual(after.certificates, [...before, pki().root.certificate]);
 });
 
-test('unsigned attributes are replaced for the signer meant, and every other byte of it stays', (t) => {
+test('unsigned attributes of one signer are replaced, and every other byte stays unchanged', (t) => {
   const signer = pki().signer('p-384');
   const request = { signer, digest: 'sha384', messageDigest: createHash('sha384').digest() } as const;
   const { toBeSigned, algorithm } = prepareSignedData(request);
@@ -115,14 +115,14 @@ test('unsigned attributes are replaced for the signer meant, and every other byt
   t.true(amendSignedData(once, { unsigned: new Map([[place, []]]) }).equals(two));
 });
 
-test('the parts around content put the same SignedData together again', (t) => {
+test('the header and trailer around the content rebuild the same SignedData', (t) => {
   const der = build();
   const { start, contentType, tail } = aroundContent(der);
   const body = sequence(start, sequence(contentType), tail);
   t.true(der.subarray(-body.length).equals(body));
 });
 
-test('bytes that are no SignedData are refused, cut at any place', (t) => {
+test('bytes that are not SignedData are refused at any length', (t) => {
   const der = build();
   for (let length = 0; length < der.length; length += 7) {
     t.throws(() => amendSignedData(der.subarray(0, length), {}), { code: 'asn1.malformed' });

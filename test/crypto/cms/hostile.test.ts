@@ -28,7 +28,7 @@ test('a signature cut short at any byte is refused with a check, never an except
   for (let length = 0; length < der.length; length++) t.false(accepted(der.subarray(0, length)));
 });
 
-test('no single changed bit turns a signature into another that passes, outside what it leaves unsigned', (t) => {
+test('no flipped bit outside the unsigned parts makes another signature that passes', (t) => {
   const der = good();
   const passed: number[] = [];
   for (let at = 0; at < der.length; at++) {
@@ -57,7 +57,7 @@ test('random bytes with the shape of a SignedData never pass and never throw', (
   }
 });
 
-test('structures made to cost time or memory are refused at once', (t) => {
+test('structures that would cost much time or memory are refused at once', (t) => {
   const deep = Buffer.from('3080'.repeat(100_000), 'hex');
   const lying = Buffer.concat([header(0x30, 2 ** 40), Buffer.alloc(100)]);
   const signedData = Buffer.from('06092a864886f70d010702', 'hex');
@@ -75,7 +75,7 @@ test('structures made to cost time or memory are refused at once', (t) => {
   }
 });
 
-test('content inside takes nothing away from the content that was to be signed', (t) => {
+test('embedded content does not replace the content that had to be signed', (t) => {
   const signer = pki().signer('p-256');
   const der = buildSignedData({ signer, digest: 'sha256', messageDigest: DIGEST });
   const detachedContent = Buffer.from('300b06092a864886f70d010701', 'hex');

@@ -52,7 +52,7 @@ function written(name: string, bytes: Buffer): string {
   return path;
 }
 
-test('openssl accepts what every kind of key signs with every digest, and so do we', async (t) => {
+test('openssl and the engine accept signatures by every kind of key with every digest', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const content = written('content.bin', CONTENT);
   const ca = pki().rootFile;
@@ -66,7 +66,7 @@ test('openssl accepts what every kind of key signs with every digest, and so do 
   }
 });
 
-test('openssl and we refuse the signature when one byte of the content changed', async (t) => {
+test('openssl and the engine refuse a signature over changed content', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const changed = Buffer.from(CONTENT);
   changed[17] = (changed[17] ?? 0) ^ 1;
@@ -84,7 +84,7 @@ test('openssl and we refuse the signature when one byte of the content changed',
   }
 });
 
-test('openssl and we refuse a signer below a root that is not trusted', async (t) => {
+test('openssl and the engine refuse a signer below an untrusted root', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const der = build(pki().stranger());
   const signature = written('stranger.der', der);
@@ -94,7 +94,7 @@ test('openssl and we refuse a signer below a root that is not trusted', async (t
   t.deepEqual(failed(verify(der)), ['chain']);
 });
 
-test('signing-time is left out unless it is asked for, and the other attributes are always there', async (t) => {
+test('signing-time is included only on request, and the other attributes always', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signer = pki().signer('rsa-2048');
   const without = await opensslCmsPrint(written('pades.der', build(signer)));
@@ -117,7 +117,7 @@ test('a signing time from 2050 on is written as GeneralizedTime', async (t) => {
   t.deepEqual(failed(verify(der)), []);
 });
 
-test('the space asked for is exact for RSA and never too small nor far too large for ECDSA', (t) => {
+test('the reserved space is exact for RSA, and never too small nor far too large for ECDSA', (t) => {
   for (const kind of KINDS) {
     for (const digest of DIGESTS) {
       const signer = pki().signer(kind);
@@ -136,7 +136,7 @@ test('the space asked for is exact for RSA and never too small nor far too large
 
 const POLICY = { oid: '1.2.3.4', digest: 'sha512', hash: hash('sha512'), uri: 'http://p.example/' } as const;
 
-test('the space asked for covers every way to sign, unsigned attributes included, and wastes little', (t) => {
+test('the reserved space covers every way to sign, unsigned attributes included, with little waste', (t) => {
   const unsigned = [
     signatureTimestampAttribute(Buffer.alloc(3000)),
     unsignedAttribute('1.2.3', Buffer.from([5, 0])),
@@ -171,7 +171,7 @@ test('the space asked for covers every way to sign, unsigned attributes included
   }
 });
 
-test('preparing and completing changes nothing of what was prepared, and gives what one call gives', (t) => {
+test('preparing and completing gives the same bytes as one call, and completing changes no prepared byte', (t) => {
   const signer = pki().signer('ed25519');
   const request = { signer, messageDigest: hash('sha512'), signingTime: Date.UTC(2030, 1, 1) };
   const { toBeSigned, algorithm } = prepareSignedData(request);

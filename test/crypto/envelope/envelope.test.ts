@@ -55,7 +55,7 @@ function fileWith(content: Uint8Array | string): string {
 }
 
 for (const { iterations, plain, key, envelope } of VECTORS) {
-  test(`an envelope of "${plain}" with ${iterations} iterations is the published one, byte for byte`, async (t) => {
+  test(`an envelope of "${plain}" with ${iterations} iterations equals the published one byte for byte`, async (t) => {
     const derived = await envelopeKey(PASSWORD, SALT, iterations);
     t.is(derived.toString('hex'), key);
     const input = fileWith(plain);
@@ -93,7 +93,7 @@ function sealedOf(content: Uint8Array): string {
   return `${input}.enc`;
 }
 
-test('files around the size of a piece come back as they were', (t) => {
+test('files of about one chunk are decrypted to the original bytes', (t) => {
   for (const size of [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3_500_000]) {
     const content = Buffer.alloc(size, `${size} bytes of content; `);
     const input = sealedOf(content);
@@ -103,7 +103,7 @@ test('files around the size of a piece come back as they were', (t) => {
   }
 });
 
-test('every byte of an envelope counts, and what was changed leaves nothing behind', (t) => {
+test('an envelope with any changed byte is refused and leaves no output', (t) => {
   const good = readFileSync(sealedOf(Buffer.from('signed bytes')));
   for (let at = 0; at < good.length; at += 1) {
     const changed = Buffer.from(good);
@@ -112,7 +112,7 @@ test('every byte of an envelope counts, and what was changed leaves nothing behi
   }
 });
 
-test('an envelope that was cut short, or opens with another key, is refused and leaves nothing behind', (t) => {
+test('a truncated envelope, or one of another key, is refused and leaves no output', (t) => {
   const input = sealedOf(Buffer.alloc(2_000_000, 7));
   t.is(refusal(t, input, Buffer.alloc(32, 1)), 'envelope.tag');
   truncateSync(input, 1_500_000);
@@ -123,7 +123,7 @@ test('an envelope that was cut short, or opens with another key, is refused and 
   t.is(refusal(t, input), 'envelope.malformed');
 });
 
-test('neither sealing nor opening writes over a file', (t) => {
+test('neither encryption nor decryption overwrites a file', (t) => {
   const input = sealedOf(Buffer.from('x'));
   const taken = fileWith('mine');
   const code = (work: () => unknown) => {

@@ -104,7 +104,7 @@ test('4.15: a certificate that only a delta list revokes is revoked, and one tha
   t.is(verdict(good, [change]), 'TRY_LATER', 'a delta list alone proves nothing');
 });
 
-test('4.15: a delta list keeps an old complete list fresh when it starts from it, and ends a hold', (t) => {
+test('4.15: a delta list extends the freshness of its base list, and lifts a hold', (t) => {
   const good = signer();
   const old = { thisUpdate: AT - 3 * DAY, nextUpdate: AT - 2 * DAY };
   const stale = crl([], { ...old, number: 3 });
@@ -132,7 +132,7 @@ const ofPoint = (...fields: Buffer[]): Partial<CrlRequest> => ({
   extensions: [crlExtension('2.5.29.28', sequence(...fields), true)],
 });
 
-test('4.14: a list for a part of the certificates is used for those that name the part, by a directory name too', (t) => {
+test('4.14: a list with a distribution point covers the certificates that name this point, by a directory name too', (t) => {
   for (const name of [fullName, relativeName]) {
     const [good, bad, elsewhere] = [
       signer(atPoint(name('A'))),
@@ -162,7 +162,7 @@ test('4.14: a list for a part of the certificates is used for those that name th
   t.is(verdict(relative, [crl([], ofPoint(completed))]), 'passed', 'the same name in both forms');
 });
 
-test('4.14: lists for some reasons revoke each by itself, and prove a certificate good only together', (t) => {
+test('4.14: each list for some reasons can revoke, and only lists for all reasons together prove a certificate good', (t) => {
   const reasons = (...octets: number[]) => tlv(0x83, Buffer.from(octets));
   const [good, bad] = [signer(), signer()];
   const first = ofPoint(reasons(5, 0x60));
@@ -173,7 +173,7 @@ test('4.14: lists for some reasons revoke each by itself, and prove a certificat
   t.is(verdict(bad, [crl([], first), crl([bad], rest)]), 'REVOKED_NO_POE');
 });
 
-test('4.14: a list of another issuer counts where the certificate names it, and lists whom it names', (t) => {
+test('4.14: an indirect CRL counts for the certificates that name its issuer', (t) => {
   const lister = issued('Lister', 'Root', root.key, CA);
   const crlIssuer = tlv(0xa2, tlv(0xa4, encodeName({ commonName: 'Lister' })));
   const [good, bad] = [signer(atPoint(crlIssuer)), signer(atPoint(crlIssuer))];
@@ -224,7 +224,7 @@ test('4.5 and 4.14.19: a key for CRLs alone counts when the CA or its issuer cer
 const revokes = (certificate: Buffer): ReadonlyMap<string, Revocation> =>
   new Map([[serialOf(certificate), { at: AT - DAY }]]);
 
-test('4.5: a CA that changed its key is one CA: its new key lists what its old key certified, and the other way round', (t) => {
+test('4.5: after a renewal of its key a CA may sign CRLs with either key for certificates of both', (t) => {
   const renewed = issued('CA', 'CA', ca.key, CA);
   const [good, bad] = [0, 1].map(() => issued('Signer', 'CA', renewed.key).certificate) as [Buffer, Buffer];
   const list = crl([bad]);

@@ -14,7 +14,7 @@ test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 
 const INPUT = { Pades: classicPdf(documentObjects()), Cades: Buffer.from('x'), Xades: Buffer.from('<a/>') };
 
-test('level LT with the certificate for development is refused at once and says that nobody can be asked about it', async (t) => {
+test('level LT with the development certificate is refused at once, because no authority can be asked about it', async (t) => {
   const now = Date.now();
   const made = await makeDevelopmentCertificates({
     label: 'sealwright',

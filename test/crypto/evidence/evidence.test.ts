@@ -102,7 +102,7 @@ test('evidence holds both chains with the root, and an answer that openssl accep
   });
 });
 
-test('answers are kept until they are due, and asked for once however many wait', async (t) => {
+test('answers are cached until nextUpdate, and concurrent callers share one request', async (t) => {
   await using({}, async (authority) => {
     const services = authority.freshServices();
     await Promise.all(Array.from({ length: 20 }, () => collect(authority, services)));
@@ -112,7 +112,7 @@ test('answers are kept until they are due, and asked for once however many wait'
   });
 });
 
-test('answers are asked for again after the minutes they may be kept, or when they are due', async (t) => {
+test('answers are requested again after the cache time, or after nextUpdate', async (t) => {
   await using({ freshFor: 30 * 60_000 }, async (authority) => {
     let now = Date.now();
     const services = authority.freshServices({ cacheMinutes: 10, now: () => now });
@@ -145,7 +145,7 @@ for (const fault of [
   'try-later',
   'wrong-value',
 ] as const) {
-  test(`an OCSP responder that is ${fault} gives way to the CRL`, async (t) => {
+  test(`the CRL is used when the OCSP responder is ${fault}`, async (t) => {
     await using({}, async (authority) => {
       authority.break('ocsp', fault satisfies Fault);
       const evidence = await collect(authority);
@@ -166,7 +166,7 @@ for (const fault of ['other-serial', 'unknown', 'no-certificate'] as const) {
   });
 }
 
-test('without any answer the failure names the certificate and every address', async (t) => {
+test('a failure without any answer names the certificate and every address', async (t) => {
   await using({}, async (authority) => {
     authority.break('ocsp', 'down');
     authority.break('crl', 'slow');
@@ -177,7 +177,7 @@ test('without any answer the failure names the certificate and every address', a
   });
 });
 
-test('an authority that comes back while it is tried again gives its answer', async (t) => {
+test('an authority that recovers between two tries gives its answer', async (t) => {
   await using({ sources: 'ocsp' }, async (authority) => {
     authority.break('ocsp', 'busy', 2);
     const pauses: number[] = [];
@@ -199,7 +199,7 @@ test('an authority that comes back while it is tried again gives its answer', as
 });
 
 for (const sources of ['ocsp', 'crl'] as const) {
-  test(`a signer revoked by ${sources} is an error that says since when, and one revoked later is none`, async (t) => {
+  test(`a revocation by ${sources} is an error with its time, and a later revocation is none`, async (t) => {
     await using({ sources }, async (authority) => {
       const at = Date.now();
       const signer = authority.pki.signer('p-256').certificate;
@@ -213,7 +213,7 @@ for (const sources of ['ocsp', 'crl'] as const) {
   });
 }
 
-test('evidence is refused for a certificate that names nobody to ask, and nothing is asked of an anchor', async (t) => {
+test('evidence is refused for a certificate without addresses, and trust anchors are not checked', async (t) => {
   await using({ sources: 'none' }, async (authority) => {
     const { evidence } = authority.freshServices();
     const [end] = ends(authority);
@@ -226,7 +226,7 @@ test('evidence is refused for a certificate that names nobody to ask, and nothin
   });
 });
 
-test('a revoked intermediate CA is found', async (t) => {
+test('a revoked intermediate CA is detected', async (t) => {
   await using({}, async (authority) => {
     authority.revoke(authority.pki.issuing.certificate, Date.now() - 60_000);
     const error = await refusal(collect(authority));
@@ -235,7 +235,7 @@ test('a revoked intermediate CA is found', async (t) => {
   });
 });
 
-test('a responder that does not say that nobody need look at it needs a CRL, and is believed no more when it is on it', async (t) => {
+test('a responder without id-pkix-ocsp-nocheck needs a CRL, and is refused once the CRL lists it', async (t) => {
   await using({ noCheck: false, sources: 'ocsp' }, async (authority) => {
     const signer = authority.pki.signer('p-256').certificate;
     const evidence = await authority.freshServices().evidence.collect([signer], [], Date.now());

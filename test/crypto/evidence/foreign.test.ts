@@ -51,7 +51,7 @@ function agree(t: ExecutionContext, status: RevocationStatus, expected: Revocati
 }
 
 for (const entry of ['good', 'revoked', 'absent'] as const) {
-  test(`openssl as responder understands what is asked, and is understood: ${entry}`, async (t) => {
+  test(`openssl as responder and the engine understand each other: ${entry}`, async (t) => {
     if (!requireTool(t, 'openssl')) return;
     const { folder, file, index } = caFolder(entry);
     const { key, certificate } = pki.issuing.responder;
@@ -66,7 +66,7 @@ for (const entry of ['good', 'revoked', 'absent'] as const) {
     agree(t, revocationStatus(signer, issuer, evidence, AT + 1000), wanted(entry, 'ocsp'));
   });
 
-  test(`a list that openssl makes is understood: ${entry}`, async (t) => {
+  test(`the engine reads a CRL that openssl makes: ${entry}`, async (t) => {
     if (!requireTool(t, 'openssl')) return;
     const { folder, file, index } = caFolder(entry);
     const config = file(

@@ -66,7 +66,7 @@ test('addresses in an OCSP answer are asked only when its signer is authorized a
   t.false(asked.includes(INSIDE), asked.join(' '));
 });
 
-test('caches of several profiles together hold no more bytes than there is room for, and lose the oldest first', async (t) => {
+test('caches of several profiles share one byte limit, and the oldest answers are evicted first', async (t) => {
   const room = new CacheLimit(100);
   const caches = [0, 1].map(() => createAnswerCache<Buffer>(10, ({ length }) => length, room));
   let asked = 0;
@@ -92,7 +92,7 @@ test('caches of several profiles together hold no more bytes than there is room 
   t.is(asked, 6, 'and takes no room from others');
 });
 
-test('many small answers leave as well, whichever cache they are in and though nobody asks it any more', (t) => {
+test('many small answers are evicted, also from a cache without further requests', (t) => {
   const room = new CacheLimit(1_000_000);
   let dropped = 0;
   for (let n = 0; n < 5_000; n += 1) room.reserve(1, () => (dropped += 1));
@@ -187,7 +187,7 @@ for (const named of ['certificate', 'list'] as const) {
     t.deepEqual(good, { status: 'good', asked: [CRL, DELTA], lists: 2 });
   });
 
-  test(`a delta CRL that the ${named} names and nobody serves, or a stranger signed, changes nothing`, async (t) => {
+  test(`a delta CRL that the ${named} names is ignored when it is unavailable or of another signer`, async (t) => {
     t.like(await statusBy(named, () => undefined), { status: 'good', asked: [CRL, DELTA] });
     const stranger = keyOf('p-384').privateKey;
     const forged = await statusBy(named, (end, ca) => delta({ ...ca, key: stranger }, [end]));

@@ -68,7 +68,7 @@ function reasonOf(status: RevocationStatus): string {
   return status.status === 'unknown' ? status.reason : status.status;
 }
 
-test('a good answer of either kind says so, and what it rests on', (t) => {
+test('a good answer of either kind is reported with its source', (t) => {
   for (const [kind, parts] of [
     ['ocsp', { ocsps: [ocsp()] }],
     ['crl', { crls: [crl()] }],
@@ -89,7 +89,7 @@ test('a good answer of either kind says so, and what it rests on', (t) => {
   t.is(reasonOf(judge({})), 'there is no answer about it');
 });
 
-test('a revocation counts from its time on, with its reason, and not before', (t) => {
+test('a revocation counts from its time on, with its reason', (t) => {
   const revocations = revoked(AT - HOUR, 1);
   for (const parts of [
     { ocsps: [ocsp({ revoked: revocations })] },
@@ -103,13 +103,13 @@ test('a revocation counts from its time on, with its reason, and not before', (t
   }
 });
 
-test('a revocation is believed however old the answer is, and before any good one', (t) => {
+test('a revocation counts from an answer of any age, and before any good answer', (t) => {
   const old = crl({ revoked: revoked(AT - 9 * DAY), thisUpdate: AT - 8 * DAY, nextUpdate: AT - 7 * DAY });
   t.is(judge({ crls: [old] }).status, 'revoked');
   t.is(judge({ crls: [old], ocsps: [ocsp()] }).status, 'revoked');
 });
 
-test('entries that are no answers about the certificate hide no revocation behind them', (t) => {
+test('entries about other certificates do not hide a revocation', (t) => {
   const revocations = revoked(AT - HOUR, 1);
   const stranger = encodeCertId(readCertificate(pki.freshSigner().certificate), issuer);
   const junk = Array.from({ length: 300 }, (_, index) => Buffer.from([0x30, 2, 5, index & 0xff]));
@@ -132,14 +132,14 @@ test('entries that are no answers about the certificate hide no revocation behin
   }
 });
 
-test('a hold that a newer answer lifts is over, and one that an older answer knew nothing of is not', (t) => {
+test('a newer answer lifts a hold, and an older answer does not', (t) => {
   const hold = { revoked: revoked(AT - 9 * HOUR, 6), thisUpdate: AT - 8 * HOUR, nextUpdate: AT + HOUR };
   t.is(judge({ crls: [crl(hold)] }).status, 'revoked');
   t.is(judge({ crls: [crl(hold), crl()] }).status, 'good');
   t.is(judge({ crls: [crl(hold), crl({ thisUpdate: AT - 10 * HOUR })] }).status, 'revoked');
 });
 
-test('an answer proves a time that lies within it or before it, and none after it', (t) => {
+test('an answer proves the status at a time within it or before it, and at none after it', (t) => {
   for (const parts of [{ ocsps: [ocsp()] }, { crls: [crl()] }]) {
     t.is(judge(parts, AT + HOUR).status, 'good');
     t.is(judge(parts, AT - 12 * HOUR).status, 'good', 'given later');
@@ -151,7 +151,7 @@ test('an answer proves a time that lies within it or before it, and none after i
   t.is(judge({ ocsps: [ocsp()] }, AT, signer, AT - 2 * HOUR).status, 'unknown', 'from after now');
 });
 
-test('an answer from after the certificate expired is good only when it says that it covers expired ones', (t) => {
+test('an answer from after the expiry of the certificate is good only when it covers expired certificates', (t) => {
   const short = readCertificate(
     pki.freshSigner({ notBefore: AT - 3 * DAY, notAfter: AT - 2 * DAY }).certificate,
   );
@@ -197,7 +197,7 @@ function responder(differences: Partial<Parameters<typeof issueCertificate>[0]> 
   return { key: pair.privateKey, certificate };
 }
 
-test('only the issuer, or a responder it issued for this purpose, may answer', (t) => {
+test('only the issuer, or a responder that it certified for this purpose, may answer', (t) => {
   const refused = (by: ReturnType<typeof responder>, words: RegExp) => {
     t.regex(reasonOf(judge({ ocsps: [ocsp({ responder: by })] })), words);
     t.is(judge({ ocsps: [ocsp({ responder: by, revoked: revoked(AT - DAY) })] }).status, 'unknown');
@@ -220,7 +220,7 @@ const point = (...fields: Buffer[]) => ({
 const flag = (tag: number) => tlv(tag, TRUE.subarray(2));
 const address = (url: string) => tlv(0xa0, tlv(0xa0, tlv(0x86, Buffer.from(url))));
 
-test('lists are used within their scope alone', (t) => {
+test('CRLs are used only within their scope', (t) => {
   const ofCa = (differences: Partial<CrlRequest>) => judge({ crls: [crl(differences)] });
   t.is(ofCa(point(flag(0x81))).status, 'good', 'end certificates');
   t.regex(reasonOf(ofCa(point(flag(0x82)))), /for CA certificates only/);
@@ -240,7 +240,7 @@ test('lists are used within their scope alone', (t) => {
   t.is(ofCa({ extensions: [crlExtension('1.2.3.4', small(1))] }).status, 'good');
 });
 
-test('a list signed by another key, or by a CA that may not, is no list', (t) => {
+test('a CRL signed by another key, or by a CA without the right to, is ignored', (t) => {
   const forged = crl({ issuer: { key: pki.stamping.key, certificate: ca.certificate } });
   t.regex(reasonOf(judge({ crls: [forged] })), /signature is not that of the issuer/);
   t.is(judge({ crls: [crl({ issuer: pki.stamping })] }).status, 'unknown', 'a list of somebody else');
@@ -258,7 +258,7 @@ test('a list signed by another key, or by a CA that may not, is no list', (t) =>
   t.regex(reasonOf(status), /may not sign CRLs/);
 });
 
-test('openssl agrees about lists that are good, revoke, are stale, are forged, or are for CAs only', async (t) => {
+test('openssl and the engine agree about CRLs that are good, revoking, stale, forged, or for CAs only', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const rootList = makeCrl({ issuer: pki.root, revoked: NO_CALLER, ...FRESH });
   const cases: readonly Buffer[] = [
@@ -285,7 +285,7 @@ test('openssl agrees about lists that are good, revoke, are stale, are forged, o
   }
 });
 
-test('no change of a byte makes a revoked certificate good', (t) => {
+test('no changed byte makes a revoked certificate good', (t) => {
   const look = (make: (bytes: Buffer) => Partial<Evidence>, der: Buffer) => {
     for (let at = 0; at < der.length; at++) {
       const changed = Buffer.from(der);
@@ -298,7 +298,7 @@ test('no change of a byte makes a revoked certificate good', (t) => {
   look((bytes) => ({ ocsps: [bytes] }), ocsp({ revoked: revoked(AT - HOUR) }));
 });
 
-test('one certificate is found among a hundred thousand', (t) => {
+test('one certificate is found among a hundred thousand entries', (t) => {
   const many = new Map(
     Array.from({ length: 100_000 }, (_, index) => [(0x40000000 + index).toString(16), { at: AT - HOUR }]),
   );
@@ -308,7 +308,7 @@ test('one certificate is found among a hundred thousand', (t) => {
 });
 
 for (const caKey of ['rsa-2048', 'p-384', 'p-521', 'ed25519'] as const) {
-  test(`answers signed with a key of ${caKey} count, and those of another such key do not`, (t) => {
+  test(`answers signed with a key of ${caKey} are accepted, and those of another such key are refused`, (t) => {
     const [own, other] = [0, 1].map(() => makeAuthorityPki({ baseUrl: BASE, now: AT, caKey }).stamping);
     if (own === undefined || other === undefined) return t.fail();
     const above = readCertificate(own.certificate);

@@ -40,7 +40,7 @@ async function opensslTs(t: ExecutionContext, token: Buffer, content: Buffer, by
   return run.exit === 0 && run.stdout.includes('Verification: OK');
 }
 
-test('openssl accepts a time-stamp for every digest, and none over other content', async (t) => {
+test('openssl accepts a time-stamp for every digest, and refuses it over other content', async (t) => {
   for (const digest of ['sha256', 'sha384', 'sha512'] as const) {
     const token = await authority.services.timestamps.stamp(imprint(digest), digest);
     const findings = checkToken(readTimestampToken(token), imprintOf(CONTENT));
@@ -77,7 +77,7 @@ clock_precision_digits=3
 `;
 
 for (const ess of ['sha1', 'sha256'] as const) {
-  test(`a time-stamp that openssl makes, its signer named by ${ess}, passes every check`, async (t) => {
+  test(`a time-stamp by openssl, its signer named by ${ess}, passes every check`, async (t) => {
     if (!requireTool(t, 'openssl')) return;
     const folder = mkdtempSync(join(authority.pki.folder, 'openssl-'));
     const file = (name: string, content: string | Buffer) => {
@@ -142,7 +142,7 @@ const FAULTS: readonly (readonly [Fault, CryptoError['code'], RegExp])[] = [
 ];
 
 for (const [fault, code, text] of FAULTS) {
-  test(`a time-stamp authority that is or answers ${fault} is an error that names it`, async (t) => {
+  test(`an authority that is or answers ${fault} causes an error that names it`, async (t) => {
     const error = await failure(fault);
     t.is(error?.code, code);
     t.regex(error?.message ?? '', text);

@@ -50,7 +50,7 @@ function failures(by: TokenMaker, others: readonly Buffer[] = [], fault?: 'no-ce
     .map(({ type }) => type);
 }
 
-test('a token says its time to the millisecond, its policy, serial number and imprint', (t) => {
+test('a token holds its time in milliseconds, policy, serial number and imprint', (t) => {
   const by = maker(TIME);
   const token = readTimestampToken(makeToken(IMPRINT, 'sha256', by, { at: AT, serial: Buffer.from([5]) }));
   t.is(token.genTime, AT);
@@ -68,7 +68,7 @@ for (const kind of ['rsa-2048', 'p-256', 'p-384', 'p-521', 'ed25519'] as const) 
   });
 }
 
-test('the certificate of a token has to be for time-stamps, critically and for nothing else', (t) => {
+test('the certificate of a token needs a critical extended key usage for time-stamps alone', (t) => {
   const plain: CertificateUse = { kind: 'signer', purposes: [] };
   t.deepEqual(failures(maker(plain, 'p-256', true)), []);
   t.deepEqual(failures(maker(plain, 'p-256', false)), ['timestamp.purpose']);
@@ -77,13 +77,13 @@ test('the certificate of a token has to be for time-stamps, critically and for n
   t.deepEqual(failures(maker(both)), ['timestamp.purpose']);
 });
 
-test('the certificate of a token may be outside, and is missed when it is nowhere', (t) => {
+test('the certificate of a token may be supplied separately, and a missing one is reported', (t) => {
   const by = maker(TIME);
   t.deepEqual(failures(by, [by.certificate], 'no-certificate'), []);
   t.deepEqual(failures(by, [maker(TIME).certificate], 'no-certificate'), ['timestamp.certificate']);
 });
 
-test('an imprint by a hash function nobody knows proves nothing', (t) => {
+test('an imprint by an unknown hash function proves nothing', (t) => {
   const token = readTimestampToken(
     makeToken(IMPRINT, 'sha256', maker(TIME), { at: AT, serial: randomBytes(8) }),
   );
@@ -95,7 +95,7 @@ test('an imprint by a hash function nobody knows proves nothing', (t) => {
   });
 });
 
-test('a token changed in any byte is malformed, fails a check, or differs only where nothing is signed', (t) => {
+test('a token with any changed byte is malformed, fails a check, or differs only in unsigned parts', (t) => {
   const by = maker(TIME);
   const der = makeToken(IMPRINT, 'sha256', by, { at: AT, serial: randomBytes(8) });
   let accepted = 0;
@@ -115,14 +115,14 @@ test('a token changed in any byte is malformed, fails a check, or differs only w
   t.true(accepted < 60, `${accepted} changes were not noticed`);
 });
 
-test('a token cut short anywhere is malformed', (t) => {
+test('a token cut at any byte is malformed', (t) => {
   const der = makeToken(IMPRINT, 'sha256', maker(TIME), { at: AT, serial: randomBytes(8) });
   for (let length = 0; length < der.length; length++) {
     t.throws(() => readTimestampToken(der.subarray(0, length)), { code: 'timestamp.malformed' } as never);
   }
 });
 
-test('the length of tokens is generous before the first and learned from then on', async (t) => {
+test('the reserved length of tokens is an upper bound at first and the observed length later', async (t) => {
   const authority = await startAuthority();
   try {
     const { timestamps } = authority.services;
@@ -137,7 +137,7 @@ test('the length of tokens is generous before the first and learned from then on
   }
 });
 
-test('a time-stamp authority is tried again with growing pauses while it is busy, and not when it refuses', async (t) => {
+test('requests to a busy time-stamp authority are retried with growing pauses, and refused ones are not', async (t) => {
   const authority = await startAuthority();
   try {
     const pauses: number[] = [];
@@ -163,7 +163,7 @@ test('a time-stamp authority is tried again with growing pauses while it is busy
   }
 });
 
-test('credentials are sent to the time-stamp authority and stay out of messages', async (t) => {
+test('credentials are sent to the time-stamp authority and never appear in messages', async (t) => {
   const credentials = { username: 'sam', password: 'pass:word' };
   const authority = await startAuthority({ credentials });
   try {
@@ -177,7 +177,7 @@ test('credentials are sent to the time-stamp authority and stay out of messages'
   }
 });
 
-test('an authority whose address is not for HTTP is refused when it is made', async (t) => {
+test('an authority with a URL other than HTTP is refused at construction', async (t) => {
   const { createTimestampAuthority } = await import('../../../crypto/evidence/timestamp-authority.ts');
   const authority = await startAuthority();
   await authority.close();

@@ -38,7 +38,7 @@ function codeOf(work: () => unknown): string {
   return 'none';
 }
 
-test('a source says length, time and inode as the file system does', (t) => {
+test('a source reports length, time and inode of the file system', (t) => {
   const name = path('content');
   const source = openSource(name);
   const stat = statSync(name, { bigint: true });
@@ -49,7 +49,7 @@ test('a source says length, time and inode as the file system does', (t) => {
   source.close();
 });
 
-test('small and large files read the same by position and in pieces', (t) => {
+test('small and large files are read alike by position and in chunks', (t) => {
   for (const size of [0, 10, IN_MEMORY_BYTES, IN_MEMORY_BYTES + 1, 3 * IN_MEMORY_BYTES + 7]) {
     const content = Buffer.alloc(size, 'a quick brown fox ');
     const source = openSource(path(content));
@@ -87,7 +87,7 @@ test('links, folders, pipes and missing files are not opened', (t) => {
     );
 });
 
-test('a file that grows, shrinks or is touched while open has changed', (t) => {
+test('a file that grows, shrinks or is touched while open is reported as changed', (t) => {
   const changes: readonly ((name: string) => void)[] = [
     (name) => appendFileSync(name, 'more'),
     (name) => truncateSync(name, 1),
@@ -113,7 +113,7 @@ test('a file that grows, shrinks or is touched while open has changed', (t) => {
   source.close();
 });
 
-test('a target is new, private, and holds what was written where', (t) => {
+test('a target is new and private, and holds each byte at the position it was written to', (t) => {
   const name = path();
   const target = createTarget(name);
   target.write(Buffer.from('one '));
@@ -149,7 +149,7 @@ test('a discarded target leaves nothing behind', (t) => {
   );
 });
 
-test('a link in place of the target is refused, also one that leads nowhere', (t) => {
+test('a symbolic link at the path of the target is refused, also a dangling one', (t) => {
   const link = path();
   symlinkSync(join(folder, 'nowhere'), link);
   t.is(

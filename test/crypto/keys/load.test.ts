@@ -80,7 +80,7 @@ async function pfx(signer: TestSigner, password: string, ...options: readonly st
   return out;
 }
 
-test('PEM gives key, certificate, chain without root, and the root apart', async (t) => {
+test('PEM is read as key, certificate, chain without root, and separate root', async (t) => {
   for (const kind of ['rsa-2048', 'p-256', 'p-521'] as const) {
     const signer = pki().signer(kind);
     const loaded = await loadSigner(pem(signer));
@@ -95,7 +95,7 @@ test('PEM gives key, certificate, chain without root, and the root apart', async
   }
 });
 
-test('PEM certificates may come in any order, with text around them', async (t) => {
+test('PEM certificates are read in any order, with text around them', async (t) => {
   const signer = pki().signer('p-256');
   const certificates = `Bag Attributes\n${[pki().root.certificate, ...signer.chain, signer.certificate].map(certificatePem).join('notes\n')}`;
   const loaded = await loadSigner(pem(signer, { certificates }));
@@ -113,7 +113,7 @@ test('an encrypted PEM key opens with its password and only with it', async (t) 
   t.is(await codeOf(pem(signer, { key })), 'key.password');
 });
 
-test('each thing that can be wrong with a key has its own code', async (t) => {
+test('each fault of a key file has its own code', async (t) => {
   const signer = pki().signer('p-256');
   const { generateKeyPairSync } = await import('node:crypto');
   t.is(await codeOf(pem(signer, { key: keyPemOf(pki().signer('p-384').key.keyObject) })), 'key.mismatch');
@@ -153,7 +153,7 @@ test('each thing that can be wrong with a key has its own code', async (t) => {
   t.is(await codeOf(odd(generateKeyPairSync('ec', { namedCurve: 'P-256' }))), 'loaded');
 });
 
-test('PKCS#12 made in the old and in the new way opens, for RSA and EC keys', async (t) => {
+test('PKCS#12 with old and with new ciphers is opened, for RSA and EC keys', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const ways: readonly (readonly string[])[] = [
     ['-legacy'],
@@ -179,7 +179,7 @@ test('PKCS#12 made in the old and in the new way opens, for RSA and EC keys', as
   }
 });
 
-test('PKCS#12 without a password opens, with a wrong one it says so, and rubbish is unreadable', async (t) => {
+test('PKCS#12 opens without a password, a wrong password has a code of its own, and other bytes are unreadable', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signer = pki().signer('p-256');
   t.is(await codeOf({ source: 'Pfx', path: await pfx(signer, '') }), 'loaded');
@@ -193,7 +193,7 @@ test('PKCS#12 without a password opens, with a wrong one it says so, and rubbish
   t.is(await codeOf({ source: 'Pfx', path: join(folder, 'none') }), 'key.unreadable');
 });
 
-test('of several keys in one container the thumbprint chooses', async (t) => {
+test('the thumbprint selects one of several keys in a container', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signers = [pki().signer('rsa-2048'), pki().signer('p-256')] as const;
   const safes = await Promise.all(
@@ -222,7 +222,7 @@ function safesOf(container: Buffer): Buffer[] {
   return childrenOf(readWhole(octets(safe ?? readWhole(container)))).map(encoded);
 }
 
-test('a container cut short or changed anywhere is a coded failure', async (t) => {
+test('a truncated or changed container fails with a code', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const good = readFileSync(
     await pfx(pki().signer('p-256'), 'x', '-keypbe', 'AES-128-CBC', '-iter', '1', '-nomac'),
@@ -238,7 +238,7 @@ test('a container cut short or changed anywhere is a coded failure', async (t) =
   }
 });
 
-test('a signer crosses to another thread as plain data and is made once there', (t) => {
+test('a signer is sent to another thread as plain data and constructed there once', (t) => {
   for (const kind of ['rsa-2048', 'p-384'] as const) {
     const signer = pki().signer(kind);
     const data = structuredClone(serializeSigner(signer));

@@ -31,7 +31,7 @@ function load(
   });
 }
 
-test('a chain that lacks a certificate says whose, and one that reaches its root says nothing', async (t) => {
+test('an incomplete chain causes a warning that names the certificate, and a complete one causes none', async (t) => {
   const { certificate } = pki().signer('p-256');
   const issuing = pki().issuing.certificate;
   const root = pki().root.certificate;
@@ -51,7 +51,7 @@ test('a chain that lacks a certificate says whose, and one that reaches its root
   t.regex(alone.warnings[0]?.text ?? '', /CN=Test Issuing CA"/);
 });
 
-test('a certificate that was signed with SHA-1 is warned of, and one with SHA-256 is not', async (t) => {
+test('a certificate signed with SHA-1 causes a warning, and one with SHA-256 causes none', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signer = pki().signer('rsa-2048');
   const issue = async (digest: string): Promise<Buffer> => {

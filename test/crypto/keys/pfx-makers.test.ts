@@ -70,7 +70,7 @@ async function codeOf(path: string, password: string, named?: string): Promise<s
   }
 }
 
-test('containers that NSS writes open, with its old and its new ciphers', async (t) => {
+test('containers of NSS are opened, with old and new ciphers', async (t) => {
   if (!requireTool(t, 'openssl', 'certutil', 'pk12util')) return;
   const signer = pki().signer('p-256');
   const database = fresh();
@@ -86,7 +86,7 @@ test('containers that NSS writes open, with its old and its new ciphers', async 
   }
 });
 
-test('key stores that Java writes open, in the old and the new way, and several keys are told apart', async (t) => {
+test('key stores of Java are opened in both formats, and several keys are distinguished', async (t) => {
   if (!requireTool(t, 'openssl', 'keytool')) return;
   const signers = [pki().signer('rsa-2048'), pki().signer('p-256')] as const;
   const addTo = async (store: string, signer: TestSigner, ...way: readonly string[]): Promise<void> => {
@@ -107,7 +107,7 @@ test('key stores that Java writes open, in the old and the new way, and several 
   t.deepEqual(await flaws(old, signers[0]), []);
 });
 
-test('containers of openssl open with every pair of ciphers and every integrity hash', async (t) => {
+test('containers of openssl are opened with every pair of ciphers and every integrity hash', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signer = pki().signer('p-256');
   const ways = [

@@ -51,7 +51,7 @@ const WAYS: readonly (readonly string[])[] = [
   ['-v1', 'PBE-SHA1-RC2-40', ...LEGACY],
 ];
 
-test('encrypted PKCS#8 opens in every cipher in use with its password, and says so when it is another', async (t) => {
+test('encrypted PKCS#8 opens in every common cipher with its password, and a wrong password has its own code', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   for (const [index, way] of WAYS.entries()) {
     const key = pki().signer(index % 2 === 0 ? 'p-256' : 'rsa-2048').key.keyObject;
@@ -62,7 +62,7 @@ test('encrypted PKCS#8 opens in every cipher in use with its password, and says 
   }
 });
 
-test('a password with letters outside ASCII opens what it closed', async (t) => {
+test('a password with letters outside ASCII decrypts the key that it encrypted', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const key = pki().signer('p-256').key.keyObject;
   for (const way of [['-v2', 'aes-256-cbc'], ['-scrypt']]) {
@@ -72,7 +72,7 @@ test('a password with letters outside ASCII opens what it closed', async (t) => 
   }
 });
 
-test('the older forms of encrypted RSA and EC keys open too', async (t) => {
+test('the older forms of encrypted RSA and EC keys are opened', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   for (const [command, kind] of [
     ['rsa', 'rsa-2048'],
@@ -89,7 +89,7 @@ test('the older forms of encrypted RSA and EC keys open too', async (t) => {
   }
 });
 
-test('an encryption that nobody should use is told apart from a wrong password', async (t) => {
+test('an obsolete encryption and a wrong password have different codes', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const plain = keyPemOf(pki().signer('p-256').key.keyObject);
   for (const way of ['PBE-MD5-DES', 'PBE-SHA1-RC4-128']) {
@@ -114,14 +114,14 @@ function scrypted(cost: number, blockSize: number, lanes: number): string {
   return `-----BEGIN ENCRYPTED PRIVATE KEY-----\n${der.toString('base64')}\n-----END ENCRYPTED PRIVATE KEY-----\n`;
 }
 
-test('scrypt that asks for too much memory or time is refused, and a large one is not', async (t) => {
+test('scrypt with too much memory or time is refused, and a large permitted one is not', async (t) => {
   t.is(await codeOf(scrypted(1 << 28, 8, 1), 'x'), 'key.unreadable');
   t.is(await codeOf(scrypted(1 << 14, 8, 10_000), 'x'), 'key.unreadable');
   t.is(await codeOf(scrypted(12_345, 8, 1), 'x'), 'key.unreadable', 'no power of two');
   t.is(await codeOf(scrypted(1 << 17, 8, 1), 'x'), 'key.password');
 });
 
-test('a key without encryption needs no password and is not harmed by one', async (t) => {
+test('an unencrypted key is read with and without a password', async (t) => {
   const { privateKey } = generateKeyPairSync('ed25519');
   t.true((await readPrivateKey(keyPemOf(privateKey), undefined)).equals(privateKey));
   t.true((await readPrivateKey(keyPemOf(privateKey), 'any')).equals(privateKey));

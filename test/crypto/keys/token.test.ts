@@ -115,7 +115,7 @@ function signs(t: ExecutionContext, by: LoadedSigner, text: string, key: KeyObje
   t.true(isBy(key, text, by.key.sign(Buffer.from(text), algorithm), algorithm), text);
 }
 
-test.serial('a key on a token comes with certificate, chain and root, and does not leave it', async (t) => {
+test.serial('a key on a token is used with certificate, chain and root, and never exported', async (t) => {
   if (!requireTokens(t)) return;
   for (const kind of KINDS) {
     const signer = pki().signer(kind);
@@ -134,7 +134,7 @@ test.serial('a key on a token comes with certificate, chain and root, and does n
   }
 });
 
-test.serial('a token makes every kind of value that its key can make, and refuses the others', async (t) => {
+test.serial('a token makes every value that its key supports, and refuses the others', async (t) => {
   if (!requireTokens(t)) return;
   for (const kind of KINDS) {
     const signer = pki().signer(kind);
@@ -187,7 +187,7 @@ test.serial('pdfsig, openssl and xmlsec1 accept the signatures of RSA and EC key
   }
 });
 
-test.serial('two hundred signatures in a row come from one session', async (t) => {
+test.serial('two hundred consecutive signatures use one session', async (t) => {
   if (!requireTokens(t)) return;
   const signer = pki().signer('p-256');
   const one = await loaded(signer);
@@ -212,7 +212,7 @@ function inThreads(signer: LoadedSigner, threads: number, texts: readonly string
   );
 }
 
-test.serial('eight threads sign side by side, with one session and with four', async (t) => {
+test.serial('eight threads sign concurrently, with one session and with four', async (t) => {
   if (!requireTokens(t)) return;
   const texts = Array.from({ length: 25 }, (_, index) => `text ${index}`);
   for (const [kind, maxSessions] of [
@@ -234,7 +234,7 @@ test.serial('eight threads sign side by side, with one session and with four', a
   }
 });
 
-test.serial('a signer with a token crosses to another thread without its PIN in clear', async (t) => {
+test.serial('a signer with a token is sent to another thread without its PIN in clear', async (t) => {
   if (!requireTokens(t)) return;
   const one = await loaded(pki().signer('p-256'));
   const data = serializeSigner(one);
@@ -248,7 +248,7 @@ test.serial('a signer with a token crosses to another thread without its PIN in 
 });
 
 test.serial(
-  'a wrong PIN is told as such, is tried once, and the right one still opens the token',
+  'a wrong PIN has its own code and is tried once, and the right one still opens the token',
   async (t) => {
     if (!requireTokens(t)) return;
     const signer = pki().signer('p-256');
@@ -260,7 +260,7 @@ test.serial(
   },
 );
 
-test.serial('a PIN that was changed meanwhile is tried once by all threads together', async (t) => {
+test.serial('a changed PIN is tried once by all threads together', async (t) => {
   if (!requireTokens(t)) return;
   const signer = pki().signer('p-256');
   const one = await loaded(signer, { maxSessions: 4 });
@@ -289,7 +289,7 @@ test.serial('a PIN that was changed meanwhile is tried once by all threads toget
   t.is((await refusal(signer)).code, 'loaded');
 });
 
-test.serial('a token that was pulled fails with a code, and signs again once it is back', async (t) => {
+test.serial('a removed token fails with a code, and signs again once it is inserted', async (t) => {
   if (!requireTokens(t)) return;
   const hsm = tokens();
   for (const maxSessions of [1, 3]) {
@@ -314,7 +314,7 @@ test.serial('a token that was pulled fails with a code, and signs again once it 
   }
 });
 
-test.serial('threads whose token was pulled go on when it is back', async (t) => {
+test.serial('threads continue when a removed token is inserted again', async (t) => {
   if (!requireTokens(t)) return;
   const hsm = tokens();
   const signer = pki().signer('p-256');
@@ -342,7 +342,7 @@ test.serial('a key that asks for the PIN at every signature signs more than once
   t.deepEqual(calls, { logins: 3, sessions: 0 });
 });
 
-test.serial('each thing that can be wrong with a token has its own code', async (t) => {
+test.serial('each fault of a token has its own code', async (t) => {
   if (!requireTokens(t)) return;
   const good = pki().signer('p-256');
   t.is((await refusal(good, { modulePath: join(folder, 'none.so') })).code, 'key.unavailable');
@@ -359,7 +359,7 @@ test.serial('each thing that can be wrong with a token has its own code', async 
 });
 
 test.serial(
-  'a certificate without identifier finds its key by trying, and a missing key is told',
+  'a certificate without an identifier finds its key by trial, and a missing key has its own code',
   async (t) => {
     if (!requireTokens(t)) return;
     const one = await loaded(expired);
@@ -369,7 +369,7 @@ test.serial(
 );
 
 test.serial(
-  'certificates that only show after a login are found on a token named by its label',
+  'certificates that need a login to be visible are found on a token named by its label',
   async (t) => {
     if (!requireTokens(t)) return;
     t.is(

@@ -59,7 +59,7 @@ const startsWith = (path: string, prefix: string) => {
   return whole.subarray(0, start.length).equals(start);
 };
 
-test('a signature goes from B to T, LT and LTA and is renewed, and every verifier agrees at each step', async (t) => {
+test('a signature is augmented from B to T, LT and LTA and renewed, and every verifier agrees at each step', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   for (const pdf of [classicPdf(documentObjects()), streamPdf(documentObjects({ form: 'indirect' }))]) {
     const signed = await signAt(authority, 'B', put(pdf));
@@ -79,7 +79,7 @@ test('a signature goes from B to T, LT and LTA and is renewed, and every verifie
   }
 });
 
-test('level B goes to LTA at once, and each time-stamp covers the evidence about what is before it', async (t) => {
+test('level B is augmented to LTA at once, and each time-stamp covers the evidence about the earlier ones', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const own = await startAuthority({ sources: 'crl' });
   try {
@@ -117,7 +117,7 @@ function pemFile(values: readonly Buffer[], label: string): string {
   );
 }
 
-test('a signature with a time-stamp of its own gets no further one for level LT', async (t) => {
+test('a signature with a time-stamp gets no second one for level LT', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = await signAt(authority, 'T', plain());
   const proven = await augment(signed.output, 'LT');
@@ -128,7 +128,7 @@ test('a signature with a time-stamp of its own gets no further one for level LT'
   t.true(subjects((await storeIn(proven.output)).certificates).includes('Authority time-stamps'));
 });
 
-test('a renewal adds evidence for the last time-stamp, and nothing that is there already', async (t) => {
+test('a renewal adds evidence for the last time-stamp, and none that is already stored', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const archived = await signAt(authority, 'LTA', plain());
   const before = await storeIn(archived.output);
@@ -146,7 +146,7 @@ test('a renewal adds evidence for the last time-stamp, and nothing that is there
   t.is(after.certificates.length, before.certificates.length);
 });
 
-test('several signatures get evidence each, and one time-stamp for all that have none', async (t) => {
+test('several signatures get evidence each, and share one document time-stamp', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const first = await signAt(authority, 'B', plain());
   const second = await signAt(authority, 'T', first.output, { signer: authority.pki.signer('p-384') });
@@ -156,7 +156,7 @@ test('several signatures get evidence each, and one time-stamp for all that have
   t.is((await storeIn(proven.output)).vri.size, 4);
 });
 
-test('a file that has its level already comes out as it was', async (t) => {
+test('a file that has its level already is returned unchanged', async (t) => {
   for (const [level, to] of [
     ['T', 'T'],
     ['LT', 'LT'],
@@ -170,7 +170,7 @@ test('a file that has its level already comes out as it was', async (t) => {
   }
 });
 
-test('a store without entries of single signatures is believed for what a later time-stamp covers', async (t) => {
+test('a security store without VRI entries counts for the content of a later time-stamp', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const proven = await signAt(authority, 'LT', plain());
   // The same length, so that no offset moves; another signer writes no /VRI.
@@ -216,7 +216,7 @@ test('a file that cannot be augmented is refused, and no output is left', async 
   t.is((await refusal(put(Buffer.from(moved, 'latin1')), 'LT')).code, 'signature.mismatch');
 });
 
-test('an authority that is down, or that revoked the signer, fails the signing with its reason and leaves nothing', async (t) => {
+test('an unavailable authority, or a revocation of the signer, fails the signing with its reason and leaves no output', async (t) => {
   const own = await patientAuthority();
   try {
     const failing = async (level: 'T' | 'LT' | 'LTA', pdf = plain()) => {
@@ -259,7 +259,7 @@ test('an authority that is down, or that revoked the signer, fails the signing w
   }
 });
 
-test('a file encrypted with an empty password is signed and archived, and what is stored can be read', async (t) => {
+test('a file encrypted with an empty password is signed and archived, and its stored evidence is readable', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   for (const length of ['128', '256']) {
     const path = freshPath('encrypted.pdf');

@@ -29,7 +29,7 @@ function codeOf(input: string, pades: PadesFormat): string {
 }
 
 for (const permission of [1, 2, 3] as const) {
-  test(`a certification with permission ${permission} says so in signature and catalogue`, async (t) => {
+  test(`a certification with permission ${permission} is recorded in signature and catalogue`, async (t) => {
     for (const pdf of [classicPdf(documentObjects()), streamPdf(documentObjects({ form: 'direct' }))]) {
       const signed = signWith(put(pdf), { certification: permission });
       t.true(judge(signed, signer()).ok);
@@ -47,7 +47,7 @@ for (const permission of [1, 2, 3] as const) {
   });
 }
 
-test('a document that is certified without allowing changes is not signed again, and the others are', async (t) => {
+test('a certified document that forbids changes is not signed again, and others are', async (t) => {
   for (const [permission, code] of [
     [1, 'pdf.change-forbidden'],
     [2, ''],
@@ -91,7 +91,7 @@ test('a certification in a field with a lock carries both transforms', async (t)
   );
 });
 
-test('other permissions in the catalogue stay beside the certification', async (t) => {
+test('other permissions in the catalogue are kept beside the certification', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   for (const [catalog, more] of [
     ['/Perms << /UR3 40 0 R >>', undefined],

@@ -29,7 +29,7 @@ function* everyNth(fillings: Iterable<FilledField>): Generator<FilledField> {
   for (const filling of fillings) if (count++ % STRIDE === 0) yield filling;
 }
 
-test('a field that shows something else than its value, or hides the page, never passes without a warning', (t) => {
+test('a field that differs from its value, or hides the page, never passes without a warning', (t) => {
   const outcomes = { passed: 0, warned: 0, failed: 0 };
   const accepted: string[] = [];
   for (const { pdf, description } of everyNth(forgedFillings())) {
@@ -42,7 +42,7 @@ test('a field that shows something else than its value, or hides the page, never
   t.deepEqual(accepted, []);
 });
 
-test('a field that shows its value passes, however the program that filled it in writes it', (t) => {
+test('a field that shows its value passes in the output of any form filler', (t) => {
   const refused: string[] = [];
   let count = 0;
   for (const { pdf, description } of everyNth(honestFillings())) {
@@ -78,7 +78,7 @@ const placed = (objects: Map<number, string>, rectangle: string): void => {
 const BLANK = '[10 130 190 160]';
 const TEXT = '[10 90 190 120]';
 
-test('a field of a page that is written into the page tree may not hide its content', (t) => {
+test('a field in the inherited annotations of a page may not hide the content', (t) => {
   const written = (rectangle: string) =>
     filledWhite((objects) => {
       placed(objects, rectangle);
@@ -88,7 +88,7 @@ test('a field of a page that is written into the page tree may not hide its cont
   t.is(written(TEXT), 'failed');
 });
 
-test('a field that two pages list may hide content of neither', (t) => {
+test('a field that two pages list may hide the content of neither', (t) => {
   const listed = (rectangle: string) =>
     filledWhite((objects) => {
       placed(objects, rectangle);
@@ -100,7 +100,7 @@ test('a field that two pages list may hide content of neither', (t) => {
   t.is(listed(TEXT), 'failed');
 });
 
-test('whether a field hides something is open when no page lists it', (t) => {
+test('a warning is given about a field that no page lists', (t) => {
   const unlisted = (rectangle: string) =>
     filledWhite((objects) => {
       placed(objects, rectangle);

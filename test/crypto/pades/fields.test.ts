@@ -61,7 +61,7 @@ function formWith(
 const WIDGET = '/Type /Annot /Subtype /Widget /Rect [100 100 180 140] /F 4 /P 10 0 R';
 const emptyField = (name: string, more = ''): string => `<< ${WIDGET} /FT /Sig /T (${name}) ${more} >>`;
 
-test('reason, location and contact are in the signature as they were given, in any script', async (t) => {
+test('reason, location and contact are signed as given, in any script', async (t) => {
   const words: readonly PadesFormat[] = [
     { reason: 'I agree (twice) \\ or not', location: 'Here', contactInfo: 'me@example.org' },
     { reason: 'Überprüft ✓ 契約 🖋', location: 'Zürich', contactInfo: '' },
@@ -82,7 +82,7 @@ test('reason, location and contact are in the signature as they were given, in a
   t.notRegex(readFileSync(plain.output, 'latin1'), /\/Reason|\/Location|\/ContactInfo/);
 });
 
-test('the byte range and the signature come before every string of the signature dictionary', (t) => {
+test('the byte range and the signature precede every string of the signature dictionary', (t) => {
   const signed = signWith(put(classicPdf(documentObjects())), { reason: 'x', location: 'y' });
   const text = readFileSync(signed.output, 'latin1');
   const start = text.lastIndexOf('/Type/Sig/');
@@ -185,7 +185,7 @@ test('a field below others is found by its full name and signed', async (t) => {
   t.is(file.dict('41 0 R')['/V'], undefined);
 });
 
-test('a field that does not exist is made under its name, with the fields above it', async (t) => {
+test('a missing field is created under its name, with its parent fields', async (t) => {
   const fields = ['<< /T (contract) /Kids [41 0 R] >>', '<< /FT /Tx /T (text) /Parent 40 0 R >>'];
   const input = put(formWith(fields, [40]));
   for (const name of ['Genehmigt – Ärztin', 'a.b.c', 'contract.deep.er', 'contract.seller']) {
@@ -204,7 +204,7 @@ test('a field that does not exist is made under its name, with the fields above 
   }
 });
 
-test('names that are taken or can not be given are refused', (t) => {
+test('existing and invalid names are refused', (t) => {
   const fields = [
     emptyField('done', '/V 41 0 R'),
     '<< /Type /Sig /SubFilter /ETSI.RFC3161 >>',
@@ -233,7 +233,7 @@ test('names that are taken or can not be given are refused', (t) => {
   t.is(refusal(input, { fieldName: 'parent.kid' }).code, '');
 });
 
-test('the requirements of a seed value are kept, or the field is not signed', (t) => {
+test('the requirements of a seed value are met, or the field is not signed', (t) => {
   const seeds: readonly (readonly [
     seed: string,
     kept: boolean,
@@ -285,7 +285,7 @@ test('the requirements of a seed value are kept, or the field is not signed', (t
   }
 });
 
-test('the lock of a field becomes a FieldMDP transform, and the fields it names are not signed any more', async (t) => {
+test('the lock of a field becomes a FieldMDP transform, and the locked fields are not signed later', async (t) => {
   const locks = {
     All: { text: '', open: [] as string[], newFields: true },
     Include: { text: '/Fields [(two) (group)]', open: ['three'], newFields: true },
@@ -326,7 +326,7 @@ test('the lock of a field becomes a FieldMDP transform, and the fields it names 
   }
 });
 
-test('a field whose lock allows no change closes the document when it is signed', (t) => {
+test('a signed field whose lock allows no change closes the document', (t) => {
   const lock = (permission: number) => `/Lock << /Type /SigFieldLock /Action /All /P ${permission} >>`;
   const closed = signWith(put(formWith([emptyField('one', lock(1)), emptyField('two')], [40, 41])), {
     fieldName: 'one',
@@ -339,7 +339,7 @@ test('a field whose lock allows no change closes the document when it is signed'
   t.is(refusal(open.output, {}).code, '');
 });
 
-test('a field that is signed already keeps its signature when another one gets its own', async (t) => {
+test('a signed field keeps its signature when another field is signed', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const input = put(formWith([emptyField('one'), emptyField('two'), emptyField('three')], [40, 41, 42]));
   const first = signWith(input, { fieldName: 'two' });

@@ -39,7 +39,7 @@ async function signedByOpenssl(pdf: Buffer): Promise<string> {
   return put(Buffer.concat([pdf, update]), 'foreign.pdf');
 }
 
-test('a signature made by another program stays valid below ours', async (t) => {
+test('a signature of another program stays valid below a new one', async (t) => {
   if (!requireTool(t, 'openssl', 'pdfsig', 'certutil')) return;
   const foreign = await signedByOpenssl(classicPdf(documentObjects()));
   t.true(failedChecks(readFileSync(foreign)).includes('sub-filter'));
@@ -54,7 +54,7 @@ test('a signature made by another program stays valid below ours', async (t) => 
   );
 });
 
-test('a signature of the form before PAdES is judged like others, and has no level', async (t) => {
+test('a signature of the form before PAdES is validated and has no level', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const pdf = readFileSync(await signedByOpenssl(classicPdf(documentObjects())));
   const [record] = reportOn(pdf).signatures;
@@ -66,14 +66,14 @@ test('a signature of the form before PAdES is judged like others, and has no lev
   t.is(reportOn(changed).signatures[0]?.subIndication, 'HASH_FAILURE');
 });
 
-test('a time of signing is the one asked for, in UTC', (t) => {
+test('the time of signing is the requested one, in UTC', (t) => {
   const options = { signer: pki().signer('rsa-2048'), digest: 'sha256' } as const;
   const source = bufferSource(classicPdf(documentObjects()));
   const { update } = preparePades(source, { ...options, at: Date.UTC(2026, 1, 3, 4, 5, 6, 789) });
   t.true(update.includes('/M(D:20260203040506Z)'));
 });
 
-test('the same original, signer and time give the same update, another time another file identifier', (t) => {
+test('the same original, signer and time give the same update, and another time gives another file identifier', (t) => {
   const options = { signer: pki().signer('rsa-2048'), digest: 'sha256' } as const;
   const source = bufferSource(classicPdf(documentObjects()));
   const [one, same, other] = [1000, 1000, 2000].map((at) => preparePades(source, { ...options, at }).update);

@@ -21,7 +21,7 @@ type Objects = readonly (readonly [number, string])[];
 const updated = (pdf: Buffer, objects: Objects, trailer = ''): Buffer =>
   appendRevision(pdf, new Map(objects), trailer);
 
-test('the catalogue may be written again as another object, and not exchanged for another one', (t) => {
+test('the catalogue may be rewritten as another object, and not replaced by another catalogue', (t) => {
   const pdf = signed(contract());
   const catalog = bodyOf(pdf, CATALOG);
   t.deepEqual(verdicts(updated(pdf, [[FREE, catalog]], `/Root ${FREE} 0 R`)), PASSED);
@@ -35,7 +35,7 @@ test('the catalogue may be written again as another object, and not exchanged fo
   t.deepEqual(verdicts(updated(pdf, [[CONTENT, catalog]], `/Root ${CONTENT} 0 R`)), FAILED);
 });
 
-test('an object that nothing has the number of and nothing refers to is told and harms nothing', (t) => {
+test('a new unreferenced object is reported and permitted', (t) => {
   const pdf = signed(contract());
   const hidden = (number: number): Buffer => {
     const body = stream('', 'BT /F1 12 Tf 20 100 Td (Pay 999) Tj ET');
@@ -69,7 +69,7 @@ function previousAt(file: Buffer, before: Buffer): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-test('a form may get further fonts and encodings, and the fonts it has stay', (t) => {
+test('a form may get further fonts and encodings, and keeps its fonts', (t) => {
   const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>';
   const resources = '<< /Font << /F1 3 0 R >> >>';
   for (const written of [resources, '40 0 R']) {
@@ -92,7 +92,7 @@ test('a form may get further fonts and encodings, and the fonts it has stay', (t
   }
 });
 
-test('the widget of a new signature field may have resources, which draw nothing by themselves', (t) => {
+test('the widget of a new signature field may have resources that draw nothing', (t) => {
   const pdf = signed(contract());
   const widget = `<< /Type /Annot /Subtype /Widget /FT /Sig /T (Later) /Rect [0 0 0 0] /F 132 /P ${PAGE} 0 R /DR << /Font << /F1 3 0 R >> >> >>`;
   const order = [
@@ -105,7 +105,7 @@ test('the widget of a new signature field may have resources, which draw nothing
   t.deepEqual(verdicts(updated(pdf, [...order, [FREE, acting]])), FAILED);
 });
 
-test('an invisible signature has an appearance in PDF/A-1 alone, since elsewhere it looks like a change of the page', (t) => {
+test('an invisible signature has an appearance in PDF/A-1 alone', (t) => {
   const withPart = (part: number): Buffer =>
     contract((objects) => {
       const metadata = `<rdf:Description pdfaid:part="${part}"/>`;

@@ -31,7 +31,7 @@ function* noise(seed: number): Generator<number, never> {
 const changed = (pdf: Buffer, from: string | RegExp, to: string): Buffer =>
   Buffer.from(pdf.toString('latin1').replace(from, to), 'latin1');
 
-test('a PDF cut off anywhere before its last trailer is refused by code', (t) => {
+test('a PDF cut at any byte before its last trailer is refused with a code', (t) => {
   const rich = documentObjects({ form: 'indirect', annots: 'indirect', pages: 2 });
   const classic = classicPdf(rich);
   for (const [name, pdf, complete] of [
@@ -46,7 +46,7 @@ test('a PDF cut off anywhere before its last trailer is refused by code', (t) =>
   }
 });
 
-test('a second revision cut off after its first object is refused, not signed as the first', (t) => {
+test('a second revision cut after its first object is refused, not signed as the first', (t) => {
   const pdf = classicPdf(documentObjects());
   const second = appendRevision(pdf, documentObjects({ text: 'second' }));
   const from = second.indexOf(' obj', pdf.length) + 4;
@@ -55,7 +55,7 @@ test('a second revision cut off after its first object is refused, not signed as
     t.is(refusal(second.subarray(0, length)), 'pdf.malformed');
 });
 
-test('random bytes, with and without a header, are refused by code', (t) => {
+test('random bytes, with and without a header, are refused with a code', (t) => {
   const source = noise(7);
   for (let round = 0; round < 50; round++) {
     const bytes = Buffer.from(Array.from({ length: 2000 }, () => source.next().value & 0xff));
@@ -65,7 +65,7 @@ test('random bytes, with and without a header, are refused by code', (t) => {
   }
 });
 
-test('flipped bytes lead to a coded refusal or a readable document, never to anything else', (t) => {
+test('flipped bytes lead to a refusal with a code or a readable document', (t) => {
   const source = noise(3);
   const files = [
     classicPdf(documentObjects({ form: 'direct', annots: 'direct' })),
@@ -87,7 +87,7 @@ test('flipped bytes lead to a coded refusal or a readable document, never to any
 const OBJECTS = documentObjects({ form: 'indirect', fields: 'indirect', annots: 'indirect' });
 const with_ = (number: number, body: string) => classicPdf(new Map([...OBJECTS, [number, body]]));
 
-test('references that go in circles are refused or passed over', (t) => {
+test('circular references are refused or skipped', (t) => {
   const circles: readonly (readonly [Buffer, string | undefined])[] = [
     [with_(2, '2 0 R'), 'pdf.no-pages'],
     [with_(2, '<< /Type /Pages /Kids [2 0 R 2 0 R] >>'), 'pdf.no-pages'],
@@ -100,7 +100,7 @@ test('references that go in circles are refused or passed over', (t) => {
   for (const [pdf, code] of circles) t.is(refusal(pdf), code, pdf.toString('latin1').slice(0, 80));
 });
 
-test('a stream where a dictionary has to be is never written again without its data', (t) => {
+test('a stream in place of a dictionary is never rewritten without its data', (t) => {
   const page = stream('/Type /Page /Parent 2 0 R /MediaBox [0 0 200 200]', 'others need this');
   const odd = with_(10, page);
   const options = { signer: pki().signer('p-256'), at: 0, digest: 'sha256' } as const;
@@ -109,7 +109,7 @@ test('a stream where a dictionary has to be is never written again without its d
   t.is(refusal(with_(4, stream('/Fields [7 0 R]', 'others need this'))), 'pdf.malformed');
 });
 
-test('a signature takes no number that lost objects of a damaged file are still known by', (t) => {
+test('a new signature reuses no number of a lost object of a damaged file', (t) => {
   const lost = changed(with_(4, '<< /Fields [7 0 R 20 0 R 23 0 R] >>'), /startxref\n\d+/, 'startxref\n9');
   const options = { signer: pki().signer('p-256'), at: 0, digest: 'sha256' } as const;
   const added = signPdfBytes(lost, options).subarray(lost.length).toString('latin1');
@@ -117,13 +117,13 @@ test('a signature takes no number that lost objects of a damaged file are still 
   t.deepEqual(numbers.filter((number) => number > 12).sort(), [24, 25]);
 });
 
-test('an object of a damaged file that nobody can read is not named by its new cross-reference', (t) => {
+test('the new cross-reference of a damaged file lists no unreadable object', (t) => {
   const lost = changed(with_(7, '<< /FT /Sig /Parent -2 0 R /T (a) >>'), /startxref\n\d+/, 'startxref\n9');
   const signed = sign(put(lost));
   t.true(judge(signed).ok);
 });
 
-test('cross-references that lead back to themselves are rebuilt from the objects', (t) => {
+test('circular cross-references are rebuilt from the objects', (t) => {
   const pdf = classicPdf(documentObjects());
   const start = pdf.lastIndexOf('xref\n0 1');
   t.is(refusal(changed(pdf, '/Root 1 0 R', `/Root 1 0 R /Prev ${start}`)), undefined);
@@ -132,7 +132,7 @@ test('cross-references that lead back to themselves are rebuilt from the objects
   t.is(refusal(changed(pdf, '/Root 1 0 R', '/Root 1 0 R /XRefStm 9')), undefined);
 });
 
-test('object streams that need each other to be opened are refused', (t) => {
+test('object streams that depend on each other are refused', (t) => {
   const head = '%PDF-1.5\n';
   const one = `20 0 obj\n<< /Type /ObjStm /N 1 /First 5 /Length 21 0 R >>\nstream\n1 0  << /Pages 2 0 R >>\nendstream\nendobj\n`;
   const rows = Buffer.alloc(23 * 4);
@@ -150,7 +150,7 @@ test('object streams that need each other to be opened are refused', (t) => {
   t.true(refusal(Buffer.from(pdf.replace(xref, itself), 'latin1'))?.startsWith('pdf.'));
 });
 
-test('numbers beyond all bounds are refused by code', (t) => {
+test('numbers out of range are refused with a code', (t) => {
   const pdf = classicPdf(documentObjects());
   const huge = '9'.repeat(400);
   for (const bad of [
@@ -170,7 +170,7 @@ test('numbers beyond all bounds are refused by code', (t) => {
   t.is(refusal(streamPdf(documentObjects(), { size: 60_000 })), undefined);
 });
 
-test('a generation beyond those there are is no object, and does not get into a new table', (t) => {
+test('a generation out of range is ignored and not copied into a new table', (t) => {
   const pdf = classicPdf(documentObjects({ form: 'indirect' }), { startxrefOff: 1e6 });
   for (const generation of ['65536', '100000000000000020000']) {
     const bad = changed(pdf, '4 0 obj', `4 ${generation} obj`);
@@ -181,7 +181,7 @@ test('a generation beyond those there are is no object, and does not get into a 
   }
 });
 
-test('a cross-reference stream that claims 2^31 objects is refused without making room for them', (t) => {
+test('a cross-reference stream that claims 2^31 objects is refused without allocating memory for them', (t) => {
   const pdf = streamPdf(documentObjects());
   for (const index of [
     '/Index [0 2147483648]',
@@ -198,7 +198,7 @@ test('a cross-reference stream that claims 2^31 objects is refused without makin
   }
 });
 
-test('deep nesting is refused by code at any depth', (t) => {
+test('deep nesting is refused with a code at any depth', (t) => {
   for (const depth of [400, 600, 100_000]) {
     for (const [open, close] of [
       ['[', ']'],
@@ -215,7 +215,7 @@ test('deep nesting is refused by code at any depth', (t) => {
   }
 });
 
-test('strings that never end, and lengths that lie, are refused or seen through', (t) => {
+test('unterminated strings and wrong lengths are refused or corrected', (t) => {
   t.true(refusal(with_(10, '<< /Type /Page /X (((a) >>'))?.startsWith('pdf.'));
   t.true(refusal(with_(10, '<< /Type /Page /X <41 >>'))?.startsWith('pdf.'));
   for (const length of ['0', '5', '99999999', '-1', '20 0 R', '(x)', '']) {
@@ -237,7 +237,7 @@ function bomb(size: number): string {
   );
 }
 
-test('a stream that unpacks to gigabytes is refused within bounded memory', (t) => {
+test('a stream that inflates to gigabytes is refused within bounded memory', (t) => {
   const head = '%PDF-1.5\n';
   for (const filter of ['/FlateDecode', '[/FlateDecode /FlateDecode]']) {
     const data =
@@ -254,7 +254,7 @@ test('a stream that unpacks to gigabytes is refused within bounded memory', (t) 
   }
 });
 
-test('many small crafted objects cost no more than their size explains', (t) => {
+test('many small crafted objects cost time in proportion to their size', (t) => {
   const trailer = 'trailer << /Root 1 0 R >>';
   for (const unit of [
     '1 0 obj<<',
@@ -269,7 +269,7 @@ test('many small crafted objects cost no more than their size explains', (t) => 
   }
 });
 
-test('dictionaries with very many keys are read or refused in time that follows their length', (t) => {
+test('dictionaries with very many keys are read or refused in time proportional to their length', (t) => {
   const keys = (count: number) => Array.from({ length: count }, (_, index) => `/K${index} ${index}`).join('');
   t.is(refusal(classicPdf(documentObjects(), { trailer: keys(50_000) })), undefined);
   t.is(refusal(classicPdf(documentObjects(), { trailer: keys(150_000) })), 'pdf.malformed');
@@ -277,7 +277,7 @@ test('dictionaries with very many keys are read or refused in time that follows 
   t.true(refusal(with_(10, `<< /Type /Page ${keys(150_000)} >>`))?.startsWith('pdf.'));
 });
 
-test('a signature many fields share is judged once', (t) => {
+test('a signature that many fields share is validated once', (t) => {
   const objects = documentObjects({ form: 'indirect', fields: 'indirect' });
   const numbers = Array.from({ length: 3000 }, (_, index) => 100 + index);
   objects.set(5, `[ ${numbers.map((number) => `${number} 0 R`).join(' ')} ]`);
@@ -286,6 +286,6 @@ test('a signature many fields share is judged once', (t) => {
   t.true(failedChecks(classicPdf(objects)).includes('byte-range'));
 });
 
-test('a form with a hundred thousand references to few fields is read once each', (t) => {
+test('a form with a hundred thousand references to few fields reads each field once', (t) => {
   t.is(refusal(with_(5, `[ ${'7 0 R '.repeat(100_000)}]`)), undefined);
 });

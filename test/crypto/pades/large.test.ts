@@ -43,7 +43,7 @@ for (const [name, make] of Object.entries(files)) {
   });
 }
 
-test('a rebuilt cross-reference names every object, wherever the reading was split', (t) => {
+test('a rebuilt cross-reference lists every object, at any chunk border', (t) => {
   // The end of the first read moves over an object one byte at a time.
   const objects = documentObjects({ pages: 3 });
   const text = classicPdf(objects, { startxrefOff: 1e6 }).toString('latin1');
@@ -56,7 +56,7 @@ test('a rebuilt cross-reference names every object, wherever the reading was spl
   }
 });
 
-test('objects inside an attached PDF are not taken for those of the file around it', async (t) => {
+test('objects inside an attached PDF are not read as objects of the outer file', async (t) => {
   const inner = classicPdf(documentObjects({ text: 'inner' })).toString('latin1');
   const objects = documentObjects({ text: 'outer' });
   objects.set(40, stream('/Type /EmbeddedFile', inner));
@@ -74,7 +74,7 @@ test('objects inside an attached PDF are not taken for those of the file around 
   if (requireTool(t, ...TOOLS)) await accepted(t, signed);
 });
 
-test('a PDF of three hundred megabytes takes a few megabytes of memory', (t) => {
+test('a PDF of three hundred megabytes is signed in a few megabytes of memory', (t) => {
   const size = 300 * MIB;
   const path = hugePdf(size);
   const before = process.memoryUsage().rss;

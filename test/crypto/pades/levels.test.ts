@@ -79,7 +79,7 @@ for (const [shape, make] of Object.entries(shapes)) {
   });
 }
 
-test('level LT stores the chains of signer and time-stamp, and an answer about every certificate on them', async (t) => {
+test('level LT stores the chains of signer and time-stamp, and an answer about each certificate in them', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = await signAt(authority, 'LT', plain());
   await acceptedAt(t, authority, signed);
@@ -107,7 +107,7 @@ test('level LT stores the chains of signer and time-stamp, and an answer about e
   t.is(revocationStatus(signer, issuer, nothing, Date.now()).status, 'unknown');
 });
 
-test('everything in the security store can be read by openssl', async (t) => {
+test('openssl reads everything in the security store', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = await signAt(authority, 'LT', plain());
   const store = await storeIn(signed.output);
@@ -146,7 +146,7 @@ test('everything in the security store can be read by openssl', async (t) => {
   t.is(good.length, 1, verdicts.join('\n'));
 });
 
-test('the evidence of a signature is listed under the digest of its value', async (t) => {
+test('the evidence of a signature is stored under the digest of its value', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const signed = await signAt(authority, 'LT', plain());
   const store = await storeIn(signed.output);
@@ -160,7 +160,7 @@ test('the evidence of a signature is listed under the digest of its value', asyn
   t.is(file.dict(file.catalog['/DSS'])['/Type'], '/DSS');
 });
 
-test('the security store has each object once, also one that another program put there', async (t) => {
+test('the security store has each object once, also one that another program added', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const { pki } = authority;
   const binary = (der: Buffer) => stream('', der.toString('latin1'));
@@ -186,7 +186,7 @@ test('the security store has each object once, also one that another program put
   }
 });
 
-test('the space for a signature follows the time-stamps of the authority', async (t) => {
+test('the reserved space for a signature follows the size of time-stamps of the authority', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const { timestamps, evidence } = authority.freshServices();
   const once = understating(timestamps, 1);
@@ -206,7 +206,7 @@ test('the space for a signature follows the time-stamps of the authority', async
   }
 });
 
-test('an authority whose time-stamps never fit fails the signing by its name and leaves nothing', async (t) => {
+test('an authority whose time-stamps never fit fails the signing by its name and leaves no output', async (t) => {
   const { timestamps } = authority.freshServices();
   let length = 100;
   const growing = {
@@ -248,7 +248,7 @@ test('a level without the service it needs is refused before anything is written
   }
 });
 
-test('a certification that allows no changes can be at level LTA', async (t) => {
+test('a certification that forbids changes is made at level LTA', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = await signAt(authority, 'LTA', plain(), { pades: { certification: 1 } });
   await acceptedAt(t, authority, signed, { documentTimestamps: 1 });
@@ -256,7 +256,7 @@ test('a certification that allows no changes can be at level LTA', async (t) => 
   t.is(again.code, 'pdf.change-forbidden');
 });
 
-test('a seed value that requires a time-stamp is kept from level T on', async (t) => {
+test('a required time-stamp of a seed value is satisfied from level T on', async (t) => {
   const objects = documentObjects({ form: 'indirect', fields: 'indirect' });
   objects.set(7, '<< /FT /Sig /T (s) /SV << /TimeStamp << /URL (http://x) /Ff 1 >> >> >>');
   const input = put(classicPdf(objects));
@@ -265,7 +265,7 @@ test('a seed value that requires a time-stamp is kept from level T on', async (t
 });
 
 for (const level of ['T', 'LT', 'LTA'] as const) {
-  test(`a key elsewhere signs at level ${level} in two steps`, async (t) => {
+  test(`an external key signs at level ${level} in two steps`, async (t) => {
     if (!requireTool(t, ...TOOLS)) return;
     const signer = authority.pki.signer('rsa-2048');
     const { key, ...identity } = signer;
@@ -283,7 +283,7 @@ for (const level of ['T', 'LT', 'LTA'] as const) {
   });
 }
 
-test('a time-stamp that is too long for what the first step left goes over the document', async (t) => {
+test('a time-stamp over the reserved space becomes a document time-stamp', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signer = authority.pki.signer('p-256');
   const { timestamps, evidence } = authority.freshServices();

@@ -45,7 +45,7 @@ for (const [what, pdf] of [
   ['entries of the trailer that are references', indirectTrailerEntries()],
   ['an object stream with a wrong checksum', wrongChecksum()],
 ] as const) {
-  test(`signed: ${what}`, async (t) => {
+  test(`an unusual PDF is signed: ${what}`, async (t) => {
     const file = signed(pdf);
     t.deepEqual(file.subarray(0, pdf.length), pdf);
     t.deepEqual(verdicts(file), ['TOTAL-PASSED']);

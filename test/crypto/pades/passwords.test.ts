@@ -56,7 +56,7 @@ for (const [name, method] of Object.entries(METHODS)) {
   });
 }
 
-test('a file that needs a password is signed at level LTA, renewed and validated with it; a needless password does no harm', async (t) => {
+test('a file with a password is signed at level LTA, renewed and validated with it, and a needless password is ignored', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const { services, pki: made } = await authority();
   const input = await encrypted(METHODS['AES, 256 bits, revision 6'] ?? []);

@@ -31,7 +31,7 @@ function warnings(place: string, appearance: SignatureAppearance | undefined): r
   return first.results.warnings.map(({ type }) => type).filter((type) => type.startsWith('pdf.'));
 }
 
-test('a signature that is drawn over content, in a field that was there, never passes without a warning', (t) => {
+test('a signature drawn over content in an existing field never passes without a warning', (t) => {
   let count = 0;
   for (const place of OVER_CONTENT) {
     for (const appearance of DRAWINGS) {
@@ -46,7 +46,7 @@ test('a signature that is drawn over content, in a field that was there, never p
   t.log(`false accepts 0 of ${count}`);
 });
 
-test('a signature that is drawn where the page shows nothing, or not drawn, passes without a warning', (t) => {
+test('a signature drawn on an empty area, or not drawn, passes without a warning', (t) => {
   for (const place of OVER_NOTHING)
     for (const appearance of DRAWINGS) t.deepEqual(warnings(place, appearance), [], place);
   for (const place of OVER_CONTENT) t.deepEqual(warnings(place, undefined), [], place);

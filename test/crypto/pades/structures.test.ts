@@ -109,7 +109,7 @@ const forms: readonly DocumentShape[] = [
 ];
 
 for (const kind of annots) {
-  test(`two signatures are valid on a page with annotations ${kind}, whatever form there is`, async (t) => {
+  test(`two signatures are valid on a page with annotations ${kind}, with any form`, async (t) => {
     for (const form of forms) {
       const objects = documentObjects({ ...form, annots: kind, pages: 2 });
       const packed = form.form === 'indirect' && form.fields === 'direct';
@@ -123,7 +123,7 @@ for (const kind of annots) {
   });
 }
 
-test('annotations shared by two pages get the widget on the first one only', async (t) => {
+test('annotations shared by two pages get the widget on the first page only', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const signed = sign(put(classicPdf(documentObjects({ annots: 'shared', pages: 2 }))));
   const { stdout } = await runTool('qpdf', ['--json', signed.output]);
@@ -162,7 +162,7 @@ test('a linearized PDF is signed, and every verifier agrees', async (t) => {
   }
 });
 
-test('each kind of key gives a signature every verifier accepts', async (t) => {
+test('each kind of key gives a signature that every verifier accepts', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   for (const kind of ['rsa-3072', 'p-256', 'p-384', 'p-521'] as const) {
     const signer = pki().signer(kind);
@@ -172,7 +172,7 @@ test('each kind of key gives a signature every verifier accepts', async (t) => {
   }
 });
 
-test('a signed page looks as it did before', async (t) => {
+test('a signed page is rendered as before', async (t) => {
   if (!requireTool(t, 'mutool')) return;
   const signed = sign(put(streamPdf(documentObjects({ annots: 'direct', form: 'direct' }))));
   const pictures = [];
@@ -184,7 +184,7 @@ test('a signed page looks as it did before', async (t) => {
   t.true(pictures[0]?.equals(pictures[1] ?? Buffer.alloc(0)));
 });
 
-test('the digests of input and output are those of the files on disk', async (t) => {
+test('the reported digests of input and output equal those of the files on disk', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signed = sign(put(classicPdf(documentObjects())));
   for (const [path, told] of [

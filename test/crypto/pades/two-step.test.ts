@@ -70,7 +70,7 @@ for (const { kind, more = {}, raw = false } of cases) {
   });
 }
 
-test('RSA-PSS and Ed25519 values made elsewhere are taken, and others are not', async (t) => {
+test('external RSA-PSS and Ed25519 values are accepted, and others are refused', async (t) => {
   for (const [kind, padding] of [
     ['rsa-2048', 'pss'],
     ['ed25519', 'pkcs1'],
@@ -104,7 +104,7 @@ test('two steps give the same bytes as one', async (t) => {
   t.true(readFileSync(once).equals(readFileSync(output)));
 });
 
-test('the state holds no zeros for the signature and fits the file it was made for alone', async (t) => {
+test('the state omits the placeholder zeros and fits its own file alone', async (t) => {
   const signer = pki().signer('p-256');
   const input = put(classicPdf(documentObjects()));
   const begun = begin(input, signer);
@@ -125,7 +125,7 @@ test('the state holds no zeros for the signature and fits the file it was made f
   t.is(await refusal(finishPades({ input, output, state: begun.state, value })), 'output.exists');
 });
 
-test('a state that is none is refused before anything is written', async (t) => {
+test('an invalid state is refused before anything is written', async (t) => {
   const signer = pki().signer('p-256');
   const input = put(classicPdf(documentObjects()));
   const begun = begin(input, signer);
@@ -149,7 +149,7 @@ test('a state that is none is refused before anything is written', async (t) => 
   }
 });
 
-test('a value over other bytes, of another key or of no key at all is refused before anything is written', async (t) => {
+test('a value over other bytes, of another key or of no valid form is refused before anything is written', async (t) => {
   const signer = pki().signer('p-256');
   const input = put(classicPdf(documentObjects()));
   const begun = begin(input, signer);
@@ -168,7 +168,7 @@ test('a value over other bytes, of another key or of no key at all is refused be
   }
 });
 
-test('the first step, and its layout alone, refuse what signing in one step refuses', (t) => {
+test('the first step, and its layout alone, refuse the requests that signing in one step refuses', (t) => {
   const signer = pki().signer('p-256');
   const codeOf = (input: string, more: Partial<BeginSigningRequest> = {}) => {
     const { code } = t.throws<CryptoError>(() => begin(input, signer, more));

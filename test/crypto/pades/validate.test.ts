@@ -45,7 +45,7 @@ function report(
   return validateSignatures('Pades', factsOf(bytes), { trust: embeddedOnly(revocation), at });
 }
 
-test('each level is told as what it is, and passes', async (t) => {
+test('each level is recognized and passes', async (t) => {
   const signer = authority.pki.signer('p-256');
   for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
     const bytes = await signedAt(level, signer);
@@ -67,7 +67,7 @@ test('each level is told as what it is, and passes', async (t) => {
   }
 });
 
-test('when the certificate has expired, time-stamps and stored evidence carry the signature, and nothing else does', async (t) => {
+test('after the expiry of the certificate only time-stamps and stored evidence keep the signature valid', async (t) => {
   const later = NOW + 3 * DAY;
   const expected = {
     B: 'INDETERMINATE',
@@ -84,14 +84,14 @@ test('when the certificate has expired, time-stamps and stored evidence carry th
   }
 });
 
-test('without stored evidence a hard look at revocation leaves the signature open', async (t) => {
+test('a hard revocation check without stored evidence leaves the signature open', async (t) => {
   const bytes = await signedAt('T', authority.pki.signer('p-256'));
   const [record] = report(bytes, NOW + 60_000, 'hard').signatures;
   t.is(record?.indication, 'INDETERMINATE');
   t.is(record?.subIndication, 'TRY_LATER');
 });
 
-test('a document time-stamp over a page that is exchanged later is as broken as the signature', async (t) => {
+test('a document time-stamp over a page that is exchanged later fails like the signature', async (t) => {
   const bytes = await signedAt('LTA', authority.pki.signer('p-256'));
   const forged = appendRevision(bytes, new Map([[CONTENT, stream('', 'BT (Pay 900) Tj ET')]]));
   const records = report(forged, NOW + 60_000).signatures;
@@ -130,7 +130,7 @@ test('the report names the revision that a signature covers, and each later chan
   );
 });
 
-test('an entry that no PAdES signature may have takes its level away and not its validity', (t) => {
+test('an entry that PAdES forbids removes the level and not the validity', (t) => {
   const plain = signed(contract());
   t.is(factsOf(plain).signatures[0]?.level, 'B');
   const facts = factsOf(signed(contract(), { reason: 'r' }));

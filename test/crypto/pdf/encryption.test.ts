@@ -27,7 +27,7 @@ const VECTORS = [
   ['Secret', 'Attack at dawn', '45a01f645fc35b383552544b9bf5'],
 ] as const;
 
-test('RC4 gives the published values, and undoes itself', (t) => {
+test('RC4 matches the published vectors and decrypts its own output', (t) => {
   for (const [key, clear, expected] of VECTORS) {
     const sealed = rc4(Buffer.from(key), Buffer.from(clear));
     t.is(sealed.toString('hex'), expected);
@@ -70,7 +70,7 @@ const WAYS: Readonly<Record<string, EncryptionShape>> = {
 };
 
 for (const [name, shape] of Object.entries(WAYS)) {
-  test(`strings and streams under ${name} are read as they were written`, (t) => {
+  test(`strings and streams under ${name} are decrypted to their original bytes`, (t) => {
     for (const pdf of [
       classicPdf(telling(), encrypted(shape)),
       streamPdf(telling(), encrypted(shape)),
@@ -92,7 +92,7 @@ for (const [name, shape] of Object.entries(WAYS)) {
     }
   });
 
-  test(`what a revision adds under ${name} is encrypted, and qpdf reads it`, async (t) => {
+  test(`new objects under ${name} are encrypted, and qpdf reads them`, async (t) => {
     if (!requireTool(t, 'qpdf')) return;
     for (const build of [classicPdf, streamPdf]) {
       const pdf = build(telling(), encrypted(shape));
@@ -152,7 +152,7 @@ function refusal(pdf: Buffer, field: 'new' | 'empty' = 'new'): string {
   }
 }
 
-test('a PDF of 256 bits is read, also when only the owner has an empty password', async (t) => {
+test('a PDF with a 256-bit key is read, also when only the owner has an empty password', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   for (const options of [
     ['--encrypt', '', 'owner', '256'],
@@ -168,7 +168,7 @@ test('a PDF of 256 bits is read, also when only the owner has an empty password'
   }
 });
 
-test('a PDF that needs a password says so, whatever its encryption', async (t) => {
+test('a PDF that needs a password is refused with a message about it, in any encryption', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   for (const options of [
     ['40'],
@@ -182,7 +182,7 @@ test('a PDF that needs a password says so, whatever its encryption', async (t) =
   }
 });
 
-test('permissions decide about new fields and about those that wait, by table 22', async (t) => {
+test('permissions for new and existing fields follow table 22', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   for (const [modify, forNew, forEmpty] of [
     ['all', true, true],
@@ -202,14 +202,14 @@ test('permissions decide about new fields and about those that wait, by table 22
   t.regex(refusal(classicPdf(telling(), encrypted({ version: 1, permissions: -4 & ~32 }))), /permissions/);
 });
 
-test('permissions that were widened by hand are not believed where the key vouches for them', async (t) => {
+test('permissions that contradict the encrypted copy are refused', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const pdf = await byQpdf('--encrypt', '', 'owner', '256', '--modify=none');
   const widened = pdf.toString('latin1').replace(/\/P -\d+/, (all) => '/P -4'.padEnd(all.length));
   t.regex(refusal(Buffer.from(widened, 'latin1')), /permissions/);
 });
 
-test('encryption that cannot be undone here is told apart', (t) => {
+test('each unsupported encryption is refused with its own message', (t) => {
   const refusals = [
     '/Filter /Adobe.PubSec /SubFilter /adbe.pkcs7.s5 /V 4',
     '/Filter /Acme.Lock /V 1',
@@ -222,7 +222,7 @@ test('encryption that cannot be undone here is told apart', (t) => {
   t.is(new Set(refusals).size, refusals.length);
 });
 
-test('flipped bytes in an encrypted PDF lead to a coded refusal or to a readable document', (t) => {
+test('flipped bytes in an encrypted PDF lead to a refusal with a code or a readable document', (t) => {
   let state = 5;
   const random = (limit: number) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

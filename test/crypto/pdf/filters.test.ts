@@ -10,7 +10,7 @@ const unpacked = (dict: string, data: Buffer): Buffer =>
 
 const SAMPLE = Buffer.from(Array.from({ length: 6 * 11 }, (_, index) => (index * index * 7 + 13) & 0xff));
 
-test('every predictor is undone to the bytes it was made from', (t) => {
+test('every predictor is decoded to the original bytes', (t) => {
   for (const predictor of [1, 2, 10, 11, 12, 13, 14, 15]) {
     const data = deflateSync(predict(SAMPLE, 6, predictor));
     const dict = `/Filter /FlateDecode /DecodeParms << /Predictor ${predictor} /Columns 6 >>`;
@@ -18,12 +18,12 @@ test('every predictor is undone to the bytes it was made from', (t) => {
   }
 });
 
-test('deflate data without its last bytes still gives what is there', (t) => {
+test('deflate data without its last bytes is decoded as far as it goes', (t) => {
   const data = deflateSync(SAMPLE);
   t.deepEqual(unpacked('/Filter /FlateDecode', data.subarray(0, data.length - 4)), SAMPLE);
 });
 
-test('the ASCII filters are undone, also in a chain with another filter', (t) => {
+test('the ASCII filters are decoded, also in a chain with another filter', (t) => {
   t.deepEqual(unpacked('/Filter /ASCIIHexDecode', Buffer.from('48 65 6C\n6c6F 7>')), Buffer.from('Hellop'));
   t.deepEqual(
     unpacked('/Filter /ASCII85Decode', Buffer.from('87cUR\nD]j7BEbo80~>')),
@@ -67,7 +67,7 @@ function lzw(data: Buffer, early: number): Buffer {
   return Buffer.from((text.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, '0'), 2)));
 }
 
-test('LZW is undone through every code width, with early change and without', (t) => {
+test('LZW is decoded at every code width, with early change and without', (t) => {
   const long = Buffer.from(Array.from({ length: 40_000 }, (_, index) => ((index * index) >> 5) & 0x3f));
   for (const data of [Buffer.from('-----A---B'), SAMPLE, long, Buffer.alloc(5000, 7)]) {
     t.true(unpacked('/Filter /LZWDecode', lzw(data, 1)).equals(data), `early, ${data.length}`);
@@ -76,7 +76,7 @@ test('LZW is undone through every code width, with early change and without', (t
   }
 });
 
-test('data that no filter can have made is damage', (t) => {
+test('impossible filter data is reported as damage', (t) => {
   for (const [dict, data] of [
     ['/Filter /FlateDecode', Buffer.from('not deflate')],
     ['/Filter /ASCIIHexDecode', Buffer.from('xy>')],

@@ -11,7 +11,7 @@ import { classicPdf, documentObjects } from './build.ts';
 /** Readers pass over objects that are numbered higher. */
 const HIGHEST = 8_388_607;
 
-test('new objects get numbers that readers know, in a gap when the highest ones are taken', (t) => {
+test('new objects get numbers that readers accept, in a gap when the highest ones are used', (t) => {
   const pdf = classicPdf(new Map([...documentObjects(), [HIGHEST, '<< /Note true >>']]));
   withPdf(bufferSource(pdf), (read) => {
     const number = firstUnusedNumber(read.xref);
@@ -30,7 +30,7 @@ test('new objects get numbers that readers know, in a gap when the highest ones 
   withPdf(bufferSource(classicPdf(documentObjects())), (read) => t.is(firstUnusedNumber(read.xref), 12));
 });
 
-test('a key without a value at the end of a trailer does not take what follows in the next one', (t) => {
+test('a key without a value at the end of a trailer does not take its value from the next trailer', (t) => {
   const whole = classicPdf(documentObjects()).toString('latin1');
   const at = whole.lastIndexOf('>>', whole.lastIndexOf('startxref'));
   const pdf = Buffer.from(`${whole.slice(0, at)} /Lost ${whole.slice(at)}`, 'latin1');

@@ -21,7 +21,7 @@ function piece(text: string): ByteSlice {
 
 const dict = (text: string) => readDict(Buffer.from(text, 'latin1'), 0, 0);
 
-test('a value ends where the standard says, whatever is in it', (t) => {
+test('a value ends as the standard defines, with any content', (t) => {
   for (const text of [
     '12',
     '-0.5',
@@ -41,7 +41,7 @@ test('a value ends where the standard says, whatever is in it', (t) => {
   t.is(sourceText(piece('12 0 obj')), '12');
 });
 
-test('a value that is cut off asks for more bytes, one that cannot be is damage', (t) => {
+test('a truncated value asks for more bytes, and an impossible one is damage', (t) => {
   for (const text of ['(abc', '<41', '[1 2', '<</A', '<</A 1', '<</A 1>', '<', '[(]']) {
     t.throws(() => endOfValue(Buffer.from(text), 0), { instanceOf: UnexpectedEndOfFile }, text);
   }
@@ -51,7 +51,7 @@ test('a value that is cut off asks for more bytes, one that cannot be is damage'
   }
 });
 
-test('a dictionary gives its values as written, the last one of a repeated key', (t) => {
+test('a dictionary returns its values as written, and the last one of a duplicate key', (t) => {
   const found = dict('<< /A 1/B(x)/C[ 1 ]/D 7 0 R/E/F/A 2 /Empty >>');
   t.is(asInteger(found.get('A')), 2);
   t.is(found.count('A'), 2);
@@ -64,7 +64,7 @@ test('a dictionary gives its values as written, the last one of a repeated key',
   t.throws(() => dict('<< A 1 >>'), { instanceOf: PdfSyntaxError });
 });
 
-test('only whole numbers that fit exactly count as integers', (t) => {
+test('only safe integers count as integers', (t) => {
   for (const [text, value] of [
     ['12', 12],
     ['+12', 12],
@@ -94,7 +94,7 @@ test('strings are read with escapes, octal codes, continued lines and hexadecima
   t.is(asText(piece('(\\357\\273\\277\\303\\244)')), 'ä');
 });
 
-test('items of an array come one by one, references whole', (t) => {
+test('items of an array are read one by one, references whole', (t) => {
   t.deepEqual([...items(piece('[1 2 0 R[3]/N(x)%c\n4]'))].map(sourceText), [
     '1',
     '2 0 R',
@@ -107,7 +107,7 @@ test('items of an array come one by one, references whole', (t) => {
   t.deepEqual([...items(NULL)], []);
 });
 
-test('changing one key leaves every other byte as it was', (t) => {
+test('a changed key leaves every other byte unchanged', (t) => {
   const odd = '<</A  1%c\n/B (\xe4\\))/C<41>\t/D[ 1 2 ] >>';
   t.is(spliceDict(dict(odd), new Map([['B', '7']])), '<</A  1%c\n/B  7/C<41>\t/D[ 1 2 ] >>');
   t.is(spliceDict(dict(odd), new Map([['New', '7']])), '<</New 7/A  1%c\n/B (\xe4\\))/C<41>\t/D[ 1 2 ] >>');
@@ -116,7 +116,7 @@ test('changing one key leaves every other byte as it was', (t) => {
   t.is(spliceDict(dict('<</A 1/Lost>>'), new Map([['B', '9']])), '<</B 9/A 1/Lost>>');
 });
 
-test('an item is added to an array of any form, and makes one where there is none', (t) => {
+test('an item is added to an array of any form, and creates a missing one', (t) => {
   t.is(appendItem(piece('[1 0 R]'), '2 0 R'), '[1 0 R 2 0 R]');
   t.is(appendItem(piece('[]'), '2 0 R'), '[ 2 0 R]');
   t.is(appendItem(piece('[1 0 R % c\n]'), '2 0 R'), '[1 0 R % c\n 2 0 R]');

@@ -79,7 +79,7 @@ const shortTsa = () =>
 
 const AFTER = SIGNED + YEAR;
 
-test('a newer archive time-stamp proves an older one only when its index names it', (t) => {
+test('a newer archive time-stamp covers an older one only when its index lists it', (t) => {
   const tsa = shortTsa();
   const once = archived(stampedSoon(tsa), { at: SIGNED + DAY, tsa });
   for (const attributes of [true, false]) {
@@ -96,7 +96,7 @@ test('a newer archive time-stamp proves an older one only when its index names i
   }
 });
 
-test('an index of the first form covers what it names and nothing else', (t) => {
+test('an index of the first form covers exactly its entries', (t) => {
   for (const attributes of [true, false]) {
     const der = archived(stampedSoon(shortTsa()), {
       at: SIGNED + 20 * DAY,
@@ -109,7 +109,7 @@ test('an index of the first form covers what it names and nothing else', (t) => 
   }
 });
 
-test('an answer about revocation is as old as the oldest archive time-stamp that covers it, not as the oldest there is', (t) => {
+test('a revocation answer is proven by the oldest archive time-stamp that covers it', (t) => {
   const { root, laterTsa } = parties();
   const long = { notBefore: SIGNED - YEAR, notAfter: SIGNED + 30 * YEAR };
   const rsaRoot = issue('RSA Root', undefined, { kind: 'rsa-2048', ...long });
@@ -132,7 +132,7 @@ test('an answer about revocation is as old as the oldest archive time-stamp that
   }
 });
 
-test('a broken time-stamp or archive time-stamp raises no level', (t) => {
+test('an invalid time-stamp or archive time-stamp raises no level', (t) => {
   const { signer, ca, tsaCa, root } = parties();
   const crls = [root, ca, tsaCa].map((issuer) => crlOf(issuer, SIGNED + 3_600_000));
   const bare = forge({ signer, content: CONTENT, at: SIGNED, crls });

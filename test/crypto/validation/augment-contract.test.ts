@@ -73,21 +73,24 @@ const changed = (format: SignatureFormat, path: string): Buffer => {
 };
 
 for (const format of FORMATS) {
-  test.serial(`${format}: what has its level already comes out as it was, and nobody is asked`, async (t) => {
-    for (const [level, to] of [
-      ['T', 'T'],
-      ['LT', 'T'],
-      ['LT', 'LT'],
-      ['LTA', 'T'],
-      ['LTA', 'LT'],
-    ] as const) {
-      const path = await signedAt(format, level);
-      const before = { ...authority.requests };
-      const same = await augmented(format, path, to);
-      t.true(readFileSync(same).equals(readFileSync(path)), `${level} to ${to}`);
-      t.deepEqual({ ...authority.requests }, before);
-    }
-  });
+  test.serial(
+    `${format}: a file that has its level already is returned unchanged, without any request`,
+    async (t) => {
+      for (const [level, to] of [
+        ['T', 'T'],
+        ['LT', 'T'],
+        ['LT', 'LT'],
+        ['LTA', 'T'],
+        ['LTA', 'LT'],
+      ] as const) {
+        const path = await signedAt(format, level);
+        const before = { ...authority.requests };
+        const same = await augmented(format, path, to);
+        t.true(readFileSync(same).equals(readFileSync(path)), `${level} to ${to}`);
+        t.deepEqual({ ...authority.requests }, before);
+      }
+    },
+  );
 
   test.serial(
     `${format}: a broken signature, and one with a time-stamp over something else, is refused at every level`,
@@ -103,7 +106,7 @@ for (const format of FORMATS) {
   );
 
   test.serial(
-    `${format}: a renewal covers evidence about the authority of the archive time-stamp before it`,
+    `${format}: a renewal covers evidence about the authority of the previous archive time-stamp`,
     async (t) => {
       const first = await signedAt(format, 'LTA');
       const once = await augmented(format, first, 'LTA', {
@@ -131,7 +134,7 @@ for (const format of FORMATS) {
 }
 
 test.serial(
-  'a broken signature beside a sound one stays as it is, and the sound one is raised',
+  'a broken signature beside a valid one stays unchanged, and the valid one is augmented',
   async (t) => {
     const signer = authority.pki.signer('p-384');
     const pdf = await signedAt('Pades', 'B', changed('Pades', await signedAt('Pades', 'B')), signer);

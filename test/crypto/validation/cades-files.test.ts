@@ -75,7 +75,7 @@ function said(report: ValidationReport): string {
   return first === undefined ? report.indication : verdictOf(first);
 }
 
-test('an enveloping signature passes and a changed byte of its content does not, in DER and in PEM', async (t) => {
+test('an enveloping signature passes, and one with a changed byte of content fails, in DER and in PEM', async (t) => {
   const { path } = await signed('B');
   const report = await validated(path);
   t.is(report.indication, 'TOTAL-PASSED');
@@ -99,14 +99,14 @@ test('an enveloping signature passes and a changed byte of its content does not,
   }
 });
 
-test('a detached signature needs its content, and no other', async (t) => {
+test('a detached signature passes with its content alone', async (t) => {
   const { path, content } = await signed('B', { cades: { detached: true } });
   t.is((await validated(path, { content })).indication, 'TOTAL-PASSED');
   t.is(said(await validated(path)), 'INDETERMINATE: SIGNED_DATA_NOT_FOUND');
   t.is(said(await validated(path, { content: file(bytes(3001)) })), 'TOTAL-FAILED: HASH_FAILURE');
 });
 
-test('content that is given beside an enveloping signature must be the same', async (t) => {
+test('content supplied beside an enveloping signature must equal the embedded content', async (t) => {
   const { path, content } = await signed('B');
   t.is((await validated(path, { content })).indication, 'TOTAL-PASSED');
   const report = await validated(path, { content: file(bytes(3001)) });
@@ -114,7 +114,7 @@ test('content that is given beside an enveloping signature must be the same', as
   t.deepEqual(failedTypes(report.results), ['content.given']);
 });
 
-test('files that are no signature are reported, and files that are not there are refused', async (t) => {
+test('files without a signature get a report, and missing files are refused', async (t) => {
   for (const junk of [Buffer.from('hello'), Buffer.alloc(5000), Buffer.from('3080'.repeat(3000), 'hex')]) {
     const report = await validated(file(junk));
     t.is(report.indication, 'TOTAL-FAILED');
@@ -123,7 +123,7 @@ test('files that are no signature are reported, and files that are not there are
   await t.throwsAsync(validated('/nowhere/at/all.p7m'), { code: 'input.unreadable' });
 });
 
-test('each level is recognized, and from LT on nobody need be asked', async (t) => {
+test('each level is recognized, and from LT on no authority is asked', async (t) => {
   for (const level of ['B', 'T', 'LT', 'LTA'] as const) {
     const { path } = await signed(level);
     const report = await validated(path);
@@ -144,7 +144,7 @@ test('each level is recognized, and from LT on nobody need be asked', async (t) 
   }
 });
 
-test('evidence that the file lacks is asked for once, and an authority that is down leaves the signature open', async (t) => {
+test('missing evidence is requested once, and an unavailable authority leaves the signature open', async (t) => {
   const own = await startAuthority({ now: NOW });
   try {
     const { path } = await signed('B', {}, own);
@@ -167,7 +167,7 @@ test('evidence that the file lacks is asked for once, and an authority that is d
   }
 });
 
-test('what an authority did not answer is told about the signature it is about, and about no other', async (t) => {
+test('a missing answer of an authority is reported at the signature that needs it', async (t) => {
   const own = await startAuthority({ now: NOW });
   try {
     const { path: first } = await signed('LT', {}, own);
@@ -192,7 +192,7 @@ test('what an authority did not answer is told about the signature it is about, 
   }
 });
 
-test('a revoked authority of the signer found by asking leaves the signature open', async (t) => {
+test('a revocation of the signing CA that is found online leaves the signature open', async (t) => {
   const own = await startAuthority({ now: NOW });
   try {
     const { path } = await signed('B', {}, own);
@@ -204,7 +204,7 @@ test('a revoked authority of the signer found by asking leaves the signature ope
   }
 });
 
-test('an archived signature outlives the certificates of its signer and of its first time-stamp', async (t) => {
+test('an archived signature stays valid after its signer and its first time-stamp expire', async (t) => {
   const first = await startAuthority({ now: NOW });
   const signer = first.pki.freshSigner({ notAfter: NOW + 30 * DAY });
   const { path } = await signed('LTA', { signer }, first);
@@ -243,7 +243,7 @@ test('an archived signature outlives the certificates of its signer and of its f
   }
 });
 
-test('a signer revoked after the archive was made keeps the signature, one without time-stamps does not', async (t) => {
+test('a revocation after the archive time-stamp keeps the signature valid, and without time-stamps it does not', async (t) => {
   const own = await startAuthority({ now: NOW });
   try {
     const archived = await signed('LTA', {}, own);
@@ -259,7 +259,7 @@ test('a signer revoked after the archive was made keeps the signature, one witho
   }
 });
 
-test('an archive time-stamp no longer holds when something it covers is taken away, and does when something is added', async (t) => {
+test('an archive time-stamp fails after covered data is removed, and stays valid after an addition', async (t) => {
   const { path } = await signed('LTA', { signer: authority.pki.freshSigner({ notAfter: NOW + 30 * DAY }) });
   const der = readFileSync(path);
   const { certificates, signers } = parseSignedData(der);
@@ -288,7 +288,7 @@ test('an archive time-stamp no longer holds when something it covers is taken aw
   );
 });
 
-test('the quick check takes detached and armoured signatures, and refuses other content beside them', async (t) => {
+test('the quick check accepts detached and PEM-armored signatures, and refuses other content beside them', async (t) => {
   const anchors = [authority.pki.root.certificate];
   const quick = (path: string, contentPath?: string) =>
     verifyCades({
@@ -307,7 +307,7 @@ test('the quick check takes detached and armoured signatures, and refuses other 
   t.false(quick(inside.path, inside.content).ok, 'what was to be detached holds its content');
 });
 
-test('a counter-signature is judged below what it signs, and a wrong one counts for the file alone', async (t) => {
+test('a counter-signature is reported below the signature it covers, and an invalid one affects the file alone', async (t) => {
   const { path } = await signed('B');
   const output = file();
   const counterSigner = authority.pki.freshSigner();

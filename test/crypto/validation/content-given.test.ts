@@ -44,7 +44,7 @@ async function said(
   return { code, text };
 }
 
-test('a content named beside a file that holds what it signs is refused with the reason, whatever the content', async (t) => {
+test('content supplied beside a file that embeds its content is refused with the reason', async (t) => {
   const pdf = file(classicPdf(documentObjects()));
   const xml = file(XML);
   const files = [
@@ -60,7 +60,7 @@ test('a content named beside a file that holds what it signs is refused with the
   }
 });
 
-test('the content of a detached signature is taken, and that inside a CMS signature compared', async (t) => {
+test('the content of a detached signature is used, and compared with embedded content in CMS', async (t) => {
   const xml = file(XML);
   const detached = signed('Xades', xml, { packaging: 'detached', uri: 'order.xml' });
   t.is((await said('Xades', detached, xml)).code, 0);
@@ -71,7 +71,7 @@ test('the content of a detached signature is taken, and that inside a CMS signat
   t.regex((await said('Cades', enveloping, xml)).text, /holds other content than the given one/);
 });
 
-test('each of several contents is found by its name in XML and by its digest in CMS, and one too many is refused', async (t) => {
+test('each of several contents is matched by name in XML and by digest in CMS, and an extra one is refused', async (t) => {
   const names = ['first.txt', 'second.txt'];
   const folder = dirname(file(''));
   const contents = names.map((name, index) => {

@@ -23,7 +23,7 @@ const INPUT: { readonly [format in SignatureFormat]: () => Buffer } = {
 };
 
 for (const format of ['Pades', 'Cades', 'Xades'] as const) {
-  test(`${format}: every level is judged alike, now, after the signer expired, and below another root`, async (t) => {
+  test(`${format}: every level gets the same verdict now, after the expiry of the signer, and below another root`, async (t) => {
     const signer = authority.pki.freshSigner({ notAfter: NOW + 30 * DAY });
     for (const level of ['B', 'T', 'LT', 'LTA'] as const satisfies readonly SignatureLevel[]) {
       const path = file();

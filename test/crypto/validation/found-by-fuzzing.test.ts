@@ -8,7 +8,7 @@ import { validateFile } from '../../../crypto/index.ts';
 
 const FOLDER = 'test/fixtures/hostile';
 
-test('files that once crashed the validation get a report, and none of them passes', async (t) => {
+test('files that once crashed the validation get a report, and none passes', async (t) => {
   const room = await mkdtemp(join(tmpdir(), 'sealwright-hostile-'));
   t.teardown(() => rm(room, { recursive: true, force: true }));
   const names = await readdir(FOLDER);

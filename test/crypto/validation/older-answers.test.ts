@@ -75,7 +75,7 @@ function warningsIn({ warnings, passedChecks, errors }: ValidationResults): stri
 }
 
 for (const kind of ['crl', 'ocsp'] as const) {
-  test(`a ${kind} answer in the file from before a revocation does not hide it where sources can be asked`, async (t) => {
+  test(`a stored ${kind} answer from before a revocation does not hide it where sources can be asked`, async (t) => {
     const { services, pki } = authority;
     const honest = pki.freshSigner();
     const forged = pki.freshSigner();
@@ -87,7 +87,7 @@ for (const kind of ['crl', 'ocsp'] as const) {
     t.false(warningsIn(twin.results).includes('revocation.older'), 'newer answers are at hand');
   });
 
-  test(`without other sources, a ${kind} answer in the file that is older than the signature is a warning`, async (t) => {
+  test(`without other sources, a stored ${kind} answer that is older than the signature causes a warning`, async (t) => {
     const record = await judged(signedWithOldAnswers(kind, authority.pki.freshSigner()));
     t.is(verdictOf(record), 'TOTAL-PASSED');
     t.true(warningsIn(record.results).includes('revocation.older'));

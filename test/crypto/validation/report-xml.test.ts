@@ -21,7 +21,7 @@ async function xmlOf(report: ValidationReport, path: string): Promise<string> {
 }
 
 for (const level of ['B', 'T', 'LTA'] as const) {
-  test(`reports of every format at level ${level} have the structure of ETSI TS 119 102-2, whatever the verdict`, async (t) => {
+  test(`reports of every format at level ${level} conform to ETSI TS 119 102-2 with any verdict`, async (t) => {
     const { pki, services } = await authority();
     for (const format of ['Pades', 'Cades', 'Xades'] as const) {
       const [input, output] = [file(CONTENT[format]), file()];
@@ -46,7 +46,7 @@ for (const level of ['B', 'T', 'LTA'] as const) {
   });
 }
 
-test('a counter-signature and every finding stand in the report, and the checker sees what is out of place', async (t) => {
+test('a counter-signature and every finding are in the report, and the checker detects misplaced elements', async (t) => {
   const { pki, services } = await authority();
   const [input, output, counter] = [file('x'), file(), file()];
   const signer = pki.signer('p-256');

@@ -43,20 +43,20 @@ test('a signer below a trusted root passes, and below any other root has no chai
   t.is(verdict(signer, { trust: both }), 'TOTAL-PASSED');
 });
 
-test('a root that came with the signature is not trusted for that', (t) => {
+test('a root inside the signature is not trusted for that', (t) => {
   const { otherRoot } = parties();
   const stranger = issue('Stranger', otherRoot);
   t.is(verdict(stranger, {}, [otherRoot]), 'INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND');
   t.is(verdict(stranger, { trust: { anchors: [otherRoot.certificate] } }, []), 'TOTAL-PASSED');
 });
 
-test('intermediates are taken from the signature or from the settings, and their lack is said', (t) => {
+test('intermediates come from the signature or the settings, and a missing one is reported', (t) => {
   const { signer, ca } = parties();
   t.is(verdict(signer, { trust: { intermediates: [] } }), 'INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND');
   t.is(verdict(signer, { trust: { intermediates: [] } }, [ca]), 'TOTAL-PASSED');
 });
 
-test('a certificate that expired before the validation leaves the signature open without a proof of time', (t) => {
+test('an expired certificate without a proof of time leaves the signature open', (t) => {
   const signer = issue('Expired', parties().ca, { notAfter: SIGNED + DAY });
   t.is(verdict(signer, { at: SIGNED }), 'TOTAL-PASSED');
   const record = judged(signedBy(signer), { at: SIGNED + 3 * DAY });
@@ -64,13 +64,13 @@ test('a certificate that expired before the validation leaves the signature open
   t.deepEqual(failedTypes(record.results), ['chain', 'chain/certificate.validity']);
 });
 
-test('a signature that existed before its certificate was valid is wrong', (t) => {
+test('a signature proven before the validity of its certificate is invalid', (t) => {
   const signer = issue('Early', parties().ca, { notBefore: SIGNED + 2 * DAY });
   t.is(verdict(signer, { at: SIGNED + DAY }), 'TOTAL-FAILED: NOT_YET_VALID');
   t.is(verdict(signer, { at: SIGNED + 3 * DAY }), 'TOTAL-PASSED');
 });
 
-test('a certificate for other purposes than signing documents is refused, and one without purposes is not', (t) => {
+test('a certificate for purposes other than signing documents is refused, and one without purposes is accepted', (t) => {
   const { ca } = parties();
   const purposes: readonly (readonly [string, string])[] = [
     ['1.3.6.1.5.5.7.3.1', 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE'], // servers
@@ -88,26 +88,26 @@ test('a certificate for other purposes than signing documents is refused, and on
   t.is(verdict(issue('Plain', ca, { use: { kind: 'signer', purposes: [] } })), 'TOTAL-PASSED');
 });
 
-test('an authority does not sign documents with its own certificate', (t) => {
+test('the certificate of a CA is refused as a signer', (t) => {
   const { ca, root } = parties();
   t.is(verdict(ca), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
   t.is(verdict(root), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
 });
 
-test('a signer does not issue certificates', (t) => {
+test('a certificate of a signer is refused as an issuer', (t) => {
   const { signer } = parties();
   const child = issue('Child of a signer', signer);
   const record = judged(signedBy(child, [signer]));
   t.is(verdictOf(record), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
 });
 
-test('an authority below one that may have none is refused', (t) => {
+test('a CA beyond the path length constraint is refused', (t) => {
   const { ca } = parties();
   const below = issue('Authority too many', ca, { use: { kind: 'ca' } });
   t.is(verdict(issue('Grandchild', below), {}, [below]), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
 });
 
-test('a name outside what its authority may name is refused', (t) => {
+test('a name outside the name constraints of its CA is refused', (t) => {
   const { root } = parties();
   const permitted = [
     { kind: 'directory', name: encodeName({ country: 'XX', organization: 'Elsewhere', commonName: 'x' }) },
@@ -130,7 +130,7 @@ test('a name outside what its authority may name is refused', (t) => {
   );
 });
 
-test('a key that was too short already leaves the signature open', (t) => {
+test('a key below the minimum length at the time of signing leaves the signature open', (t) => {
   const { ca } = parties();
   const pair = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const weak = { ...issue('Weak', ca, { publicKey: pair.publicKey }), key: pair.privateKey };
@@ -146,7 +146,7 @@ test('a key that was too short already leaves the signature open', (t) => {
   );
 });
 
-test('for what one makes oneself an algorithm counts that held when the list was made, and a broken one never', (t) => {
+test('own signatures may have an algorithm that was valid when the list was made, and never a broken one', (t) => {
   const { ca } = parties();
   const long = { notAfter: SIGNED + 20 * YEAR };
   const at = SIGNED + 10 * YEAR;
@@ -161,7 +161,7 @@ test('for what one makes oneself an algorithm counts that held when the list was
   );
 });
 
-test('revocation is looked at as softly or as hard as the settings say', (t) => {
+test('the revocation check is soft or hard as the settings require', (t) => {
   const { signer } = parties();
   const at = SIGNED + DAY;
   t.is(verdict(signer, { at, trust: { revocation: 'none' } }), 'TOTAL-PASSED');
@@ -189,13 +189,13 @@ test('a revoked signer leaves the signature open, softly or hard, and one revoke
   );
 });
 
-test('a revoked authority leaves the signatures of its signers open', (t) => {
+test('a revoked CA leaves the signatures of its signers open', (t) => {
   const { signer, ca } = parties();
   const evidence = evidenceOf(crlsOf(SIGNED, [[ca, { at: SIGNED - DAY }]]));
   t.is(verdict(signer, { trust: { revocation: 'hard', evidence } }), 'INDETERMINATE: REVOKED_CA_NO_POE');
 });
 
-test('answers about revocation that are old, of somebody else or changed are none', (t) => {
+test('old, foreign and changed revocation answers are ignored', (t) => {
   const { signer, otherRoot, root } = parties();
   const hard = (evidence: readonly Buffer[]) =>
     verdict(signer, { trust: { revocation: 'hard', evidence: evidenceOf(evidence) } });
@@ -211,7 +211,7 @@ test('answers about revocation that are old, of somebody else or changed are non
   t.is(hard([Buffer.from('3003020101', 'hex'), Buffer.alloc(0), ...crlsOf(SIGNED)]), 'TOTAL-PASSED');
 });
 
-test('revocation values inside the signature count like those beside it', (t) => {
+test('revocation values inside the signature count like those supplied beside it', (t) => {
   const { signer } = parties();
   const with_ = (crls: readonly Buffer[]) => forge({ signer, content: CONTENT, at: SIGNED, crls });
   const options = { trust: { revocation: 'hard' } } as const;
@@ -220,7 +220,7 @@ test('revocation values inside the signature count like those beside it', (t) =>
   t.is(verdictOf(judged(with_(revoked), options)), 'INDETERMINATE: REVOKED_NO_POE');
 });
 
-test('what a file is padded with stands behind the evidence that is trusted', (t) => {
+test('numerous older answers inside a file do not displace the trusted evidence', (t) => {
   const { signer, ca } = parties();
   // Authentic older responses, all good, which anyone can collect.
   const padding = Array.from({ length: 201 }, (_, index) => crlOf(ca, SIGNED - index * 60_000));
@@ -231,7 +231,7 @@ test('what a file is padded with stands behind the evidence that is trusted', (t
   t.is(look(crlsOf(SIGNED)), 'TOTAL-PASSED');
 });
 
-test('a certificate issued with RSA-PSS is judged by the hash that its parameters name', (t) => {
+test('a certificate issued with RSA-PSS is judged by the hash of its parameters', (t) => {
   const { root } = parties();
   const ca = issue('PSS CA', root, { use: { kind: 'ca' }, kind: 'rsa-2048' });
   const good = issue('Good PSS', ca, { issuerPadding: 'pss' });
@@ -256,13 +256,13 @@ function reissuedWithSha1Pss(der: Buffer, key: Party['key']): Buffer {
   return sequence(data, algorithm, tlv(TAG.bitString, Buffer.concat([Buffer.from([0]), value])));
 }
 
-test('a suspended certificate says to try again later', (t) => {
+test('a suspended certificate is reported as one to check again later', (t) => {
   const { signer } = parties();
   const evidence = evidenceOf(crlsOf(SIGNED, [[signer, { at: SIGNED - DAY, reason: 6 }]]));
   t.is(verdict(signer, { trust: { revocation: 'soft', evidence } }), 'INDETERMINATE: TRY_LATER');
 });
 
-test('the record has the fields of the certificate that people read', (t) => {
+test('the record has the certificate fields that pages show', (t) => {
   const { ca } = parties();
   const signer = issue('Ada Byron', ca, {
     subject: {
@@ -285,7 +285,7 @@ test('the record has the fields of the certificate that people read', (t) => {
   t.is(certificate?.validityStart, SIGNED - YEAR);
 });
 
-test('an answer from a moment after the time of validation counts, since it was asked for then; one from much later does not', (t) => {
+test('an answer from just after the time of validation counts, and one from much later does not', (t) => {
   const at = SIGNED + DAY;
   for (const [later, expected] of [
     [30_000, 'TOTAL-PASSED'],

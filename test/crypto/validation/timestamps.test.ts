@@ -59,7 +59,7 @@ test('a time-stamp over the signature proves it for the time after the certifica
   t.is(verdictOf(judged(bare, { at: SIGNED + YEAR })), 'INDETERMINATE: OUT_OF_BOUNDS_NO_POE');
 });
 
-test('a time-stamp from after the expiry proves that much and no more', (t) => {
+test('a time-stamp from after the expiry does not prove the signature from before it', (t) => {
   const signer = issue('Short-lived', parties().ca, { notAfter: SIGNED + 5 * DAY });
   const der = stamped({ signer, tokens: (value) => [tokenOver(value, SIGNED + 6 * DAY)] });
   const record = judged(der, { at: SIGNED + YEAR });
@@ -67,7 +67,7 @@ test('a time-stamp from after the expiry proves that much and no more', (t) => {
   t.is(record.bestTime, SIGNED + 6 * DAY);
 });
 
-test('a time-stamp over something else proves nothing and is shown as wrong', (t) => {
+test('a time-stamp over other data proves nothing and is reported as invalid', (t) => {
   const signer = issue('Short-lived', parties().ca, { notAfter: SIGNED + 5 * DAY });
   const others = [CONTENT, Buffer.from('another signature value')];
   for (const other of others) {
@@ -83,7 +83,7 @@ test('a time-stamp over something else proves nothing and is shown as wrong', (t
   t.is(verdictOf(current), 'TOTAL-PASSED', 'while the certificate is valid the signature needs no proof');
 });
 
-test('a time-stamp of an authority that nobody trusts proves nothing', (t) => {
+test('a time-stamp of an untrusted authority proves nothing', (t) => {
   const { otherRoot } = parties();
   const tsa = issue('Foreign time', otherRoot, { use: { kind: 'timestamping' } });
   const signer = issue('Short-lived', parties().ca, { notAfter: SIGNED + 5 * DAY });
@@ -93,7 +93,7 @@ test('a time-stamp of an authority that nobody trusts proves nothing', (t) => {
   t.is(record.timestamps[0]?.subIndication, 'NO_CERTIFICATE_CHAIN_FOUND');
 });
 
-test('a certificate for signing documents makes no time-stamps', (t) => {
+test('a document signing certificate is refused for time-stamps', (t) => {
   const { ca, signer: pretender } = parties();
   const signer = issue('Short-lived', ca, { notAfter: SIGNED + 5 * DAY });
   const der = stamped({ signer, tokens: (value) => [tokenOver(value, SIGNED, pretender)] });
@@ -124,7 +124,7 @@ test('a time-stamp whose authority has expired or is revoked proves nothing by i
   t.not(revoked.indication, 'TOTAL-PASSED');
 });
 
-test('a time-stamp from before the revocation of the signer keeps the signature, one from after does not', (t) => {
+test('a time-stamp from before the revocation of the signer keeps the signature valid, and one from after does not', (t) => {
   const { signer } = parties();
   const revocation = { at: SIGNED + 2 * DAY, reason: 1 };
   const at = SIGNED + 10 * DAY;
@@ -136,7 +136,7 @@ test('a time-stamp from before the revocation of the signer keeps the signature,
   t.is(verdictOf(judged(after, { at, trust })), 'INDETERMINATE: REVOKED_NO_POE');
 });
 
-test('a time-stamp over the content from after the revocation or expiry proves the signature wrong', (t) => {
+test('a content time-stamp from after the revocation or expiry proves the signature invalid', (t) => {
   const { ca } = parties();
   const signer = issue('Short-lived', ca, { notAfter: SIGNED + 5 * DAY });
   const contentTokens = [tokenOver(CONTENT, SIGNED + 6 * DAY)];
@@ -156,7 +156,7 @@ test('a time-stamp over the content from after the revocation or expiry proves t
   t.is(verdictOf(judged(good, { at: SIGNED + YEAR })), 'TOTAL-PASSED');
 });
 
-test('a time-stamp of the future is out of order', (t) => {
+test('a time-stamp of the future is reported as out of order', (t) => {
   const der = stamped({ tokens: (value) => [tokenOver(value, SIGNED + 10 * DAY)] });
   const record = judged(der, { at: SIGNED + DAY });
   t.is(record.timestamps[0]?.subIndication, 'TIMESTAMP_ORDER_FAILURE');
@@ -164,7 +164,7 @@ test('a time-stamp of the future is out of order', (t) => {
   t.is(verdictOf(record), 'TOTAL-PASSED');
 });
 
-test('the earliest of several good time-stamps counts, and bad ones beside it do no harm', (t) => {
+test('the earliest of several valid time-stamps counts, and invalid ones beside it are harmless', (t) => {
   const signer = issue('Short-lived', parties().ca, { notAfter: SIGNED + 5 * DAY });
   const der = stamped({
     signer,
@@ -181,7 +181,7 @@ test('the earliest of several good time-stamps counts, and bad ones beside it do
   t.is(record.timestamps.length, 4);
 });
 
-test('a claimed time after the proven one is told', (t) => {
+test('a claimed time after the proven one is reported', (t) => {
   const der = stamped({ tokens: (value) => [tokenOver(value, SIGNED - DAY)] });
   const record = judged(der);
   t.is(verdictOf(record), 'TOTAL-PASSED');
@@ -190,7 +190,7 @@ test('a claimed time after the proven one is told', (t) => {
   t.deepEqual(honest.results.warnings, []);
 });
 
-test('a weak algorithm holds when a time-stamp proves the signature from before its end', (t) => {
+test('a weak algorithm is accepted when a time-stamp proves the signature from before its end', (t) => {
   const { ca } = parties();
   const signer = issue('Long RSA', ca, { kind: 'rsa-2048', notAfter: SIGNED + 20 * YEAR });
   const at = SIGNED + 9 * YEAR;
@@ -201,7 +201,7 @@ test('a weak algorithm holds when a time-stamp proves the signature from before 
   t.is(failedTypes(bare.results)[0], 'algorithm.strength');
 });
 
-test('a signature time-stamp copied from another signature does not fit', (t) => {
+test('a signature time-stamp copied from another signature is invalid', (t) => {
   let other = Buffer.alloc(0);
   stamped({
     tokens: (value) => {

@@ -38,7 +38,7 @@ function withRevisions(pdf: Buffer, count: number): Buffer {
   return Buffer.concat(parts);
 }
 
-test('a file of thousands of pages and revisions is left open when its work is done, and says why', (t) => {
+test('a file of thousands of pages and revisions is left open when its work budget is used up, with the reason', (t) => {
   const pdf = signed(classicPdf(documentObjects({ pages: 2000, form: 'indirect' })));
   const report = reportOn(withRevisions(pdf, 1200));
   t.is(report.indication, 'INDETERMINATE');
@@ -48,7 +48,7 @@ test('a file of thousands of pages and revisions is left open when its work is d
   t.true(record?.results.passedChecks.some(({ type }) => type === 'digest.content'));
 });
 
-test('a file with more revisions than anybody makes by hand is still compared to its end', (t) => {
+test('a file with an unusual number of revisions is still compared completely', (t) => {
   const pdf = withRevisions(signed(contract()), 300);
   const { indication, signatures } = reportOn(pdf);
   t.is(indication, 'TOTAL-PASSED');
@@ -57,7 +57,7 @@ test('a file with more revisions than anybody makes by hand is still compared to
   t.is(reportOn(changed).signatures[0]?.subIndication, 'FORMAT_FAILURE');
 });
 
-test('signatures that each have to be judged by hundreds of time-stamps share the work of one file', (t) => {
+test('signatures with hundreds of time-stamps each share the work budget of one file', (t) => {
   const { ca, tsaCa, root } = parties();
   const [one] = inspectCms(forge({ signer: parties().signer, content: CONTENT, at: SIGNED }), {
     format: 'Cades',
@@ -87,7 +87,7 @@ test('signatures that each have to be judged by hundreds of time-stamps share th
   t.false(report.signatures[0]?.results.errors.some(({ type }) => type === 'file.work'));
 });
 
-test('evidence that unpacks to far more than it takes is unpacked once, however many time-stamps cover it', async (t) => {
+test('compressed evidence is decompressed once for any number of time-stamps', async (t) => {
   const authority = await patientAuthority();
   try {
     const { timestamps } = authority.services;

@@ -23,7 +23,7 @@ function issue(differences: Partial<CertificateRequest> = {}): Buffer {
   });
 }
 
-test('a certificate says everything that paths, revocation and people ask it', (t) => {
+test('a certificate returns the fields that paths, revocation checks and pages need', (t) => {
   const certificate = readCertificate(
     issue({
       subject: {
@@ -84,7 +84,7 @@ test('a certificate says everything that paths, revocation and people ask it', (
   });
 });
 
-test('addresses that are not http are nothing to ask, and a malformed address book is as none', (t) => {
+test('addresses other than HTTP are ignored, and a malformed extension has no addresses', (t) => {
   const ldap = readCertificate(issue({ crlUrl: 'ldap://x/', ocspUrl: 'file:///etc/passwd' }));
   t.deepEqual([ldap.crlUrls, ldap.ocspUrls], [[], []]);
   const broken = { id: '1.3.6.1.5.5.7.1.1', value: Buffer.from([5, 0]) };
@@ -95,7 +95,7 @@ test('addresses that are not http are nothing to ask, and a malformed address bo
   } as never);
 });
 
-test('a malformed extension that a path rests on makes the certificate malformed', (t) => {
+test('a malformed extension that paths depend on makes the certificate malformed', (t) => {
   for (const id of ['2.5.29.30', '2.5.29.32', '2.5.29.33', '2.5.29.36', '2.5.29.54', '2.5.29.37']) {
     const broken = { id, critical: false, value: bitString(Buffer.from([1])) };
     t.throws(
@@ -115,7 +115,7 @@ test('a malformed extension that a path rests on makes the certificate malformed
 const name = (type: string, tag: number, value: Buffer) =>
   sequence(setOf([sequence(oid(type), tlv(tag, value))]));
 
-test('names are the same whatever kind of string, case and spaces they are written in', (t) => {
+test('names are equal across string types, case and spaces', (t) => {
   const utf8 = name('2.5.4.3', 0x0c, Buffer.from('Sam  Seal '));
   const printable = name('2.5.4.3', 0x13, Buffer.from('sam seal'));
   const bmp = name('2.5.4.3', 0x1e, Buffer.from('Sam Seal', 'utf16le').swap16());
@@ -129,7 +129,7 @@ test('names are the same whatever kind of string, case and spaces they are writt
   t.is(nameFields(octetString(Buffer.from('x'))).text, '040178');
 });
 
-test('a name can not pretend to be two by what is written in it', (t) => {
+test('a name is parsed as one name, whatever it contains', (t) => {
   const tricky = name('2.5.4.3', 0x0c, Buffer.from('Sam, O=House\u0000\u202e+'));
   const { text } = nameFields(tricky);
   t.is(text, 'CN=Sam\\, O\\=House\\00\\e2\\80\\ae\\+');
@@ -140,7 +140,7 @@ test('a name can not pretend to be two by what is written in it', (t) => {
   t.not(nameKey(twoParts), nameKey(name('2.5.4.3', 0x0c, Buffer.from('a"]\n["2.5.4.3=b'))));
 });
 
-test('a certificate changed in any byte, or cut anywhere, is read or malformed, and its signature is wrong', (t) => {
+test('a certificate with a changed byte, or cut at any byte, is read or malformed, and its signature is invalid', (t) => {
   const der = issue({
     use: { kind: 'ca', pathLength: 1 },
     policies: ['1.2.3'],

@@ -42,7 +42,7 @@ test('development certificates load, sign, and verify below their CA', async (t)
   if (requireTool(t, 'openssl')) t.true((await opensslCms({ signature: output, ca })).ok);
 });
 
-test('development certificates say what they are not for, and what they may do', async (t) => {
+test('development certificates state their restrictions and have the usages they need', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const { ca, certificatePath } = await stored();
   for (const path of [ca, certificatePath]) {

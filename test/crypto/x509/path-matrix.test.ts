@@ -358,7 +358,7 @@ async function opensslVerify(
 }
 
 for (const [index, { title, flaw, build }] of CASES.entries()) {
-  test(`a path with ${title} is ${flaw === undefined ? 'good' : 'refused'}, by us and by openssl`, async (t) => {
+  test(`a path with ${title} is ${flaw === undefined ? 'good' : 'refused'}, by the engine and by openssl`, async (t) => {
     const chain = build(root);
     const certificates = chain.others.map(({ certificate }) => certificate);
     const request = {
@@ -377,7 +377,7 @@ for (const [index, { title, flaw, build }] of CASES.entries()) {
   });
 }
 
-test('a path that a forger made with the name of an issuer is no path', (t) => {
+test('a path forged with the name of an issuer is refused', (t) => {
   const forger = make('Issuing', undefined, {}, 'p-256');
   const forged = signer(forger);
   const issuing = make('Issuing', root);

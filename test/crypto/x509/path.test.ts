@@ -50,7 +50,7 @@ const root = make('root');
 const issuing = make('issuing', root);
 const leaf = make('leaf', issuing, SIGNER);
 
-test('a path leads over intermediates in any order, with strangers among them', (t) => {
+test('a path is built over intermediates in any order, with unrelated certificates among them', (t) => {
   const deeper = make('deeper', issuing);
   const low = make('low', deeper, SIGNER);
   t.is(reason(low, [make('stranger'), deeper, low, issuing], [make('other'), root]), 'path of 4');
@@ -61,7 +61,7 @@ test('an intermediate, and the certificate itself, may be the anchor', (t) => {
   t.is(reason(leaf, [], [leaf]), 'path of 1');
 });
 
-test('a certificate that came with the signature is never trusted for that', (t) => {
+test('a certificate inside the signature is never a trust anchor', (t) => {
   t.regex(
     reason(leaf, [issuing, root], [make('root')]),
     /signature of the certificate of CN=issuing is wrong/,
@@ -69,7 +69,7 @@ test('a certificate that came with the signature is never trusted for that', (t)
   t.regex(reason(leaf, [issuing, root], []), /no issuer/);
 });
 
-test('an issuer of the right name and the wrong key is not an issuer', (t) => {
+test('an issuer with the right name and another key is not used', (t) => {
   t.is(
     reason(leaf, [], [make('issuing')]),
     'the signature of the certificate of CN=leaf is wrong: the key of its issuer is another one',
@@ -92,7 +92,7 @@ test('a path longer than an issuer allows is refused', (t) => {
   t.is(reason(make('direct', narrow, SIGNER), [narrow], [root]), 'path of 3');
 });
 
-test('every certificate of the path has to be valid at the time', (t) => {
+test('every certificate of the path must be valid at the time', (t) => {
   const old = make('old', root, { kind: 'ca' }, [-3, -2]);
   t.regex(reason(make('leaf', old, SIGNER), [old], [root]), /^the certificate of CN=old has expired at /);
   t.regex(reason(leaf, [issuing], [root], AT + 2 * DAY), /CN=leaf has expired/);
@@ -101,7 +101,7 @@ test('every certificate of the path has to be valid at the time', (t) => {
   t.regex(reason(make('leaf', oldRoot, SIGNER), [], [oldRoot]), /CN=old root has expired/);
 });
 
-test('certificates that issue each other in a circle end the search', (t) => {
+test('a cycle of issuers ends the search', (t) => {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const one = { name: 'one', key: pair.privateKey };
   const two = make('two', one);
@@ -110,7 +110,7 @@ test('certificates that issue each other in a circle end the search', (t) => {
   t.regex(reason(low, [two, circle], [root]), /no issuer|anchor|wrong|long/);
 });
 
-test('a crowd of namesakes is given up after a bounded number of looks', (t) => {
+test('the search among many issuers of one name ends after a bounded number of probes', (t) => {
   const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const keys = { one: pair(), two: pair(), three: pair(), four: pair() };
   const copies = (name: keyof typeof keys, above: keyof typeof keys) =>
@@ -122,7 +122,7 @@ test('a crowd of namesakes is given up after a bounded number of looks', (t) => 
   t.is(reason(low, crowd, [root]), 'there are too many certificates to try');
 });
 
-test('every way to an anchor is found, those whose key identifier fits first', (t) => {
+test('every path to an anchor is found, those with a matching key identifier first', (t) => {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const otherRoot = make('other root');
   const namesake = make('cross', root);
@@ -147,7 +147,7 @@ test('every way to an anchor is found, those whose key identifier fits first', (
   t.deepEqual(findPaths({ ...request, anchors: [] }).paths, []);
 });
 
-test('a key that may only sign certificates may not sign documents', (t) => {
+test('a key for certificate signing alone may not sign documents', (t) => {
   t.false(checkKeyUsage(issuing.certificate).ok);
   t.true(checkKeyUsage(leaf.certificate).ok);
 });

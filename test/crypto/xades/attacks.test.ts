@@ -534,7 +534,7 @@ function manifest(content: string): string {
 }
 
 for (const { what, honest, attack, subIndication, type } of ATTACKS) {
-  test(`an honest signature passes and the attack on it does not: ${what}`, (t) => {
+  test(`a legitimate signature passes and the attack on it does not: ${what}`, (t) => {
     const good = reportOn(honest());
     t.is(good.indication, 'TOTAL-PASSED', JSON.stringify(good, undefined, 1));
     const file = attack();
@@ -545,13 +545,13 @@ for (const { what, honest, attack, subIndication, type } of ATTACKS) {
   });
 }
 
-test('comments in signed text are told, since they can cut a value short for some readers', (t) => {
+test('comments in signed text are reported, since they can truncate a value for some readers', (t) => {
   t.deepEqual(complaints(whole()), []);
   t.deepEqual(complaints(swap(whole(), '>100<', '>1<!-- -->00<')), ['warning scope.comment-in-text']);
   t.deepEqual(complaints(swap(whole(), '<pay', '<!-- --><pay')), ['warning scope.comments']);
 });
 
-test('content that stands beside what is signed is told', (t) => {
+test('unsigned content beside the signed content is reported', (t) => {
   t.deepEqual(complaints(byId()), ['warning scope.partial']);
   t.deepEqual(complaints(enveloping()), []);
   const loose = swap(whole(), '</ds:Signature>', '<ds:Object><pay>999</pay></ds:Object></ds:Signature>');
@@ -560,7 +560,7 @@ test('content that stands beside what is signed is told', (t) => {
   t.is(record?.scope.description, 'the element /w/aside/r/pay (#p)');
 });
 
-test('five hundred references to all of a large document are refused before they are computed', (t) => {
+test('five hundred references to a whole large document are refused before they are computed', (t) => {
   const content = `<x>${'y'.repeat(2_000_000)}</x>`;
   const prefixes = (index: number): string =>
     `<i:InclusiveNamespaces xmlns:i="${EXC}" PrefixList="p${index}"></i:InclusiveNamespaces>`;
@@ -577,7 +577,7 @@ test('five hundred references to all of a large document are refused before they
   t.is(reportOn(whole(content)).indication, 'TOTAL-PASSED');
 });
 
-test('a file of thousands of signatures is refused as a whole, after the first few hundred', (t) => {
+test('a file of thousands of signatures is refused after the first few hundred', (t) => {
   const file = `<r>${'<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"></ds:Signature>'.repeat(5000)}</r>`;
   const { signatures, findings } = inspectXadesDocument(Buffer.from(file));
   t.is(signatures.length, 256);
@@ -585,7 +585,7 @@ test('a file of thousands of signatures is refused as a whole, after the first f
   t.is(reportOn(file).indication, 'TOTAL-FAILED');
 });
 
-test('a counter-signature counts when it is over the value of the signature it stands in, and not otherwise', (t) => {
+test('a counter-signature counts only over the value of the signature that contains it', (t) => {
   const host = whole();
   const value = /<ds:SignatureValue Id="sig-value">[^<]*<\/ds:SignatureValue>/.exec(host)?.[0] ?? '';
   const data = swap(value, ' Id=', ` xmlns:ds="${DS}" Id=`);

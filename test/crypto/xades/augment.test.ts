@@ -60,7 +60,7 @@ function isInsertion(before: Buffer, after: Buffer): boolean {
 
 for (const [name, { document, xades, extension }] of Object.entries(FORMS)) {
   test.serial(
-    `a signature goes from B to T, LT, LTA and a renewed LTA by insertions alone: ${name}`,
+    `a signature is augmented from B to T, LT, LTA and a renewed LTA by insertions alone: ${name}`,
     async (t) => {
       const first = await signAt(document, 'B', xades, extension === undefined ? {} : { extension });
       let now: Leveled = first;
@@ -78,7 +78,7 @@ for (const [name, { document, xades, extension }] of Object.entries(FORMS)) {
   );
 }
 
-test.serial('each archive time-stamp of a renewed signature covers what stands before it', async (t) => {
+test.serial('each archive time-stamp of a renewed signature covers the properties before it', async (t) => {
   if (!requireTool(t, 'xmllint', 'openssl')) return;
   const first = await signAt(DOCUMENT, 'LTA');
   const renewed = await augmented(first.path, 'LTA');
@@ -89,7 +89,7 @@ test.serial('each archive time-stamp of a renewed signature covers what stands b
   t.false(await tokenIsOver(newer, await archivedByXmllint(renewed.path, data, 4)));
 });
 
-test.serial('raising in one go and step by step gives the same kinds of properties', async (t) => {
+test.serial('augmentation at once and step by step gives the same kinds of properties', async (t) => {
   const direct = await signAt(DOCUMENT, 'LTA');
   const base = await signAt(DOCUMENT, 'B');
   const raised = await augmented(base.path, 'LTA');
@@ -161,7 +161,7 @@ const OTHERS: { readonly [name: string]: string } = {
 };
 
 for (const [name, unsigned] of Object.entries(OTHERS)) {
-  test.serial(`a signature made by another program is raised to LTA and stays valid: ${name}`, async (t) => {
+  test.serial(`a signature of another program is augmented to LTA and stays valid: ${name}`, async (t) => {
     const path = await foreign(t, unsigned);
     if (path === undefined) return;
     t.true((await byXmlsecAt(path)).ok);
@@ -189,7 +189,7 @@ for (const [name, unsigned] of Object.entries(OTHERS)) {
   });
 }
 
-test.serial('a signature in UTF-16 is raised in UTF-16', async (t) => {
+test.serial('a signature in UTF-16 is augmented in UTF-16', async (t) => {
   const path = await foreign(t, '<q:UnsignedProperties/>', 'UTF-16');
   if (path === undefined) return;
   const raised = await augmented(path, 'LTA');
@@ -213,7 +213,7 @@ const refused = async (
   return error?.message ?? '';
 };
 
-test.serial('a broken signature is not extended, nor a file without one', async (t) => {
+test.serial('a broken signature, and a file without one, are not augmented', async (t) => {
   const { bytes } = await signAt(DOCUMENT, 'B');
   const text = bytes.toString();
   t.regex(
@@ -238,7 +238,7 @@ test.serial('a broken signature is not extended, nor a file without one', async 
   await refused(t, `<r><Signature xmlns="${DS}"/></r>`, 'request.invalid');
 });
 
-test.serial('a signature that another one is over is left alone', async (t) => {
+test.serial('a signature that another one covers is left unchanged', async (t) => {
   const inner = await signAt('<r><a Id="x">text</a></r>', 'B', { packaging: 'element', elementId: 'x' });
   const outer = await signAt(inner.bytes, 'B');
   const raised = await augmented(outer.path, 'T');
@@ -252,7 +252,7 @@ test.serial('a signature that another one is over is left alone', async (t) => {
   t.is(tokensIn((await augmented(newFile(beside), 'T')).bytes, 'SignatureTimeStamp').length, 1);
 });
 
-test.serial('several signatures beside each other are raised at once', async (t) => {
+test.serial('several sibling signatures are augmented at once', async (t) => {
   const first = await signAt(DOCUMENT, 'B', { coSignable: true });
   const second = await signAt(first.bytes, 'B', { coSignable: true }, { kind: 'rsa-2048' });
   const raised = await augmented(second.path, 'LTA');
@@ -263,7 +263,7 @@ test.serial('several signatures beside each other are raised at once', async (t)
 });
 
 test.serial(
-  'a detached signature needs its content for an archive time-stamp, and the right one at any level',
+  'a detached signature needs its content for an archive time-stamp, and refuses other content at any level',
   async (t) => {
     const signed = await signAt('plain text', 'B', { packaging: 'detached' }, { extension: 'txt' });
     t.is(tokensIn((await augmented(signed.path, 'T')).bytes, 'SignatureTimeStamp').length, 1);
@@ -285,75 +285,68 @@ const counterSigned = async (input: string, more: Partial<Parameters<typeof coun
   return { path: output, bytes: readFileSync(output), file };
 };
 
-test.serial(
-  'a counter-signature is over the value of the signature it stands in, and both hold',
-  async (t) => {
-    const signed = await signAt(DOCUMENT, 'T');
-    const counter = await counterSigned(signed.path);
-    t.deepEqual(unsignedProperties(counter.bytes), ['SignatureTimeStamp', 'CounterSignature']);
-    t.true(isInsertion(signed.bytes, counter.bytes));
-    t.is(counter.file.output.sha256, createHash('sha256').update(counter.bytes).digest('hex'));
-    if (!requireTool(t, 'xmlsec1')) return;
-    const { pki } = await authority();
-    const inner =
-      /<xades:CounterSignature[^>]*><ds:Signature [^>]*Id="([^"]*)"/.exec(counter.bytes.toString())?.[1] ??
-      '';
-    const verify = (path: string, id?: string) =>
-      runTool('xmlsec1', [
-        ...['--verify', '--enabled-key-data', 'x509', '--trusted-pem', pki.rootFile],
-        ...[
-          '--id-attr:Id',
-          `${XADES}:SignedProperties`,
-          '--id-attr:Id',
-          `${DS}:SignatureValue`,
-          '--id-attr:Id',
-          `${DS}:Signature`,
-        ],
-        ...(id === undefined ? [] : ['--node-id', id]),
-        path,
-      ]);
-    t.is((await verify(counter.path)).exit, 0);
-    const good = await verify(counter.path, inner);
-    t.is(good.exit, 0, good.stderr);
-    t.regex(good.stdout + good.stderr, /\(ok\/all\): 2\/2/);
-    const other = await signAt(DOCUMENT.replace('text', 'tent'), 'T');
-    const value = (bytes: Buffer): string =>
-      /<ds:SignatureValue [^>]*>([^<]*)</.exec(bytes.toString())?.[1] ?? '';
-    const swapped = newFile(counter.bytes.toString().replace(value(signed.bytes), value(other.bytes)));
-    t.not((await verify(swapped, inner)).exit, 0);
-  },
-);
+test.serial('a counter-signature covers the value of its signature, and both are valid', async (t) => {
+  const signed = await signAt(DOCUMENT, 'T');
+  const counter = await counterSigned(signed.path);
+  t.deepEqual(unsignedProperties(counter.bytes), ['SignatureTimeStamp', 'CounterSignature']);
+  t.true(isInsertion(signed.bytes, counter.bytes));
+  t.is(counter.file.output.sha256, createHash('sha256').update(counter.bytes).digest('hex'));
+  if (!requireTool(t, 'xmlsec1')) return;
+  const { pki } = await authority();
+  const inner =
+    /<xades:CounterSignature[^>]*><ds:Signature [^>]*Id="([^"]*)"/.exec(counter.bytes.toString())?.[1] ?? '';
+  const verify = (path: string, id?: string) =>
+    runTool('xmlsec1', [
+      ...['--verify', '--enabled-key-data', 'x509', '--trusted-pem', pki.rootFile],
+      ...[
+        '--id-attr:Id',
+        `${XADES}:SignedProperties`,
+        '--id-attr:Id',
+        `${DS}:SignatureValue`,
+        '--id-attr:Id',
+        `${DS}:Signature`,
+      ],
+      ...(id === undefined ? [] : ['--node-id', id]),
+      path,
+    ]);
+  t.is((await verify(counter.path)).exit, 0);
+  const good = await verify(counter.path, inner);
+  t.is(good.exit, 0, good.stderr);
+  t.regex(good.stdout + good.stderr, /\(ok\/all\): 2\/2/);
+  const other = await signAt(DOCUMENT.replace('text', 'tent'), 'T');
+  const value = (bytes: Buffer): string =>
+    /<ds:SignatureValue [^>]*>([^<]*)</.exec(bytes.toString())?.[1] ?? '';
+  const swapped = newFile(counter.bytes.toString().replace(value(signed.bytes), value(other.bytes)));
+  t.not((await verify(swapped, inner)).exit, 0);
+});
 
-test.serial(
-  'a counter-signature is made at a level of its own, by the Id of what is signed, and for others too',
-  async (t) => {
-    const first = await signAt(DOCUMENT, 'B', { coSignable: true });
-    const second = await signAt(first.bytes, 'B', { coSignable: true }, { kind: 'rsa-2048' });
-    const [id = ''] = [...second.bytes.toString().matchAll(/<ds:Signature [^>]*Id="([^"]*)"/g)].map(
-      ([, found]) => found ?? '',
-    );
-    const one = await counterSigned(second.path, { of: id, level: 'LTA' });
-    t.is(one.bytes.toString().split('<xades:CounterSignature').length - 1, 1);
-    t.is(tokensIn(one.bytes, 'ArchiveTimeStamp').length, 1);
-    const both = await counterSigned(second.path);
-    t.is(both.bytes.toString().split('<xades:CounterSignature').length - 1, 2);
-    const error = await t.throwsAsync(counterSigned(second.path, { of: 'nobody' }));
-    t.is((error as Error & { code?: string }).code, 'request.invalid');
-    const path = await foreign(t, '');
-    if (path === undefined) return;
-    const foreignToo = await counterSigned(path);
-    t.true((await byXmlsecAt(foreignToo.path)).ok);
-  },
-);
+test.serial('a counter-signature has its own level, and selects its signature by Id', async (t) => {
+  const first = await signAt(DOCUMENT, 'B', { coSignable: true });
+  const second = await signAt(first.bytes, 'B', { coSignable: true }, { kind: 'rsa-2048' });
+  const [id = ''] = [...second.bytes.toString().matchAll(/<ds:Signature [^>]*Id="([^"]*)"/g)].map(
+    ([, found]) => found ?? '',
+  );
+  const one = await counterSigned(second.path, { of: id, level: 'LTA' });
+  t.is(one.bytes.toString().split('<xades:CounterSignature').length - 1, 1);
+  t.is(tokensIn(one.bytes, 'ArchiveTimeStamp').length, 1);
+  const both = await counterSigned(second.path);
+  t.is(both.bytes.toString().split('<xades:CounterSignature').length - 1, 2);
+  const error = await t.throwsAsync(counterSigned(second.path, { of: 'nobody' }));
+  t.is((error as Error & { code?: string }).code, 'request.invalid');
+  const path = await foreign(t, '');
+  if (path === undefined) return;
+  const foreignToo = await counterSigned(path);
+  t.true((await byXmlsecAt(foreignToo.path)).ok);
+});
 
-test.serial('a signature whose value has no Id is not counter-signed', async (t) => {
+test.serial('a signature whose value has no Id is refused for counter-signing', async (t) => {
   const { bytes } = await signAt(DOCUMENT, 'B');
   const nameless = newFile(bytes.toString().replace(/<ds:SignatureValue Id="[^"]*"/, '<ds:SignatureValue'));
   const error = await t.throwsAsync(counterSigned(nameless));
   t.is((error as Error & { code?: string }).code, 'request.invalid');
 });
 
-test.serial('an output that exists is left alone by augmenting and counter-signing', async (t) => {
+test.serial('augmenting and counter-signing do not overwrite an existing output', async (t) => {
   const { path } = await signAt(DOCUMENT, 'B');
   const { services, pki } = await authority();
   const output = newFile('mine');

@@ -25,7 +25,7 @@ function texts(text: string, pattern: RegExp): string[] {
 }
 
 test.serial(
-  'complete references name every certificate but the signer, and every revocation value, and nothing that is not there',
+  'complete references list every certificate except that of the signer, every revocation value, and nothing else',
   async (t) => {
     const { pki } = await authority();
     const { bytes, path } = await signAt(DOCUMENT, 'LT', FORM);
@@ -68,7 +68,7 @@ test.serial(
   },
 );
 
-test.serial('an archive time-stamp covers complete references as they are written', async (t) => {
+test.serial('an archive time-stamp covers complete references in their written form', async (t) => {
   if (!requireTool(t, 'xmllint', 'openssl')) return;
   const { input, path, bytes } = await signAt(DOCUMENT, 'LTA', FORM);
   const covered = Buffer.from((await runTool('xmllint', ['--exc-c14n', input])).stdout);
@@ -77,6 +77,6 @@ test.serial('an archive time-stamp covers complete references as they are writte
   t.true(await tokenIsOver(token, await archivedByXmllint(path, covered, 6)));
 });
 
-test.serial('complete references without the values they name are not made', async (t) => {
+test.serial('complete references without their values are not made', async (t) => {
   await t.throwsAsync(signAt(DOCUMENT, 'T', FORM), { code: 'request.invalid', message: /level LT/ });
 });

@@ -82,7 +82,7 @@ function warningsOf({ file, content }: Signed): readonly string[] {
 }
 
 for (const [form, make] of Object.entries(FORMS)) {
-  test(`dropped markup in signed text is told: ${form}`, (t) => {
+  test(`dropped markup in signed text is reported: ${form}`, (t) => {
     const honest = warningsOf(make('100')).filter((one) => one !== 'scope.partial');
     t.deepEqual(honest, []);
     t.deepEqual(
@@ -94,7 +94,7 @@ for (const [form, make] of Object.entries(FORMS)) {
   });
 }
 
-test('comments that are signed are not told, in the document and outside', (t) => {
+test('signed comments, in the document and outside, are not reported', (t) => {
   const inside = `<r><pay>1<!-- -->00</pay></r>`;
   const transforms = transform(ENVELOPED) + transform(WITH_COMMENTS);
   const signature = forge({ references: [{ uri: '#xpointer(/)', data: inside, transforms }] });
@@ -106,14 +106,14 @@ test('comments that are signed are not told, in the document and outside', (t) =
   for (const file of whole) t.deepEqual(warningsOf({ file, content }), []);
 });
 
-test('a comment between elements is told as such, with white space around it too', (t) => {
+test('a comment between elements is reported as such, with white space around it too', (t) => {
   const transforms = transform(ENVELOPED) + transform(EXC);
   const references = [{ uri: '', data: '<r>\n\n<pay>100</pay></r>', transforms }];
   const file = `<r>\n<!-- -->\n<pay>100</pay>${forge({ references })}</r>`;
   t.deepEqual(warningsOf({ file }), ['scope.comments']);
 });
 
-test('many comments elsewhere do not hide one in signed text', (t) => {
+test('many comments elsewhere do not hide one in signed text from the report', (t) => {
   const many = '<x>y<!-- --></x>'.repeat(1500);
   const data = '<pay Id="p">100</pay>';
   const signature = forge({ references: [{ uri: '#p', data }] });
@@ -121,7 +121,7 @@ test('many comments elsewhere do not hide one in signed text', (t) => {
   t.true(warningsOf({ file }).includes('scope.comment-in-text'));
 });
 
-test('an enveloped signature moved into the middle of signed text is told', (t) => {
+test('an enveloped signature moved into the middle of signed text is reported', (t) => {
   const transforms = transform(ENVELOPED) + transform(EXC);
   const signature = forge({ references: [{ uri: '', data: `<r>${ORDER}</r>`, transforms }] });
   const honest = `<r>${ORDER}${signature}</r>`;
@@ -131,7 +131,7 @@ test('an enveloped signature moved into the middle of signed text is told', (t) 
   t.deepEqual(warningsOf({ file: forged }), ['scope.signature-in-text']);
 });
 
-test('dropped markup in a file of a container is told', (t) => {
+test('dropped markup in a file of a container is reported', (t) => {
   const container = (order: string) =>
     handMade([
       { name: 'mimetype', bytes: Buffer.from('application/vnd.etsi.asic-e+zip') },
@@ -172,7 +172,7 @@ function counterSigned(host: string, further: Forgery['references']): string {
   );
 }
 
-test('a content that only a counter-signature names is not signed', (t) => {
+test('content that only a counter-signature refers to does not count as signed', (t) => {
   const file = (name: string) => memorySource(`/${name}`, Buffer.from(ORDER));
   const further = [{ uri: 'other.xml', data: ORDER }];
   const fixed = forge({ references: [{ uri: 'order.xml', data: ORDER }] });

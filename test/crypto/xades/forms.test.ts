@@ -150,7 +150,7 @@ const ELEMENTS: {
 };
 
 for (const [name, { document, id, attribute, tamper }] of Object.entries(ELEMENTS)) {
-  test.serial(`one element is signed, found by ${name}`, async (t) => {
+  test.serial(`one element is signed, selected by ${name}`, async (t) => {
     const signed = signDocument(document, { xades: { packaging: 'element', elementId: id } });
     const root = /^(?:<\?[^>]*>)?<a /.test(signed.original.toString('latin1'));
     await judged(
@@ -170,7 +170,7 @@ for (const [name, { document, id, attribute, tamper }] of Object.entries(ELEMENT
   });
 }
 
-test('the text outside of a signed element may change, the element itself may not', async (t) => {
+test('text outside a signed element may change, and the element may not', async (t) => {
   if (!requireTool(t, 'xmlsec1')) return;
   const signed = signDocument('<r><a Id="part">text</a><b>other</b></r>', {
     xades: { packaging: 'element', elementId: 'part' },
@@ -180,7 +180,7 @@ test('the text outside of a signed element may change, the element itself may no
   t.false((await judge(replaced('text', 'changed')(signed.bytes))).ok);
 });
 
-test('an Id that no element or more than one element has is refused, as is one that no reference can hold', (t) => {
+test('an Id without exactly one element, or that no reference can hold, is refused', (t) => {
   const by = (elementId?: string): XadesFormat => ({
     packaging: 'element',
     ...(elementId !== undefined && { elementId }),
@@ -231,7 +231,7 @@ test('one element is signed by two people, each signature beside it', async (t) 
   }
 });
 
-test('an element is not signed where its signature would stand inside of what another one is over', (t) => {
+test('an element is refused when its signature would be inside the content of another one', (t) => {
   const xades = { packaging: 'element', elementId: 'inner' } as const;
   const outer = signDocument('<r><a Id="outer"><b Id="inner">1</b></a></r>', {
     xades: { packaging: 'element', elementId: 'outer' },
@@ -253,7 +253,7 @@ test('an element is not signed where its signature would stand inside of what an
   t.regex(refused(t, enveloping.bytes, xades, 'xml.existing-signature'), /part of a signature/);
 });
 
-test('three people sign one document as a whole in turn, and all three signatures hold', async (t) => {
+test('three people sign one whole document in turn, and all three signatures hold', async (t) => {
   if (!requireTool(t, 'xmlsec1')) return;
   const xades = { coSignable: true };
   const kinds = ['p-256', 'rsa-2048', 'p-384'] as const;
@@ -275,7 +275,7 @@ test('three people sign one document as a whole in turn, and all three signature
   }
 });
 
-test('a document signed for co-signing can be signed as a whole once more for good, but not after that', async (t) => {
+test('a document signed for co-signing takes one final signature over the whole, and none after it', async (t) => {
   if (!requireTool(t, 'xmlsec1')) return;
   const first = signDocument('<r>text</r>', { xades: { coSignable: true } });
   const last = signDocument(first.bytes);
@@ -318,7 +318,7 @@ const EMBEDDED: { readonly [name: string]: string | Buffer } = {
 };
 
 for (const [name, document] of Object.entries(EMBEDDED)) {
-  test.serial(`an XML document goes into its signature as it is: ${name}`, async (t) => {
+  test.serial(`an XML document is embedded in its signature unchanged: ${name}`, async (t) => {
     const signed = signDocument(document, { xades: { packaging: 'enveloping' } });
     const wide = name === 'UTF-16';
     const tamper = (bytes: Buffer): Buffer => {
@@ -350,7 +350,7 @@ const ENCODED: { readonly [name: string]: string | Buffer } = {
 };
 
 for (const [name, content] of Object.entries(ENCODED)) {
-  test.serial(`any other file goes into its signature in Base64: ${name}`, async (t) => {
+  test.serial(`any other file is embedded in its signature as Base64: ${name}`, async (t) => {
     const signed = signDocument(content, { xades: { packaging: 'enveloping' }, extension: 'txt' });
     const base64 = /<ds:Object Encoding="[^"]*base64" Id="[^"]*" MimeType="text\/plain">([^<]*)</.exec(
       signed.bytes.toString('latin1'),
@@ -370,7 +370,7 @@ for (const [name, content] of Object.entries(ENCODED)) {
   });
 }
 
-test('a document with signatures inside goes in as Base64, so that they stay what they are', (t) => {
+test('a document with signatures inside is embedded as Base64, so that they stay unchanged', (t) => {
   for (const document of [
     signDocument('<r/>').bytes,
     signDocument('<r Id="a"/>', { xades: { packaging: 'element', elementId: 'a' } }).bytes,
@@ -381,7 +381,7 @@ test('a document with signatures inside goes in as Base64, so that they stay wha
   }
 });
 
-test('a detached signature names the file and is over its bytes', async (t) => {
+test('a detached signature refers to the file by name and covers its bytes', async (t) => {
   for (const [content, extension] of [
     ['any text', 'txt'],
     [Buffer.alloc((1 << 20) + 7, 'x'), 'bin'],
@@ -415,7 +415,7 @@ test('a detached signature names the file and is over its bytes', async (t) => {
   }
 });
 
-test('the name of a detached file is percent-encoded, or given as a URI, and anything else is refused', (t) => {
+test('the name of a detached file is percent-encoded, or supplied as a URI, and anything else is refused', (t) => {
   const input = newFile('x', 'ü & ö#1.txt');
   const output = newPath();
   signXades({
@@ -434,7 +434,7 @@ test('the name of a detached file is percent-encoded, or given as a URI, and any
   }
 });
 
-test('the media type is that of the name, or the one given, and nothing that is none', (t) => {
+test('the media type follows the name, or is the supplied one, and an invalid one is refused', (t) => {
   const typeOf = (bytes: Buffer): string | undefined =>
     /<xades:MimeType>([^<]*)</.exec(bytes.toString('latin1'))?.[1];
   t.is(

@@ -33,7 +33,7 @@ const FORMS: { readonly [name: string]: XadesFormat } = {
 
 for (const [name, document] of Object.entries(DOCUMENTS)) {
   for (const [form, xades] of Object.entries(FORMS)) {
-    test.serial(`a document with everything in it is signed in ${name}, ${form}`, async (t) => {
+    test.serial(`a document with every XML construct is signed in ${name}, ${form}`, async (t) => {
       const signed = signDocument(document, { xades });
       t.deepEqual(failed(verdict(signed.path, signed.original)), []);
       if (!requireTool(t, 'xmlsec1')) return;
@@ -47,7 +47,7 @@ for (const [name, document] of Object.entries(DOCUMENTS)) {
   }
 }
 
-test.serial('generated documents are signed in every packaging, accepted by us and by xmlsec1', async (t) => {
+test.serial('the engine and xmlsec1 accept generated documents signed in every packaging', async (t) => {
   if (!requireTool(t, 'xmlsec1')) return;
   for (let seed = 5000; seed < 5030; seed++) {
     const xades = Object.values(FORMS)[1 + (seed % 2)] ?? {};
@@ -89,7 +89,7 @@ function largeFile(megabytes: number, line: Buffer, head: Buffer, tail: Buffer):
 }
 
 test.serial(
-  'a large document takes at most three times its bytes of memory, a large file beside it next to none',
+  'a large document takes at most three times its bytes of memory, and a detached large file almost none',
   (t) => {
     const line = '<x a="1">some text &amp; more of it</x>\n';
     const [utf8, wide] = (['utf8', 'utf16le'] as const).map((encoding) => {

@@ -17,7 +17,7 @@ const OWN_CHECK: readonly (readonly [KeyKind, Partial<SignatureParameters>, stri
 ];
 
 for (const [kind, parameters, uri] of OWN_CHECK) {
-  test(`OpenSSL accepts the value over SignedInfo as xmllint sees it: ${uri.split('#')[1]}`, async (t) => {
+  test(`OpenSSL accepts the value over SignedInfo in the canonical form of xmllint: ${uri.split('#')[1]}`, async (t) => {
     const signer = pki().signer(kind);
     const signed = signDocument(DOCUMENT, { signer, ...parameters });
     t.true(signed.bytes.toString().includes(`<ds:SignatureMethod Algorithm="${uri}">`));
@@ -56,7 +56,7 @@ for (const packaging of ['element', 'enveloping', 'detached'] as const) {
   }
 }
 
-test('Ed25519 goes with SHA-512 for everything that is digested', (t) => {
+test('Ed25519 uses SHA-512 for all digests', (t) => {
   const { bytes } = signDocument(DOCUMENT, { signer: pki().signer('ed25519'), digest: 'sha256' });
   const methods = [...bytes.toString().matchAll(/<ds:DigestMethod Algorithm="([^"]*)"/g)].map(
     ([, uri]) => uri,
@@ -64,7 +64,7 @@ test('Ed25519 goes with SHA-512 for everything that is digested', (t) => {
   t.deepEqual([...new Set(methods)], ['http://www.w3.org/2001/04/xmlenc#sha512']);
 });
 
-test('without the chain, KeyInfo holds the signer alone', async (t) => {
+test('KeyInfo without the chain contains the signer alone', async (t) => {
   const signer = pki().signer('rsa-2048');
   const count = (bytes: Buffer): number => bytes.toString().split('<ds:X509Certificate>').length - 1;
   t.is(count(signDocument(DOCUMENT, { signer }).bytes), 2);
@@ -75,7 +75,7 @@ test('without the chain, KeyInfo holds the signer alone', async (t) => {
   t.false((await byXmlsec(alone.path)).ok);
 });
 
-test('an explicit policy is named with identifier, digest and location, and signed', async (t) => {
+test('an explicit policy is signed with identifier, digest and location', async (t) => {
   const hash = Buffer.alloc(48, 3);
   const policy = {
     oid: '1.3.6.1.4.1.99.1',
@@ -97,7 +97,7 @@ test('an explicit policy is named with identifier, digest and location, and sign
   t.false((await byXmlsec(newFile(text.replace('policy.example', 'policy.exampel')))).ok);
 });
 
-test('a policy whose identifier is not dotted, or whose location is no URI, is refused', (t) => {
+test('a policy with an identifier other than an OID, or a location other than a URI, is refused', (t) => {
   const hash = Buffer.alloc(32);
   for (const policy of [
     { oid: 'urn:oid:1.2', digest: 'sha256', hash },
@@ -108,7 +108,7 @@ test('a policy whose identifier is not dotted, or whose location is no URI, is r
   }
 });
 
-test('signed properties stand in the order of the schema', (t) => {
+test('signed properties are in the order of the schema', (t) => {
   const policy = { oid: '1.2.3', digest: 'sha256', hash: Buffer.alloc(32) } as const;
   const { path } = signDocument(DOCUMENT, { policy });
   const names = [...readFileSync(path, 'utf8').matchAll(/<(?:ds|xades):([A-Za-z0-9]+)/g)].map(

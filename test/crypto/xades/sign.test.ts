@@ -41,7 +41,7 @@ const DOCUMENTS: { readonly [name: string]: string | Buffer } = {
 };
 
 for (const [name, document] of Object.entries(DOCUMENTS)) {
-  test.serial(`signed and accepted by us and by xmlsec1: ${name}`, async (t) => {
+  test.serial(`the engine and xmlsec1 accept the signature: ${name}`, async (t) => {
     const signed = signDocument(document);
     const report = verdict(signed.path, signed.original);
     t.deepEqual(failed(report), []);
@@ -54,7 +54,7 @@ for (const [name, document] of Object.entries(DOCUMENTS)) {
   });
 }
 
-test.serial('generated documents are signed so that we and xmlsec1 accept them', async (t) => {
+test.serial('the engine and xmlsec1 accept signatures over generated documents', async (t) => {
   if (!requireTool(t, 'xmlsec1')) return;
   for (let seed = 1000; seed < 1060; seed++) {
     const signed = signDocument(generateDocument(seed).text);
@@ -67,7 +67,7 @@ test.serial('generated documents are signed so that we and xmlsec1 accept them',
 for (const kind of ['rsa-2048', 'rsa-3072', 'p-256', 'p-384', 'p-521'] as const) {
   for (const digest of ['sha256', 'sha384', 'sha512'] as const) {
     test.serial(
-      `a key of kind ${kind} with ${digest} makes signatures that we and xmlsec1 accept`,
+      `the engine and xmlsec1 accept signatures by a key of kind ${kind} with ${digest}`,
       async (t) => {
         const signer = pki().signer(kind);
         const signed = signDocument('<r a="1">text</r>', { signer, digest });
@@ -103,7 +103,7 @@ for (const digest of ['sha256', 'sha512'] as const) {
   });
 }
 
-test('the original is kept byte for byte around one inserted piece', (t) => {
+test('the original is kept byte for byte around one insertion', (t) => {
   const { original, bytes } = signDocument(
     '<?xml version="1.0"?>\r\n<r  a = \'1\'>x<y/>\t</r >\n<!-- end -->',
   );
@@ -123,17 +123,17 @@ test('the report has length, time, inode and digests of the files that were read
   t.is(file.output.length, bytes.length);
 });
 
-test('a large document is signed from the pieces it is read in', (t) => {
+test('a large document is signed in a stream of chunks', (t) => {
   const { path, original } = signDocument(`<r>${'<x>some text &gt; and more</x>\r\n'.repeat(100_000)}</r>`);
   t.deepEqual(failed(verdict(path, original)), []);
 });
 
-test('the same request gives the same bytes with RSA', (t) => {
+test('the same request with RSA gives the same bytes', (t) => {
   const signer = pki().signer('rsa-2048');
   t.deepEqual(signDocument('<r/>', { signer }).bytes, signDocument('<r/>', { signer }).bytes);
 });
 
-test('an identifier is free only when none of the document begins with it', (t) => {
+test('an identifier is free when no identifier of the document begins with it', (t) => {
   const bytes = Buffer.from(
     '<r ID="xades-1-properties" Name="xades-4"><x xml:id="xades-2"/><y id="xades-33&#x41;"/></r>',
   );
@@ -157,7 +157,7 @@ test('the identifiers of two different documents differ', (t) => {
   t.not(idOf('<r/>'), idOf('<s/>'));
 });
 
-test('signing properties name time, certificate and format as EN 319 132-1 asks', (t) => {
+test('signing properties have time, certificate and format of EN 319 132-1', (t) => {
   const signer = pki().signer('rsa-2048');
   const text = signDocument('<r/>', {
     signer,
@@ -204,14 +204,14 @@ test('a signature that names the root by its identifier counts as one over the w
   refused(t, existing('#xpointer(/)', ''), 'xml.existing-signature');
 });
 
-test('signatures over single elements are kept, and the document is signed beside them', (t) => {
+test('signatures over single elements are kept, and the document is signed in addition', (t) => {
   const signed = signDocument(existing('#part', ''));
   const report = verdict(signed.path, signed.original);
   t.deepEqual(failed(report), []);
   t.is(report.signatures, 2);
 });
 
-test('a signature over the whole document that leaves all signatures out is kept', (t) => {
+test('a signature over the whole document without any signatures is kept', (t) => {
   for (const transforms of [
     xpath('not(ancestor-or-self::s:Signature)'),
     xpath('\n  not( ancestor-or-self::s:Signature )\n'),
@@ -223,13 +223,13 @@ test('a signature over the whole document that leaves all signatures out is kept
   }
 });
 
-test('a filter that leaves out something else does not save a signature over the whole document', (t) => {
+test('a filter that excludes other nodes does not keep a signature over the whole document', (t) => {
   refused(t, existing('', xpath('not(ancestor-or-self::x:Signature)')), 'xml.existing-signature');
   refused(t, existing('', xpath('ancestor-or-self::s:Signature')), 'xml.existing-signature');
   refused(t, existing('', filter('intersect', '/descendant::s:Signature')), 'xml.existing-signature');
 });
 
-test('a document that is nothing but a signature is refused with a sentence saying so', (t) => {
+test('a document whose root is a signature is refused with a message about it', (t) => {
   const message = refused(
     t,
     '<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>',
@@ -238,7 +238,7 @@ test('a document that is nothing but a signature is refused with a sentence sayi
   t.regex(message, /root element is itself a signature/);
 });
 
-test('an output that exists is left alone, and a link is not followed', (t) => {
+test('an existing output is not overwritten, and a symbolic link is not followed', (t) => {
   const signed = signDocument('<r/>');
   const request = {
     format: 'Xades',
@@ -254,11 +254,11 @@ test('an output that exists is left alone, and a link is not followed', (t) => {
   t.is((error as Error & { code?: string }).code, 'input.unreadable');
 });
 
-test('an empty file is refused as empty', (t) => {
+test('an empty file is refused with its own code', (t) => {
   refused(t, '', 'input.empty');
 });
 
-test('a file beyond the bound is refused before it is read', (t) => {
+test('a file over the size limit is refused before it is read', (t) => {
   const input = newPath();
   writeFileSync(input, '<r/>');
   truncateSync(input, MAX_DOCUMENT_LENGTH + 1);

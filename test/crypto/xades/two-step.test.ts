@@ -27,7 +27,7 @@ function begin(kind: KeyKind, xades: XadesFormat = {}, more: Partial<SignaturePa
 const codeOf = (error: unknown): string | undefined => (error as { code?: string } | undefined)?.code;
 
 for (const packaging of ['enveloped', 'element', 'enveloping', 'detached'] as const) {
-  test(`a signature begun and finished in two steps is the one made in one step: ${packaging}`, async (t) => {
+  test(`a signature in two steps equals one made in one step: ${packaging}`, async (t) => {
     const xades = { packaging, elementId: 'x' };
     const { key, request, begun } = begin('rsa-2048', xades, { includeChain: false });
     const output = newPath();
@@ -41,7 +41,7 @@ for (const packaging of ['enveloped', 'element', 'enveloping', 'detached'] as co
 }
 
 for (const kind of ['p-256', 'p-521', 'ed25519'] as const) {
-  test(`values of a key of kind ${kind} made elsewhere are taken`, async (t) => {
+  test(`external values of a key of kind ${kind} are accepted`, async (t) => {
     const { key, request, begun } = begin(kind);
     const der = key.sign(begun.toBeSigned, begun.algorithm);
     const forms = kind === 'ed25519' ? [der] : [der, concatenatedValue(der, key.bits)];
@@ -55,7 +55,7 @@ for (const kind of ['p-256', 'p-521', 'ed25519'] as const) {
   });
 }
 
-test('the hash that is handed out is enough for a key that signs hashes', async (t) => {
+test('the returned hash is enough for a key that signs hashes', async (t) => {
   const { key, request, begun } = begin('p-256');
   // Signing the bytes and signing their hash give the same type of value.
   const output = newPath();
@@ -65,7 +65,7 @@ test('the hash that is handed out is enough for a key that signs hashes', async 
   t.true(existsSync(output));
 });
 
-test('a value over something else, by another key, or of no shape is refused and leaves no output', async (t) => {
+test('a value over other data, by another key, or malformed is refused and leaves no output', async (t) => {
   const { key, request, begun } = begin('p-256');
   const values = [
     key.sign(Buffer.from('something else'), begun.algorithm),
@@ -83,7 +83,7 @@ test('a value over something else, by another key, or of no shape is refused and
   }
 });
 
-test('an input that changed between the steps is refused', async (t) => {
+test('an input changed between the steps is refused', async (t) => {
   const { key, request, begun } = begin('p-256');
   const value = key.sign(begun.toBeSigned, begun.algorithm);
   writeFileSync(request.input, DOCUMENT.replace('text', 'tent'));
@@ -93,7 +93,7 @@ test('an input that changed between the steps is refused', async (t) => {
   t.is(codeOf(error), 'input.changed');
 });
 
-test('a state that is none, or of another format, is refused', async (t) => {
+test('an invalid state, or one of another format, is refused', async (t) => {
   const { key, request, begun } = begin('p-256');
   const value = key.sign(begun.toBeSigned, begun.algorithm);
   for (const state of ['', '{}', '{"kind":"cades/1"}', begun.state.replace('xades/1', 'xades/2')]) {
@@ -102,7 +102,7 @@ test('a state that is none, or of another format, is refused', async (t) => {
   }
 });
 
-test('the state holds no more than text that survives storing', async (t) => {
+test('the state consists of text that survives storage', async (t) => {
   const hash = Buffer.alloc(32, 7);
   const { key, request, begun } = begin(
     'p-256',

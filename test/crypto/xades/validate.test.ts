@@ -86,7 +86,7 @@ const FORMS: readonly {
 ];
 
 for (const { name, xades, document = DOCUMENT, extension, scope, change } of FORMS) {
-  test(`a signature of the form "${name}" passes as level B and says what it covers; a changed byte is told`, async (t) => {
+  test(`a signature of the form "${name}" passes as level B and reports its coverage, and a changed byte fails`, async (t) => {
     for (const kind of ['rsa-2048', 'p-521', 'ed25519'] as const) {
       const signer = pki().signer(kind);
       const signed = signDocument(document, { signer, xades, ...(extension !== undefined && { extension }) });
@@ -106,7 +106,7 @@ for (const { name, xades, document = DOCUMENT, extension, scope, change } of FOR
   });
 }
 
-test('RSA-PSS and every digest are validated, and a value with a flipped bit is not', async (t) => {
+test('RSA-PSS and every digest are validated, and a value with a flipped bit fails', async (t) => {
   for (const digest of ['sha256', 'sha384', 'sha512'] as const) {
     const signed = signDocument(DOCUMENT, { signer: pki().signer('rsa-2048'), padding: 'pss', digest });
     t.is((await validate(signed.path)).indication, 'TOTAL-PASSED', digest);
@@ -117,7 +117,7 @@ test('RSA-PSS and every digest are validated, and a value with a flipped bit is 
   }
 });
 
-test('a detached signature passes with its content, fails with another, and stays open without', async (t) => {
+test('a detached signature passes with its content, fails with another, and stays open without any', async (t) => {
   const signed = signDocument('some text', { extension: 'txt', xades: { packaging: 'detached' } });
   const record = only(t, await validate(signed.path, signed.inputPath));
   t.is(record.indication, 'TOTAL-PASSED', JSON.stringify(record, undefined, 1));
@@ -128,7 +128,7 @@ test('a detached signature passes with its content, fails with another, and stay
   t.is(without.subIndication, 'SIGNED_DATA_NOT_FOUND');
 });
 
-test('of several detached files, a finder gives each and a single file stands for its own name only', (t) => {
+test('a finder resolves each of several detached files, and a single file matches its own name only', (t) => {
   const file = forge({
     references: [
       { uri: 'a%20b.txt', data: 'A', transforms: '' },
@@ -154,7 +154,7 @@ test('of several detached files, a finder gives each and a single file stands fo
   ]);
 });
 
-test('three people sign one document, each signature is judged on its own, and one bad one spoils the file', async (t) => {
+test('three people sign one document, each signature is validated separately, and one invalid one fails the file', async (t) => {
   let bytes: Buffer = Buffer.from(DOCUMENT);
   for (const kind of ['p-256', 'rsa-2048', 'p-384'] as const)
     bytes = signDocument(bytes, { signer: pki().signer(kind), xades: { coSignable: true } }).bytes;
@@ -243,7 +243,7 @@ async function byXmlsec1(t: ExecutionContext, text: string, ids: readonly string
 
 const BODY = '<!-- x --><b xmlns:z="urn:z" xml:lang="de"> t <!-- y --><z:c/></b>';
 
-test('plain signatures made by xmlsec1 pass by every canonicalization, and say that they are no baseline', async (t) => {
+test('plain signatures by xmlsec1 pass with every canonicalization, without a baseline level', async (t) => {
   if (!requireTool(t, 'xmlsec1')) return;
   for (const method of METHODS) {
     const text = `<a xmlns="urn:a" xmlns:n="urn:n" xml:space="preserve">${BODY}${template(method, ref('', [ENVELOPED, method]))}</a>`;
@@ -335,7 +335,7 @@ test('elements, pointers, objects and manifests signed by xmlsec1 pass in their 
   }
 });
 
-test('a detached signature made by xmlsec1 passes with the content the caller names', async (t) => {
+test('a detached signature by xmlsec1 passes with the supplied content', async (t) => {
   if (!requireTool(t, 'xmlsec1')) return;
   const path = await byXmlsec1(t, template(C14N, ref('content.bin', [])));
   const content = join(path, '..', 'content.bin');
@@ -376,7 +376,7 @@ test('signatures by another library for Node pass, and fail after a change', (t)
   }
 });
 
-test('in a document of very many identifiers the ones that matter are found, and seen when they are there twice', (t) => {
+test('the referenced identifiers are found among very many, and duplicates are detected', (t) => {
   const rows = Array.from({ length: 60_000 }, (_, index) => `<w Id="w${index}"></w>`).join('');
   const data = '<pay Id="p">100</pay>';
   const file = (more: string): string =>
@@ -390,7 +390,7 @@ test('in a document of very many identifiers the ones that matter are found, and
 const withProperties = (change: (properties: string) => string): string =>
   enveloped('<x></x>', { properties: change(goodProperties('sig', ['sig-r0'])) });
 
-test('the older SigningCertificate is read, its issuer compared as far as it can be', (t) => {
+test('the older SigningCertificate is read, and its issuer compared as far as possible', (t) => {
   const signer = pki().signer('p-256');
   const digest = createHash('sha1').update(signer.certificate).digest('base64');
   const serial = (text: string, issuer: string): string =>
@@ -417,7 +417,7 @@ test('the older SigningCertificate is read, its issuer compared as far as it can
   t.true(record?.results.warnings.some(({ type }) => type === 'algorithm.strength'));
 });
 
-test('a missing property of a baseline signature is a warning, and leaves no level', (t) => {
+test('a missing property of a baseline signature causes a warning and removes the level', (t) => {
   const level = (file: string) => inspectXadesDocument(Buffer.from(file)).signatures[0]?.level;
   t.is(level(withProperties((same) => same)), 'B');
   const untimed = withProperties((text) => text.replace(/<xades:SigningTime>.*<\/xades:SigningTime>/, ''));
@@ -437,7 +437,7 @@ test('a missing property of a baseline signature is a warning, and leaves no lev
   t.is(level(unbound), undefined);
 });
 
-test('explicit policies give their identifier, implied ones are told', (t) => {
+test('explicit policies are reported with their identifier, and implied ones as such', (t) => {
   const policy = (inside: string): string =>
     withProperties((text) =>
       text.replace(
@@ -463,7 +463,7 @@ test('explicit policies give their identifier, implied ones are told', (t) => {
   t.deepEqual(complaints(policy('')), ['failed structure.signature FORMAT_FAILURE']);
 });
 
-test('SHA-1 in a reference is read and judged by the policy on algorithms, not by the reader', (t) => {
+test('SHA-1 in a reference is read, and judged by the algorithm policy alone', (t) => {
   const digest = createHash('sha1').update('<r><x></x></r>').digest('base64');
   const file = enveloped('<x></x>', {
     references: [
@@ -484,7 +484,7 @@ test('SHA-1 in a reference is read and judged by the policy on algorithms, not b
   t.is(reportOn(enveloped('<x></x>')).indication, 'TOTAL-PASSED');
 });
 
-test('a damaged signed file is a report and never an exception, and passes only with the signed content in it', (t) => {
+test('a damaged signed file gets a report, and passes only with the signed content', (t) => {
   const { bytes } = signDocument(DOCUMENT);
   for (let at = 1; at < bytes.length; at += 29) {
     const damaged = [

@@ -30,7 +30,7 @@ function hasScopeWarning({ results }: SignatureRecord): boolean {
 }
 
 for (const form of wrappingForms()) {
-  test(`a moved element never passes for what stands in its place: ${form.name}`, (t) => {
+  test(`a moved element never passes as the one at its former place: ${form.name}`, (t) => {
     t.is(reportOn(form.honest, form.options).indication, 'TOTAL-PASSED');
     let generated = 0;
     const accepted: string[] = [];

@@ -82,7 +82,7 @@ test('a namespace name is escaped like an attribute value', (t) => {
   );
 });
 
-test('a namespace is declared where it is first visibly used, and undeclared where it ends', (t) => {
+test('a namespace is declared at its first visible use, and undeclared at its end', (t) => {
   t.is(
     of('<a:r xmlns:a="urn:a" xmlns:b="urn:b" xmlns:c="urn:c"><b:x c:y="1"/><b:x/></a:r>'),
     '<a:r xmlns:a="urn:a"><b:x xmlns:b="urn:b" xmlns:c="urn:c" c:y="1"></b:x><b:x xmlns:b="urn:b"></b:x></a:r>',
@@ -91,32 +91,32 @@ test('a namespace is declared where it is first visibly used, and undeclared whe
   t.is(of('<r xmlns=""><x xmlns=""/></r>'), '<r><x></x></r>');
 });
 
-test('the same prefix for another namespace is declared again inside, and the outer one holds after it', (t) => {
+test('a prefix with another namespace is redeclared inside, and the outer one applies after it', (t) => {
   t.is(
     of('<a:r xmlns:a="urn:1"><a:x xmlns:a="urn:2"><a:y/></a:x><a:z/></a:r>'),
     '<a:r xmlns:a="urn:1"><a:x xmlns:a="urn:2"><a:y></a:y></a:x><a:z></a:z></a:r>',
   );
 });
 
-test('attributes are ordered by namespace name, then local name, whatever their prefixes', (t) => {
+test('attributes are ordered by namespace name, then local name, regardless of prefixes', (t) => {
   t.is(
     of('<r xmlns:z="urn:a" xmlns:a="urn:z" a:b="1" z:c="2" b="3" a="4" z:b="5" xml:lang="en"/>'),
     '<r xmlns:a="urn:z" xmlns:z="urn:a" a="4" b="3" xml:lang="en" z:b="5" z:c="2" a:b="1"></r>',
   );
 });
 
-test('order is by code point, not by UTF-16 unit', (t) => {
+test('attributes are ordered by code point, not by UTF-16 unit', (t) => {
   t.is(of('<r \u{10000}="1" \uFA00="2"/>'), '<r \uFA00="2" \u{10000}="1"></r>');
 });
 
-test('instructions outside the root stand on lines of their own, and comments go', (t) => {
+test('instructions outside the root have lines of their own, and comments are removed', (t) => {
   t.is(
     of('<?xml version="1.0"?><?a  b?><!-- c --><?d?>\n<r>x<!-- y -->z<?e  f ?></r><!-- g --><?h?>\n'),
     '<?a b?>\n<?d?>\n<r>xz<?e f ?></r>\n<?h?>',
   );
 });
 
-test('a wide, long document keeps its canonical bytes across every chunk border', (t) => {
+test('a large document has the same canonical bytes at every chunk border', (t) => {
   const rows = Array.from(
     { length: 4000 },
     (_, index) => `<row n='${index}'>${'v'.repeat(index % 70)}&gt;</row>`,

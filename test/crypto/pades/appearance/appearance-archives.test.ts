@@ -93,7 +93,7 @@ function tablesOf(font: Buffer): ReadonlyMap<string, Buffer> {
 }
 
 for (const { part, recipe } of ARCHIVE_PARTS.filter(({ part }) => part < 3)) {
-  test(`a PDF ${recipe.name} keeps the rules of ISO 19005 with a visible signature`, async (t) => {
+  test(`a PDF ${recipe.name} conforms to ISO 19005 with a visible signature`, async (t) => {
     if (!requireTool(t, ...TOOLS, ...(recipe.tools ?? []))) return;
     const { bytes } = await cook(recipe);
     const signed = signVisibly(put(bytes), VISIBLE);
@@ -111,7 +111,7 @@ function archive(metadata: string | Buffer): string {
   return put(classicPdf(objects));
 }
 
-test('PDF/A is known by its metadata, however that is written', async (t) => {
+test('PDF/A is recognized by its metadata in any spelling', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const said = ['<pdfaid:part>2</pdfaid:part>', "<x pdfaid:part = '2'/>", '<x pdfaid:part="2"/>'];
   for (const text of [...said, Buffer.from(`\ufeff${said[0]}`, 'utf16le')]) {
@@ -124,7 +124,7 @@ test('PDF/A is known by its metadata, however that is written', async (t) => {
   }
 });
 
-test('metadata nobody can read is no reason to refuse', async (t) => {
+test('unreadable metadata does not refuse a file', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const objects = documentObjects({ catalog: '/Metadata 30 0 R' });
   objects.set(30, stream('/Type /Metadata /Filter /DCTDecode', 'nothing'));
@@ -132,7 +132,7 @@ test('metadata nobody can read is no reason to refuse', async (t) => {
   t.true('/SMask' in image);
 });
 
-test('an image lies on white in a file that forbids transparency', async (t) => {
+test('an image has a white background in a file that forbids transparency', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = signVisibly(archive('<x pdfaid:part="1"/>'), VISIBLE);
   const after = await picture('mutool', signed.output);
@@ -140,7 +140,7 @@ test('an image lies on white in a file that forbids transparency', async (t) => 
   await accepted(t, signed);
 });
 
-test('printing colours have no place in PDF/A', (t) => {
+test('a CMYK image is refused in PDF/A', (t) => {
   const cmyk = { page: 1, rectangle: RECTANGLE, image: JPEGS.cmyk };
   t.regex(refusalOf(archive('<x pdfaid:part="3"/>'), cmyk), /^request\.invalid: .*printing colours/);
   t.is(refusalOf(archive(''), cmyk), '');
@@ -165,7 +165,7 @@ function numbersOf(file: QpdfDocument, node: QpdfDict): readonly (readonly [numb
   return all.flatMap((key, index) => (index % 2 === 0 ? [[Number(key), all[index + 1]] as const] : []));
 }
 
-test('in a tagged PDF the signature has its place in the structure, and words for those who listen', async (t) => {
+test('a signature in a tagged PDF has a structure element and an alternate description', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const inTree = { 33: '<< /Limits [0 4] /Nums [0 [32 0 R] 4 32 0 R] >>' };
   const files = {
@@ -210,7 +210,7 @@ test('in a tagged PDF the signature has its place in the structure, and words fo
   }
 });
 
-test('after somebody has signed, the structure of a tagged PDF stays as it is', async (t) => {
+test('the structure of a tagged PDF stays unchanged after the first signature', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const once = sign(tagged('/K 31 0 R', '/ParentTree << /Nums [0 [32 0 R]] >>'));
   const twice = signVisibly(once.output, VISIBLE);
@@ -219,7 +219,7 @@ test('after somebody has signed, the structure of a tagged PDF stays as it is', 
   t.true(added.includes('/TU'));
 });
 
-test('a tagged PDF shows what it showed, apart from the signature', async (t) => {
+test('a tagged PDF is rendered unchanged, apart from the signature', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = signVisibly(tagged('/K 31 0 R', ''), { ...VISIBLE, lines: [] });
   t.is(shown(await inspect(signed.output)).widget['/TU'], 'u:Signature');

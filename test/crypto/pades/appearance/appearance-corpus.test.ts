@@ -14,7 +14,7 @@ const APPEARANCE = {
   image: FOUR_COLOURS,
 };
 
-test('every kind of PDF takes a visible signature, and another one after it', async (t) => {
+test('every kind of PDF takes two visible signatures', async (t) => {
   if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf')) return;
   const recipes = [...STRUCTURES, ...CONTENTS, ...ENCRYPTED].filter(({ tools }) => tools === undefined);
   t.true(recipes.length > 20);

@@ -68,7 +68,7 @@ function objections(path: string): readonly string[] {
   }
 }
 
-test('an empty field shows the signature in its own place, upright', async (t) => {
+test('an empty field shows the signature in its own rectangle, upright', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const forms = {
     itself: formWith({ 40: field(`/F 4 ${PLACE}`) }),
@@ -89,7 +89,7 @@ test('an empty field shows the signature in its own place, upright', async (t) =
   }
 });
 
-test('a field moves to the rectangle asked for while nobody has signed, but not off its page', async (t) => {
+test('an unsigned document lets a field move to the requested rectangle, but not off its page', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const rectangle = { left: 10, bottom: 10, width: 84, height: 44 };
   const input = formWith({ 40: field(`/F 4 ${PLACE}`) });
@@ -107,7 +107,7 @@ test('a field moves to the rectangle asked for while nobody has signed, but not 
   t.regex(refusalOf(input, { page: 3, rectangle, image }, IN_PLACE), /^request\.invalid: There is no page 3/);
 });
 
-test('after somebody has signed, a field is filled in where it is', async (t) => {
+test('a field of a signed document is filled in at its place', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const rectangle = { left: 10, bottom: 10, width: 84, height: 44 };
   const once = sign(formWith({ 40: field(`/F 4 ${PLACE}`) }));
@@ -117,7 +117,7 @@ test('after somebody has signed, a field is filled in where it is', async (t) =>
   await accepted(t, twice, 2);
 });
 
-test('a field that can not be shown anywhere is refused', (t) => {
+test('a field that cannot be shown is refused', (t) => {
   const rectangle = { left: 10, bottom: 10, width: 84, height: 44 };
   const refused = (input: string, appearance: Parameters<typeof refusalOf>[1]): string =>
     refusalOf(input, { image, ...appearance }, IN_PLACE);
@@ -137,7 +137,7 @@ test('a field that can not be shown anywhere is refused', (t) => {
   t.regex(refused(sign(bare).output, { page: 2, rectangle }), /^request\.invalid: .* no widget/);
 });
 
-test('two people sign visibly on one page, and neither harms the other', async (t) => {
+test('two visible signatures on one page leave each other valid', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const left = { left: 10, bottom: 20, width: 84, height: 44 };
   const right = { left: 104, bottom: 20, width: 84, height: 44 };
@@ -160,7 +160,7 @@ test('two people sign visibly on one page, and neither harms the other', async (
   );
 });
 
-test('what was certified shows further signatures in the fields of its author alone', async (t) => {
+test('a certified document takes further visible signatures in existing fields alone', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const rectangle = { left: 10, bottom: 10, width: 84, height: 44 };
   const input = formWith({ 40: field(`/F 4 ${PLACE}`) });
@@ -173,7 +173,7 @@ test('what was certified shows further signatures in the fields of its author al
   }
 });
 
-test('a visible signature over another one is told', (t) => {
+test('a visible signature over another one is reported', (t) => {
   const rectangle = { left: 10, bottom: 20, width: 84, height: 44 };
   const input = put(classicPdf(documentObjects()));
   const once = signVisibly(input, { page: 1, rectangle, image });
@@ -188,7 +188,7 @@ test('a visible signature over another one is told', (t) => {
   }
 });
 
-test('a signature made in two steps looks like one made in one step', async (t) => {
+test('a signature in two steps has the appearance of one made in one step', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const appearance = {
     page: 1,

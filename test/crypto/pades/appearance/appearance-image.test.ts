@@ -69,7 +69,7 @@ const square = { width: SIDE, height: SIDE };
 for (const interlaced of [false, true]) {
   const kind = interlaced ? 'an interlaced PNG' : 'a PNG';
 
-  test(`${kind} in grey is shown at every depth`, async (t) => {
+  test(`${kind} in grey is rendered at every depth`, async (t) => {
     if (!requireTool(t, ...TOOLS)) return;
     for (const bits of [1, 2, 4, 8, 16]) {
       const image = png({ ...square, type: 0, bits, interlaced, pixel: (x, y) => [value(x, y, bits)] });
@@ -77,7 +77,7 @@ for (const interlaced of [false, true]) {
     }
   });
 
-  test(`${kind} in colour is shown at every depth`, async (t) => {
+  test(`${kind} in colour is rendered at every depth`, async (t) => {
     if (!requireTool(t, ...TOOLS)) return;
     for (const bits of [8, 16]) {
       const samples = (x: number, y: number) =>
@@ -90,7 +90,7 @@ for (const interlaced of [false, true]) {
     }
   });
 
-  test(`${kind} with a palette is shown at every depth, its transparent entries too`, async (t) => {
+  test(`${kind} with a palette is rendered at every depth, transparent entries included`, async (t) => {
     if (!requireTool(t, ...TOOLS)) return;
     for (const bits of [1, 2, 4, 8]) {
       const palette = Array.from(
@@ -109,7 +109,7 @@ for (const interlaced of [false, true]) {
     }
   });
 
-  test(`${kind} with alpha lets the page through`, async (t) => {
+  test(`${kind} with alpha shows the page through it`, async (t) => {
     if (!requireTool(t, ...TOOLS)) return;
     for (const bits of [8, 16]) {
       const alpha = (x: number, y: number): number => value(x + y, y, bits);
@@ -130,7 +130,7 @@ for (const interlaced of [false, true]) {
   });
 }
 
-test('the one transparent colour of a PNG lets the page through', async (t) => {
+test('the transparent colour of a PNG shows the page through it', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const spot = (x: number, y: number): boolean => (x + y) % 3 === 0;
   const clear = Buffer.from([0, 10, 0, 20, 0, 30]);
@@ -148,7 +148,7 @@ test('the one transparent colour of a PNG lets the page through', async (t) => {
   );
 });
 
-test('an image without transparency carries no mask', async (t) => {
+test('an image without transparency has no mask', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const opaque = png({ ...square, type: 6, bits: 8, pixel: (x) => [x, x, x, 255] });
   const clear = png({ ...square, type: 6, bits: 8, pixel: (x) => [x, x, x, 254] });
@@ -163,7 +163,7 @@ test('an image without transparency carries no mask', async (t) => {
   }
 });
 
-test('an image that was shown before is the same again, each in its own way', async (t) => {
+test('a repeated image has the same samples each time', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const samplesOf = async (image: Buffer): Promise<string> => {
     const file = await inspect(signVisibly(paper(), { page: 1, rectangle: RECTANGLE, image }).output);
@@ -179,7 +179,7 @@ test('an image that was shown before is the same again, each in its own way', as
   }
 });
 
-test('baseline and progressive JPEGs are shown, in grey, colours and printing colours', async (t) => {
+test('baseline and progressive JPEGs are rendered in grey, RGB and CMYK', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   for (const [name, image] of Object.entries(JPEGS)) {
     const signed = signVisibly(paper(), { page: 1, rectangle: RECTANGLE, image });
@@ -219,7 +219,7 @@ const pngWith = (head: Buffer, data: Buffer): Buffer =>
     ['IEND', Buffer.alloc(0)],
   ]);
 
-test('images that are bombs are refused before they go off', (t) => {
+test('images that unpack to excessive sizes are refused before they are decoded', (t) => {
   refused(t, pngWith(header(100_000, 100_000), deflateSync(Buffer.alloc(10))), /too large/);
   refused(t, pngWith(header(0xffffffff, 1), deflateSync(Buffer.alloc(10))), /too large/);
   refused(t, pngWith(header(5000, 5000), deflateSync(Buffer.alloc(10))), /too large/);
@@ -235,7 +235,7 @@ test('images that are bombs are refused before they go off', (t) => {
   refused(t, large, /no extent/);
 });
 
-test('images that are damaged, cut off or something else are refused', (t) => {
+test('damaged, truncated and unknown images are refused', (t) => {
   for (const image of [FOUR_COLOURS, ...Object.values(JPEGS)]) {
     for (let length = 0; length < image.length; length++) {
       const text = refusalOf(paper(), { page: 1, rectangle: RECTANGLE, image: image.subarray(0, length) });
@@ -270,7 +270,7 @@ test('images that are damaged, cut off or something else are refused', (t) => {
   }
 });
 
-test('an image with any bytes is shown or refused', (t) => {
+test('an image of any bytes is rendered or refused', (t) => {
   let state = 11;
   const next = (below: number): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;

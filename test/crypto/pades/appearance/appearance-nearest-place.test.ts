@@ -27,12 +27,12 @@ function rectOf(t: ExecutionContext, place: Required<SignatureAppearance>['place
 const HIGH = Number(/\/MediaBox ?\[0 0 \d+ (\d+)\]/.exec(contract().toString('latin1'))?.[1]);
 const WIDE = Number(/\/MediaBox ?\[0 0 (\d+) /.exec(contract().toString('latin1'))?.[1]);
 
-test('a place that is given from the upper left corner is that rectangle of the page', (t) => {
+test('a place from the upper left corner becomes that rectangle of the page', (t) => {
   const rect = rectOf(t, { page: 1, left: 50, top: 60, width: 120, height: 40 });
   t.deepEqual(rect, [50, HIGH - 100, 170, HIGH - 60]);
 });
 
-test('a place that is not on the page is moved to it, and a page that is not there is the last', (t) => {
+test('a place outside the page is moved onto it, and a missing page becomes the last one', (t) => {
   const rect = rectOf(t, { page: 99, left: 5000, top: 5000, width: 100, height: 50 });
   t.deepEqual(rect, [WIDE - 100, 0, WIDE, 50]);
   t.deepEqual(rectOf(t, { page: null, left: -5, top: -5, width: 9999, height: 9999 }), [0, 0, WIDE, HIGH]);

@@ -58,7 +58,7 @@ test('Latin, Greek, Cyrillic and many other letters are shown and can be copied'
   }
 });
 
-test('a letter the font has not is a box that is copied as the letter, and what can not be seen is left out', async (t) => {
+test('a letter without a glyph is drawn as a box and copied as the letter, and invisible characters are omitted', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const lines = [
     'Name: 契約 😀 ok',
@@ -77,7 +77,7 @@ test('a letter the font has not is a box that is copied as the letter, and what 
   await accepted(t, signed);
 });
 
-test('letters that are read from the right stand in their order, with numbers and brackets among them', (t) => {
+test('right-to-left text is drawn in its order, with numbers and brackets', (t) => {
   const orders = [
     ['plain (text) 12', 'plain (text) 12'],
     ['\u05d0\u05d1\u05d2', '\u05d2\u05d1\u05d0'],
@@ -89,7 +89,7 @@ test('letters that are read from the right stand in their order, with numbers an
   for (const [given, wanted] of orders) t.is(leftToRight(given), wanted);
 });
 
-test('a Hebrew name can be read and copied', async (t) => {
+test('a Hebrew name is rendered readably and can be copied', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const name = '\u05e9\u05dc\u05d5\u05dd';
   const signed = signVisibly(put(empty()), { page: 1, rectangle: RECTANGLE, lines: [`By ${name} today`] });
@@ -121,7 +121,7 @@ async function drawnIn(
   return { width: right - left, height: top - bottom };
 }
 
-test('text is 12 points, and shrinks together until every line fits', async (t) => {
+test('text is 12 points high, and shrinks together until every line fits', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const one = await drawnIn(t, ['HHHH'], RECTANGLE);
   // Capitals of this font are 0.729 of its size high.
@@ -139,7 +139,7 @@ test('text is 12 points, and shrinks together until every line fits', async (t) 
   t.true(tiny.width > 20, String(tiny.width));
 });
 
-test('beside text, the image is on the left and keeps its proportions', async (t) => {
+test('an image beside text is on the left and keeps its proportions', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const rectangle = { left: 100, bottom: 100, width: 200, height: 60 };
   const signed = signVisibly(put(empty()), {
@@ -161,7 +161,7 @@ test('beside text, the image is on the left and keeps its proportions', async (t
   t.deepEqual(await textOf(signed.output), ['HHHHHHHHHHHH']);
 });
 
-test('the font is embedded with the glyphs that are used and no others', async (t) => {
+test('the font is embedded with the used glyphs alone', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = signVisibly(put(empty()), { page: 1, rectangle: RECTANGLE, lines: ['Jörg ÅÅÅ'] });
   const file = await inspect(signed.output);
@@ -197,7 +197,7 @@ test('an encrypted file shows its visible signature', async (t) => {
   }
 });
 
-test('more text than anybody reads is refused', (t) => {
+test('text over the length limit is refused', (t) => {
   const input = put(empty());
   const refused = (lines: readonly string[]) => refusalOf(input, { page: 1, rectangle: RECTANGLE, lines });
   t.regex(refused(Array(201).fill('x')), /^request\.invalid/);

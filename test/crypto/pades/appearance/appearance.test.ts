@@ -64,7 +64,7 @@ const PAGES: readonly { readonly name: string; readonly entries: string; readonl
 ];
 
 for (const { name, entries, above = '' } of PAGES) {
-  test(`on a page ${name}, a signature is where it was put, however the page is turned`, async (t) => {
+  test(`on a page ${name}, a signature has its requested place at any rotation`, async (t) => {
     if (!requireTool(t, ...TOOLS)) return;
     for (const rotation of [0, 90, 180, 270]) {
       const turned = `/Rotate ${rotation}`;
@@ -81,7 +81,7 @@ for (const { name, entries, above = '' } of PAGES) {
   });
 }
 
-test('odd rotations count as whole turns more or less, or not at all', async (t) => {
+test('rotations below zero or beyond a full turn are normalized', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   for (const rotation of ['-90', '450', '-270', '0', '720']) {
     const pdf = paged(`/MediaBox [0 0 200 160] /Rotate ${rotation}`);
@@ -92,7 +92,7 @@ test('odd rotations count as whole turns more or less, or not at all', async (t)
   }
 });
 
-test('coordinates are points, whatever a unit of the page is worth', async (t) => {
+test('coordinates are points for any UserUnit of the page', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   for (const rotation of [0, 90]) {
     const pdf = paged(`/MediaBox [10 10 110 90] /UserUnit 2 /Rotate ${rotation}`);
@@ -103,7 +103,7 @@ test('coordinates are points, whatever a unit of the page is worth', async (t) =
   }
 });
 
-test('a page that says nothing of its size is as large as viewers take it to be', async (t) => {
+test('a page without a size has the size that viewers use', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const signed = signVisibly(put(paged('')), { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS });
   const [before, after] = [await picture('mutool', signed.input), await picture('mutool', signed.output)];
@@ -111,7 +111,7 @@ test('a page that says nothing of its size is as large as viewers take it to be'
   assertShown(t, before, after);
 });
 
-test('the page that is asked for gets the signature, and no other changes', async (t) => {
+test('the requested page gets the signature, and no other page changes', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   for (const build of [classicPdf, streamPdf]) {
     const objects = documentObjects({ pages: 5 });
@@ -134,7 +134,7 @@ test('the page that is asked for gets the signature, and no other changes', asyn
   }
 });
 
-test('a page that is not there, and a rectangle that is not on it, are refused', (t) => {
+test('a missing page, and a rectangle outside the page, are refused', (t) => {
   const input = put(classicPdf(documentObjects({ pages: 2 })));
   const shown = { rectangle: RECTANGLE, image: FOUR_COLOURS };
   for (const page of [0, 3, -1, 1.5, Number.NaN, 1e9]) {
@@ -171,7 +171,7 @@ test('a page that is not there, and a rectangle that is not on it, are refused',
   t.is(refusalOf(input, { page: 2, ...shown }), '');
 });
 
-test('a signature carries a font only when it shows text', (t) => {
+test('a signature embeds a font only when it shows text', (t) => {
   const input = put(classicPdf(documentObjects()));
   const text = signVisibly(input, { page: 1, rectangle: RECTANGLE, lines: ['Anna'] });
   t.true(readFileSync(text.output, 'latin1').includes('/FontFile2'));
@@ -179,7 +179,7 @@ test('a signature carries a font only when it shows text', (t) => {
   t.false(readFileSync(image.output, 'latin1').includes('/FontFile2'));
 });
 
-test('a change of the appearance of a signature breaks it', async (t) => {
+test('a changed appearance makes the signature invalid', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;
   const input = put(classicPdf(documentObjects()));
   const signed = signVisibly(input, { page: 1, rectangle: RECTANGLE, image: FOUR_COLOURS, lines: ['Anna'] });

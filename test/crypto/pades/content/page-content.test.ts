@@ -47,7 +47,7 @@ async function verdict(path: string) {
 }
 
 for (const rotation of [0, 90]) {
-  test(`values and stamps are in the file before its first signature, on a page turned by ${rotation} degrees`, async (t) => {
+  test(`values and stamps are added before the first signature, on a page turned by ${rotation} degrees`, async (t) => {
     if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil', 'qpdf')) return;
     const content = {
       stamps: [
@@ -73,7 +73,7 @@ for (const rotation of [0, 90]) {
   });
 }
 
-test('a field that was made before the first signature is filled after it, and every signature stays valid', async (t) => {
+test('a field made before the first signature is filled after it, and every signature stays valid', async (t) => {
   if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
   const empty = {
     stamps: [],
@@ -111,7 +111,7 @@ test('a signed document gets no new form field', async (t) => {
   await t.throwsAsync(series(first, [content]), { message: /has no form field city/ });
 });
 
-test('text, checkbox and radio buttons of the form of the document are filled', async (t) => {
+test('text fields, checkboxes and radio buttons of the existing form are filled', async (t) => {
   if (!requireTool(t, 'pdftotext')) return;
   const objects = documentObjects({ text: 'Form' });
   objects.set(

@@ -63,7 +63,7 @@ function assertStillArchive(
 }
 
 for (const { part, recipe } of ARCHIVE_PARTS) {
-  test(`a PDF ${recipe.name} still keeps the rules of ISO 19005 when it is signed`, async (t) => {
+  test(`a PDF ${recipe.name} conforms to ISO 19005 after signing`, async (t) => {
     if (!requireTool(t, 'qpdf', ...(recipe.tools ?? []))) return;
     const { bytes } = await cook(recipe);
     const signed = sign(put(bytes));

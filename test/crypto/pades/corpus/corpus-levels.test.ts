@@ -26,7 +26,7 @@ const CHOSEN = [
 ];
 
 for (const name of CHOSEN) {
-  test(`a PDF ${name} takes all that level LTA adds, and others can read it`, async (t) => {
+  test(`a PDF ${name} is signed at level LTA, and other programs read it`, async (t) => {
     const recipe = [...STRUCTURES, ...ENCRYPTED, ...THROUGH_QPDF].find(
       (candidate) => candidate.name === name,
     );

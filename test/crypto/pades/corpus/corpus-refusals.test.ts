@@ -72,7 +72,7 @@ const REFUSED: readonly (readonly [what: string, bytes: () => Buffer, refusal: R
   ['has nothing but a header', () => Buffer.from('%PDF-1.7\n'.padEnd(500, '\n')), /^pdf.malformed: /],
 ];
 
-test('each file that cannot be signed is refused with a sentence of its own', (t) => {
+test('each file that cannot be signed is refused with its own message', (t) => {
   const sentences = REFUSED.map(([what, bytes, refusal]) => {
     const said = refusalOf(bytes());
     t.regex(said, refusal, what);
@@ -81,7 +81,7 @@ test('each file that cannot be signed is refused with a sentence of its own', (t
   t.is(new Set(sentences).size, sentences.length, sentences.join('\n'));
 });
 
-test('an XFA form whose pages are made by its own engine is refused, one with pages is signed', (t) => {
+test('a dynamic XFA form is refused, and one with pages is signed', (t) => {
   for (const build of [classicPdf, streamPdf]) {
     t.regex(refusalOf(build(fieldsBesideXfa(true))), /^pdf.xfa-only: /);
     t.is(refusalOf(build(fieldsBesideXfa())), '');
@@ -89,7 +89,7 @@ test('an XFA form whose pages are made by its own engine is refused, one with pa
   }
 });
 
-test('permissions to fill in forms are enough for a field that waits, and not for a new one', (t) => {
+test('permission to fill in forms allows an existing field, and no new one', (t) => {
   const fillOnly = encrypted({ version: 2, permissions: -3904 | (1 << 8) });
   const pdf = classicPdf(richForm(), fillOnly);
   t.regex(refusalOf(pdf), /^pdf.change-forbidden: .*already/);
@@ -100,7 +100,7 @@ test('permissions to fill in forms are enough for a field that waits, and not fo
   );
 });
 
-test('a document whose attachments alone are encrypted is signed without their password', (t) => {
+test('a document with encrypted attachments alone is signed without their password', (t) => {
   const crypt = '/CF << /StdCF << /CFM /AESV2 /AuthEvent /EFOpen >> >> /EFF /StdCF';
   const words = `/O <${'11'.repeat(32)}> /U <${'22'.repeat(32)}>`;
   const trailer = (more: string) =>

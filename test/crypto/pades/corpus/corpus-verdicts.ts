@@ -14,7 +14,7 @@ import { freshPath, judge, put, sign } from '../validation/verdicts.ts';
 /** Registers one test for each file. */
 export function promiseForEach(recipes: readonly CorpusRecipe[]): void {
   for (const recipe of recipes) {
-    test(`a PDF ${recipe.name} takes two signatures and stays as it was`, async (t) => {
+    test(`a PDF ${recipe.name} takes two signatures and renders unchanged`, async (t) => {
       if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf', 'pdftoppm', ...(recipe.tools ?? [])))
         return;
       await takesTwoSignatures(t, await cook(recipe));

@@ -50,7 +50,7 @@ const YELLOW = appearance('/G gs 1 1 0 rg 0 0 70 20 re f', '/ExtGState << /G << 
 const warningsOf = (pdf: Buffer) => reportOn(pdf).signatures[0]?.results.warnings.map(({ type }) => type);
 const WHITE = appearance('1 1 1 rg 0 0 70 20 re f', '');
 
-test('certified for comments: a note is permitted, and with a lesser permission it is not', (t) => {
+test('certified for comments: a note is permitted, and under a stricter permission it is not', (t) => {
   for (const [level, verdict] of [
     [1, FAILED],
     [2, FAILED],
@@ -64,7 +64,7 @@ test('certified for comments: a note is permitted, and with a lesser permission 
   }
 });
 
-test('evil annotations: what can cover or replace content is not permitted even where comments are', (t) => {
+test('evil annotations: an annotation that can cover or replace content is not permitted, even where comments are', (t) => {
   const pdf = certified(3);
   const type = (name: string, more?: string) => annotated(pdf, drawn(name, more), WHITE);
   for (const name of [
@@ -104,7 +104,7 @@ test('evil annotations: a comment that draws text or pictures is not permitted',
   t.deepEqual(look(WHITE.replace('/Resources <<  >>', '')), [FAILED]);
 });
 
-test('evil signature: a new visible field could cover what was certified, an invisible one can not', (t) => {
+test('evil signature: a new visible field that could cover certified content is refused, an invisible one is permitted', (t) => {
   for (const level of [2, 3] as const) {
     const pdf = certified(level);
     t.deepEqual(verdicts(signed(pdf, {}, other())), [PASSED, PASSED]);
@@ -137,7 +137,7 @@ function signedVisibly(pdf: Buffer): Buffer {
   return Buffer.concat([pdf, update]);
 }
 
-test('evil signature: a new field with a look and without a signature is not permitted by any signature', (t) => {
+test('evil signature: a new field with an appearance and without a signature is not permitted by any signature', (t) => {
   for (const pdf of [signed(contract()), certified(2), certified(3)]) {
     const field = (more: string) =>
       appendRevision(
@@ -155,7 +155,7 @@ test('evil signature: a new field with a look and without a signature is not per
   }
 });
 
-test('forms may be filled in with the second permission and not with the first', (t) => {
+test('forms may be filled in with permission 2 and not with permission 1', (t) => {
   for (const [level, verdict] of [
     [1, FAILED],
     [2, PASSED],
@@ -199,7 +199,7 @@ test('a signature in a field with a lock allows what the lock leaves open', (t) 
   t.deepEqual(filledAfter('/Action /Include /Fields [(Other)] /P 1'), [FAILED]);
 });
 
-test('the look of a field that is signed may not change, nor its value be exchanged', (t) => {
+test('the appearance of a signed field may not change, nor its value be exchanged', (t) => {
   const pdf = signed(contract(), { fieldName: 'Approval' });
   const value = /\/V (\d+) 0 R/.exec(bodyOf(pdf, EMPTY_FIELD))?.[1];
   t.not(value, undefined);
@@ -232,7 +232,7 @@ function crowded(pdf: Buffer, fields: number, more: readonly (readonly [number, 
   );
 }
 
-test('many permitted changes never push a forbidden one out of the report', (t) => {
+test('many permitted changes never hide a forbidden one from the report', (t) => {
   const evil = stream('', 'BT /F1 12 Tf 20 100 Td (Pay 900) Tj ET');
   for (const pdf of [signed(contract()), certified(2), certified(3)]) {
     const honest = crowded(pdf, 60);
@@ -254,7 +254,7 @@ test('many permitted changes never push a forbidden one out of the report', (t) 
   }
 });
 
-test('many permitted changes never push a change of a locked field out of the report', (t) => {
+test('many permitted changes never hide a change of a locked field from the report', (t) => {
   const lock = '/F 4 /Lock << /Type /SigFieldLock /Action /Include /Fields [(Name)] >>';
   const pdf = signed(
     contract((objects) => objects.set(EMPTY_FIELD, (objects.get(EMPTY_FIELD) ?? '').replace('/F 4', lock))),

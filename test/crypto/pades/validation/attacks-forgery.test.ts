@@ -28,7 +28,7 @@ function forged(pdf: Buffer, from: string | RegExp, to: string): Buffer {
 const RANGE = /\/ByteRange *\[[^\]]*\] */;
 const CONTENTS = /\/Contents *<[0-9a-f]*>/;
 
-test('universal forgery: a signature whose range is gone, empty or odd covers nothing', (t) => {
+test('universal forgery: a signature with a missing, empty or malformed range covers nothing', (t) => {
   const pdf = signed(contract());
   const end = pdf.length;
   t.deepEqual(verdicts(pdf), ['TOTAL-PASSED']);
@@ -57,7 +57,7 @@ test('universal forgery: a signature whose range is gone, empty or odd covers no
   }
 });
 
-test('universal forgery: a signature without a value, or with one that is none, is not good', (t) => {
+test('universal forgery: a signature with a missing or malformed value is not valid', (t) => {
   const pdf = signed(contract());
   for (const contents of [
     '',
@@ -81,7 +81,7 @@ test('universal forgery: a signature without a value, or with one that is none, 
   t.deepEqual(verdicts(zeros), [FAILED]);
 });
 
-test('universal forgery: forms of signature that are unknown, or rest on SHA-1, are not good', (t) => {
+test('universal forgery: unknown signature formats, and those with SHA-1, are not valid', (t) => {
   const pdf = signed(contract());
   for (const [name, verdict] of [
     ['ETSI.CAdES.detache#64', 'TOTAL-PASSED'],
@@ -136,7 +136,7 @@ test('range games: a range that leaves out more than the value, or other bytes t
   }
 });
 
-test('a signature dictionary with a key twice is refused, however the key is spelt', (t) => {
+test('a signature dictionary with a duplicate key is refused, in any spelling of the key', (t) => {
   const pdf = signed(contract());
   for (const more of [
     '/Contents <00>',
@@ -192,7 +192,7 @@ const ROOMY = (): Buffer =>
     { reason: 'r'.repeat(2000) },
   );
 
-test('signature wrapping: a second range moved behind the forged part is not the signed one', async (t) => {
+test('signature wrapping: a second range behind the forged part is not accepted as the signed one', async (t) => {
   const pdf = ROOMY();
   t.deepEqual(verdicts(pdf), ['TOTAL-PASSED']);
   // Without a dictionary of the forger's own, the signed one goes on in his bytes and can't be read.

@@ -38,7 +38,7 @@ function update(pdf: Buffer): {
   };
 }
 
-test('incremental saving: an update with all, some or none of its parts never goes unnoticed', (t) => {
+test('incremental saving: an update with all, some or none of its parts is always detected', (t) => {
   const pdf = signed(contract());
   t.deepEqual(verdicts(pdf), ['TOTAL-PASSED']);
   const { body, table, trailer, end } = update(pdf);
@@ -68,7 +68,7 @@ test('incremental saving: white space and an old end mark at the end change noth
   t.deepEqual(verdicts(more(pdf, '\n\r\n \0')), ['TOTAL-PASSED']);
 });
 
-test('incremental saving: a copy of the signature in the update covers for nothing', async (t) => {
+test('incremental saving: a copy of the signature in the update does not cover the update', async (t) => {
   const pdf = signed(contract());
   const number = Number(/(\d+) 0 obj\n<<\/Type\/Sig/.exec(text(pdf))?.[1]);
   const bad = appendRevision(
@@ -84,7 +84,7 @@ test('incremental saving: a copy of the signature in the update covers for nothi
   t.false((await pdfsig(put(bad), pki()))[0]?.coversWholeFile);
 });
 
-test('hidden objects: what no cross-reference leads to is found, in any revision after the signature', (t) => {
+test('hidden objects: an object without a cross-reference is detected, in any revision after the signature', (t) => {
   const pdf = signed(contract());
   const both = appendRevision(
     pdf,
@@ -103,7 +103,7 @@ test('hidden objects: what no cross-reference leads to is found, in any revision
   t.deepEqual(verdicts(honest), ['TOTAL-PASSED']);
 });
 
-test('hidden objects: harmless ones do not end the search for others', (t) => {
+test('hidden objects: harmless hidden objects do not end the search for others', (t) => {
   const pdf = signed(contract());
   const hiding = (objects: readonly (readonly [number, string])[]): Buffer => {
     const bodies = objects.map(([number, value]) => `${number} 0 obj\n${value}\nendobj\n`).join('');
@@ -123,7 +123,7 @@ test('hidden objects: harmless ones do not end the search for others', (t) => {
   t.regex(objections(forged).join('\n'), /holds object 11 at offset \d+, to which nothing leads/);
 });
 
-test('hidden objects: a file inside a stream may look like objects', (t) => {
+test('hidden objects: a file inside a stream may contain object syntax', (t) => {
   const pdf = signed(contract());
   const honest = appendRevision(
     pdf,
@@ -147,7 +147,7 @@ test('a later cross-reference that does not lead back to the signed one leaves t
   t.not(reportOn(skipping).indication, 'TOTAL-PASSED');
 });
 
-test('an encrypted trailer after the signature, and encrypted files, are said to be that', (t) => {
+test('an encrypted trailer after the signature, and encrypted files, are reported as such', (t) => {
   const pdf = signed(contract());
   const bad = appendRevision(
     pdf,
@@ -170,7 +170,7 @@ test('an encrypted trailer after the signature, and encrypted files, are said to
   t.not(reportOn(attachments).indication, 'TOTAL-PASSED');
 });
 
-test('fifty honest revisions after a signature are told apart by number', (t) => {
+test('fifty legitimate revisions after a signature are reported by number', (t) => {
   let pdf = signed(contract());
   for (let round = 0; round < 50; round++) {
     pdf = appendRevision(pdf, new Map([[150, `<< /Producer (${round}) >>`]]), '/Info 150 0 R');

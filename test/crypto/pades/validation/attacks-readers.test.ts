@@ -212,13 +212,13 @@ test('a second document in a revision, for readers that repair, is refused', (t)
   }
 });
 
-test('blank bytes after the signed revision may not hide its end from readers', (t) => {
+test('blank bytes after the signed revision may not hide its end from other readers', (t) => {
   const pdf = signed(contract());
   t.deepEqual(verdicts(more(pdf, '\n'.repeat(200))), [PASSED]);
   t.false(verdicts(more(pdf, '\n'.repeat(2000))).includes(PASSED));
 });
 
-test('a later startxref that leads only near its cross-reference is refused', (t) => {
+test('a later startxref that points only near its cross-reference is refused', (t) => {
   const pdf = signed(contract());
   const honest = text(appendRevision(pdf, new Map([[CATALOG, bodyOf(pdf, CATALOG)]])));
   const moved = (by: number): Buffer =>

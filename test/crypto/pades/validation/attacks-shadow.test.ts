@@ -46,7 +46,7 @@ function rejects(
   t.regex(objections(forged).join('\n'), reason);
 }
 
-test('an untouched contract, and one with the same objects written again, are the controls', (t) => {
+test('an untouched contract, and one with identical rewritten objects, pass as controls', (t) => {
   const pdf = signed(contract());
   t.deepEqual(verdicts(pdf), ['TOTAL-PASSED']);
   const again = [CATALOG, PAGE, CONTENT, FONT, TEXT_FIELD].map(
@@ -66,7 +66,7 @@ test('a page whose content a later revision exchanges fails its signature, altho
   t.is(verdict?.signature, 'Signature is Valid.');
 });
 
-test('hiding: content that an overlay covered when it was signed may not come to light', (t) => {
+test('hiding: an overlay that covered content at signing may not be removed', (t) => {
   const cover =
     '<< /Type /Annot /Subtype /Square /Rect [10 90 190 120] /IC [1 1 1] /F 4 /AP << /N 41 0 R >> >>';
   const covered = signed(
@@ -88,7 +88,7 @@ test('hiding: content that an overlay covered when it was signed may not come to
   rejects(t, covered, [[40, 'null']], /changed an annotation \(Square\) of page 1/);
 });
 
-test('hiding: a picture or form drawn over the content may not be emptied, freed or made something else', (t) => {
+test('hiding: a picture or form drawn over the content may not be emptied, freed or retyped', (t) => {
   const covered = signed(
     contract((objects) => {
       objects.set(40, appearance('1 1 1 rg 0 0 70 20 re f'));
@@ -101,7 +101,7 @@ test('hiding: a picture or form drawn over the content may not be emptied, freed
   }
 });
 
-test('replacing: a field may show a new text when it has a new value, and its look alone may not be overwritten by other fields', (t) => {
+test('replacing: a field may show new text with its new value, and its appearance alone may not be replaced by that of other fields', (t) => {
   const pdf = signed(contract());
   const filled = appendRevision(
     pdf,
@@ -124,7 +124,7 @@ test('replacing: a field may show a new text when it has a new value, and its lo
   rejects(t, pdf, [[TEXT_FIELD, acting]], /changed \/AA of the field Name/);
 });
 
-test('replacing: another look under the same value fails, and so does a value that is more than text', (t) => {
+test('replacing: a changed appearance under the same value fails, and so does a value with more than text', (t) => {
   const pdf = signed(contract());
   rejects(
     t,
@@ -146,7 +146,7 @@ test('replacing: a font that the signed pages use may not be exchanged', (t) => 
   rejects(t, pdf, [[FONT, other]], /changed the resources of page 1 \(object 3\)/);
 });
 
-test('switching: what lay unused in the signed revision may not take the place of what was used', (t) => {
+test('switching: an unused object of the signed revision may not replace a used one', (t) => {
   const hidden = stream('', 'BT /F1 12 Tf 20 100 Td (Pay 900) Tj ET');
   const prepared = signed(
     contract((objects) => {
@@ -174,7 +174,7 @@ test('switching: what lay unused in the signed revision may not take the place o
   );
 });
 
-test('switching: a cross-reference that leads a used number to a hidden object is found', (t) => {
+test('switching: a cross-reference from a used number to a hidden object is detected', (t) => {
   const pdf = signed(contract((objects) => objects.set(52, stream('', 'BT (Pay 900) Tj ET'))));
   const text = pdf.toString('latin1');
   const offset = text.indexOf('\n52 0 obj\n') + 1;
@@ -189,7 +189,7 @@ test('switching: a cross-reference that leads a used number to a hidden object i
   t.deepEqual(verdicts(forged), FAILED);
 });
 
-test('defining what the signed pages already pointed to fails, wherever it hides', (t) => {
+test('a later definition of an object that the signed pages refer to fails, wherever it is hidden', (t) => {
   const dangling = signed(
     contract((objects) => {
       objects.set(PAGE, (objects.get(PAGE) ?? '').replace('/Contents 11 0 R', '/Contents [11 0 R 60 0 R]'));
@@ -214,7 +214,7 @@ test('defining what the signed pages already pointed to fails, wherever it hides
   );
 });
 
-test('a reference spelt so that only some readers see one is followed all the same', (t) => {
+test('a reference in a spelling that only some readers accept is followed', (t) => {
   for (const spelt of ['60 %\n0 R', '60 0 %x\nR', '+60 0 R', '0060 0 R']) {
     const pdf = signed(
       contract((objects) => {
@@ -228,7 +228,7 @@ test('a reference spelt so that only some readers see one is followed all the sa
   }
 });
 
-test('an object stream may not be overwritten under the objects that lie in it', (t) => {
+test('an object stream may not be overwritten below its objects', (t) => {
   const objects = documentObjects({ pages: 1, text: 'Pay 100' });
   const pdf = signed(streamPdf(objects));
   t.deepEqual(verdicts(pdf), ['TOTAL-PASSED']);
@@ -245,7 +245,7 @@ test('an object stream may not be overwritten under the objects that lie in it',
   );
 });
 
-test('an object whose place lies behind the signed bytes may not be filled in later', (t) => {
+test('an object with an offset behind the signed bytes may not be supplied later', (t) => {
   const make = (place: number): Buffer => {
     const plain = contract((objects) => {
       objects.set(60, stream('', 'q Q'));
@@ -265,7 +265,7 @@ test('an object whose place lies behind the signed bytes may not be filled in la
   t.deepEqual(verdicts(Buffer.concat([pdf, Buffer.from(added, 'latin1')])), FAILED);
 });
 
-test('a page may not be added, taken away, turned, or given another size', (t) => {
+test('a page may not be added, removed, rotated or resized', (t) => {
   const pdf = signed(contract());
   const page = bodyOf(pdf, PAGE);
   rejects(t, pdf, [edited(pdf, 2, '[10 0 R', `[${FREE} 0 R 10 0 R`), [FREE, page]], /changed the page tree/);
@@ -275,7 +275,7 @@ test('a page may not be added, taken away, turned, or given another size', (t) =
   rejects(t, pdf, [[12, 'null']], /removed page 2/);
 });
 
-test('the catalogue may not get what acts, names, or layers', (t) => {
+test('the catalogue may not get actions, names or layers', (t) => {
   const pdf = signed(contract());
   for (const entry of [
     '/OpenAction << /S /JavaScript /JS (app.alert\\(1\\)) >>',
@@ -310,7 +310,7 @@ test('document information, XMP metadata and the version may change', (t) => {
   t.is(allowances(changed).length, 3);
 });
 
-test('a form may not lose fields, ask to be drawn anew, or get fields that are for no signature', (t) => {
+test('a form may not lose fields, request new appearances, or get fields other than signature fields', (t) => {
   const pdf = signed(contract());
   rejects(t, pdf, [edited(pdf, 4, '7 0 R', '')], /removed fields from the form/);
   rejects(t, pdf, [edited(pdf, 4, '/DA', '/NeedAppearances true /DA')], /draw all fields anew/);
@@ -324,7 +324,7 @@ test('a form may not lose fields, ask to be drawn anew, or get fields that are f
   rejects(t, pdf, [[EMPTY_FIELD, 'null']], /removed the field Approval/);
 });
 
-test('of two signatures both fail when the second revision already changed the page, and only the first when it filled in nothing allowed', (t) => {
+test('a page changed before the second signature fails the first alone, and one changed after it fails both', (t) => {
   const pdf = signed(contract());
   const forged = appendRevision(pdf, new Map([[CONTENT, stream('', 'BT (900) Tj ET')]]));
   // Whoever signs the forged state vouches for it as it is.
@@ -337,7 +337,7 @@ test('of two signatures both fail when the second revision already changed the p
   ]);
 });
 
-test('an object that is the content of a page as well as part of an open door stays closed', (t) => {
+test('an object that is both the content of a page and part of a permitted change may not change', (t) => {
   const both = signed(
     classicPdf(
       new Map([

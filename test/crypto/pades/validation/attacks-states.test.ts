@@ -126,7 +126,7 @@ function outcome(pdf: Buffer): string {
   return signature.results.warnings.some(({ type }) => type === 'pdf.field-appearance') ? 'warned' : 'passed';
 }
 
-test('states: what was signed and not shown, and what no longer shows its value, never passes without a warning', (t) => {
+test('states: content that was signed and hidden, and fields that no longer show their value, never pass without a warning', (t) => {
   for (const [name, forged] of FORGED) t.not(outcome(forged()), 'passed', name);
   t.is(outcome(toggled(OVER_PAGE, FORGED_PAGE)), 'failed');
 });

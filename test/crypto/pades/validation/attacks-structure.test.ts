@@ -51,13 +51,13 @@ function refuses(
   t.true(objections(attacked).length > 0, name);
 }
 
-test('page tree: a list of pages that is an object of its own can not be exchanged', (t) => {
+test('page tree: an indirect list of pages cannot be exchanged', (t) => {
   const own = { 2: '<< /Type /Pages /Kids 8 0 R /Count 1 >>', 8: '[3 0 R]' };
   refuses(t, 'list', own, { 8: '[60 0 R]', 60: page('', 61), 61: EVIL });
   t.deepEqual(verdicts(signed(signed(document(own)))), [PASSED, PASSED]);
 });
 
-test('page tree: what is shown stays the same on pages that are odd members of the tree', (t) => {
+test('page tree: the content stays the same on pages at unusual positions of the tree', (t) => {
   const leaf = page().replace('/Type /Page ', '/Type /Pages ');
   const second = { 5: page('', 6), 6: GOOD };
   const two = (kid: string) => `<< /Type /Pages /Kids [5 0 R ${kid}] /Count 2 >>`;
@@ -75,7 +75,7 @@ test('page tree: what is shown stays the same on pages that are odd members of t
   refuses(t, 'a parent outside the tree', { 3: heir, 9: resources('4') }, { 9: resources('61'), 61: EVIL });
 });
 
-test('fields: a value is found on the way to the parent of a widget the form does not list', (t) => {
+test('fields: the value of a widget outside the form is inherited from its parent', (t) => {
   const value = (text: string) => `<< /FT /Tx /T (a) /V (${text}) /Kids [11 0 R] >>`;
   const bodies = { 3: page('/Annots [11 0 R]'), 11: `<< ${WIDGET} /Parent 12 0 R >>`, 12: value('100') };
   refuses(t, 'no form', bodies, { 12: value('900') });
@@ -83,7 +83,7 @@ test('fields: a value is found on the way to the parent of a widget the form doe
   refuses(t, 'an empty form', { ...bodies, ...form }, { 12: value('900') });
 });
 
-test('fields: a field written into the list keeps the value it refers to', (t) => {
+test('fields: a field written directly into the list keeps the value it refers to', (t) => {
   const inline = (list: string): string =>
     `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [ ${list} ] >> >>`;
   const field = '<< /FT /Tx /T (a) /V 12 0 R >>';
@@ -92,7 +92,7 @@ test('fields: a field written into the list keeps the value it refers to', (t) =
   refuses(t, 'in a group', group, { 12: '(900)' });
 });
 
-test('fields: a list of parts that is an object of its own can not be exchanged', (t) => {
+test('fields: an indirect list of parts cannot be exchanged', (t) => {
   const bodies = {
     1: '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [12 0 R] >> >>',
     3: page('/Annots [11 0 R]'),
@@ -105,7 +105,7 @@ test('fields: a list of parts that is an object of its own can not be exchanged'
   t.deepEqual(verdicts(signed(signed(document(bodies)))), [PASSED, PASSED]);
 });
 
-test('annotations: what a comment opens, or answers, stays the same when no page lists it', (t) => {
+test('annotations: targets and replies of a comment may not change when no page lists it', (t) => {
   const note = (text: string) => `<< /Type /Annot /Subtype /Text /Rect [5 5 9 9] /Contents (${text}) >>`;
   for (const key of ['Popup', 'IRT']) {
     const answer = `<< /Type /Annot /Subtype /Text /Rect [1 1 9 9] /Contents (b) /${key} 12 0 R >>`;
@@ -170,7 +170,7 @@ function packed(): { readonly pdf: Buffer; readonly revise: (pdf: Buffer, bodies
   };
 }
 
-test('packed objects: the parameters that unpack them can not be exchanged for what makes others of them', (t) => {
+test('packed objects: the decode parameters of object streams cannot be exchanged', (t) => {
   const { pdf, revise } = packed();
   const one = signed(pdf);
   t.deepEqual(verdicts(one), [PASSED]);

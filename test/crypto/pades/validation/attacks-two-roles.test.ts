@@ -35,7 +35,7 @@ const drawingWith = (
     more(objects);
   });
 
-test('a field that is also a list of pictures may be filled in with text and not with pictures', (t) => {
+test('an object that is a field and a list of pictures may get text as a field, and no pictures', (t) => {
   const pdf = signed(drawingWith('XObject', TEXT_FIELD));
   t.deepEqual(verdicts(pdf), PASSED);
   const picture = [
@@ -55,7 +55,7 @@ test('a field that is also a list of pictures may be filled in with text and not
   t.deepEqual(verdicts(filled(`(y) /RV ${FREE} 0 R`)), FAILED);
 });
 
-test('an empty signature field that is also a list of fonts may be signed and not be given a font', (t) => {
+test('an object that is a signature field and a list of fonts may be signed, and gets no font', (t) => {
   const pdf = signed(drawingWith('Font', 30));
   t.deepEqual(verdicts(pdf), PASSED);
   const dict =
@@ -72,7 +72,7 @@ test('an empty signature field that is also a list of fonts may be signed and no
   }
 });
 
-test('resources of the form may get new names, and neither other values nor new kinds of entries', (t) => {
+test('resources of the form may get new names, and no other values or kinds of entries', (t) => {
   const withResources = signed(
     contract((objects) =>
       objects.set(FORM, '<< /Fields [7 0 R 30 0 R] /DA (/F1 0 Tf) /DR << /Font << /F1 3 0 R >> >> >>'),
@@ -96,7 +96,7 @@ test('resources of the form may get new names, and neither other values nor new 
   t.deepEqual(resources('/Font << /F1 3 0 R /F1 3 0 R >>'), FAILED);
 });
 
-test('a store of evidence that holds anything else is not permitted', (t) => {
+test('a security store with any other entry is not permitted', (t) => {
   const pdf = signed(contract());
   const store = (body: string, certificate = stream('', 'der')) =>
     verdicts(
@@ -114,7 +114,7 @@ test('a store of evidence that holds anything else is not permitted', (t) => {
   t.deepEqual(store(`[ ${FREE + 1} 0 R ]`), FAILED);
 });
 
-test('comments may be reworded where comments are permitted, and lead nowhere else', (t) => {
+test('comments may be reworded where comments are permitted, and get no other targets', (t) => {
   const pdf = signed(contract(), { certification: 3 });
   const reworded = (from: string, to: string) =>
     verdicts(appendRevision(pdf, new Map([edited(pdf, 8, from, to), [FREE, appearance('')]])));

@@ -137,7 +137,7 @@ async function exchanged(t: ExecutionContext, seed: number, pades: PadesFormat):
 
 for (const certification of [1, 2, 3] as const) {
   test.serial(
-    `under a certification of level ${certification}, no object can be exchanged for another so that a page looks different`,
+    `under a certification of level ${certification}, an exchange of two objects that changes a page is always detected`,
     async (t) => {
       if (!requireTool(t, 'mutool')) return;
       for (const seed of [1, 2]) await exchanged(t, 10 * certification + seed, { certification });
@@ -146,14 +146,14 @@ for (const certification of [1, 2, 3] as const) {
 }
 
 test.serial(
-  'under a signature, no object can be exchanged for another so that a page looks different',
+  'under a signature, an exchange of two objects that changes a page is always detected',
   async (t) => {
     if (!requireTool(t, 'mutool')) return;
     for (const seed of [1, 2, 3]) await exchanged(t, seed, {});
   },
 );
 
-test('an exchange that goes unseen by other programs is one that the comparison of pages would see', async (t) => {
+test('the comparison of rendered pages detects an exchange that other programs overlook', async (t) => {
   if (!requireTool(t, 'mutool')) return;
   const pdf = signed(randomDocument(new Random(1)));
   const before = await drawn(pdf);

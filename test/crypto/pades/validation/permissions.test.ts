@@ -55,14 +55,14 @@ test('a signature whose field locked the document forbids signing', (t) => {
   }
 });
 
-test('an encrypted PDF is refused as one', (t) => {
+test('an encrypted PDF is refused with its own code', (t) => {
   const objects = documentObjects();
   objects.set(40, '<< /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O (x) /U (y) >>');
   t.is(codeOf(put(classicPdf(objects, { trailer: '/Encrypt 40 0 R' }))), 'pdf.encrypted');
   t.is(codeOf(put(classicPdf(objects, { trailer: '/Encrypt 40 0 R', startxrefOff: 1e6 }))), 'pdf.encrypted');
 });
 
-test('a PDF without pages is refused as one', (t) => {
+test('a PDF without pages is refused with its own code', (t) => {
   for (const pages of [
     '<< /Type /Pages /Count 0 /Kids [] >>',
     'null',
@@ -74,7 +74,7 @@ test('a PDF without pages is refused as one', (t) => {
   }
 });
 
-test('the name of the new field is one no other field has', (t) => {
+test('the new field has a unique name', (t) => {
   const objects = documentObjects({ form: 'direct' });
   const names = ['(Signature1)', '<5369676E617475726532>', '<FEFF005300690067006E006100740075007200650033>'];
   objects.set(1, (objects.get(1) ?? '').replace('[7 0 R]', '[40 0 R 41 0 R 42 0 R]'));
@@ -86,7 +86,7 @@ test('the name of the new field is one no other field has', (t) => {
   t.regex(readFileSync(signed.output, 'latin1'), /\/T\(Signature4\)/);
 });
 
-test('an empty file, a missing one and an existing output fail without leaving a file', (t) => {
+test('an empty file, a missing one and an existing output fail and leave no file', (t) => {
   t.is(codeOf(put(Buffer.alloc(0))), 'input.empty');
   t.is(codeOf(freshPath('missing.pdf')), 'input.unreadable');
   const input = put(classicPdf(documentObjects()));

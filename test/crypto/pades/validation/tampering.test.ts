@@ -24,11 +24,11 @@ function withByteRange(pdf: Buffer, change: (range: readonly number[]) => readon
   return replaced(pdf, written, range.padEnd(written.length));
 }
 
-test('the untouched file is the control: no check fails', (t) => {
+test('the untouched file passes every check, as the control', (t) => {
   t.deepEqual(failedChecks(signedFile()), []);
 });
 
-test('one changed byte of the page is noticed by every verifier', async (t) => {
+test('every verifier detects one changed byte of the page', async (t) => {
   const bad = replaced(signedFile(), '(Hello 1)', '(Hallo 1)');
   t.deepEqual(failedChecks(bad), ['message-digest']);
   if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'openssl')) return;
@@ -41,7 +41,7 @@ test('one changed byte of the page is noticed by every verifier', async (t) => {
   t.is(verdict.exit, 4);
 });
 
-test('one changed byte anywhere outside the signature itself is noticed', (t) => {
+test('one changed byte anywhere outside the signature value is detected', (t) => {
   const pdf = signedFile();
   const from = pdf.indexOf('/Contents <') + 11;
   const to = pdf.indexOf('>', from);
@@ -52,7 +52,7 @@ test('one changed byte anywhere outside the signature itself is noticed', (t) =>
   }
 });
 
-test('a page swapped by a later revision leaves no signature over the whole file', async (t) => {
+test('after a later revision replaces a page, no signature covers the whole file', async (t) => {
   const pdf = signedFile();
   const page = documentObjects({ text: 'Other' });
   const bad = appendRevision(pdf, new Map([[11, page.get(11) ?? '']]), '');
@@ -63,7 +63,7 @@ test('a page swapped by a later revision leaves no signature over the whole file
   t.false((await mutool(path))[0]?.unchanged);
 });
 
-test('bytes added at the end are noticed', async (t) => {
+test('bytes added at the end are detected', async (t) => {
   const bad = Buffer.concat([signedFile(), Buffer.from('\n% more\n')]);
   t.deepEqual(failedChecks(bad), ['byte-range']);
   if (!requireTool(t, 'pdfsig', 'certutil')) return;
@@ -107,7 +107,7 @@ test('a byte range with overlaps, signs, references or too many numbers is refus
   }
 });
 
-test('bytes smuggled into the gap of the signature are refused', (t) => {
+test('bytes in the gap of the signature are refused', (t) => {
   const pdf = signedFile();
   const text = pdf.toString('latin1');
   const end = text.indexOf('>/M(', text.indexOf('/Contents <'));
@@ -132,7 +132,7 @@ test('bytes other than zeros after a shorter signature are refused', (t) => {
   t.fail('no signature was shorter than its space in twenty tries');
 });
 
-test('a signature moved to another document does not count there', (t) => {
+test('a signature moved to another document fails', (t) => {
   const one = signedFile();
   const other = readFileSync(sign(put(classicPdf(documentObjects({ text: 'HELLO' })))).output);
   t.is(one.length, other.length);
@@ -143,13 +143,13 @@ test('a signature moved to another document does not count there', (t) => {
   t.true(failedChecks(mixed).includes('message-digest'));
 });
 
-test('keys written twice in a signature dictionary are refused', (t) => {
+test('duplicate keys in a signature dictionary are refused', (t) => {
   const pdf = signedFile();
   const bad = replaced(pdf, '/Filter/Adobe.PPKLite', '/SubFilter/A/Filter/B');
   t.true(failedChecks(bad).includes('byte-range'));
 });
 
-test('a file that is shorter than the one to be signed, or begins differently, fails the content check', (t) => {
+test('a file that is shorter than the input, or begins differently, fails the content check', (t) => {
   const input = put(classicPdf(documentObjects()));
   const { output, result } = sign(input);
   const failed = (content: { readonly sha256: string; readonly length: number }) =>
@@ -163,7 +163,7 @@ test('a file that is shorter than the one to be signed, or begins differently, f
   t.deepEqual(failed({ ...result.input, length: 1e9 }), ['content']);
 });
 
-test('another signer, another root and another time each fail their own check', (t) => {
+test('an unexpected signer, root and time each fail a check of their own', (t) => {
   const { output } = sign(put(classicPdf(documentObjects())));
   const failed = (more: object) =>
     verifyPades({ format: 'Pades', path: output, at: Date.now(), ...more })
@@ -174,7 +174,7 @@ test('another signer, another root and another time each fail their own check', 
   t.true(failed({ at: 0 }).includes('certificate-validity'));
 });
 
-test('damage to the first of two signatures is reported as that of the first', (t) => {
+test('damage to the first of two signatures is attributed to the first', (t) => {
   const once = sign(put(streamPdf(documentObjects())));
   const first = readFileSync(once.output);
   // An RSA signature fills its space, so this is the last byte of the value.
@@ -190,7 +190,7 @@ test('damage to the first of two signatures is reported as that of the first', (
   );
 });
 
-test('a file without signatures, and one that is no PDF, fail by name', (t) => {
+test('an unsigned file, and one that is not a PDF, fail with a named check', (t) => {
   t.deepEqual(failedChecks(classicPdf(documentObjects())), ['signature']);
   t.deepEqual(failedChecks(Buffer.from('plain text')), ['pdf']);
   t.deepEqual(failedChecks(Buffer.alloc(0)), ['pdf']);

@@ -44,7 +44,7 @@ function darkAreas({ width, height, at }: Picture): number {
 }
 
 for (const [script, names] of Object.entries(NAMES)) {
-  test(`names in ${script} are drawn with letters of their own and can be copied`, async (t) => {
+  test(`names in ${script} are drawn with glyphs of their script and can be copied`, async (t) => {
     if (!requireTool(t, 'pdftotext')) return;
     for (const name of names) t.true(isShowable(name), name);
     const path = drawn(names);
@@ -68,7 +68,7 @@ test('letters of an Arabic word are joined', async (t) => {
   t.is(await areas([...'محمد'].join('\u200c')), 4);
 });
 
-test('a mark of a Thai letter is above it, and a vowel sign of Devanagari before its letter', async (t) => {
+test('a Thai mark is above its letter, and a Devanagari vowel sign before its letter', async (t) => {
   if (!requireTool(t, 'mutool')) return;
   const extent = async (text: string) => {
     const page = await picture('mutool', drawn([text], 40), 1, 144);
@@ -84,7 +84,7 @@ test('a mark of a Thai letter is above it, and a vowel sign of Devanagari before
   t.true((await extent('हि')).width > (await extent('ह')).width + 6);
 });
 
-test('a word of Hebrew stands to the left of the one before it, with the number to the left of both', async (t) => {
+test('a Hebrew word is to the left of the one before it, with the number to the left of both', async (t) => {
   if (!requireTool(t, 'pdftotext')) return;
   const path = drawn(['By כהן לוי 12 now']);
   const { stdout } = await runTool('pdftotext', ['-bbox', path, '-']);
@@ -105,7 +105,7 @@ test('a word of Hebrew stands to the left of the one before it, with the number 
   );
 });
 
-test('only the letters that are shown are embedded', (t) => {
+test('only the glyphs in use are embedded', (t) => {
   const path = drawn(['张伟 محمد']);
   t.true(readFileSync(path).length < 12_000, String(readFileSync(path).length));
 });

@@ -45,7 +45,7 @@ for (const [what, keys, width, height] of [
   ['cut off and turned', '/MediaBox [-50 -50 200 300] /CropBox [20 50 180 290] /Rotate 90', 240, 160],
   ['with its origin elsewhere', '/MediaBox [100 100 300 400]', 200, 300],
 ] as const) {
-  test(`what is drawn stands at its place from the top left corner of a page ${what}`, async (t) => {
+  test(`a drawing has its place from the top left corner of a page ${what}`, async (t) => {
     if (!requireTool(t, 'mutool', 'qpdf')) return;
     const { said, word, path } = await placed(keys);
     t.deepEqual([said?.width, said?.height], [width, height]);
@@ -57,7 +57,7 @@ for (const [what, keys, width, height] of [
   });
 }
 
-test('content that leaves its coordinates changed moves nothing that is drawn over it', async (t) => {
+test('page content that changes the coordinate system does not move the drawing', async (t) => {
   if (!requireTool(t, 'mutool')) return;
   const careless = [
     '2 0 0 2 50 50 cm',
@@ -83,7 +83,7 @@ test('a drawing leaves the rest of the page unchanged', async (t) => {
   t.deepEqual(await pictures(untouched.path, 72), await pictures(path, 72));
 });
 
-test('a blank page has the size of the page and nothing but what is drawn', async (t) => {
+test('a blank page has the size of the page and contains the drawing alone', async (t) => {
   if (!requireTool(t, 'mutool', 'qpdf')) return;
   const objects = documentObjects({ annots: 'indirect', form: 'indirect', text: 'Secret' });
   const { path } = compose([
@@ -106,7 +106,7 @@ test('a blank page has the size of the page and nothing but what is drawn', asyn
   t.false(stdout.includes('Secret'));
 });
 
-test('text of any language can be copied out of what is drawn', async (t) => {
+test('text of any language can be copied from a drawing', async (t) => {
   if (!requireTool(t, 'pdftotext')) return;
   const lines = ['Ação e coração', 'Übergröße', 'Здравствуй', 'Ωμέγα', 'a\u0301'];
   const items = lines.map(
@@ -117,7 +117,7 @@ test('text of any language can be copied out of what is drawn', async (t) => {
   for (const line of lines) t.true(stdout.normalize('NFC').includes(line.normalize('NFC')), line);
 });
 
-test('an address that is drawn can be followed from a page turned by 90 degrees', async (t) => {
+test('a drawn address is a link on a page turned by 90 degrees', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const { path } = compose([
     {
@@ -131,7 +131,7 @@ test('an address that is drawn can be followed from a page turned by 90 degrees'
   t.deepEqual(pdf.array(link?.['/Rect']), [20, 10, 30, 60]);
 });
 
-test('a picture that is none is refused with a code', (t) => {
+test('a file that is not a picture is refused with a code', (t) => {
   const error = t.throws(
     () =>
       compose([

@@ -38,7 +38,7 @@ for (const [what, recipes] of [
   ['that is encrypted without a password', ENCRYPTED],
   ['as another program writes it', THROUGH_QPDF],
 ] as const) {
-  test(`a PDF ${what} looks the same in an envelope`, async (t) => {
+  test(`a PDF ${what} is rendered unchanged in an envelope`, async (t) => {
     if (!requireTool(t, 'mutool', 'qpdf')) return;
     const made = recipes.filter(({ tools = [] }) => tools.every(isPresent));
     for (let from = 0; from < made.length; from += TOGETHER) {

@@ -28,7 +28,7 @@ test('fields of one name become fields of several names, each with its own value
   t.is(await complaints(path), '');
 });
 
-test('fields below fields keep their places and full names', async (t) => {
+test('nested fields keep their places and full names', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const file = put(classicPdf(shapes.richForm()));
   const before = (await inspect(file)).fields.map(({ name, type }) => `${name} ${type}`);
@@ -64,7 +64,7 @@ test('a field keeps the values that it inherits from its form', async (t) => {
   t.is(pdf.dict(pdf.dict(resources['/Font'])['/F1'])['/BaseFont'], '/Helvetica');
 });
 
-test('a visible signature stays as a picture, and no field claims to be signed or waits for a signature', async (t) => {
+test('a visible signature becomes a picture, and no signature field remains', async (t) => {
   if (!requireTool(t, 'qpdf', 'pdfsig', 'certutil', 'mutool')) return;
   const plain = put(classicPdf(documentObjects()));
   const signed = signVisibly(plain, {
@@ -85,7 +85,7 @@ test('a visible signature stays as a picture, and no field claims to be signed o
   t.false(readFileSync(path).toString('latin1').includes('/ByteRange'), 'the old value is not inside');
 });
 
-test('an invisible signature leaves nothing at all', async (t) => {
+test('an invisible signature leaves nothing in the envelope', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const { output } = sign(put(classicPdf(documentObjects())));
   const pdf = await inspect(compose([{ path: output }]).path);
@@ -93,7 +93,7 @@ test('an invisible signature leaves nothing at all', async (t) => {
   t.deepEqual(pdf.array(pdf.dict(pdf.pages[0])['/Annots']), []);
 });
 
-test('an envelope of files that were signed before takes a signature that others accept', async (t) => {
+test('other programs accept a signature on an envelope of files that were signed before', async (t) => {
   if (!requireTool(t, 'pdfsig', 'certutil', 'qpdf')) return;
   const once = sign(withField()).output;
   const { path } = compose([

@@ -37,7 +37,7 @@ function linked(name: string): Buffer {
 const annotationsOf = (pdf: QpdfDocument, page: QpdfValue): readonly QpdfDict[] =>
   pdf.array(pdf.dict(page)['/Annots']).map((one) => pdf.dict(one));
 
-test('links inside a file lead to its own pages, whatever the other files call theirs', async (t) => {
+test('links inside a file lead to its own pages, also when other files use the same names', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const { path } = compose([{ path: put(linked('A')) }, { path: put(linked('B')) }]);
   const pdf = await inspect(path);
@@ -51,7 +51,7 @@ test('links inside a file lead to its own pages, whatever the other files call t
   }
 });
 
-test('a link to a page that is not there leads nowhere, and brings no old page along', async (t) => {
+test('a link to a missing page is removed, and includes no old page', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const objects = documentObjects({ pages: 1, annots: 'indirect' });
   objects.set(8, '<< /Type /Annot /Subtype /Link /Rect [1 1 9 9] /Dest [90 0 R /Fit] /Hidden 91 0 R >>');
@@ -104,7 +104,7 @@ test('an envelope has a bookmark for each file, with the bookmarks of the file b
   t.is(await complaints(path), '');
 });
 
-test('an outline that runs in a circle is cut, not followed', async (t) => {
+test('a circular outline is cut', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const circle = linked('A').toString('latin1').replace('/Next 62 0 R', '/Next 61 0 R');
   const { path } = compose([{ path: put(Buffer.from(circle, 'latin1')), outline: 'Whole' }]);
@@ -112,7 +112,7 @@ test('an outline that runs in a circle is cut, not followed', async (t) => {
   t.is(whole?.kids.length, 1);
 });
 
-test('pages keep the numbers their file gives them, and others are counted through', async (t) => {
+test('pages keep the labels of their file, and others are numbered consecutively', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const plain = put(classicPdf(documentObjects({ pages: 2 })));
   const { path } = compose([{ path: plain }, { path: put(linked('B')) }]);
@@ -130,7 +130,7 @@ test('pages keep the numbers their file gives them, and others are counted throu
   t.is(none.catalog['/PageLabels'], undefined);
 });
 
-test('files inside the files are all there, those of one name under two', async (t) => {
+test('all embedded files are kept, and duplicate names get distinct ones', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const file = put(streamPdf(shapes.attachments()));
   const list = async (path: string) =>
@@ -152,7 +152,7 @@ test('files inside the files are all there, those of one name under two', async 
   }
 });
 
-test('layers that are hidden in a file are hidden in the envelope', async (t) => {
+test('layers that are hidden in a file stay hidden in the envelope', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const layers = (state: string) =>
     put(

@@ -8,14 +8,14 @@ import { compose, freshPath, pictures, put } from './pages-harness.ts';
 
 const other = () => put(classicPdf(documentObjects({ text: 'The other file' })));
 
-test('a page that changed on the way would be seen', async (t) => {
+test('the comparison detects a page that changed in the merge', async (t) => {
   if (!requireTool(t, 'mutool')) return;
   const [one] = await pictures(put(classicPdf(documentObjects({ text: 'Ten' }))));
   const [another] = await pictures(put(classicPdf(documentObjects({ text: 'Two' }))));
   t.not(one, another);
 });
 
-test('an envelope has all pages of its files in their order, and says how many are from each', async (t) => {
+test('an envelope has all pages of its files in their order, and reports their number for each file', async (t) => {
   if (!requireTool(t, 'mutool')) return;
   const files = [3, 1, 2].map((pages) => put(classicPdf(documentObjects({ pages, text: `Of ${pages}` }))));
   const merged = compose(files.map((path) => ({ path })));
@@ -25,14 +25,14 @@ test('an envelope has all pages of its files in their order, and says how many a
   t.deepEqual(await pictures(merged.path), expected);
 });
 
-test('the same files make the same bytes', (t) => {
+test('the same files give the same bytes', (t) => {
   const path = put(classicPdf(documentObjects({ pages: 2, annots: 'indirect', form: 'indirect' })));
   const [one, another] = [compose([{ path }, { path }]), compose([{ path }, { path }])];
   t.is(one.length, another.length);
   t.deepEqual(bytesOf(one.path), bytesOf(another.path));
 });
 
-test('a file that needs a password is refused by its number, and leaves nothing behind', async (t) => {
+test('a file that needs a password is refused by its number, and leaves no output', async (t) => {
   if (!requireTool(t, 'qpdf')) return;
   const clear = put(classicPdf(documentObjects()));
   const locked = freshPath('locked.pdf');
@@ -44,7 +44,7 @@ test('a file that needs a password is refused by its number, and leaves nothing 
   t.false(existsSync(output));
 });
 
-test('a file that is no PDF is refused, and so is a PDF without pages', (t) => {
+test('a file that is not a PDF, and a PDF without pages, are refused', (t) => {
   const clear = put(classicPdf(documentObjects()));
   const none = documentObjects();
   none.set(2, '<< /Type /Pages /Count 0 /Kids [] >>');
@@ -55,7 +55,7 @@ test('a file that is no PDF is refused, and so is a PDF without pages', (t) => {
   t.is(refusal(classicPdf(none)), 'pdf.no-pages');
 });
 
-test('an envelope larger than it may be is refused, and leaves nothing behind', (t) => {
+test('an envelope over the size limit is refused, and leaves no output', (t) => {
   const path = put(classicPdf(documentObjects({ pages: 50 })));
   const output = freshPath();
   const error = t.throws<CryptoError>(() => compose([{ path }], { output, maxBytes: 4_000 }));
@@ -99,7 +99,7 @@ test('objects that many pages share are refused when their copies exceed the lim
   t.is(error?.code, 'input.too-large');
 });
 
-test('long texts that unpack to much more than the file are drawn over all the same', (t) => {
+test('long texts that inflate to much more than the file are still drawn', (t) => {
   const objects = documentObjects({ pages: 20 });
   const text = 'BT /F1 9 Tf 20 100 Td (the same again) Tj ET\n'.repeat(60_000);
   const packed = deflateSync(Buffer.from(text)).toString('latin1');

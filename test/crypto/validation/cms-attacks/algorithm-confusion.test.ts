@@ -11,7 +11,7 @@ function forged(signer: Party, changes: Partial<Parameters<typeof forge>[0]> = {
   return forge({ signer, content: CONTENT, at: SIGNED, ...changes });
 }
 
-test('a signature algorithm whose digest is not the named one is refused', (t) => {
+test('a signature algorithm with a digest other than the declared one is refused', (t) => {
   const { signer } = parties();
   const record = judged(
     forged(signer, {
@@ -33,7 +33,7 @@ test('a signature algorithm whose digest is not the named one is refused', (t) =
   t.is(verdictOf(judged(forged(rsa, honest))), 'TOTAL-PASSED');
 });
 
-test('a signature algorithm that is not one of the key is refused', (t) => {
+test('a signature algorithm that does not fit the key is refused', (t) => {
   const { signer } = parties();
   const pretended = forged(signer, { signatureAlgorithm: sequence(ID.rsaEncryption, NULL) });
   t.is(verdictOf(judged(pretended)), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE');
@@ -43,7 +43,7 @@ test('a signature algorithm that is not one of the key is refused', (t) => {
   t.is(verdictOf(judged(unknown)), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE');
 });
 
-test('PSS parameters must say one hash throughout, the named one, and the salt that was used', (t) => {
+test('PSS parameters must have one hash throughout, the declared one, and the actual salt length', (t) => {
   const good = pss('sha256', 'sha256', 32);
   const signed = (algorithm: Buffer, value = good.value(rsa.key)) =>
     verdictOf(judged(forged(rsa, { signatureAlgorithm: algorithm, value })));
@@ -88,7 +88,7 @@ test('a value in another encoding than that of its algorithm is refused', (t) =>
   );
 });
 
-test('algorithms that were signed as protected must be those that are used', (t) => {
+test('protected algorithms must be those in use', (t) => {
   const { signer } = parties();
   const protection = (digest: Buffer, signature: Buffer) =>
     attributeOf(oid('1.2.840.113549.1.9.52'), sequence(sequence(digest), tlv(0xa1, signature)));
@@ -99,7 +99,7 @@ test('algorithms that were signed as protected must be those that are used', (t)
   t.is(withProtection(protection(DIGEST_ID.sha256, ECDSA_ID.sha512)), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE');
 });
 
-test('a digest that ended long ago leaves a signature open, and one that nobody knows does too', (t) => {
+test('an expired or unknown digest algorithm leaves a signature open', (t) => {
   const { signer } = parties();
   for (const digest of ['sha1', 'md5'] as const) {
     const record = judged(forged(rsa, { digest }));
@@ -114,7 +114,7 @@ test('a digest that ended long ago leaves a signature open, and one that nobody 
   t.is(verdictOf(unknown), 'INDETERMINATE: CRYPTO_CONSTRAINTS_FAILURE');
 });
 
-test('Ed25519 signatures pass, and fail over other bytes', (t) => {
+test('Ed25519 signatures pass over their bytes, and fail over others', (t) => {
   const signer = issue('Edwina', parties().ca, { kind: 'ed25519' });
   t.is(verdictOf(judged(forged(signer, { digest: 'sha512' }))), 'TOTAL-PASSED');
   const other = judged(

@@ -28,7 +28,7 @@ test('a signature with its own certificate passes', (t) => {
   t.is(verdictOf(judged(forge({ signer, content: CONTENT, at: SIGNED }))), 'TOTAL-PASSED');
 });
 
-test('a certificate for the same key under another name does not take the place of the signed one', (t) => {
+test('a certificate of the same key under another name does not replace the signed one', (t) => {
   const { signer } = parties();
   const twin = twinOf(signer, 'Mallory');
   const der = forge({
@@ -43,7 +43,7 @@ test('a certificate for the same key under another name does not take the place 
   t.true(failedTypes(record.results).includes('certificate.binding'));
 });
 
-test('of two certificates with the same issuer, serial number and key the signed one is taken, wherever it stands', (t) => {
+test('the signed one of two certificates with equal issuer, serial number and key is used, at any position', (t) => {
   const { signer } = parties();
   const twin = twinOf(signer, 'Mallory', true);
   t.deepEqual(readCertificate(twin.certificate).serial, readCertificate(signer.certificate).serial);
@@ -70,7 +70,7 @@ test('a certificate with the same name and serial number but another key does no
   t.deepEqual(failedTypes(record.results), ['certificate.binding', 'signature.value']);
 });
 
-test('a signature that does not carry its certificate says so, and passes when the certificate is given', (t) => {
+test('a signature without its certificate is reported, and passes when the certificate is supplied', (t) => {
   const { signer, ca } = parties();
   const der = forge({ signer, content: CONTENT, at: SIGNED, certificates: [ca.certificate] });
   t.is(verdictOf(judged(der)), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND');

@@ -53,7 +53,7 @@ const innerVerdicts = ({ counterSignatures }: SignatureRecord): readonly string[
 
 const FAILED = 'TOTAL-FAILED: FORMAT_FAILURE';
 
-test('counter-signatures beyond the number that is looked at are a failed one', (t) => {
+test('counter-signatures over the number limit count as a failed one', (t) => {
   const many = (last: Partial<Forgery>, count: number) =>
     innerVerdicts(
       countered((value) =>
@@ -65,7 +65,7 @@ test('counter-signatures beyond the number that is looked at are a failed one', 
   t.deepEqual(many(WRONG, 40), [...Array(32).fill('TOTAL-PASSED'), FAILED]);
 });
 
-test('a counter-signature deeper than is looked at is a failed one', (t) => {
+test('a counter-signature over the depth limit counts as a failed one', (t) => {
   const deep = (levels: number, last: Partial<Forgery>) =>
     innerVerdicts(countered((value) => [nested(value, levels, last)]));
   t.deepEqual(deep(4, {}), Array(4).fill('TOTAL-PASSED'));

@@ -33,7 +33,7 @@ test('bytes after the structure are refused', (t) => {
   }
 });
 
-test('indefinite lengths around the structure change nothing about what is signed', (t) => {
+test('indefinite lengths around the structure do not change the signed bytes', (t) => {
   const der = forged();
   for (const levels of [1, 2, 3])
     t.is(verdictOf(judged(indefinite(der, levels))), 'TOTAL-PASSED', `${levels}`);
@@ -57,13 +57,13 @@ test('a signature cut at any byte is refused with a reason and never an exceptio
   }
 });
 
-test('content inside is judged by those who allow it and refused by those who have the content elsewhere', (t) => {
+test('embedded content is validated for callers that accept it, and refused for those with separate content', (t) => {
   const der = forged({ inside: Buffer.from('other content inside') });
   t.is(verdictOf(judged(der, { facts: { contentInside: false } })), 'TOTAL-FAILED: FORMAT_FAILURE');
   t.is(verdictOf(judged(forged(), { facts: { contentInside: false } })), 'TOTAL-PASSED');
 });
 
-test('a signer named by key identifier is found by it, and by nobody else', (t) => {
+test('a signer named by key identifier is found by the key identifier alone', (t) => {
   const { signer, ca } = parties();
   const keyId = readCertificate(signer.certificate).subjectKeyId ?? Buffer.alloc(0);
   t.is(verdictOf(judged(forged({ id: tlv(0x80, keyId) }))), 'TOTAL-PASSED');
@@ -74,7 +74,7 @@ test('a signer named by key identifier is found by it, and by nobody else', (t) 
   t.is(verdictOf(judged(forged({ id: tlv(0x80) }))), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND');
 });
 
-test('a signer identifier with fields too many, or of another kind, is refused', (t) => {
+test('a signer identifier with extra fields, or of another kind, is refused', (t) => {
   const { issuer, serial } = readCertificate(parties().signer.certificate);
   for (const id of [
     sequence(issuer, serial, serial),
@@ -87,7 +87,7 @@ test('a signer identifier with fields too many, or of another kind, is refused',
   t.is(verdictOf(judged(forged({ id: sequence(issuer, serial) }))), 'TOTAL-PASSED');
 });
 
-test('a structure without signers is no signature', (t) => {
+test('a structure without signers is not a signature', (t) => {
   const { signer } = parties();
   const bag = sequence(
     ID.signedData,
@@ -98,7 +98,7 @@ test('a structure without signers is no signature', (t) => {
   t.regex(record.results.errors[0]?.message ?? '', /no signer/);
 });
 
-test('each of several signers is judged for itself', (t) => {
+test('each of several signers is validated separately', (t) => {
   const { signer, ca } = parties();
   const second = issue('Second Signer', ca);
   const bad = forgeSigner({ signer: second, content: Buffer.from('other'), at: SIGNED });

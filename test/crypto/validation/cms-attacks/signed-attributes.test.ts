@@ -17,7 +17,7 @@ function replaced(type: Buffer, ...instead: readonly Buffer[]) {
   return (honest: readonly Buffer[]) => [...honest.filter((one) => !one.includes(type)), ...instead];
 }
 
-test('a signature without signed attributes is refused even where its value is right over the content', (t) => {
+test('a signature without signed attributes is refused, even with a correct value over the content', (t) => {
   const record = judged(forged({ attributes: null }));
   t.is(verdictOf(record), 'TOTAL-FAILED: FORMAT_FAILURE');
   t.deepEqual(failedTypes(record.results), ['attributes.signed']);
@@ -40,7 +40,7 @@ test('signed attributes offered as content, with their own signature, are refuse
   t.is(verdictOf(judged(trick, { content: attributes })), 'TOTAL-FAILED: FORMAT_FAILURE');
 });
 
-test('content whose bytes look like attributes and were signed without any gives no signature over other content', (t) => {
+test('signed content with the bytes of attributes gives no signature over other content', (t) => {
   const { signer } = parties();
   const digest = createHash('sha256').update(OTHER).digest();
   const planted = setOf([
@@ -61,7 +61,7 @@ test('content whose bytes look like attributes and were signed without any gives
   t.is(judged(trick, { content: OTHER }).level, undefined, 'without the demand it is no baseline signature');
 });
 
-test('attributes exchanged after signing break the value', (t) => {
+test('attributes exchanged after signing make the value invalid', (t) => {
   const { signer } = parties();
   const digest = createHash('sha256').update(OTHER).digest();
   const record = judged(
@@ -78,7 +78,7 @@ test('attributes exchanged after signing break the value', (t) => {
   t.is(verdictOf(record), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE');
 });
 
-test('other content than the signed one is a hash failure, and content that is not at hand is said to be missing', (t) => {
+test('other content than the signed one is a hash failure, and missing content has a code of its own', (t) => {
   const der = forged();
   const other = judged(der, { content: OTHER });
   t.is(verdictOf(other), 'TOTAL-FAILED: HASH_FAILURE');
@@ -86,12 +86,12 @@ test('other content than the signed one is a hash failure, and content that is n
   t.is(verdictOf(judged(der, { content: undefined })), 'INDETERMINATE: SIGNED_DATA_NOT_FOUND');
 });
 
-test('a signature that does not sign the digest of the content is refused', (t) => {
+test('a signature without a signed digest of the content is refused', (t) => {
   const record = judged(forged({ attributes: replaced(ID.messageDigest) }));
   t.is(verdictOf(record), 'TOTAL-FAILED: FORMAT_FAILURE');
 });
 
-test('a content type that is not signed, or another one than the signed one, is refused', (t) => {
+test('an unsigned or different content type is refused', (t) => {
   const unsigned = judged(forged({ attributes: replaced(ID.contentType) }));
   t.is(verdictOf(unsigned), 'TOTAL-FAILED: FORMAT_FAILURE');
   t.deepEqual(failedTypes(unsigned.results), ['attributes.content-type']);
@@ -106,7 +106,7 @@ test('a content type that is not signed, or another one than the signed one, is 
   t.is(verdictOf(judged(shownAsOther)), 'TOTAL-FAILED: FORMAT_FAILURE');
 });
 
-test('a content type of its own that is signed passes, without a baseline level, unless plain data is asked for', (t) => {
+test('a signed content type other than data passes without a baseline level, unless plain data is required', (t) => {
   const der = forged({ contentType: '1.3.6.1.4.1.99999.1' });
   const record = judged(der);
   t.is(verdictOf(record), 'TOTAL-PASSED');
@@ -115,7 +115,7 @@ test('a content type of its own that is signed passes, without a baseline level,
   t.is(verdictOf(strict), 'TOTAL-FAILED: FORMAT_FAILURE');
 });
 
-test('an attribute that stands twice is refused, even when both say the same', (t) => {
+test('a duplicate attribute is refused, even with equal values', (t) => {
   const digest = createHash('sha256').update(OTHER).digest();
   const twice: readonly Buffer[] = [
     attributeOf(ID.messageDigest, octetString(digest)),
@@ -143,7 +143,7 @@ test('an attribute with several values, or none, is refused', (t) => {
   }
 });
 
-test('a claimed time that is missing costs the baseline level and nothing else', (t) => {
+test('a missing signing time removes the baseline level and nothing else', (t) => {
   const record = judged(forged({ attributes: replaced(ID.signingTime) }));
   t.is(verdictOf(record), 'TOTAL-PASSED');
   t.is(record.level, undefined);
@@ -152,7 +152,7 @@ test('a claimed time that is missing costs the baseline level and nothing else',
   t.is(judged(forged()).signingTime, SIGNED);
 });
 
-test('signed attributes in another order than that of DER pass only when they were signed in it', (t) => {
+test('signed attributes in an order other than DER pass only when they were signed in that order', (t) => {
   const { signer } = parties();
   const reversed = (honest: readonly Buffer[]) => [...honest].sort(Buffer.compare).reverse();
   t.is(verdictOf(judged(forged({ attributes: reversed, sorted: false }))), 'TOTAL-PASSED');

@@ -17,7 +17,7 @@ function outcome(cms: Buffer): string {
   return [verdictOf(record), ...types.filter((type) => kinds.includes(type))].join(' ');
 }
 
-test('signed attributes that are not in the order of DER are a warning, and a wrong value stays wrong', (t) => {
+test('signed attributes outside DER order cause a warning, and an invalid value stays invalid', (t) => {
   t.is(outcome(forged()), 'TOTAL-PASSED');
   const backwards = { attributes: (honest: readonly Buffer[]) => honest.toReversed(), sorted: false };
   const asIs = forged({ attributes: (honest) => honest, sorted: false });
@@ -27,7 +27,7 @@ test('signed attributes that are not in the order of DER are a warning, and a wr
   t.regex(outcome(wrong), /^TOTAL-FAILED: SIG_CRYPTO_FAILURE/);
 });
 
-test('algorithm protection that is written in an unusual way is a warning, and one of other algorithms a failure', (t) => {
+test('unusually encoded algorithm protection causes a warning, and a mismatch a failure', (t) => {
   const withProtection = (...fields: readonly Buffer[]): string =>
     outcome(
       forged({
@@ -48,7 +48,7 @@ test('algorithm protection that is written in an unusual way is a warning, and o
   t.is(withProtection(digest, tlv(0xa1, sequence(ECDSA_ID.sha512))), other);
 });
 
-test('a certificate with an extension twice is passed over with a warning, and its signature does not pass', (t) => {
+test('a certificate with a duplicate extension is skipped with a warning, and its signature does not pass', (t) => {
   const access = { id: '1.3.6.1.5.5.7.1.1', critical: false, value: sequence() };
   const { root, signer } = parties();
   const serial = Buffer.alloc(16, 7);
