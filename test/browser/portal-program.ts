@@ -4,6 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { partsOf, type Relay, startRelay } from '../actors/portal/mail/relay.ts';
 import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { pki } from '../pki/pki.ts';
+import { ONE_REQUEST_PER_CONNECTION } from '../postgres/test-store.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 
 const APPLICATION = 'Browser tests';
@@ -51,16 +52,17 @@ export class PortalProgram {
         'Signing:Trust:Revocation': 'None',
       },
     });
-    const url = await service.until('the banner to name the portal', async () => {
-      return /Portal\s+(http:\/\/127\.0\.0\.1:\d+)/.exec(service.printed)?.[1];
-    });
-    return new PortalProgram(url, relay, service);
+    return new PortalProgram(service.portalUrl, relay, service);
   }
 
   async call<Answer>(method: 'GET' | 'POST' | 'PUT', path: string, body?: object): Promise<Answer> {
     const answer = await fetch(`${this.url}${path}`, {
       method,
-      headers: { 'x-api-key': `${APPLICATION}|${SECRET}`, 'content-type': 'application/json' },
+      headers: {
+        'x-api-key': `${APPLICATION}|${SECRET}`,
+        'content-type': 'application/json',
+        ...ONE_REQUEST_PER_CONNECTION,
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();

@@ -87,33 +87,39 @@ export class Service {
    * are those of the first, which gets all requests as long as it lives if there are any.
    */
   static async start(t: Pick<ExecutionContext, 'teardown'>, options: ServiceOptions): Promise<Service> {
-    const first = await Service.startOne(t, options);
-    if (NODES === 1) return first;
+    if (NODES === 1) return Service.startOne(t, options);
+    const all: Service[] = [];
+    const portOf = (url: string) => Number(new URL(url).port);
     const { faults, ...rest } = options;
+    const reached = () => {
+      const [armed] = all;
+      return faults !== undefined && armed?.isRunning === true ? [armed] : all;
+    };
+    const batch = await startBalancer(() => reached().map(({ url }) => portOf(url)));
+    const portal = await startBalancer(() => reached().map((one) => portOf(one.portalUrl)));
+    t.teardown(async () => {
+      await batch.close();
+      await portal.close();
+    });
+    const portalUrl = `http://127.0.0.1:${portal.port}`;
+    // Links lead to the balancer, whichever node makes them.
+    const settings = { 'Portal:PublicUrl': portalUrl, ...rest.settings };
+    const first = await Service.startOne(t, { ...options, settings });
     const others = await Promise.all(
       Array.from({ length: NODES - 1 }, () => {
         started += 1;
-        const settings = { ...rest.settings, 'Runtime:NodeName': `node-${started}` };
-        return Service.startOne(t, { ...rest, settings });
+        return Service.startOne(t, {
+          ...rest,
+          settings: { ...settings, 'Runtime:NodeName': `node-${started}` },
+        });
       }),
     );
-    const all = [first, ...others];
-    const portOf = (url: string) => Number(new URL(url).port);
-    const reached = () => (faults !== undefined && first.#isRunning ? [first] : all);
-    const batch = await startBalancer(() => reached().map(({ url }) => portOf(url)));
-    const hasPortal = first.#hasPortal;
-    const portal = hasPortal
-      ? await startBalancer(() => reached().map((one) => portOf(one.portalUrl)))
-      : undefined;
-    t.teardown(async () => {
-      await batch.close();
-      await portal?.close();
-    });
+    all.push(first, ...others);
     const url = `http://127.0.0.1:${batch.port}`;
     checkAnswersOf(url);
     return new Service(first.root, url, first.#process, first.#output, first.#ended, {
       others,
-      portalUrl: portal && `http://127.0.0.1:${portal.port}`,
+      portalUrl: first.#hasPortal ? portalUrl : undefined,
     });
   }
 
@@ -179,7 +185,7 @@ export class Service {
     return url;
   }
 
-  get #isRunning(): boolean {
+  get isRunning(): boolean {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
