@@ -7,16 +7,26 @@ import type { Settings } from './table.ts';
 const SHORT_SECRET = 16;
 
 export function checkPortal(settings: Settings, faults: Fault[], warnings: Warning[]): void {
-  checkAddresses(settings, faults);
+  checkAddresses(settings, faults, warnings);
   checkBootstrap(settings, faults, warnings);
   checkOrganizations(settings, faults);
   checkMail(settings, faults);
   checkServiceProfile(settings, faults);
 }
 
-function checkAddresses({ portal, batch, hosting }: Settings, faults: Fault[]): void {
+function checkAddresses(
+  { portal, batch, hosting, runtime }: Settings,
+  faults: Fault[],
+  warnings: Warning[],
+): void {
   if (!portal.enabled) return;
   const { url } = portal;
+  if (runtime.store === 'postgres' && portal.publicUrl === undefined) {
+    warnings.push({
+      key: 'Portal:PublicUrl',
+      text: 'is left out; links lead to Portal:Url of the node that creates them, not to a balancer',
+    });
+  }
   if (batch.enabled && url.port !== 0 && url.port === batch.url.port && url.host === batch.url.host) {
     faults.push({ key: 'Portal:Url', rule: 'is the address of Batch:Url already' });
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
 import { keyPemOf, pki } from '../pki/pki.ts';
-import { ON_POSTGRES } from '../postgres/test-store.ts';
+import { NODES, ON_POSTGRES } from '../postgres/test-store.ts';
 import { mutool, opensslCms, pdfsig, qpdf, requireTool, xmlsec1 } from '../verifiers/index.ts';
 import { Service, temporaryRoot } from './service.ts';
 import { brokenPromises, sha256 } from './signing/evidence.ts';
@@ -140,10 +140,11 @@ test.serial(
 
 test.serial('a queued job can be canceled: its file stays and is not taken again', async (t) => {
   const root = await temporaryRoot(t);
-  const service = await Service.start(t, { root, faults: 'pool.sign.staged=hang:1' });
-  await writeFile(join(root, 'input', 'first.txt'), 'holds the only slot');
+  const service = await Service.start(t, { root, env: { SEALWRIGHT_FAULTS: 'pool.sign.staged=hang:1' } });
+  for (let node = 1; node <= NODES; node += 1)
+    await writeFile(join(root, 'input', `first-${node}.txt`), `holds the only slot of a node: ${node}`);
   await service.until('the first to run', async () =>
-    (await service.count('Processing')) === 1 ? true : undefined,
+    (await service.count('Processing')) === NODES ? true : undefined,
   );
   await writeFile(join(root, 'input', 'second.txt'), 'waits');
   const [queued] = await service.until('the second to wait', async () => {

@@ -111,6 +111,16 @@ test('settings of the portal that contradict each other are named together', (t)
   t.deepEqual(refused('SealProfile=missing'), ['Portal:SealProfile']);
 });
 
+test('nodes of one service without a public address are warned of links to one node', (t) => {
+  const argv = ['--Portal:Enabled=true', '--Portal:Url=http://0.0.0.0:8090'];
+  const env = { Runtime__Postgres__Url: 'postgres://localhost/sealwright' };
+  const warned = (...more: string[]) =>
+    load({ argv: [...argv, ...more], env }).warnings.map(({ key }) => key);
+  t.deepEqual(warned(), []);
+  t.deepEqual(warned('--Runtime:Store=postgres'), ['Portal:PublicUrl']);
+  t.deepEqual(warned('--Runtime:Store=postgres', '--Portal:PublicUrl=https://sign.example.org'), []);
+});
+
 test('a short secret is accepted with a warning, and appears nowhere', (t) => {
   const loaded = load({
     env: { Portal__Bootstrap__Application: 'Script', Portal__Bootstrap__Secret: 's3cr3t' },
