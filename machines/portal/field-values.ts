@@ -53,6 +53,16 @@ export interface DocumentField {
   readonly presetValue?: string;
   /** True: the participant cannot change the value of the sender. Absent = false. */
   readonly isReadOnly?: boolean;
+  /** Present where a tag in the text of the file placed it. */
+  readonly tagged?: TaggedField;
+}
+
+/** Properties in the request of a field that a tag placed. */
+export interface TaggedField {
+  /** True: the request lists the field with its rules, and another file must have its tag too. */
+  readonly isListed: boolean;
+  /** True: the request requires it, whatever its tag says. */
+  readonly isRequired: boolean;
 }
 
 /**

@@ -76,6 +76,8 @@ export interface Mark {
   /** From 1; null = the last page. */
   readonly pageNumber: number | null;
   readonly fontSize: number | null;
+  /** True where a tag in the text of the file placed it; absent = placed by coordinates. */
+  readonly isTagged?: boolean;
 }
 
 export type CertificateType = 'A1' | 'A2' | 'A3' | 'A4' | 'S1' | 'S2' | 'S3' | 'S4' | 'T3' | 'T4';

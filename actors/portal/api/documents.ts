@@ -38,7 +38,7 @@ export interface ParticipantInput {
   readonly phone?: string | null | undefined;
 }
 
-export interface MarkInput extends Omit<Mark, 'type' | 'pageNumber' | 'fontSize'> {
+export interface MarkInput extends Omit<Mark, 'type' | 'pageNumber' | 'fontSize' | 'isTagged'> {
   readonly type?: Mark['type'] | null | undefined;
   readonly uploadId?: string | null | undefined;
   readonly pageNumber?: number | null | undefined;
@@ -275,6 +275,8 @@ export interface NewVersion {
     | readonly { readonly flowActionId: string; readonly prePositionedDocumentMarks: readonly MarkInput[] }[]
     | null
     | undefined;
+  /** True: tags in the text of the new file place what tags have placed before. Ours. */
+  readonly textTags?: boolean | null | undefined;
 }
 
 /** §15. */

@@ -12,6 +12,7 @@ import {
   withObserverEdits,
 } from '../../../machines/portal/document/document-edits.ts';
 import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
+import { withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ReminderSchedule } from '../../../machines/portal/portal-types.ts';
 import type { ActorStore, ActorSystem, Clock, Ids } from '../../../runtime/index.ts';
@@ -58,6 +59,7 @@ import { documentItem, documentView } from './document-view.ts';
 import { actionsAfter, planFlowEdit } from './flow-edits.ts';
 import { highestMarkedPage, planMarks } from './mark-plans.ts';
 import type { PendingReminders } from './pending-reminders.ts';
+import { newTaggedContent } from './text-tags.ts';
 
 /** Reads of documents. */
 export type DocumentContentsPort = Pick<
@@ -211,23 +213,34 @@ export class DocumentService implements PortalDocuments {
     { file, format, parts, marked, signedOriginals }: PreparedFile,
   ): Promise<void> {
     const { context } = await this.#present(tenant, id);
-    await this.#dependencies.files.assertSignable(tenant.organization.id, { file, format }, context.actions);
+    const { files, ids } = this.#dependencies;
+    const organization = tenant.organization.id;
+    const tags =
+      version.textTags === true && format === 'Pades' ? await files.textTags(organization, file) : [];
+    const tagged =
+      version.textTags === true
+        ? newTaggedContent(context.actions, tags, { ids, uploadId: file.uploadId ?? undefined })
+        : undefined;
+    const actions = tagged === undefined ? context.actions : withTaggedContent(context.actions, tagged);
+    await files.assertSignable(organization, { file, format }, actions);
     const marks = (version.prePositionedMarks ?? []).map(({ flowActionId, prePositionedDocumentMarks }) => {
       const action = context.actions.find((one) => one.id === flowActionId.toLowerCase());
       if (action === undefined) throw new PortalRefusal('FlowActionNotFound');
       return { flowActionId: action.id, marks: planMarks(prePositionedDocumentMarks, marked) };
     });
-    await this.#send(tenant, id, {
+    const message: DocumentRequest = {
       type: 'NEW_VERSION',
       ...{ name, file, format, parts, marks },
-      signedOriginals: signedOriginals.map((original) => ({
-        ...original,
-        id: this.#dependencies.ids.uuid(),
-      })),
+      signedOriginals: signedOriginals.map((original) => ({ ...original, id: ids.uuid() })),
       ...(version.additionalInfo && { additionalInfo: version.additionalInfo }),
+      ...(tagged !== undefined && { tagged }),
       quietStart: version.disablePendingActionNotifications === true,
       tellParticipants: this.#dependencies.tellNewVersion,
-    });
+    };
+    // The flow may have been edited since its actions were read.
+    await this.#send(tenant, id, message, (now) =>
+      now.state === 'Pending' || now.state === 'Refused' ? 'InvalidFlowAction' : wrongStatus(now),
+    );
   }
 
   #assertVersionable({ state }: Pick<DocumentActor, 'state'>): void {

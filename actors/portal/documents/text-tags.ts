@@ -5,9 +5,10 @@
  * a last part such as `160x40` is the size in points.
  */
 import { plainLine } from '../../../machines/plain-text.ts';
-import type { FieldPlace, FieldType } from '../../../machines/portal/field-values.ts';
+import { type TaggedContent, withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
+import type { DocumentField, FieldPlace, FieldType } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ActionPlan, MarkType } from '../../../machines/portal/portal-types.ts';
+import type { ActionPlan, FlowAction, Mark, MarkType } from '../../../machines/portal/portal-types.ts';
 import type { TextTag } from '../../pool/portal-tasks.ts';
 import type { CreateDocuments, FieldInput, FlowActionInput, MarkInput } from '../api/documents.ts';
 import { folded } from '../document-records/document-index.ts';
@@ -62,6 +63,17 @@ interface ReadTag {
   readonly extent: Extent | null;
 }
 
+/** Parts of an action that tags are matched with. */
+type TagTarget = Pick<
+  FlowActionInput,
+  'type' | 'title' | 'user' | 'ruleName' | 'numberRequiredSignatures' | 'fields'
+>;
+
+type TagDependencies = Parameters<typeof planFields>[2] & {
+  /** Of the file; undefined for an envelope. */
+  readonly uploadId: string | undefined;
+};
+
 const TYPE = /^([a-z]+)(\*?)$/;
 const SIZE = /^(\d{1,4})x(\d{1,4})$/;
 
@@ -85,16 +97,66 @@ export function withoutTaggedFields({
 
 /**
  * Adds the marks and fields of tags to the plans of the actions. A field of the request that has the name of a tag and no
- * place gets its place.
- * @param uploadId of the file; undefined for an envelope
- * Refusals: `InvalidTextTag`, and those of plans.
+ * place gets its place. Refusals: `InvalidTextTag`, and those of plans.
  */
 export function withTextTags(
   plans: readonly ActionPlan[],
   inputs: readonly FlowActionInput[],
   tags: readonly TextTag[],
-  dependencies: Parameters<typeof planFields>[2] & { readonly uploadId: string | undefined },
+  dependencies: TagDependencies,
 ): { readonly actions: readonly ActionPlan[]; readonly covers: readonly FieldPlace[] } {
+  const planned = planTags(inputs, tags, dependencies);
+  const actions = plans.map((plan, index): ActionPlan => {
+    const { marks, fields } = planned[index] ?? { marks: [], fields: [] };
+    return {
+      ...plan,
+      marks: [...plan.marks, ...marks],
+      ...(fields.length > 0 && { fields: [...(plan.fields ?? []), ...fields] }),
+    };
+  });
+  assertFlowLimits(actions);
+  return { actions, covers: tags.map(({ cover }) => cover) };
+}
+
+/**
+ * Plans marks and fields of the tags of a new version. Fields that the request of the document has listed without a
+ * place keep their rules, and need a tag again. Refusals: `InvalidTextTag`, and those of plans.
+ */
+export function newTaggedContent(
+  actions: readonly FlowAction[],
+  tags: readonly TextTag[],
+  dependencies: TagDependencies,
+): TaggedContent {
+  const planned = planTags(actions.map(targetOf), tags, dependencies);
+  const content = {
+    actions: actions.flatMap(({ id }, index) => {
+      const { marks, fields } = planned[index] ?? { marks: [], fields: [] };
+      return marks.length + fields.length === 0 ? [] : [{ flowActionId: id, marks, fields }];
+    }),
+    covers: tags.map(({ cover }) => cover),
+  };
+  assertFlowLimits(withTaggedContent(actions, content));
+  return content;
+}
+
+/** Returns the parts of a stored action that tags are matched with, as the request had them. */
+function targetOf({ type, title, user, ruleName, numberRequiredSignatures, fields }: FlowAction): TagTarget {
+  const listed = (fields ?? []).flatMap(({ tagged, ...field }): readonly FieldInput[] => {
+    if (tagged?.isListed !== true) return [];
+    const { name, label, maxLength, format, minimum, maximum, options, presetValue, isReadOnly } = field;
+    const rules = { label, maxLength, format, minimum, maximum, options };
+    const value = { value: presetValue, readOnly: isReadOnly };
+    return [{ name, type: field.type, required: tagged.isRequired, ...rules, ...value }];
+  });
+  return { type, title, user, ruleName, numberRequiredSignatures, fields: listed };
+}
+
+/** Plans the marks and fields of tags by index of the action. */
+function planTags(
+  inputs: readonly TagTarget[],
+  tags: readonly TextTag[],
+  dependencies: TagDependencies,
+): readonly { readonly marks: readonly Mark[]; readonly fields: readonly DocumentField[] }[] {
   const faults = new Map<string, string>();
   const added = inputs.map((): Added => ({ marks: [], fields: [] }));
   const names = inputs.map(namesOf);
@@ -116,23 +178,25 @@ export function withTextTags(
       ),
     });
   const whole = [{ uploadId: '', pagesBefore: 0, pages: undefined, lastPage: null }];
-  const actions = plans.map((plan, index): ActionPlan => {
-    const { marks, fields } = added[index] ?? { marks: [], fields: [] };
-    const planned = planFields([...fields], whole, dependencies);
-    return {
-      ...plan,
-      marks: [...plan.marks, ...planMarks([...marks], whole)],
-      ...(planned.length > 0 && { fields: [...(plan.fields ?? []), ...planned] }),
-    };
-  });
-  assertFlowLimits(actions);
-  return { actions, covers: tags.map(({ cover }) => cover) };
+  return added.map(({ marks, fields }, index) => ({
+    marks: planMarks(marks, whole).map((mark) => ({ ...mark, isTagged: true })),
+    fields: planFields(fields, whole, dependencies).map((field): DocumentField => {
+      const listed = listedField(inputs[index], field.name);
+      const tagged = { isListed: listed !== undefined, isRequired: listed?.required === true };
+      return { ...field, tagged };
+    }),
+  }));
+}
+
+/** The field of the request to which a tag of this name gives the place. */
+function listedField(input: TagTarget | undefined, name: string): FieldInput | undefined {
+  return input?.fields?.find((field) => isUnplaced(field) && field.name.trim() === name);
 }
 
 /** Returns the fault of a tag, in ASCII. */
 function addTag(
   { text, place }: TextTag,
-  inputs: readonly FlowActionInput[],
+  inputs: readonly TagTarget[],
   names: readonly ActionNames[],
   added: readonly Added[],
 ): string | undefined {
@@ -161,9 +225,9 @@ function addTag(
   const { name } = tag;
   if (added.some(({ fields }) => fields.some((field) => field.name === name)))
     return 'Another tag has this name.';
-  const given = input?.fields?.find((field) => isUnplaced(field) && field.name.trim() === name);
+  const given = listedField(input, name);
   if (given?.type && given.type !== type.field.type)
-    return `The request has a field of this name and of the type ${given.type}.`;
+    return `The field of this name has the type ${given.type}.`;
   const { width, height } = type.field.extent;
   const isBox = type.field.type === 'Checkbox';
   const extent = tag.extent ?? { width: isBox ? width : Math.max(width, place.width), height };
@@ -203,7 +267,7 @@ interface ActionNames {
 }
 
 /** Computed once for all tags of a file. */
-function namesOf({ title, user, ruleName }: FlowActionInput): ActionNames {
+function namesOf({ title, user, ruleName }: TagTarget): ActionNames {
   const foldedNames = (names: readonly (string | null | undefined)[]) =>
     names.flatMap((name) => (name ? [folded(name.trim())] : []));
   return { titles: foldedNames([title]), participants: foldedNames([user?.name, user?.email, ruleName]) };

@@ -1,5 +1,6 @@
 /** The creation request of a template that is made of a document. Source: docs/decisions/0118-templates-of-documents.md. */
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
+import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { FileEntry, FlowAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import { roleKey } from '../folders/flow-roles.ts';
@@ -83,8 +84,8 @@ function actionInput(action: TitledAction, uploadId: string): object {
   };
 }
 
-function markInput({ pageNumber, ...mark }: Mark, uploadId: string): object {
-  return { ...mark, pageNumber, uploadId };
+function markInput(mark: Mark, uploadId: string): object {
+  return { ...withoutOrigin(mark), uploadId };
 }
 
 function fieldInputOf(field: DocumentField, uploadId: string): object {

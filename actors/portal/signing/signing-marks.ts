@@ -1,4 +1,5 @@
 /** Position of a signature's appearance. Source: docs/portal-values.md §§6, 10. */
+import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import type { FlowAction, Mark } from '../../../machines/portal/portal-types.ts';
 import type { MarkInput } from '../api/documents.ts';
 import { planMarks } from '../documents/mark-plans.ts';
@@ -16,8 +17,8 @@ export function marksOf(
     here(initials).map((mark) => ({ ...mark, type: 'SignatureInitials' as const })),
     everywhere,
   );
-  const placed = given.length > 0 ? given : action.marks.filter(({ type }) => type !== 'SignatureInitials');
-  const others =
-    initialed.length > 0 ? initialed : action.marks.filter(({ type }) => type === 'SignatureInitials');
+  const marks = action.marks.map(withoutOrigin);
+  const placed = given.length > 0 ? given : marks.filter(({ type }) => type !== 'SignatureInitials');
+  const others = initialed.length > 0 ? initialed : marks.filter(({ type }) => type === 'SignatureInitials');
   return [...placed, ...others];
 }

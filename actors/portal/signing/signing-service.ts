@@ -7,6 +7,7 @@
 import { holderIdentifiers } from '../../../crypto/index.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
+import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
 import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
@@ -354,7 +355,7 @@ function pageAction(
     title: action.title,
     allowElectronicSignature: action.allowElectronicSignature,
     participant: { id, name, identifier, email, phone },
-    marks: action.marks,
+    marks: action.marks.map(withoutOrigin),
     needsEmailCode: needsEmailCode && action.allowElectronicSignature,
     maskedEmail: email && masked(email),
     initialsMode: action.initialsMode ?? 'None',

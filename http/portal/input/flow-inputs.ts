@@ -260,11 +260,16 @@ const versionMarks = list(
   members({ flowActionId: uuid, prePositionedDocumentMarks: list(markInput) }),
 ).nullish();
 
+const versionTags = maybeFlag.describe(
+  'Whether tags in the text of the new file place marks and fields, in place of those that tags have placed before. Default false: all places stay.',
+);
+
 export const newVersionInput = members({
   file: fileInput,
   disablePendingActionNotifications: maybeFlag,
   additionalInfo: additionalInfo.nullish(),
   prePositionedMarks: versionMarks,
+  textTags: versionTags,
 });
 
 export const newEnvelopeVersionInput = members({
@@ -273,6 +278,7 @@ export const newEnvelopeVersionInput = members({
   disablePendingActionNotifications: maybeFlag,
   additionalInfo: additionalInfo.nullish(),
   prePositionedMarks: versionMarks,
+  textTags: versionTags,
 });
 
 export const flowEditInput = members({

@@ -29,7 +29,7 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
       group: 'Documents',
       summary: 'Replaces the file of a document and restarts its flow.',
       description:
-        'For documents of one file that are Pending or Refused (otherwise `InvalidDocumentStatus`); envelopes have `envelope/versions`. Id and validation key stay, earlier signatures are dropped, and all actions start again. Unless `disablePendingActionNotifications` is true, the participants of the first step are notified by e-mail, and, if the service is configured so, those whose turn had come before; observers are notified in both cases.',
+        'For documents of one file that are Pending or Refused (otherwise `InvalidDocumentStatus`); envelopes have `envelope/versions`. Id and validation key stay, earlier signatures are dropped, and all actions start again. Unless `disablePendingActionNotifications` is true, the participants of the first step are notified by e-mail, and, if the service is configured so, those whose turn had come before; observers are notified in both cases. `InvalidTextTag`: `textTags` is true, and a tag of the file cannot be used.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -42,7 +42,9 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
         ...UNKNOWN_FILES,
         'FlowActionNotFound',
         'InvalidFlowAction',
+        'InvalidTextTag',
         'InvalidDocumentStatus',
+        'LimitExceeded',
       ],
       async handle({ tenant, params, body }) {
         const { file, ...rest } = body;
@@ -56,7 +58,7 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
       group: 'Documents',
       summary: 'Replaces the files of an envelope and restarts its flow.',
       description:
-        'For envelopes that are Pending or Refused (otherwise `InvalidDocumentStatus`). Id and validation key stay, earlier signatures are dropped, and all actions start again. E-mails are sent as for `POST /api/documents/{id}/versions`. `EnvelopeFileSigned`: the organization refuses files that have signatures already.',
+        'For envelopes that are Pending or Refused (otherwise `InvalidDocumentStatus`). Id and validation key stay, earlier signatures are dropped, and all actions start again. E-mails are sent as for `POST /api/documents/{id}/versions`. `EnvelopeFileSigned`: the organization refuses files that have signatures already; `InvalidTextTag`: `textTags` is true, and a tag of a file cannot be used.',
       scope: 'Create',
       folderKeys: true,
       params: idParams,
@@ -69,8 +71,10 @@ export function documentChangeRoutes(documents: PortalDocuments): readonly AnyRo
         ...UNKNOWN_FILES,
         'FlowActionNotFound',
         'InvalidFlowAction',
+        'InvalidTextTag',
         'EnvelopeFileSigned',
         'InvalidDocumentStatus',
+        'LimitExceeded',
       ],
       async handle({ tenant, params, body }) {
         await documents.newEnvelopeVersion(tenant, documentId(params.id), body);

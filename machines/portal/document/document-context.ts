@@ -26,6 +26,7 @@ import type {
   XadesOptions,
   XmlNamespace,
 } from '../portal-types.ts';
+import type { TaggedContent } from './tagged-content.ts';
 
 /** States of the machine: the statuses, and the state of a deleted document. */
 export type DocumentState = DocumentStatus | 'Deleted';
@@ -335,6 +336,7 @@ export type DocumentMessage = {
       readonly marks: readonly { readonly flowActionId: FlowActionId; readonly marks: readonly Mark[] }[];
       /** Absent = that of the version before. */
       readonly additionalInfo?: DocumentInput['additionalInfo'];
+      readonly tagged?: TaggedContent; // Absent = what tags placed stays.
     } & DocumentFile)
   | { readonly type: 'EDIT_FLOW'; readonly change: FlowChange }
   | { readonly type: 'SET_NOTIFIED_EMAILS'; readonly emails: readonly string[] }

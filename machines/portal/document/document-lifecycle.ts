@@ -10,6 +10,7 @@ import { announceEffect, type Decision, type DecisionFunction, notifyEffect } fr
 import { actionsReleased, withRestartedFlow } from './document-flow.ts';
 import { activeMails, deduplicated, observerMails, turnMails, withEvent } from './document-notifications.ts';
 import { reminded, withReminders } from './document-reminders.ts';
+import { takesTaggedContent, withTaggedContent } from './tagged-content.ts';
 
 /** Time that expiry waits for accepted work in progress, milliseconds. */
 const EXPIRY_RETRY_MS = 1_000;
@@ -111,11 +112,16 @@ export const remove =
 
 export const newVersion: DecisionFunction<'NEW_VERSION'> = (document, message) => {
   const { at, name, file, format, parts, quietStart, tellParticipants, marks, additionalInfo } = message;
-  const { actions, pending } = actionsReleased(withRestartedFlow(document.actions, marks, at), at);
+  const { tagged } = message;
+  if (tagged !== undefined && !takesTaggedContent(document.actions, tagged)) return undefined;
+  const restarted = withRestartedFlow(document.actions, marks, at);
+  const placed = tagged === undefined ? restarted : withTaggedContent(restarted, tagged);
+  const { actions, pending } = actionsReleased(placed, at);
   // Tags were in the text of the version before.
   const { covers: _, ...kept } = document;
   const context: DocumentContext = {
     ...kept,
+    ...(tagged !== undefined && tagged.covers.length > 0 && { covers: tagged.covers }),
     ...{ name, file, format, parts, actions },
     ...(additionalInfo !== undefined && { additionalInfo }),
     current: file.blob,

@@ -283,3 +283,22 @@ test('the files of a signature that cannot be made are no attachments of the doc
   t.deepEqual(after(false), ['at1', 'at2']);
   t.deepEqual(after(true), ['at1']);
 });
+
+test('a new version whose tags do not fit the flow of now is not accepted', (t) => {
+  const version = (tagged: object) => {
+    const message = { type: 'NEW_VERSION', at: 8000, ...MESSAGES.NEW_VERSION, tagged };
+    return attempt(documentMachine, 'Pending', document, message).accepted;
+  };
+  const document: DocumentContext = {
+    ...context,
+    actions: [{ ...first, fields: [field('edited', false)] }, second],
+  };
+  const of = (flowActionId: string, ...fields: readonly DocumentField[]) => ({
+    actions: [{ flowActionId, marks: [], fields }],
+    covers: [],
+  });
+  t.true(version(of('a2', field('city', false))));
+  // An edit of the flow has removed the action, or added a field of this name.
+  t.false(version(of('gone', field('city', false))));
+  t.false(version(of('a2', field('edited', false))));
+});
