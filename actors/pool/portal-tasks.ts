@@ -355,7 +355,11 @@ export interface PortalResults {
     /** Pages of a PDF, at most `countPagesTo`; null = not counted. */
     readonly pages: number | null;
   };
-  readonly 'portal.text-tags': { readonly tags: readonly TextTag[] };
+  readonly 'portal.text-tags': {
+    readonly tags: readonly TextTag[];
+    /** Pieces and letters that the search visited; at most a multiple of the text and its tags. */
+    readonly visits: { readonly pieces: number; readonly letters: number };
+  };
   readonly 'portal.check': {
     /** The time-stamped file; null when not requested or no authority is configured. */
     readonly output: BlobRef | null;

@@ -60,6 +60,12 @@ interface Piece {
   readonly offsets: Offsets[];
 }
 
+/** Pieces and letters that the search for tags has visited, as a measure of its work. */
+interface Visits {
+  pieces: number;
+  letters: number;
+}
+
 type Point = readonly number[];
 type ToShown = (x: number, y: number) => Point;
 
@@ -81,6 +87,7 @@ export async function findTextTags({ path, most }: TextTagsTask): Promise<Portal
     if (file.numPages > MAX_PAGES)
       throw new TaskFailure('document.too-large', `A file with tags has at most ${MAX_PAGES} pages.`);
     const tags: TextTag[] = [];
+    const visits: Visits = { pieces: 0, letters: 0 };
     let characters = 0;
     let found = 0;
     for (let pageNumber = 1; pageNumber <= file.numPages; pageNumber += 1) {
@@ -97,7 +104,8 @@ export async function findTextTags({ path, most }: TextTagsTask): Promise<Portal
           `A file with tags has at most ${MAX_CHARACTERS} characters of text.`,
         );
       const view = page.getViewport({ scale: 1 });
-      for (const tag of tagsOf(text, pieces, pageNumber, (x, y) => view.convertToViewportPoint(x, y))) {
+      const toShown: ToShown = (x, y) => view.convertToViewportPoint(x, y);
+      for (const tag of tagsOf(text, pieces, pageNumber, { toShown, visits })) {
         found += 1;
         if (found > most)
           throw new TaskFailure('document.too-large', `A file has at most ${most} tags in its text.`);
@@ -106,7 +114,7 @@ export async function findTextTags({ path, most }: TextTagsTask): Promise<Portal
       }
       page.cleanup();
     }
-    return { tags };
+    return { tags, visits };
   } catch (error) {
     if (error instanceof TaskFailure) throw error;
     throw new TaskFailure(
@@ -148,19 +156,24 @@ function* tagsOf(
   text: string,
   pieces: readonly Piece[],
   pageNumber: number,
-  toShown: ToShown,
+  { toShown, visits }: { readonly toShown: ToShown; readonly visits: Visits },
 ): Generator<TextTag> {
   let first = 0;
   for (const match of text.matchAll(TAG)) {
     const end = match.index + match[0].length;
-    while (first < pieces.length && endOf(pieces[first]) <= match.index) first += 1;
+    while (first < pieces.length && endOf(pieces[first]) <= match.index) {
+      first += 1;
+      visits.pieces += 1;
+    }
     const likely: Point[] = [];
     const possible: Point[] = [];
     for (let at = first; at < pieces.length; at += 1) {
       const piece = pieces[at];
       if (piece === undefined || piece.start >= end) break;
+      visits.pieces += 1;
       const [from, to] = [match.index - piece.start, end - piece.start];
       for (const index of piece.widths.keys()) {
+        if (piece.offsets[index] === undefined) visits.letters += piece.text.length;
         const corners = cornersOf(piece, from, to, index, toShown);
         possible.push(...corners);
         if (index === 0) likely.push(...corners);

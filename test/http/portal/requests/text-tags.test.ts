@@ -140,11 +140,3 @@ test.serial('a tag that cannot be used refuses the document and is named', async
   const made = await attempt('{{sig:nobody}}', undefined, { textTags: false });
   t.is(made.status, 200);
 });
-
-test.serial('many tags in one long text are found within the limits of the task', async (t) => {
-  const { acme } = t.context;
-  const line = `${'{{initials:bob:1x1}} '.repeat(200)}${'x'.repeat(2_000_000)}`;
-  const id = await acme.create([bob()], { textTags: true }, pdf(`/F1 0.0003 Tf ${at(10, 300, line)}`));
-  const [action] = (await acme.get<Detail>(`/api/documents/${id}`)).flowActions;
-  t.is(action?.marks.length, 200);
-});
