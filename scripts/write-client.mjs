@@ -13,17 +13,32 @@ const isCheck = process.argv.includes('--check');
 const { portalDocument } = await built('test/http/portal/harness.js');
 const { batchDocument } = await built('test/http/answers.js');
 
-for (const [name, document] of [
-  ['portal', portalDocument()],
-  ['batch', batchDocument()],
-]) {
-  const file = join(root, 'clients', 'typescript', `${name}.d.ts`);
-  const text = typesOf(document, name);
+const documents = { portal: portalDocument(), batch: batchDocument() };
+const files = Object.entries(documents).map(([name, document]) => [`${name}.d.ts`, typesOf(document, name)]);
+files.push(['idempotency-keys.ts', idempotencyKeys(Object.values(documents))]);
+for (const [name, text] of files) {
+  const file = join(root, 'clients', 'typescript', name);
   if (!isCheck) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
     console.error(`${file} is not up to date. Run: npm run build && node scripts/write-client.mjs`);
     process.exitCode = 1;
   }
+}
+
+/** Operations that may have the header, for the client at run time. */
+function idempotencyKeys(descriptions) {
+  const names = descriptions.flatMap(({ paths }) =>
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, { parameters = [] }]) => parameters.some((one) => /^idempotency-key$/i.test(one.name)))
+        .map(([method]) => `${method.toUpperCase()} ${path}`),
+    ),
+  );
+  const lines = names.sort().map((name) => `  '${name}',`);
+  return [
+    '/** Operations that may have an `Idempotency-Key`. Written by scripts/write-client.mjs; do not edit. */',
+    ...['export const IDEMPOTENCY_KEYS: ReadonlySet<string> = new Set([', ...lines, ']);', ''],
+  ].join('\n');
 }
 
 function typesOf({ paths, components }, name) {

@@ -3,6 +3,8 @@
  * `scripts/write-client.mjs` from the OpenAPI documents.
  */
 
+import { IDEMPOTENCY_KEYS } from './idempotency-keys.ts';
+
 /** One operation, as the generated tables list it by method and path. */
 export interface OperationTypes {
   readonly params: object;
@@ -23,7 +25,10 @@ export interface ClientOptions {
   readonly key?: string;
   /** Header of the key. @default X-Api-Key */
   readonly keyHeader?: string;
-  /** Number of further tries of calls that may be repeated: GET, PUT, DELETE, and those with an idempotency key. @default 2 */
+  /**
+   * Number of further tries of calls that may be repeated: GET, PUT, DELETE, and those that may have an idempotency key.
+   * With 0 the client makes no keys. @default 2
+   */
   readonly retries?: number;
   /** @default the global `fetch` */
   readonly fetch?: typeof fetch;
@@ -81,6 +86,9 @@ function refusalIn(body: string): { readonly code: string; readonly message: str
 /** Methods that may be repeated. Source: RFC 9110 §9.2.2. */
 const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE']);
 
+/** Answers of a proxy that does not know whether the service has done the call. */
+const UNKNOWN_OUTCOME = new Set([502, 504]);
+
 /** Answers after which a call is repeated: too many requests, and services or proxies that are busy or gone. */
 const TRANSIENT = new Set([429, 502, 503, 504]);
 
@@ -124,15 +132,19 @@ export class Client<Operations extends Table<Operations>> {
       signal,
     }: CallOptions<OperationTypes> = options ?? {};
     const [method = 'GET', path = ''] = operation.split(' ');
+    const isKeyed = IDEMPOTENCY_KEYS.has(operation);
+    const isRepeatable = IDEMPOTENT.has(method) || isKeyed;
     const request: RequestInit = {
       method,
-      headers: this.#headers(body, headers),
+      headers: {
+        ...(isKeyed && retries > 0 && !hasKey(headers) && { 'idempotency-key': randomKey() }),
+        ...this.#headers(body, headers),
+      },
       ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
       ...(signal !== undefined && { signal }),
     };
     const address = addressOf(this.#options.url, path, params, query);
-    const isRepeatable =
-      IDEMPOTENT.has(method) || Object.keys(headers).some((name) => /^idempotency-key$/i.test(name));
+    let isOutcomeUnknown = false;
     for (let left = isRepeatable ? retries : 0; ; left -= 1) {
       const answer = await send(address, request).catch((error: unknown) => {
         if (left <= 0 || signal?.aborted === true) throw error;
@@ -140,8 +152,17 @@ export class Client<Operations extends Table<Operations>> {
       });
       if (answer?.ok === true) return answer;
       if (answer !== undefined && (left <= 0 || !TRANSIENT.has(answer.status))) {
-        throw new ApiError(answer.status, await answer.text(), answer.headers.get('x-request-id') ?? '');
+        const error = new ApiError(
+          answer.status,
+          await answer.text(),
+          answer.headers.get('x-request-id') ?? '',
+        );
+        // The try without an answer has deleted it.
+        if (method === 'DELETE' && isOutcomeUnknown && isGone(error))
+          return new Response(null, { status: 204 });
+        throw error;
       }
+      isOutcomeUnknown ||= answer === undefined || UNKNOWN_OUTCOME.has(answer.status);
       await answer?.body?.cancel();
       await wait(delayOf(answer, retries - left), signal);
     }
@@ -161,6 +182,22 @@ export class Client<Operations extends Table<Operations>> {
       ...more,
     };
   }
+}
+
+/** 128 random bits. `randomUUID` is missing in pages without https. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}
+
+function hasKey(headers: { readonly [name: string]: string }): boolean {
+  return Object.keys(headers).some((name) => /^idempotency-key$/i.test(name));
+}
+
+/** True for refusals of what does not exist, or no longer. */
+function isGone({ status, code }: ApiError): boolean {
+  return status === 404 || /(NotFound|IsDeleted)$/.test(code);
 }
 
 function addressOf(url: string, path: string, params: object, query: object): URL {

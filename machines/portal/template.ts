@@ -6,7 +6,7 @@
  * | Saved | REPLACE | Saved   |         |
  * | Saved | REMOVE  | Removed |         |
  *
- * REPLACE adds a version and drops the oldest ones beyond the limits. Removed is not stored: the actor ends.
+ * REPLACE adds a version and drops the oldest ones beyond the limits; the same request adds one once. Removed is not stored: the actor ends.
  *
  * Source: docs/decisions/0120-templates.md.
  */
@@ -41,6 +41,8 @@ export interface TemplateVersion extends TemplateContent {
   readonly version: number;
   readonly createdBy: Principal;
   readonly creationDate: Millis;
+  /** Names the request with an idempotency key that added it; absent = without a key. */
+  readonly request?: string;
 }
 
 export interface TemplateContext {
@@ -54,7 +56,12 @@ export interface TemplateContext {
 }
 
 export type TemplateMessage = { readonly at: Millis } & (
-  | { readonly type: 'REPLACE'; readonly content: TemplateContent; readonly createdBy: Principal }
+  | {
+      readonly type: 'REPLACE';
+      readonly content: TemplateContent;
+      readonly createdBy: Principal;
+      readonly request?: string;
+    }
   | { readonly type: 'REMOVE' }
 );
 
@@ -63,9 +70,17 @@ export const templateMachine = recordMachine<TemplateContext, TemplateMessage>({
   state: 'Saved',
   context: (input) => input,
   changes: {
-    REPLACE({ versions }, { content, createdBy, at }) {
+    REPLACE({ versions }, { content, createdBy, at, request }) {
+      // The answer to the request was not stored before the process ended.
+      if (request !== undefined && versions.some((one) => one.request === request)) return { context: {} };
       const version = (versions.at(-1)?.version ?? 0) + 1;
-      const next: TemplateVersion = { ...content, version, createdBy, creationDate: at };
+      const next: TemplateVersion = {
+        ...content,
+        version,
+        createdBy,
+        creationDate: at,
+        ...(request && { request }),
+      };
       return { context: { versions: withinLimits([...versions, next]) }, note: `Version ${version}` };
     },
   },

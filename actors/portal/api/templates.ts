@@ -99,8 +99,14 @@ export interface DocumentTemplates {
   get(tenant: Tenant, id: string, version: number | null): Promise<TemplateView>;
   /** The versions that are kept, newest first. */
   versions(tenant: Tenant, id: string): Promise<readonly TemplateItem[]>;
-  /** Adds a version. Refusals: as `create`. */
-  replace(tenant: Tenant, id: string, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem>;
+  /** Adds a version. @param request the same request adds one version. Refusals: as `create`. */
+  replace(
+    tenant: Tenant,
+    id: string,
+    body: TemplateBody,
+    read: ReadTemplate,
+    request?: string,
+  ): Promise<TemplateItem>;
   remove(tenant: Tenant, id: string): Promise<void>;
   /** Refusals: those of creation; `TemplateVersionNotFound`. @param seed as in `PortalDocuments.create` */
   createDocuments(

@@ -208,13 +208,19 @@ export class Templates implements DocumentTemplates {
     return template.versions.toReversed().map((version) => itemOf(template, version));
   }
 
-  async replace(tenant: Tenant, id: string, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem> {
+  async replace(
+    tenant: Tenant,
+    id: string,
+    body: TemplateBody,
+    read: ReadTemplate,
+    request?: string,
+  ): Promise<TemplateItem> {
     const { versions } = await this.#existing(tenant.organization.id, id);
     const earlier = versions.flatMap(({ uploads }) => uploads);
     const content = await this.#content(tenant, body, read, earlier);
     const template = await this.#send(tenant, id, {
       type: 'REPLACE',
-      ...{ content, createdBy: principalOf(tenant) },
+      ...{ content, createdBy: principalOf(tenant), ...(request && { request }) },
     });
     return itemOf(template, newestOf(template));
   }

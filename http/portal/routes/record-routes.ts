@@ -1,9 +1,11 @@
 /** The five operations that saved flows, drafts and templates have in common. */
 import { z } from 'zod';
-import type { Page, Tenant } from '../../../actors/portal/api.ts';
+import type { IdempotentRequests, Page, Tenant } from '../../../actors/portal/api.ts';
 import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import type { LargeBody } from '../input/body-wire.ts';
 import { members } from '../input/fields.ts';
 import { idParams } from '../input/ids.ts';
@@ -37,11 +39,14 @@ export interface RecordRoutes<Item, View, Body, Query extends RecordQuery, Versi
   /** Query of the operation that reads one record, and its codes. */
   readonly getQuery: z.ZodType<Version>;
   readonly notRead: readonly PortalRefusalCode[];
+  /** Requests to replace a record in which each replacement stays; they may have an idempotency key. @default none */
+  readonly replaceOnce?: IdempotentRequests;
   readonly records: {
     list(tenant: Tenant, query: Query & { readonly newestFirst: boolean }): Promise<Page<Item>>;
     create(tenant: Tenant, body: Body): Promise<Item>;
     get(tenant: Tenant, id: string, query: Version): Promise<View>;
-    replace(tenant: Tenant, id: string, body: Body): Promise<unknown>;
+    /** @param request names the request, for `replaceOnce` */
+    replace(tenant: Tenant, id: string, body: Body, request?: string): Promise<unknown>;
     remove(tenant: Tenant, id: string): Promise<void>;
   };
 }
@@ -52,7 +57,8 @@ export const noQuery = z.object({});
 export function recordRoutes<Item, View, Body, Query extends RecordQuery, Version>(
   definition: RecordRoutes<Item, View, Body, Query, Version>,
 ): readonly AnyRoute[] {
-  const { path, group, texts, body, largeBody, notFound, notSaved, fixed, item, view, records } = definition;
+  const { path, group, texts, body, largeBody, notFound, notSaved, fixed, item, view, records, replaceOnce } =
+    definition;
   const one = `${path}/{id}`;
   return [
     portalRoute({
@@ -102,12 +108,23 @@ export function recordRoutes<Item, View, Body, Query extends RecordQuery, Versio
       group,
       ...texts.replace,
       scope: 'Create',
+      headers: replaceOnce ? [IDEMPOTENCY_HEADER] : [],
       params: idParams,
       ...{ body, largeBody },
       responses: { 200: 'empty' },
-      refusals: [notFound, ...fixed, ...notSaved],
-      async handle({ tenant, params, body: given }) {
-        await records.replace(tenant, params.id.toLowerCase(), given);
+      refusals: [notFound, ...fixed, ...notSaved, ...(replaceOnce ? (['IdempotencyConflict'] as const) : [])],
+      async handle({ tenant, params, body: given, fingerprint, header }) {
+        const id = params.id.toLowerCase();
+        const replace = async (seed?: string) => {
+          await records.replace(tenant, id, given, seed);
+          return null;
+        };
+        const key = replaceOnce && idempotencyKeyOf(header(IDEMPOTENCY_HEADER));
+        if (replaceOnce === undefined || key === undefined) await replace();
+        else {
+          const request = { route: `PUT ${one}`, key, fingerprint: fingerprintOf([id, fingerprint()]) };
+          await withIdempotency(replaceOnce, tenant, request, replace);
+        }
         return DONE;
       },
     }),

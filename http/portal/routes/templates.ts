@@ -178,7 +178,7 @@ export function templateRoutes(
         replace: {
           summary: 'Adds a version to a template; documents created from earlier versions do not change.',
           description:
-            'The version is checked as a creation, with the same refusals. The newest 50 versions are kept.',
+            'The version is checked as a creation, with the same refusals. The newest 50 versions are kept. The same `Idempotency-Key` with the same request adds one version.',
           examples: { request: { name: 'Lease agreement 2027', document: TEMPLATE } },
         },
         remove: {
@@ -203,11 +203,13 @@ export function templateRoutes(
       }),
       getQuery: members({ version }),
       notRead: ['TemplateVersionNotFound'],
+      replaceOnce: requests,
       records: {
         list: (tenant, { cursor: position, ...query }) => templates.list(tenant, { ...query, position }),
         create: (tenant, body) => templates.create(tenant, body, readTemplate),
         get: (tenant, template, query) => templates.get(tenant, template, query.version ?? null),
-        replace: (tenant, template, body) => templates.replace(tenant, template, body, readTemplate),
+        replace: (tenant, template, body, request) =>
+          templates.replace(tenant, template, body, readTemplate, request),
         remove: (tenant, template) => templates.remove(tenant, template),
       },
     }),

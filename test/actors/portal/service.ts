@@ -29,7 +29,7 @@ export class Client {
   constructor(url: string, key: string) {
     this.url = url;
     this.key = key;
-    this.api = new ApiClient({ url, key });
+    this.api = new ApiClient({ url, key, retries: 0 });
   }
 
   fetch(path: string, init: RequestInit = {}): Promise<Response> {

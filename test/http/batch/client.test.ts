@@ -1,9 +1,10 @@
 /** The client of `clients/` against the batch service, and its own rules against a server that answers as it is told. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import type { BatchOperations } from '../../../clients/typescript/batch.d.ts';
 import { ApiError, Client } from '../../../clients/typescript/client.ts';
+import type { PortalOperations } from '../../../clients/typescript/portal.d.ts';
 import { form, KEY, pdf, startServer } from '../harness.ts';
 
 test('the client follows a job from its upload to its output, and controls the pipeline', async (t) => {
@@ -47,12 +48,15 @@ test('the client follows a job from its upload to its output, and controls the p
 
 async function scripted(
   t: ExecutionContext,
-  answer: (tries: number, method: string) => readonly [status: number, body?: string, type?: string],
+  answer: (
+    tries: number,
+    request: IncomingMessage,
+  ) => readonly [status: number, body?: string, type?: string],
 ) {
   let tries = 0;
   const server: Server = createServer((request, response) => {
     tries += 1;
-    const [status, body = '', type = 'application/json'] = answer(tries, request.method ?? '');
+    const [status, body = '', type = 'application/json'] = answer(tries, request);
     response.writeHead(status, { 'content-type': type, ...(status === 503 && { 'retry-after': '0' }) });
     response.end(body);
   });
@@ -62,8 +66,10 @@ async function scripted(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   return {
-    client: new Client<BatchOperations>({ url: `http://127.0.0.1:${port}`, key: KEY }),
+    client: new Client<BatchOperations>({ url, key: KEY }),
+    url,
     tries: () => tries,
   };
 }
@@ -76,10 +82,49 @@ test('calls that may be repeated are tried again when the service is busy, other
   const refused = await t.throwsAsync(post.client.call('POST /api/pipeline/pause'), { instanceOf: ApiError });
   t.like(refused, { status: 503, code: 'service.busy', message: 'Busy.' });
   t.is(post.tries(), 1);
-  const keyed = await scripted(t, (tries) => (tries < 2 ? [503] : [202, '{"jobId":"1"}']));
+});
+
+test('calls that may have an idempotency key are repeated under one key, which is the caller’s or made', async (t) => {
+  const keys: unknown[] = [];
+  const keyed = await scripted(t, (tries, { headers }) => {
+    keys.push(headers['idempotency-key']);
+    return tries % 2 === 1 ? [503] : [202, '{"jobId":"1"}'];
+  });
+  const send = (headers?: { readonly [name: string]: string }) =>
+    keyed.client.call('POST /api/files', { body: form([['file', pdf()]]), ...(headers && { headers }) });
+  await send();
+  await send();
+  await send({ 'Idempotency-Key': 'mine' });
+  t.is(keyed.tries(), 6);
+  const [first, again, second, , mine, mineAgain] = keys;
+  t.regex(String(first), /^[0-9a-f]{32}$/);
+  t.is(again, first);
+  t.not(second, first);
+  t.deepEqual([mine, mineAgain], ['mine', 'mine']);
+  const once = new Client<BatchOperations>({ url: keyed.url, key: KEY, retries: 0 });
+  await t.throwsAsync(once.call('POST /api/files', { body: form([['file', pdf()]]) }));
+  t.is(keys.at(-1), undefined);
+  // The service does not read the header here.
+  const post = await scripted(t, () => [503]);
   const headers = { 'Idempotency-Key': 'a' };
-  await keyed.client.call('POST /api/files', { body: form([['file', pdf()]]), headers });
-  t.is(keyed.tries(), 2);
+  await t.throwsAsync(post.client.call('POST /api/pipeline/pause', { headers }));
+  t.is(post.tries(), 1);
+});
+
+test('a DELETE that is refused as gone after an answer was lost succeeds, and otherwise is refused', async (t) => {
+  const gone = '{"code":"DocumentDraftNotFound","message":"Gone."}';
+  for (const [first, isDone] of [
+    [502, true],
+    [504, true],
+    [503, false],
+    [429, false],
+  ] as const) {
+    const { url } = await scripted(t, (tries) => (tries === 1 ? [first] : [422, gone]));
+    const client = new Client<PortalOperations>({ url });
+    const call = client.call('DELETE /api/document-drafts/{id}', { params: { id: '1' } });
+    if (isDone) t.is(await call, undefined);
+    else t.like(await t.throwsAsync(call, { instanceOf: ApiError }), { code: 'DocumentDraftNotFound' });
+  }
 });
 
 test('a signal ends the wait, a file is read from the response, and a path needs its parameters', async (t) => {

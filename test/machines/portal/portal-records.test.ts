@@ -204,6 +204,27 @@ test('a template keeps its newest versions within the limits, and the newest one
   t.deepEqual(added([{ ...content, version: 1 }], { ...content, document: 'x'.repeat(2_000_000) }), [2]);
 });
 
+test('a template gets one version from a request that is executed again', (t) => {
+  const version = { name: 'T', document: 'x', version: 1 };
+  const at = (versions: readonly object[], request: string) => {
+    const context = { ...initialContext(templateMachine, { versions }), versions };
+    const event = { type: 'REPLACE', at: 9, content: version, createdBy: by, request };
+    const [next] = transition(
+      templateMachine as AnyStateMachine,
+      templateMachine.resolveState({ value: 'Saved', context: context as never }),
+      event,
+    );
+    return (next.context as { versions: { version: number }[] }).versions;
+  };
+  const once = at([version], 'a');
+  t.deepEqual(
+    once.map((one) => one.version),
+    [1, 2],
+  );
+  t.deepEqual(at(once, 'a'), once);
+  t.is(at(once, 'b').length, 3);
+});
+
 test('an organization takes no application twice and so many and no more', (t) => {
   const say = (context: object, event: { type: string; [field: string]: unknown }) =>
     attempt(organizationMachine, 'Active', context, { at: 9, ...event }).accepted;

@@ -2,8 +2,10 @@
  * Sends the examples of the reference to a fresh installation through the client of `clients/`, with the ids of
  * prepared things in place of theirs.
  */
+import { randomUUID } from 'node:crypto';
 import anyTest, { type TestFn } from 'ava';
 import { Client as ApiClient, ApiError, type OperationTypes } from '../../../../clients/typescript/client.ts';
+import { IDEMPOTENCY_KEYS } from '../../../../clients/typescript/idempotency-keys.ts';
 import { EXAMPLE_IDS } from '../../../../http/portal/description/example-values.ts';
 import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
 import { portalTable } from '../harness.ts';
@@ -159,82 +161,169 @@ async function files(client: Client, columns = 'name,email'): Promise<Prepared> 
   };
 }
 
-test('the example of every operation with a body works when it is sent', async (t) => {
-  const { acme, administrator, monitor, organization } = t.context;
-  const own = await organization('Reference');
-  const wrong: string[] = [];
-  let sent = 0;
-  const prepare = async (operation: string): Promise<Prepared> => {
-    const [, path = ''] = operation.split(' ');
-    if (path === '/api/documents/{id}/envelope/versions')
-      return document(acme, '?isEnvelope=true&envelopeName=Lease');
-    if (path.startsWith('/api/editor-sessions/')) return editor(acme, path.endsWith('/current'));
-    if (path.endsWith('/signature/certificate')) {
-      const prepared = path.includes('{key}') ? await participant(acme, 'Signer') : await document(acme);
-      return { ...prepared, ids: { ...prepared.ids, ...CERTIFICATE } };
-    }
-    if (path.endsWith('/signature'))
-      return started(
-        acme,
-        path,
-        path.includes('{key}') ? await participant(acme, 'Signer') : await document(acme),
-      );
-    if (path.startsWith('/api/documents/keys/'))
-      return participant(acme, path.endsWith('/approval') ? 'Approver' : 'Signer');
-    if (path === '/api/documents/validate-signatures') return signed(acme);
-    if (
-      path.startsWith('/api/documents/{id}') ||
-      /archive|combined|batch|reminder$|from-document$/.test(path)
-    )
-      return document(acme);
-    const collection = /^(\/api\/(?:document-drafts|document-flows|templates|folders))\/\{id\}/.exec(
+type Own = Awaited<ReturnType<PortalProgram['organization']>>;
+
+async function prepare(
+  { acme, administrator }: PortalProgram,
+  own: Own,
+  operation: string,
+): Promise<Prepared> {
+  const [, path = ''] = operation.split(' ');
+  if (path.includes('{userId}')) return member(own);
+  if (path.includes('{keyId}')) return applicationKey(administrator, own);
+  if (path === '/api/documents/{id}/envelope/versions')
+    return document(acme, '?isEnvelope=true&envelopeName=Lease');
+  if (path.startsWith('/api/editor-sessions/')) return editor(acme, path.endsWith('/current'));
+  if (path.endsWith('/signature/certificate')) {
+    const prepared = path.includes('{key}') ? await participant(acme, 'Signer') : await document(acme);
+    return { ...prepared, ids: { ...prepared.ids, ...CERTIFICATE } };
+  }
+  if (path.endsWith('/signature'))
+    return started(
+      acme,
       path,
-    )?.[1];
-    if (collection !== undefined) return made(acme, collection);
-    if (path.includes('{applicationId}')) {
-      const id = own.organizationId;
-      const application = await administrator.post<Made>(`/api/admin/organizations/${id}/applications`, {
-        name: 'Reference 2',
-      });
-      return { params: { id, applicationId: application.id } };
-    }
-    if (path.includes('{webhookId}')) {
-      const id = own.organizationId;
-      const hook = await own.post<Made>(
-        `/api/organizations/${id}/webhooks`,
-        exampleOf('POST /api/organizations/{id}/webhooks'),
-      );
-      return { params: { id, webhookId: hook.id } };
-    }
-    if (path.includes('organizations/{id}')) return { params: { id: own.organizationId } };
-    if (path.includes('{subject}')) return { params: { subject: 'hr-1042' } };
-    return files(acme);
-  };
-  const clientFor = (path: string): Client => {
-    if (/^\/api\/(admin|users\/\{|organizations\/\{id\}\/users)/.test(path)) return administrator;
-    if (path.endsWith('/date')) return monitor;
-    return path.includes('organizations/{id}') ? own : acme;
-  };
+      path.includes('{key}') ? await participant(acme, 'Signer') : await document(acme),
+    );
+  if (path.startsWith('/api/documents/keys/'))
+    return participant(acme, path.endsWith('/approval') ? 'Approver' : 'Signer');
+  if (path === '/api/documents/validate-signatures') return signed(acme);
+  if (path.startsWith('/api/documents/{id}') || /archive|combined|batch|reminder$|from-document$/.test(path))
+    return document(acme);
+  const collection = /^(\/api\/(?:document-drafts|document-flows|templates|folders))\/\{id\}/.exec(path)?.[1];
+  if (collection !== undefined) return made(acme, collection);
+  if (path.includes('{applicationId}')) {
+    const id = own.organizationId;
+    const application = await administrator.post<Made>(`/api/admin/organizations/${id}/applications`, {
+      name: 'Reference 2',
+    });
+    return { params: { id, applicationId: application.id } };
+  }
+  if (path.includes('{webhookId}')) {
+    const id = own.organizationId;
+    const hook = await own.post<Made>(
+      `/api/organizations/${id}/webhooks`,
+      exampleOf('POST /api/organizations/{id}/webhooks'),
+    );
+    return { params: { id, webhookId: hook.id } };
+  }
+  if (path.includes('organizations/{id}')) return { params: { id: own.organizationId } };
+  if (path.includes('{subject}')) return { params: { subject: 'hr-1042' } };
+  return files(acme);
+}
+
+function clientFor({ acme, administrator, monitor }: PortalProgram, own: Own, path: string): Client {
+  if (/^\/api\/(admin|users\/\{|organizations\/\{id\}\/users)/.test(path)) return administrator;
+  if (path.endsWith('/date')) return monitor;
+  return /organizations\/(\{id\}|users\/\{)/.test(path) ? own : acme;
+}
+
+/** A person of the organization. */
+async function member(own: Own): Promise<Prepared> {
+  const path = '/api/organizations/users';
+  const { id } = await own.post<Made>(path, exampleOf(`POST ${path}`));
+  return { params: { id: own.organizationId, userId: id } };
+}
+
+async function applicationKey(administrator: Client, { organizationId }: Own): Promise<Prepared> {
+  const applications = `/api/admin/organizations/${organizationId}/applications`;
+  const application = await administrator.post<Made>(applications, { name: `Reference ${randomUUID()}` });
+  const key = await administrator.post<Made>(`${applications}/${application.id}/keys`, {});
+  return { params: { id: organizationId, applicationId: application.id, keyId: key.id } };
+}
+
+function uploadForm(): FormData {
+  const form = new FormData();
+  form.set('file', new Blob([new Uint8Array(SAMPLE.content)], { type: SAMPLE.type }), SAMPLE.name);
+  return form;
+}
+
+/** Sends the example of an operation. */
+async function send(
+  program: PortalProgram,
+  own: Own,
+  operation: string,
+  { params = {}, ids, session }: Prepared,
+  fetchOf: typeof fetch = fetch,
+): Promise<unknown> {
+  const [, path = ''] = operation.split(' ');
+  const { url, key } = clientFor(program, own, path);
+  const api = new ApiClient<Operations>(
+    session === undefined
+      ? { url, key, fetch: fetchOf }
+      : { url, key: session, keyHeader: 'X-Editor-Session', fetch: fetchOf },
+  );
+  const example = EXAMPLES.get(operation);
+  const body = operation === 'POST /api/uploads' ? uploadForm() : example && withIds(example, ids);
+  return api.response(operation, { params, body }).then(
+    (answer) => answer.text(),
+    (error: unknown) => error,
+  );
+}
+
+test('the example of every operation with a body works when it is sent', async (t) => {
+  const own = await t.context.organization('Reference');
+  const wrong: string[] = [];
   for (const operation of EXAMPLES.keys()) {
-    const [, path = ''] = operation.split(' ');
-    const { params = {}, ids, session } = await prepare(operation);
-    const { url, key } = clientFor(path);
-    const api = new ApiClient<Operations>(
-      session === undefined ? { url, key } : { url, key: session, keyHeader: 'X-Editor-Session' },
-    );
-    const body = withIds(exampleOf(operation), ids);
-    const refusal = await api.response(operation, { params, body }).then(
-      async (answer) => void (await answer.arrayBuffer()),
-      (error: unknown) => error,
-    );
-    const code = refusal instanceof ApiError ? refusal.code : refusal;
-    if (code !== REFUSED.get(operation)) wrong.push(`${operation}: ${refusal}`);
-    sent += 1;
+    const answer = await send(t.context, own, operation, await prepare(t.context, own, operation));
+    const code = answer instanceof ApiError ? answer.code : answer instanceof Error ? answer : undefined;
+    if (code !== REFUSED.get(operation)) wrong.push(`${operation}: ${answer}`);
   }
   t.deepEqual(wrong, []);
-  t.is(sent, EXAMPLES.size);
-  t.log(`${sent} examples were sent`);
+  t.log(`${EXAMPLES.size} examples were sent`);
 });
+
+/** Ends its own credential: a repetition is refused with 401, as that of a wrong credential. */
+const ENDS_CREDENTIAL = 'DELETE /api/editor-sessions/current';
+
+/** Operations that the client repeats by itself, beside GET. */
+const REPEATED = portalTable()
+  .map(({ method, path }) => `${method} ${path}`)
+  .filter((name) => /^(PUT|DELETE) \/api\//.test(name) || IDEMPOTENCY_KEYS.has(name))
+  .filter((name) => name !== ENDS_CREDENTIAL);
+
+test('a call that the client repeats because its answer was lost has the effect and answer of one', async (t) => {
+  t.deepEqual(
+    [...IDEMPOTENCY_KEYS].filter((name) => !REPEATED.includes(name)),
+    ['POST /api/files'],
+  );
+  const own = await t.context.organization('Repeated');
+  /** Answer of the operation, and what the service shows afterwards, without ids and times. */
+  const outcome = async (operation: string, isLost: boolean) => {
+    const prepared = await prepare(t.context, own, operation);
+    const [, path = ''] = operation.split(' ');
+    const { acme } = t.context;
+    const client = clientFor(t.context, own, path);
+    const total = async () => (await acme.get<{ totalCount: number }>('/api/documents')).totalCount;
+    const before = await total();
+    let tries = 0;
+    const answer = await send(t.context, own, operation, prepared, async (...request) => {
+      const answered = await fetch(...request);
+      tries += 1;
+      if (!isLost || tries > 1) return answered;
+      await answered.arrayBuffer();
+      throw new TypeError('fetch failed');
+    });
+    t.is(tries, isLost ? 2 : 1, operation);
+    const shown = path.replace(/\{(\w+)\}/g, (_, name: string) => prepared.params?.[name] ?? '');
+    const isShown = !operation.startsWith('POST') && prepared.session === undefined;
+    const view = isShown ? await client.fetch(shown).then((read) => read.text()) : '';
+    const made =
+      operation.includes('/documents') && !operation.endsWith('generation') ? (await total()) - before : 0;
+    return plain([String(answer), view, String(made)]);
+  };
+  for (const operation of REPEATED)
+    t.deepEqual(await outcome(operation, true), await outcome(operation, false), operation);
+});
+
+/** Texts without what differs between two runs. */
+function plain(texts: readonly string[]): readonly string[] {
+  return texts.map((text) =>
+    text
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'id')
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-][\d:]+)/g, 'time')
+      .replace(/ticket=[\w.-]+/g, 'ticket'),
+  );
+}
 
 /** An upload of a file that is signed. */
 async function signed(client: Client): Promise<Prepared> {
