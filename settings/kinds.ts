@@ -232,19 +232,34 @@ const LISTEN_URL: TextSchema<ListenUrl> = z
     return { scheme, host, port, href: `${scheme}://${shownHost}:${port}` };
   });
 
+const WEB_URL = z
+  .string()
+  .regex(/^https?:\/\/\S+$/i)
+  .pipe(z.url())
+  .transform((value) => new URL(value))
+  .refine(({ username, password }) => username === '' && password === '');
+
 /** An http or https address of an external service; user and password have keys of their own. */
 export function webUrl(): Kind<string> {
   return scalar({
     type: 'URL',
     rule: 'must be an http or https URL without user and password',
     emptyIsAbsent: true,
-    schema: z
-      .string()
-      .regex(/^https?:\/\/\S+$/i)
-      .pipe(z.url())
-      .transform((value) => new URL(value))
-      .refine(({ username, password }) => username === '' && password === '')
-      .transform(({ href }) => href),
+    schema: WEB_URL.transform(({ href }) => href),
+  });
+}
+
+/** Base of links, without trailing slash: paths are appended to it. */
+export function linkBase(): Kind<string> {
+  return scalar({
+    type: 'URL',
+    rule: 'must be an http or https URL without user, password, query and fragment',
+    emptyIsAbsent: true,
+    schema: WEB_URL.refine(({ href }) => !/[?#]/.test(href)).transform(({ href }) => {
+      let length = href.length;
+      while (href[length - 1] === '/') length -= 1;
+      return href.slice(0, length);
+    }),
   });
 }
 

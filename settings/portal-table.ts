@@ -9,6 +9,7 @@ import {
   choice,
   flag,
   type ListenUrl,
+  linkBase,
   list,
   listenUrl,
   pattern,
@@ -77,7 +78,7 @@ export const PORTAL_KEYS = {
       says: 'Address of the portal; `http://0.0.0.0:8090` accepts connections from the network, port 0 chooses a free port.',
     },
   ),
-  'Portal:PublicUrl': optional(webUrl(), {
+  'Portal:PublicUrl': optional(linkBase(), {
     says: 'Base of the links in mails and of `url` and `embedUrl`. Left out: `Portal:Url`.',
   }),
   'Portal:Bootstrap:Organization': optional(name, {

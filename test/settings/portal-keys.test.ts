@@ -111,6 +111,17 @@ test('settings of the portal that contradict each other are named together', (t)
   t.deepEqual(refused('SealProfile=missing'), ['Portal:SealProfile']);
 });
 
+test('paths can be appended to the public address, however it is written', (t) => {
+  const publicUrl = (url: string) => accepted({ argv: [`--Portal:PublicUrl=${url}`] }).portal.publicUrl;
+  for (const end of ['', '/', '//']) {
+    t.is(publicUrl(`https://Sign.example.org${end}`), 'https://sign.example.org');
+    t.is(publicUrl(`http://127.0.0.1:8090/portal${end}`), 'http://127.0.0.1:8090/portal');
+  }
+  const refused = (url: string) => faultyKeys({ argv: [`--Portal:PublicUrl=${url}`] });
+  for (const url of ['https://a.example/?b', 'https://a.example/#c', 'https://u:p@a.example', '//a.example'])
+    t.deepEqual(refused(url), ['Portal:PublicUrl'], url);
+});
+
 test('nodes of one service without a public address are warned of links to one node', (t) => {
   const argv = ['--Portal:Enabled=true', '--Portal:Url=http://0.0.0.0:8090'];
   const env = { Runtime__Postgres__Url: 'postgres://localhost/sealwright' };
