@@ -37,7 +37,7 @@ import { DocumentPackageService } from './documents/document-packages.ts';
 import type { IdentifierFormat } from './documents/document-plans.ts';
 import { DocumentService } from './documents/documents.ts';
 import { PendingReminders } from './documents/pending-reminders.ts';
-import { removeFilesHandler } from './documents/remove-files.ts';
+import { forgetParticipantUploadsHandler, removeFilesHandler } from './documents/remove-files.ts';
 import { Validation } from './documents/validation.ts';
 import { cancelDraftDocumentsHandler, Drafts } from './drafts/drafts.ts';
 import { EditorSessionService } from './drafts/editor-sessions.ts';
@@ -335,7 +335,8 @@ export class Portal implements PortalService, HostedService {
         operateDocuments: operateDocumentsHandler(store),
         cancelDraftDocuments: cancelDraftDocumentsHandler(creation),
         makeReport: makeReportHandler({ store, blobs }),
-        forgetFiles: removeFilesHandler({ sweeping }),
+        forgetFiles: removeFilesHandler({ store, sweeping }),
+        forgetParticipantUploads: forgetParticipantUploadsHandler({ store, sweeping }),
         generateDocuments: generateDocumentsHandler({
           ...{ blobs, pool, uploads, creation },
         }),

@@ -12,7 +12,7 @@
  * | Used   | after 7 d   | Expired |         |                          |
  *
  * Each use restarts the seven days. FORGET follows the deletion of a document that was made of it and undoes one
- * use; it ends the upload of a participant, which only this document could use. Who else has the same content is not
+ * use. It ends the upload of a participant, which only this document could use, and follows each end of that document. Who else has the same content is not
  * asked: what became of an upload would tell one organization about the files of others. Expired is not stored: the
  * actor ends. The file itself stays as long as a document refers to it.
  *

@@ -1,17 +1,23 @@
 /**
- * Removes the files of a deleted document: its uploads unless other calls used them, and files without references.
+ * Removes the files of a deleted document: its uploads unless other calls used them, and files without references. Ends
+ * the uploads of participants when a document ends.
  *
- * Source: docs/portal-values.md §0, §4.
+ * Source: docs/portal-values.md §0, §4; docs/decisions/0149-uploads-of-participants.md.
  */
-import type { EffectHandler } from '../../../runtime/index.ts';
+import type { DocumentId } from '../../../machines/ids.ts';
+import type { ActorStore, ActorSystem, EffectHandler } from '../../../runtime/index.ts';
 import { blobsOf, DOCUMENT } from '../document-records/document-index.ts';
 import type { BlobSweeping } from '../uploads/blob-sweeping.ts';
-import { UPLOAD } from '../uploads/uploads.ts';
+import { participantUploads, UPLOAD } from '../uploads/uploads.ts';
 
 /** Result of an effect that sends no message. */
 const FILES_REMOVED = { type: 'FORGOTTEN' } as const;
 
+/** Uploads that are read together. */
+const BATCH_SIZE = 100;
+
 export interface RemoveFilesDependencies {
+  readonly store: Pick<ActorStore, 'rows'>;
   readonly sweeping: Pick<BlobSweeping, 'requestSweep'>;
 }
 
@@ -24,12 +30,40 @@ export function removeFilesHandler(dependencies: RemoveFilesDependencies): Effec
       const context = found.context;
       const entries = [context.file, ...context.parts, ...context.attachments.map(({ file }) => file)];
       for (const { uploadId } of entries) {
-        if (uploadId === null) continue;
-        const outcome = await system.send({ kind: UPLOAD, id: uploadId }, { type: 'FORGET' });
-        if (outcome.accepted) await outcome.durable;
+        if (uploadId !== null) await forget(system, uploadId);
       }
+      await forgetParticipantUploads(dependencies, system, actor.id as DocumentId);
       await dependencies.sweeping.requestSweep(blobsOf(context));
       return FILES_REMOVED;
     },
   };
+}
+
+export function forgetParticipantUploadsHandler(dependencies: RemoveFilesDependencies): EffectHandler {
+  return {
+    after: 'durable',
+    async run(_, { actor }, { system }) {
+      await forgetParticipantUploads(dependencies, system, actor.id as DocumentId);
+      return FILES_REMOVED;
+    },
+  };
+}
+
+/** Ends all uploads of participants. What they signed with stays, because the document refers to it. */
+async function forgetParticipantUploads(
+  { store, sweeping }: RemoveFilesDependencies,
+  system: Pick<ActorSystem, 'send'>,
+  documentId: DocumentId,
+): Promise<void> {
+  for (;;) {
+    const uploads = await participantUploads(store, documentId, BATCH_SIZE);
+    await Promise.all(uploads.map(({ id }) => forget(system, id)));
+    await sweeping.requestSweep(uploads);
+    if (uploads.length < BATCH_SIZE) return;
+  }
+}
+
+async function forget(system: Pick<ActorSystem, 'send'>, id: string): Promise<void> {
+  const outcome = await system.send({ kind: UPLOAD, id }, { type: 'FORGET' });
+  if (outcome.accepted) await outcome.durable;
 }

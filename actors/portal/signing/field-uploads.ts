@@ -1,50 +1,66 @@
 /** Files that participants upload for fields of the type Attachment, before they sign. */
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { MAX_FIELD_FILE_BYTES, type PortalSigning } from '../api/signing.ts';
-import type { Uploads } from '../uploads/uploads.ts';
+import type { UploadView } from '../api/uploads.ts';
+import type { Uploads, UploadUsage } from '../uploads/uploads.ts';
 import { assertTurn, type SigningCall } from './signing-access.ts';
 import { attachmentType, participantOf, wrongFields } from './signing-fields.ts';
 
-/** Most uploads of a participant in one action that have not expired, and their bytes in all; ours. */
-const MAX_FILES = 40;
-const MAX_BYTES = 80_000_000;
+/** Most uploads that have not expired, and their bytes in all; ours. */
+const MOST_OF_PARTICIPANT: UploadUsage = { files: 40, bytes: 80_000_000 };
+const MOST_OF_DOCUMENT: UploadUsage = { files: 400, bytes: 800_000_000 };
+
+const NOTHING: UploadUsage = { files: 0, bytes: 0 };
 
 type AcceptParameters = Parameters<PortalSigning['acceptFieldUpload']>;
 
 export class FieldUploads {
-  readonly #uploads: Pick<Uploads, 'acceptOf' | 'usedBy'>;
+  readonly #uploads: Pick<Uploads, 'acceptOf' | 'forget' | 'usedBy'>;
 
-  constructor(uploads: Pick<Uploads, 'acceptOf' | 'usedBy'>) {
+  constructor(uploads: Pick<Uploads, 'acceptOf' | 'forget' | 'usedBy'>) {
     this.#uploads = uploads;
   }
 
-  /** Refusals: `InvalidDocumentStatus`, `InvalidFieldValue`, `LimitExceeded`. */
-  async check(call: SigningCall, field: string): Promise<void> {
+  /**
+   * Refusals: `InvalidDocumentStatus`, `InvalidFieldValue`, `LimitExceeded`.
+   * @param stored the upload that is checked, when it is counted already
+   */
+  async check(call: SigningCall, field: string, stored: UploadUsage = NOTHING): Promise<void> {
     assertTurn(call);
     const { fields = [] } = call.action;
     if (!fields.some(({ name, type }) => name === field && type === 'Attachment'))
       throw wrongFields([[field, 'This participant has no attachment of this name.']]);
-    const { files, bytes } = await this.#uploads.usedBy(participantOf(call));
-    if (files >= MAX_FILES || bytes >= MAX_BYTES)
+    const { own, document } = await this.#uploads.usedBy(participantOf(call));
+    if (isFull(own, stored, MOST_OF_PARTICIPANT))
       throw new PortalRefusal(
         'LimitExceeded',
-        `A participant may upload ${MAX_FILES} files for one action, and ${MAX_BYTES} bytes in all.`,
+        `A participant may upload ${MOST_OF_PARTICIPANT.files} files for one action, and ${MOST_OF_PARTICIPANT.bytes} bytes in all.`,
+      );
+    if (isFull(document, stored, MOST_OF_DOCUMENT))
+      throw new PortalRefusal(
+        'LimitExceeded',
+        `The participants of a document may upload ${MOST_OF_DOCUMENT.files} files, and ${MOST_OF_DOCUMENT.bytes} bytes in all.`,
       );
   }
 
-  /** Refusals: those of `check`; `BadRequest`, `PayloadTooLarge`. The sink is used up in any case. */
+  /**
+   * Refusals: those of `check`; `BadRequest`, `PayloadTooLarge`. The sink is used up in any case.
+   * @param read the call with the document of now: it may end, or other uploads may be stored, while this one is
+   */
   async accept(
-    call: SigningCall,
+    read: () => Promise<SigningCall>,
     field: AcceptParameters[1],
     sink: AcceptParameters[2],
     { name, header }: AcceptParameters[3],
   ): ReturnType<PortalSigning['acceptFieldUpload']> {
     try {
+      const call = await read();
       await this.check(call, field);
       const contentType = attachmentType(field, header);
       const file = { name, contentType, maxBytes: MAX_FIELD_FILE_BYTES };
       const { id } = call.context.organization;
       const made = await this.#uploads.acceptOf(id, participantOf(call), sink, file);
+      await this.#checkStored(read, field, made);
       return {
         ...{ id: made.id, name: made.name, contentType: made.contentType },
         ...{ size: made.size, sha256: made.sha256 },
@@ -53,4 +69,19 @@ export class FieldUploads {
       await sink.abort();
     }
   }
+
+  /** Ends an upload that came too late. */
+  async #checkStored(read: () => Promise<SigningCall>, field: string, made: UploadView): Promise<void> {
+    try {
+      await this.check(await read(), field, { files: 1, bytes: made.size });
+    } catch (error) {
+      await this.#uploads.forget(made.id);
+      throw error;
+    }
+  }
+}
+
+/** True when no further upload has room besides the stored one. */
+function isFull(used: UploadUsage, stored: UploadUsage, most: UploadUsage): boolean {
+  return used.files - stored.files >= most.files || used.bytes - stored.bytes >= most.bytes;
 }

@@ -81,7 +81,7 @@ export class SigningService implements PortalSigning {
     this.checkFieldUpload = async (access, field) =>
       fieldUploads.check(await this.#call(access, { changes: false }), field);
     this.acceptFieldUpload = async (access, field, sink, file) =>
-      fieldUploads.accept(await this.#call(access, { changes: false }), field, sink, file);
+      fieldUploads.accept(() => this.#call(access, { changes: false }), field, sink, file);
     this.startCertificate = async (access, request) =>
       certificates.start(await this.#call(access, { holder: holderOf(request.certificate) }), request);
     this.completeCertificate = async (access, request, origin) => {

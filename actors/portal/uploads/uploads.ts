@@ -2,9 +2,11 @@
  * Uploads of the portal: stored by content, identified within an organization, removed when unreferenced. Implements
  * `PortalUploads`; segmented uploads are in `segmented-uploads.ts`.
  *
- * Source: docs/portal-values.md §4; §21.
+ * View `participant-uploads` [documentId, id] → SHA-256, of uploads of participants.
+ *
+ * Source: docs/portal-values.md §4; §21; docs/decisions/0149-uploads-of-participants.md.
  */
-import { type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
+import { type DocumentId, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   UPLOAD_EXPIRED,
@@ -15,6 +17,7 @@ import {
 import {
   type ActorStore,
   type ActorSystem,
+  type ActorView,
   actorKind,
   type Clock,
   defineActor,
@@ -34,22 +37,57 @@ import { cleanContentType, cleanName } from './upload-names.ts';
 
 export const UPLOAD = actorKind<typeof uploadMachine>('upload');
 
+const PARTICIPANT_UPLOADS = 'participant-uploads';
+
 export const uploadDefinition = defineActor(UPLOAD, {
   machine: uploadMachine,
-  version: 1,
+  version: 2,
+  migrations: {
+    // Version 1 had no rows.
+    1: { migrate: (stored) => stored, facts: (upload) => ({ rows: [], counters: uploadCounters(upload) }) },
+  },
   ends: ({ state }) => state === UPLOAD_EXPIRED,
-  counters: ({ context: { blob, participant } }) => ({
+  rows: ({ id, context: { blob, participant } }) =>
+    participant === undefined
+      ? []
+      : [{ view: PARTICIPANT_UPLOADS, key: [participant.documentId, id], value: blob.sha256 }],
+  counters: uploadCounters,
+});
+
+function uploadCounters({ context: { blob, participant } }: ActorView<UploadContext>) {
+  return {
     ...blobCounters([blob]),
     ...(participant && {
       [`${participantCounters(participant)}files`]: 1,
       [`${participantCounters(participant)}bytes`]: blob.length,
     }),
-  }),
-});
+  };
+}
 
 /** Prefix of the counters of a participant's uploads: `files` and `bytes`. */
 function participantCounters({ documentId, flowActionId, userId }: UploadParticipant): string {
-  return `participant-uploads/${documentId}/${flowActionId}/${userId}/`;
+  return `${documentCounters(documentId)}${flowActionId}/${userId}/`;
+}
+
+/** Prefix of the counters of all participants of a document. */
+function documentCounters(documentId: DocumentId): string {
+  return `participant-uploads/${documentId}/`;
+}
+
+/** Uploads that have not expired, and their bytes in all. */
+export interface UploadUsage {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** Uploads of participants of a document that have not expired. */
+export async function participantUploads(
+  store: Pick<ActorStore, 'rows'>,
+  documentId: DocumentId,
+  limit: number,
+): Promise<readonly { readonly id: string; readonly sha256: string }[]> {
+  const rows = await store.rows({ view: PARTICIPANT_UPLOADS, prefix: [documentId], limit });
+  return rows.map(({ key, value }) => ({ id: String(key[1]), sha256: String(value) }));
 }
 
 /** An upload as documents need it. */
@@ -126,11 +164,27 @@ export class Uploads implements PortalUploads {
     });
   }
 
-  /** Counts the uploads of a participant that have not expired. */
-  async usedBy(participant: UploadParticipant): Promise<{ readonly files: number; readonly bytes: number }> {
+  /** Counts the uploads of a participant, and of all participants of the document. */
+  async usedBy(
+    participant: UploadParticipant,
+  ): Promise<{ readonly own: UploadUsage; readonly document: UploadUsage }> {
+    const all = await this.#dependencies.store.counters(documentCounters(participant.documentId));
     const prefix = participantCounters(participant);
-    const counters = await this.#dependencies.store.counters(prefix);
-    return { files: counters[`${prefix}files`] ?? 0, bytes: counters[`${prefix}bytes`] ?? 0 };
+    const sum = (name: keyof UploadUsage) =>
+      Object.entries(all).reduce(
+        (total, [key, count]) => (key.endsWith(`/${name}`) ? total + count : total),
+        0,
+      );
+    return {
+      own: { files: all[`${prefix}files`] ?? 0, bytes: all[`${prefix}bytes`] ?? 0 },
+      document: { files: sum('files'), bytes: sum('bytes') },
+    };
+  }
+
+  /** Ends an upload of a participant that no signature names. */
+  async forget(id: UploadId): Promise<void> {
+    const outcome = await this.#dependencies.system.send({ kind: UPLOAD, id }, { type: 'FORGET' });
+    if (outcome.accepted) await outcome.durable;
   }
 
   /** Refusals: `LimitExceeded` when the organization has too many open. */

@@ -53,7 +53,7 @@ export function fieldUploadRoutes(signing: PortalSigning, uploads: PortalUploads
       path: '/api/documents/keys/{key}/uploads',
       group: 'Signing',
       summary: 'Takes a file that a participant attaches, with a ticket.',
-      description: `A form with one file, PDF, PNG or JPEG, of at most ${MAX_FIELD_FILE_BYTES} bytes. Only this participant can name its id as the value of a field in \`fieldValues\`; an upload that is not used is kept for 24 hours. Nothing is read without the ticket of the link. An application uploads with \`POST /api/uploads\`. \`InvalidFieldValue\`: the participant has no such field, or the file is of another type. \`LimitExceeded\`: the participant has uploaded too many files. At most 30 requests in ten seconds from one client.`,
+      description: `A form with one file, PDF, PNG or JPEG, of at most ${MAX_FIELD_FILE_BYTES} bytes. Only this participant can name its id as the value of a field in \`fieldValues\`; an upload that is not used is kept for 24 hours, and at most until the document ends. Nothing is read without the ticket of the link. An application uploads with \`POST /api/uploads\`. \`InvalidFieldValue\`: the participant has no such field, or the file is of another type. \`LimitExceeded\`: the participant, or all participants of the document, have uploaded too many files. At most 30 requests in ten seconds from one client.`,
       scope: 'Sign',
       folderKeys: true,
       auth: 'known-or-ticket',

@@ -396,4 +396,4 @@ export type DocumentEffect =
   | { readonly do: 'notify'; readonly notices: readonly MailRequest[] }
   | { readonly do: 'announce'; readonly events: readonly DocumentEvent[] }
   /** Names of files stay known after their deletion. */
-  | { readonly do: 'forgetFiles' };
+  | { readonly do: 'forgetFiles' | 'forgetParticipantUploads' };

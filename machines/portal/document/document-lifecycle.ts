@@ -87,6 +87,19 @@ export const expire: DecisionFunction<'EXPIRE'> = (document, { at }) => {
 /** The service itself. */
 const SERVICE = { by: null, userId: null, ipAddress: null, userAgent: null };
 
+/** Ends of which no participant signs; a new version of a refused document starts its flow anew. */
+const ENDS: ReadonlySet<DocumentState | undefined> = new Set(['Concluded', 'Refused', 'Canceled', 'Expired']);
+
+/** Adds the effect that ends the uploads of participants to a decision that ends the document. */
+export function withUploadsEnded(decision: Decision): Decision {
+  const { to, context, effects } = decision;
+  const asksForFiles = context.actions.some(({ fields }) =>
+    fields?.some(({ type }) => type === 'Attachment'),
+  );
+  if (!ENDS.has(to) || !asksForFiles) return decision;
+  return { ...decision, effects: [...effects, { do: 'forgetParticipantUploads' }] };
+}
+
 /** Keeps the metadata and removes the references to files. */
 export const remove =
   (from: Exclude<DocumentState, 'Deleted'>): DecisionFunction<'DELETE'> =>

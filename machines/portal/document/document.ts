@@ -90,6 +90,9 @@
  * RESERVE records which file a participant's external key will sign (COMPLETE). It blocks no other signature: COMPLETE is not accepted
  * after another signature has changed the file, except for detached signatures.
  *
+ * The ends Concluded, Refused, Canceled and Expired also ask for `forgetParticipantUploads` when a field asks for a file:
+ * uploads that no signature names end with the document.
+ *
  * The deadline `reminders` is set after each decision for the next reminder or warning (`document-reminders.ts`).
  *
  * Source: docs/portal-values.md §8; the rules of §§6, 10, 14 and 15.
@@ -163,7 +166,7 @@ function follow(decider: Decider) {
     const decision = decideOnMessage(decider.decide, context, event);
     if (decision === undefined) return;
     const doneBy = event.doneBy ?? decision.doneBy;
-    const timed = withReminderDeadline(context, decision, event);
+    const timed = ends.withUploadsEnded(withReminderDeadline(context, decision, event));
     carryOut(enqueue, { ...timed, ...(doneBy && { doneBy }) });
   });
 }

@@ -6,6 +6,7 @@ import { documentMachine } from '../../../machines/portal/document/document.ts';
 import { draftMachine } from '../../../machines/portal/draft.ts';
 import { MAIL_STATES, mailMachine } from '../../../machines/portal/mail.ts';
 import { organizationMachine } from '../../../machines/portal/organization.ts';
+import { UPLOAD_EXPIRED, uploadMachine } from '../../../machines/portal/upload.ts';
 import { webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import { migrationStep } from '../../../runtime/migrate.ts';
 import type { Json, Row, StoredActor } from '../../../runtime/ports.ts';
@@ -51,6 +52,12 @@ const draft = {
   ...{ createdBy: { id: 'a', type: 'Application', name: 'App' }, sent: null, attempt: 1 },
 };
 
+const upload = {
+  ...{ organizationId: 'o', applicationId: 'a', name: 'a.pdf', contentType: 'application/pdf' },
+  ...{ blob: { sha256: 'aa', length: 7 }, md5: '', createdAt: 5, uses: 1 },
+};
+const participant = { documentId: 'd', flowActionId: 'f', userId: 'u' };
+
 /** A started certificate signature. */
 const reservation = { id: 'r', base: 'aa', expiresAt: 8, signingTime: 7, state: null, marks: [] };
 
@@ -91,6 +98,17 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
     puts: [],
     becomes: { ...draft, calls: [] },
   })),
+  upload: declared(uploadMachine)
+    .states.filter((state) => state !== UPLOAD_EXPIRED)
+    .flatMap((state) => [
+      { version: 1, state, context: upload, puts: [] },
+      {
+        version: 1,
+        state,
+        context: { ...upload, applicationId: null, participant },
+        puts: [['participant-uploads', 'd', 'id'] as const],
+      },
+    ]),
   'webhook-set': [
     { version: 1, state: 'Kept', context: webhooks, puts: [] },
     ...[

@@ -1,26 +1,146 @@
-/** Files that participants upload before they sign. Source: docs/fields.md. */
+/** Files that participants upload before they sign. Source: docs/fields.md, docs/decisions/0149-uploads-of-participants.md. */
 import test from 'ava';
-import { flowRoom, refusedAs, signer } from '../documents/flow-harness.ts';
+import type { SigningAccess } from '../../../../actors/portal/api.ts';
+import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
+import type { DocumentId, UserId } from '../../../../machines/ids.ts';
+import { type FlowRoom, flowRoom, refusedAs, SCENE, signer } from '../documents/flow-harness.ts';
+import { until } from '../service.ts';
 
 const FIELDS = [{ name: 'id', type: 'Attachment' }] as const;
 const PNG = Buffer.from('89504e470d0a1a0a0000', 'hex');
 
-test('a participant uploads at most forty files for an action', async (t) => {
-  const room = await flowRoom(t);
-  const id = await room.create([signer('Ana', 1, { fields: FIELDS })]);
-  const ana = await room.ticket(id, 'ana@example.org');
-  if (ana.by !== 'ticket') throw new TypeError('The room gives tickets.');
-  const attach = async () => {
-    const sink = await room.portal.uploads.open();
-    await sink.write(PNG);
-    return room.portal.signing.acceptFieldUpload(ana, 'id', sink, { name: 'me.png', header: PNG });
-  };
-  for (let count = 0; count < 40; count += 1) t.is((await attach()).contentType, 'image/png');
-  await refusedAs(t, 'LimitExceeded', room.portal.signing.checkFieldUpload(ana, 'id'));
-  await refusedAs(t, 'LimitExceeded', attach());
+let room: FlowRoom;
+const tasks: (() => unknown)[] = [];
+test.before(async () => {
+  room = await flowRoom({ teardown: (task) => void tasks.push(task) });
+});
+test.after.always(async () => {
+  for (const task of tasks.reverse()) await task();
+});
 
-  const again = await room.create([signer('Ana', 1, { fields: FIELDS })]);
-  const other = await room.ticket(again, 'ana@example.org');
-  if (other.by !== 'ticket') throw new TypeError('The room gives tickets.');
-  await t.notThrowsAsync(room.portal.signing.checkFieldUpload(other, 'id'), 'another document');
+async function ticketFor(id: DocumentId, email = 'ana@example.org') {
+  const access: SigningAccess = await room.ticket(id, email);
+  if (access.by !== 'ticket') throw new TypeError('The room gives tickets.');
+  return access;
+}
+
+async function attach(access: Awaited<ReturnType<typeof ticketFor>>, content = PNG) {
+  const sink = await room.portal.uploads.open();
+  await sink.write(content);
+  return room.portal.signing.acceptFieldUpload(access, 'id', sink, { name: 'me.png', header: PNG });
+}
+
+/** Resolves when no upload of participants of the document is left. */
+function untilForgotten(id: DocumentId): Promise<true> {
+  return until(async () => {
+    const rows = await room.store.rows({ view: 'participant-uploads', prefix: [id], limit: 1 });
+    return rows.length === 0 ? true : undefined;
+  });
+}
+
+test.serial(
+  'a participant uploads at most forty files for an action, also with calls at the same time',
+  async (t) => {
+    const id = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+    const ana = await ticketFor(id);
+    for (let count = 0; count < 38; count += 1) t.is((await attach(ana)).contentType, 'image/png');
+    const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => attach(ana)));
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    t.true(refused.length >= 4, `${refused.length} refused`);
+    t.deepEqual([...new Set(refused)], ['LimitExceeded']);
+    const rows = await room.store.rows({ view: 'participant-uploads', prefix: [id], limit: 100 });
+    t.is(rows.length, 44 - refused.length, 'the refused ones are not kept');
+    for (let count = rows.length; count < 40; count += 1) await attach(ana);
+    await refusedAs(t, 'LimitExceeded', room.portal.signing.checkFieldUpload(ana, 'id'));
+    await refusedAs(t, 'LimitExceeded', attach(ana));
+
+    const again = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+    const other = await ticketFor(again);
+    await t.notThrowsAsync(room.portal.signing.checkFieldUpload(other, 'id'), 'another document');
+  },
+);
+
+test.serial('the participants of a document upload at most 800 MB together', async (t) => {
+  const people = ['Ana', 'Bob', 'Cid'];
+  const id = await room.create(
+    people.map((name) => signer(name, 1, { fields: [{ name, type: 'Attachment' }] })),
+  );
+  const { flowActions } = await room.get(id);
+  // As recorded uploads of the first two.
+  const blob = { sha256: 'ab'.repeat(32), length: 400_000_000 };
+  for (const { id: flowActionId, user } of flowActions.slice(0, 2)) {
+    const made = await room.runtime.system.create(
+      { kind: UPLOAD, id: crypto.randomUUID() },
+      {
+        ...{ organizationId: room.tenant.organization.id, applicationId: null },
+        ...{ participant: { documentId: id, flowActionId, userId: (user?.id ?? '') as UserId } },
+        ...{ name: 'a.png', contentType: 'image/png', blob, md5: '', createdAt: Date.now() },
+      },
+    );
+    if (made.accepted) await made.durable;
+  }
+  const last = await ticketFor(id, 'cid@example.org');
+  await refusedAs(t, 'LimitExceeded', room.portal.signing.checkFieldUpload(last, 'Cid'));
+  await room.portal.documents.cancel(room.tenant, id, 'Wrong file');
+  await untilForgotten(id);
+});
+
+const ENDS: { readonly [end: string]: (id: DocumentId) => Promise<unknown> } = {
+  conclusion: (id) => room.sign(id, 'ana@example.org'),
+  cancellation: (id) => room.portal.documents.cancel(room.tenant, id, 'Wrong file'),
+  'refusal by the organization': (id) => room.portal.documents.refuse(room.tenant, id, 'Wrong file'),
+  'refusal by the participant': async (id) =>
+    room.portal.signing.refuse(await room.ticket(id, 'ana@example.org'), 'No', SCENE),
+  deletion: (id) => room.portal.documents.remove(room.tenant, id),
+};
+
+for (const [name, end] of Object.entries(ENDS))
+  test.serial(`the ${name} of a document ends what its participants uploaded`, async (t) => {
+    const make = () => room.create([signer('Ana', 1, { fields: FIELDS })]);
+    const [id, other] = [await make(), await make()];
+    const { id: unsigned } = await attach(await ticketFor(id));
+    const { id: kept } = await attach(await ticketFor(other));
+    await end(id);
+    await untilForgotten(id);
+    await until(async () =>
+      (await room.runtime.system.read({ kind: UPLOAD, id: unsigned })) === undefined ? true : undefined,
+    );
+    t.truthy(await room.runtime.system.read({ kind: UPLOAD, id: kept }), 'that of another document');
+    const counters = await room.store.counters(`participant-uploads/${id}/`);
+    t.true(
+      Object.values(counters).every((count) => count === 0),
+      JSON.stringify(counters),
+    );
+  });
+
+test.serial(
+  'the file that a participant signed with stays when its upload ends with the document',
+  async (t) => {
+    const id = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+    const ana = await ticketFor(id);
+    const signed = Buffer.concat([PNG, Buffer.from('signed')]);
+    const { id: upload } = await attach(ana, signed);
+    await attach(ana, Buffer.concat([PNG, Buffer.from('other')]));
+    await room.portal.signing.signElectronically(
+      ana,
+      { positions: [], initialsPositions: [], fieldValues: { id: upload } },
+      SCENE,
+    );
+    await room.until(id, ({ status }) => status === 'Concluded');
+    await untilForgotten(id);
+    const { attachments } = await room.get(id);
+    t.is(attachments.length, 1);
+    const file = await room.portal.documents.attachment(room.tenant, id, attachments[0]?.id ?? '');
+    t.is(file.length, signed.length);
+    const [name] = file.etag.match(/[0-9a-f]{64}/) ?? [];
+    t.is((await room.store.counters(`blob/${name}`))[`blob/${name}`], 1);
+  },
+);
+
+test.serial('an upload that is stored while its document ends is refused and not kept', async (t) => {
+  const id = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+  const ana = await ticketFor(id);
+  room.faults.arm('portal.upload.kept', () => room.portal.documents.cancel(room.tenant, id, 'Wrong file'));
+  await refusedAs(t, 'InvalidDocumentStatus', attach(ana));
+  await untilForgotten(id);
 });

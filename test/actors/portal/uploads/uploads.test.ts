@@ -77,18 +77,22 @@ test('an upload of a participant is found only for that participant, and counted
   await t.throwsAsync(find(), { code: 'UploadNotFound' });
   for (const [name, other] of Object.entries({ documentId: 'x', flowActionId: 'x', userId: 'x' }))
     await t.throwsAsync(find({ ...participant, [name]: other }), { code: 'UploadNotFound' }, name);
-  t.deepEqual(await it.uploads.usedBy(participant), { files: 2, bytes: 15 });
+  const both = { files: 2, bytes: 15 };
+  t.deepEqual(await it.uploads.usedBy(participant), { own: both, document: both });
   const other = participant.flowActionId as string as UserId;
-  t.deepEqual(await it.uploads.usedBy({ ...participant, userId: other }), { files: 0, bytes: 0 });
+  t.deepEqual(await it.uploads.usedBy({ ...participant, userId: other }), {
+    own: { files: 0, bytes: 0 },
+    document: both,
+  });
   t.is((await find(participant)).name, 'a.pdf');
   // However often it was used.
   await find(participant);
   await it.runtime.system.send({ kind: 'upload', id }, { type: 'FORGET' });
   await t.throwsAsync(find(participant), { code: 'UploadNotFound' });
-  t.deepEqual(await it.uploads.usedBy(participant), { files: 1, bytes: 10 });
+  t.deepEqual((await it.uploads.usedBy(participant)).document, { files: 1, bytes: 10 });
   it.clock.forward(UNUSED_LIFETIME + 60_000);
-  await it.settle(async () => (await it.uploads.usedBy(participant)).files === 0);
-  t.deepEqual(await it.uploads.usedBy(participant), { files: 0, bytes: 0 });
+  await it.settle(async () => (await it.uploads.usedBy(participant)).own.files === 0);
+  t.deepEqual((await it.uploads.usedBy(participant)).document, { files: 0, bytes: 0 });
 });
 
 test('files without bytes and files that are too large are refused and leave nothing', async (t) => {
