@@ -188,7 +188,13 @@ export class Drafts implements DocumentDrafts {
       return documents;
     } catch (error) {
       // A call at the same time may have ended first.
-      const present = await this.#existing(tenant.organization.id, id);
+      const present = await this.#find(tenant.organization.id, draft.id);
+      if (present === undefined) {
+        // Its attempt was refused because this call took too long, and then it was removed. Nobody else knows the documents.
+        const { creation, system } = this.#dependencies;
+        await cancelDocuments(system, creation.idsOf(seed), draft.createdBy);
+        throw error;
+      }
       if (present.status === 'Sent') return sentOf(present);
       await this.#endCall(present, { call, attempt, error });
       throw error;
@@ -258,9 +264,14 @@ export class Drafts implements DocumentDrafts {
   }
 
   async #existing(organization: string, id: string): Promise<StoredDraft> {
+    const draft = await this.#find(organization, id);
+    if (draft === undefined) throw new PortalRefusal('DocumentDraftNotFound');
+    return draft;
+  }
+
+  async #find(organization: string, id: string): Promise<StoredDraft | undefined> {
     const actor = await readRecord(this.#dependencies.system, DRAFT, organization, id);
-    if (actor === undefined) throw new PortalRefusal('DocumentDraftNotFound');
-    return { ...actor.context, id: actor.id, status: statusOf(actor.state) };
+    return actor && { ...actor.context, id: actor.id, status: statusOf(actor.state) };
   }
 }
 

@@ -32,6 +32,30 @@ test('timestampEnabled without a time-stamp authority is refused', async (t) => 
   t.truthy(await acme.create([ana()], { timestampEnabled: false }));
 });
 
+test('a templateId that no template has is ignored, and the document is made of the request', async (t) => {
+  const { acme } = t.context;
+  const withoutTemplate = await acme.create([ana()], { description: 'Plain' });
+  const detailOf = async (id: string) => {
+    const { status, description, flowActions } = await acme.get<{
+      status: string;
+      description: string | null;
+      flowActions: readonly { readonly type: string; readonly user: { readonly name: string } }[];
+    }>(`/api/documents/${id}`);
+    return { status, description, actions: flowActions.map(({ type, user }) => [type, user.name]) };
+  };
+  const expected = await detailOf(withoutTemplate);
+  for (const templateId of [crypto.randomUUID(), '00000000-0000-0000-0000-000000000000', null]) {
+    const made = await acme.create([ana()], { description: 'Plain', templateId });
+    t.deepEqual(await detailOf(made), expected, `${templateId}`);
+  }
+  // That of an existing template is ignored too: its documents are made by an operation of its own.
+  const template = await acme.post<{ id: string }>('/api/templates/from-document', {
+    ...{ name: 'Known', documentId: withoutTemplate },
+  });
+  const made = await acme.create([ana()], { templateId: template.id });
+  t.deepEqual(await detailOf(made), { ...expected, description: null });
+});
+
 test('a qualified document refuses participants with electronic signatures, at creation and later', async (t) => {
   const { acme } = t.context;
   const electronic = ana({ allowElectronicSignature: true });

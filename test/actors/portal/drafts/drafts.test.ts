@@ -53,6 +53,11 @@ async function stateOf(id: string): Promise<string> {
   return (await room.portal.drafts.get(room.tenant, id)).status;
 }
 
+async function countOfDocuments(): Promise<number> {
+  const page = { limit: 1, offset: 0, newestFirst: true };
+  return (await room.portal.documents.list(room.tenant, page)).totalCount;
+}
+
 function begin(id: string, call: string) {
   return room.runtime.system.send({ kind: 'draft', id }, { type: 'SEND', call });
 }
@@ -123,6 +128,37 @@ test.serial(
       t.is((await room.get(documentId)).status, 'Pending');
   },
 );
+
+for (const [when, isBegun] of [
+  ['some of its documents were made', true],
+  ['no document was made', false],
+] as const)
+  test.serial(
+    `a slow call cancels what it made of a draft that was refused and removed when ${when}`,
+    async (t) => {
+      const id = await keptDraft();
+      const before = await countOfDocuments();
+      room.faults.arm('portal.create.some', async () => {
+        // It is being sent.
+        await t.throwsAsync(room.portal.drafts.remove(room.tenant, id), { code: 'InvalidDocumentStatus' });
+        clock.forward(30_000);
+        await t.throwsAsync(refusingNode(isBegun).send(room.tenant, id, read), { code: 'FolderNotFound' });
+        await room.portal.drafts.remove(room.tenant, id);
+      });
+      await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'DocumentDraftNotFound' });
+      await t.throwsAsync(room.portal.drafts.get(room.tenant, id), { code: 'DocumentDraftNotFound' });
+      const { items, totalCount } = await room.portal.documents.list(room.tenant, {
+        limit: 2,
+        offset: 0,
+        newestFirst: true,
+      });
+      t.is(totalCount, before + 2);
+      t.deepEqual(
+        items.map(({ status }) => status),
+        ['Canceled', 'Canceled'],
+      );
+    },
+  );
 
 test.serial('at most 16 calls send one draft at the same time', async (t) => {
   const id = await keptDraft();
