@@ -7,7 +7,7 @@ const post = (body: unknown) => ({
   body: JSON.stringify(body),
 });
 
-test('kinds, their actors and one actor are shown to callers with the key', async (t) => {
+test('callers with the key read kinds, their actors and one actor', async (t) => {
   const { call, url } = await startServer(t);
   t.is((await fetch(`${url}/api/actors`)).status, 401);
   const kinds = (await (await call('/api/actors')).json()) as { kinds: { kind: string }[] };
@@ -32,7 +32,7 @@ test('kinds, their actors and one actor are shown to callers with the key', asyn
     t.like(await (await call(path)).json(), { code: 'validation.filter-invalid' }, path);
 });
 
-test('a state that no actor of the kind can be in is refused with those it can', async (t) => {
+test('a state that the kind does not have is refused with the list of its states', async (t) => {
   const { call } = await startServer(t);
   const answer = await call('/api/actors?kind=door&state=Ajar');
   t.is(answer.status, 400);
@@ -41,7 +41,7 @@ test('a state that no actor of the kind can be in is refused with those it can',
   t.is((await call('/api/actors?kind=door&state=Open')).status, 200);
 });
 
-test('a limit that is none is refused with the rule', async (t) => {
+test('an invalid limit is refused with the rule', async (t) => {
   const { call } = await startServer(t);
   for (const limit of ['0', '-1', '1.5', 'x']) {
     const answer = await call(`/api/actors?kind=door&limit=${limit}`);

@@ -39,7 +39,7 @@ test('a bulk retry passes its selection on and answers the result for each job',
   });
 });
 
-test('a bulk action without a body is for every job it may be for, a thousand at most', async (t) => {
+test('a bulk action without a body applies to all eligible jobs, a thousand at most', async (t) => {
   const { call, service } = await startServer(t);
   t.is((await call('/api/jobs/retry', post())).status, 200);
   t.is((await call('/api/jobs/cancel', post({ countOnly: true, reason: ' wrong batch ' }))).status, 200);
@@ -48,7 +48,7 @@ test('a bulk action without a body is for every job it may be for, a thousand at
   t.like(service.bulk.asked[1]?.query, { countOnly: true, statuses: [] });
 });
 
-test('a bulk cancel may name its states and shows no new jobs', async (t) => {
+test('a bulk cancel may name its states and lists no new jobs', async (t) => {
   const { call, service } = await startServer(t);
   const response = await call('/api/jobs/cancel', post({ status: 'AwaitingSigner' }));
   const body = bulkCancelShape.parse(await response.json());
@@ -58,7 +58,7 @@ test('a bulk cancel may name its states and shows no new jobs', async (t) => {
   t.deepEqual(service.bulk.asked.at(-1)?.query.statuses, ['Queued', 'AwaitingSigner']);
 });
 
-test('a bulk action with an unknown member is refused by its name and changes nothing', async (t) => {
+test('a bulk action with an unknown member is refused with its name and changes nothing', async (t) => {
   const { call, service } = await startServer(t);
   for (const [path, bad, member] of [
     ['retry', { profil: 'invoices' }, 'profil'],
@@ -89,7 +89,7 @@ test('a bulk action with an unknown member is refused by its name and changes no
   t.is(service.bulk.asked.length, 0);
 });
 
-test('clearing answers the number and a message of the removed jobs, and counts as an action', async (t) => {
+test('clearing returns the number of removed jobs and a message, and counts as an action', async (t) => {
   const { call } = await startServer(t, {
     rateLimiting: {
       enabled: true,
@@ -139,7 +139,7 @@ test('statistics take a window in minutes, hours or days, a day when none is nam
   }
 });
 
-test('the list passes every filter on, and names each one that means nothing', async (t) => {
+test('the list passes every filter on, and names each invalid one', async (t) => {
   const { call, service } = await startServer(t);
   const id = 'f81d4fae-7dec-41d0-8765-00a0c91e6bf6';
   const query = new URLSearchParams({

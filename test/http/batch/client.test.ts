@@ -74,7 +74,7 @@ async function scripted(
   };
 }
 
-test('calls that may be repeated are tried again when the service is busy, others are sent once', async (t) => {
+test('repeatable calls are retried when the service is busy, others are sent once', async (t) => {
   const busy = await scripted(t, (tries) => (tries < 3 ? [503] : [200, '{"status":"Healthy"}']));
   t.deepEqual(await busy.client.call('GET /api/health'), { status: 'Healthy' });
   t.is(busy.tries(), 3);

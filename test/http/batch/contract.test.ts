@@ -16,7 +16,7 @@ const POLICIES = {
 const documented = new Set(DOCUMENTED.map(({ name }) => name));
 
 for (const row of DOCUMENTED) {
-  test(`${row.name} is there as the document says`, (t) => {
+  test(`${row.name} is served as the document describes`, (t) => {
     const route = routes.get(row.name);
     t.is(route?.auth, POLICIES[row.access]);
     t.is(route?.rate, row.rate);
@@ -33,7 +33,7 @@ test('every served operation is in the document or among the known additions', (
   );
 });
 
-test('strangers may use the five anonymous endpoints, the icon and nothing else', async (t) => {
+test('the five anonymous endpoints and the icon alone are served without credentials', async (t) => {
   const { port } = await startServer(t);
   const anonymous = DOCUMENTED.filter(({ access }) => access === 'anonymous').map(({ name }) => name);
   t.is(anonymous.length, 5);
@@ -57,12 +57,12 @@ test('strangers may use the five anonymous endpoints, the icon and nothing else'
   }
 });
 
-test('the table of codes is the document’s and the additions, status by status', (t) => {
+test('the table of codes equals the document and the additions, status by status', (t) => {
   const statuses = Object.fromEntries(Object.entries(REFUSALS).map(([code, { status }]) => [code, status]));
   t.deepEqual(statuses, { ...CODES, ...ADDED_CODES });
 });
 
-test('every code that can be answered is refused by some route or by the way there', (t) => {
+test('every code is answered by some route or before routing', (t) => {
   const refused = new Set<string>([...routes.values()].flatMap(({ refusals }) => refusals));
   for (const [code, { status }] of Object.entries(REFUSALS)) {
     if (status === null) t.false(refused.has(code), `${code} is only recorded`);
@@ -70,7 +70,7 @@ test('every code that can be answered is refused by some route or by the way the
   }
 });
 
-test('the limited endpoints are the document’s; of the added ones those that change something or take a file', (t) => {
+test('the rate-limited endpoints are those of the document, and of the added ones those that change something or accept a file', (t) => {
   for (const [name, { method, rate }] of routes) {
     if (documented.has(name)) continue;
     t.is(rate, name === 'POST /api/validate' ? 'upload' : method === 'GET' ? 'none' : 'actions', name);

@@ -32,7 +32,7 @@ test('the pipeline state counts jobs in flight by format', async (t) => {
   });
 });
 
-test('pause and resume answer the state they lead to, and a second one changes nothing', async (t) => {
+test('pause and resume return the new state, and a repetition changes nothing', async (t) => {
   const { call } = await startServer(t);
   for (const [body, reason] of [
     [{ reason: ' stock taking ' }, 'stock taking'],
@@ -63,21 +63,21 @@ test('a reason of 512 characters pauses and one of 513 is refused', async (t) =>
   t.is((await call('/api/pipeline/pause', post({ reason: 'x'.repeat(512) }))).status, 200);
 });
 
-test('a reason longer than a body may be is refused as a reason that is too long', async (t) => {
+test('a reason over the body limit is refused as a reason that is too long', async (t) => {
   const { call, service } = await startServer(t);
   const answer = await call('/api/pipeline/pause', post({ reason: 'x'.repeat(20_000) }));
   await assertProblem(t, answer, 'validation.reason-too-long');
   t.false(service.pipeline.view.paused);
 });
 
-test('folders show their watchers', async (t) => {
+test('folders list their watchers', async (t) => {
   const { call } = await startServer(t);
   const { folders } = foldersShape.parse(await (await call('/api/folders')).json());
   t.like(folders[0], { name: 'default', status: 'Running', fileCount: 50, fileCountCapped: true });
   t.is(folders[0]?.lastEnqueueAt, '1970-01-01T00:00:05.000Z');
 });
 
-test('rescan adds up its folders, and an unknown one is named with those there are', async (t) => {
+test('rescan sums up its folders, and an unknown folder is refused with the list of them', async (t) => {
   const { call } = await startServer(t);
   const all = rescanShape.parse(await (await call('/api/rescan', post())).json());
   t.deepEqual(all.totals, { folders: 1, scanned: 4, enqueued: 1, alreadyActive: 1, ignored: 1, errors: 1 });
@@ -97,7 +97,7 @@ test('cleanup removes jobs older than the configured age', async (t) => {
   t.is(body.deleted, 12);
 });
 
-test('cleanup removes nothing and says so', async (t) => {
+test('cleanup without an age removes nothing and reports so', async (t) => {
   const { call } = await startServer(t);
   const body = cleanupShape.parse(await (await call('/api/cleanup', post())).json());
   t.is(body.deleted, 0);
@@ -112,7 +112,7 @@ test('events are filtered by kind, and an unknown kind is refused', async (t) =>
   await assertProblem(t, await call('/api/events?kind=Nothing'), 'validation.filter-invalid');
 });
 
-test('whoami echoes the operator and the scheme', async (t) => {
+test('whoami returns the operator and the scheme', async (t) => {
   const { call } = await startServer(t);
   t.deepEqual(whoamiShape.parse(await (await call('/api/whoami')).json()), {
     operator: 'operator',

@@ -5,7 +5,7 @@ import { RawClient } from '../harness.ts';
 const READY = { status: 200, body: { status: 'Ready' } };
 const AT = { host: '127.0.0.1', port: 0, readiness: async () => READY };
 
-test('health and readiness answer HTTP/1.0 and HTTP/1.1 at their own address, and nothing else is there', async (t) => {
+test('health and readiness are answered over HTTP/1.0 and HTTP/1.1 at their own address, and no other path is served', async (t) => {
   const answers = [READY, { status: 503, body: { status: 'NotReady' } }];
   const readiness = async () => answers.shift() ?? Promise.reject(new Error('The store is closed.'));
   const listener = createHealthListener({ ...AT, readiness });

@@ -20,14 +20,14 @@ const post = (
   headers: Record<string, string> = { 'content-type': 'application/json' },
 ): RequestInit => (body === undefined ? { method: 'POST' } : { method: 'POST', body, headers });
 
-test('health is answered to anyone', async (t) => {
+test('health is answered without credentials', async (t) => {
   const { url } = await startServer(t);
   const response = await fetch(`${url}/api/health`);
   t.is(response.status, 200);
   t.deepEqual(healthShape.parse(await response.json()), { status: 'Healthy' });
 });
 
-test('ready says which check fails and turns to 503', async (t) => {
+test('readiness names the failed check and answers 503', async (t) => {
   const { call, service } = await startServer(t);
   const good = await call('/api/ready');
   t.is(good.status, 200);
@@ -47,7 +47,7 @@ test('ready says which check fails and turns to 503', async (t) => {
   t.deepEqual(body.checks[1], { name: 'input-folder:default', status: 'Unhealthy', detail: 'missing' });
 });
 
-test('a degraded check leaves the service ready, and the metrics name the same checks', async (t) => {
+test('a degraded check leaves the service ready, and the metrics include the same checks', async (t) => {
   const { service, call } = await startServer(t, {}, systemClock, {
     metrics: createBatchMetrics({ folders: [], profiles: [], process: false }, () => 0),
   });
@@ -117,7 +117,7 @@ test('protected routes refuse missing and wrong keys and name the scheme', async
   t.is((await call('/api/jobs', { headers: { 'x-api-key': 'the-previous-key' } })).status, 200);
 });
 
-test('an empty configured key is a fault of the configuration, and anonymous routes still answer', async (t) => {
+test('an empty configured key is a configuration fault, and anonymous routes are still answered', async (t) => {
   const { url } = await startServer(t, { apiKey: '', apiKeyHeader: 'X-Key' });
   const response = await fetch(`${url}/api/jobs`, { headers: { 'X-Key': KEY } });
   await assertProblem(t, response, 'auth.misconfigured');
@@ -142,7 +142,7 @@ test('unknown paths are 404 and known paths with another method are 405 with All
   t.is(cancel.headers.get('allow'), 'POST');
 });
 
-test('HEAD gives the headers of GET and no body', async (t) => {
+test('HEAD returns the headers of GET without a body', async (t) => {
   const { url, call, service } = await startServer(t);
   const job = service.jobs.add();
   const get = await call(`/api/jobs/${job.id}`);
@@ -156,7 +156,7 @@ test('HEAD gives the headers of GET and no body', async (t) => {
   t.is(await missing.text(), '');
 });
 
-test('a problem names its request in development and hides it in production', async (t) => {
+test('a problem includes its request in development and omits it in production', async (t) => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const open = await startServer(t);
   const inOpen = await assertProblem(
@@ -178,7 +178,7 @@ test('a problem names its request in development and hides it in production', as
   });
 });
 
-test('an unexpected failure is answered with 500; its stack is in the log, and in the answer only in development', async (t) => {
+test('an unexpected failure is answered with 500, with its stack in the log, and in the answer only in development', async (t) => {
   for (const production of [false, true]) {
     const { call, service, lines } = await startServer(t, { production });
     const job = service.jobs.add();
@@ -191,7 +191,7 @@ test('an unexpected failure is answered with 500; its stack is in the log, and i
   }
 });
 
-test('a busy service answers 503 with the seconds to wait', async (t) => {
+test('a busy service answers 503 with Retry-After', async (t) => {
   const { call, service } = await startServer(t);
   const job = service.jobs.add();
   service.jobs.failNext = new Retryable('mailbox.full', 'Too many messages wait.', 2500);
@@ -200,7 +200,7 @@ test('a busy service answers 503 with the seconds to wait', async (t) => {
   t.is(response.headers.get('retry-after'), '3');
 });
 
-test('the list is paged, newest first, and repeats the query', async (t) => {
+test('the list is paged, newest first, and returns its query', async (t) => {
   const { call, service } = await startServer(t);
   const ids = Array.from({ length: 60 }, () => service.jobs.add().id).reverse();
   const first = jobListShape.parse(await (await call('/api/jobs')).json());
@@ -217,7 +217,7 @@ test('the list is paged, newest first, and repeats the query', async (t) => {
   t.deepEqual(beyond, { items: [], page: 99, pageSize: 7, totalCount: 60 });
 });
 
-test('the list filters by states in any spelling and by profile', async (t) => {
+test('the list filters by states in any letter case and by profile', async (t) => {
   const { call, service } = await startServer(t);
   for (const status of ['Queued', 'Failed', 'Completed', 'Failed'] as const) service.jobs.add({ status });
   const count = async (query: string) =>
@@ -231,7 +231,7 @@ test('the list filters by states in any spelling and by profile', async (t) => {
   t.is(await count('unknown=1'), 4);
 });
 
-test('filters that mean nothing are refused with the name of each', async (t) => {
+test('invalid filters are refused with the name of each', async (t) => {
   const { call } = await startServer(t);
   for (const [query, member] of [
     ['status=Running', 'status'],
@@ -258,7 +258,7 @@ test('filters that mean nothing are refused with the name of each', async (t) =>
   });
 });
 
-test('one job shows every field, nulls written, times in milliseconds', async (t) => {
+test('one job has every field, nulls included, and times in milliseconds', async (t) => {
   const { call, service } = await startServer(t);
   const job = service.jobs.add();
   const body = jobDetailShape.parse(await (await call(`/api/jobs/${job.id}`)).json());
@@ -270,7 +270,7 @@ test('one job shows every field, nulls written, times in milliseconds', async (t
   ]);
 });
 
-test('unknown and malformed ids are jobs that do not exist', async (t) => {
+test('unknown and malformed ids are answered as missing jobs', async (t) => {
   const { call, service } = await startServer(t);
   const upper = service.jobs.add().id.toUpperCase();
   for (const id of [randomUUID(), upper, 'x', '%00', '..%2f..', 'a%20b', 'é'.repeat(200)]) {
@@ -281,7 +281,7 @@ test('unknown and malformed ids are jobs that do not exist', async (t) => {
   }
 });
 
-test('cancel accepts an optional reason, trims it, and answers the state of the job', async (t) => {
+test('cancel accepts an optional reason, trims it, and returns the state of the job', async (t) => {
   const { call, service } = await startServer(t);
   const cancel = async (init: RequestInit) => {
     const job = service.jobs.add();
@@ -327,7 +327,7 @@ test('cancel refuses a long reason and malformed bodies', async (t) => {
   t.is((await service.jobs.get(job.id)).status, 'Queued');
 });
 
-test('cancel and retry answer the refusals of the service', async (t) => {
+test('cancel and retry return the refusals of the service', async (t) => {
   const { call, service } = await startServer(t);
   const running = service.jobs.add({ status: 'Processing' });
   await assertProblem(t, await call(`/api/jobs/${running.id}/cancel`, post()), 'job.not-queued');
@@ -345,7 +345,7 @@ test('cancel and retry answer the refusals of the service', async (t) => {
   }
 });
 
-test('retry makes a new job and names its parent', async (t) => {
+test('retry creates a new job with the id of its parent', async (t) => {
   const { call, service } = await startServer(t);
   const failed = service.jobs.add({ status: 'Failed' });
   const response = await call(`/api/jobs/${failed.id}/retry`, post());
@@ -374,7 +374,7 @@ test('actions share one window per client, and reads are not limited', async (t)
   for (let read = 0; read < 10; read += 1) t.is((await call('/api/jobs')).status, 200);
 });
 
-test('requests without the key consume no permits of other clients', async (t) => {
+test('requests without the key use no permits of other clients', async (t) => {
   const { call, service } = await startServer(t, {
     rateLimiting: {
       enabled: true,
@@ -413,7 +413,7 @@ test('the output is sent whole, byte for byte, with its name, type and digest', 
   }
 });
 
-test('single ranges of the output are sent as they were asked for', async (t) => {
+test('single ranges of the output are answered', async (t) => {
   const { call, service } = await startServer(t);
   const job = service.jobs.add();
   const bytes = randomBytes(700_000);
@@ -445,7 +445,7 @@ test('single ranges of the output are sent as they were asked for', async (t) =>
   t.is(head.headers.get('content-length'), '700000');
 });
 
-test('an output that is not there yet and one that was removed have codes of their own', async (t) => {
+test('an output that does not exist yet and a removed one have codes of their own', async (t) => {
   const { call, service } = await startServer(t);
   const job = service.jobs.add();
   await assertProblem(t, await call(`/api/jobs/${job.id}/output`), 'job.output-unavailable');
@@ -454,7 +454,7 @@ test('an output that is not there yet and one that was removed have codes of the
   await assertProblem(t, await call(`/api/jobs/${job.id}/output`), 'job.output-gone');
 });
 
-test('every request is observed once, with its route and not its path', async (t) => {
+test('every request is observed once, with its route instead of its path', async (t) => {
   const { call, service, seen } = await startServer(t);
   const job = service.jobs.add();
   await (await call(`/api/jobs/${job.id}`)).text();

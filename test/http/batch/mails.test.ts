@@ -31,7 +31,7 @@ test('operators list mails newest first, by status and page by page', async (t) 
     await assertProblem(t, await call(`/api/mails${query}`), 'validation.filter-invalid');
 });
 
-test('one mail is shown with its tries, and read where it was written to a folder', async (t) => {
+test('one mail is read with its attempts, and with its content where it was written to a folder', async (t) => {
   const { call, lines } = await startServer(t);
   t.like(await (await call('/api/mails/b')).json(), {
     status: 'Waiting',
@@ -57,7 +57,7 @@ test('one mail is shown with its tries, and read where it was written to a folde
     await assertProblem(t, await call(path), 'mail.not-found');
 });
 
-test('a mail that waits is sent at once, and one that was sent is not', async (t) => {
+test('a waiting mail is sent at once, and a sent one is not', async (t) => {
   const { call, url } = await startServer(t);
   const answer = await call('/api/mails/b/resend', { method: 'POST' });
   t.deepEqual([answer.status, await answer.json()], [202, { id: 'b' }]);
@@ -67,7 +67,7 @@ test('a mail that waits is sent at once, and one that was sent is not', async (t
   await assertProblem(t, unknown, 'auth.invalid-credentials');
 });
 
-test('with a relay no mail is offered to be read', async (t) => {
+test('with a relay the content of mails is not served', async (t) => {
   const { call } = await startServer(t, {}, undefined, { mails: memoryMails(false) });
   const { items } = (await (await call('/api/mails')).json()) as Listed;
   t.deepEqual(
@@ -76,7 +76,7 @@ test('with a relay no mail is offered to be read', async (t) => {
   );
 });
 
-test('a mail and the page of mails are hidden from callers without the key', async (t) => {
+test('a mail and the page of mails are refused to callers without the key', async (t) => {
   const { url } = await startServer(t);
   for (const path of ['/api/mails', '/api/mails/c', '/api/mails/c/text', '/api/mails/c/html'])
     await assertProblem(t, await fetch(`${url}${path}`), 'auth.invalid-credentials');
@@ -85,7 +85,7 @@ test('a mail and the page of mails are hidden from callers without the key', asy
   t.is(page.headers.get('location'), '/login?ReturnUrl=%2Fmails');
 });
 
-test('the page of mails is there with the portal alone, and so is the way to it', async (t) => {
+test('the page of mails and the link to it are served with the portal alone', async (t) => {
   const withPortal = await startServer(t);
   const html = await (await withPortal.call('/mails')).text();
   t.regex(html, /<a href="\/mails" aria-current="page">E-mails<\/a>/);

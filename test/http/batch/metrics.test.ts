@@ -59,7 +59,7 @@ const SUBJECTS = {
   process: false,
 };
 
-test('the metrics are those of the document and its additions, and no others', (t) => {
+test('the metrics are exactly those of the document and its additions', (t) => {
   const { names } = createBatchMetrics(SUBJECTS, () => 0);
   t.deepEqual([...names()].sort(), [...DOCUMENTED, ...ADDED].sort());
 });
@@ -142,7 +142,7 @@ test('results of independent verifications are counted by profile and verdict', 
   t.deepEqual(counted('contracts'), ['0', '0', '0']);
 });
 
-test('metrics need the key unless the configuration lets anyone have them', async (t) => {
+test('metrics need the key unless the configuration makes them public', async (t) => {
   const metrics = createBatchMetrics(SUBJECTS, () => 0);
   const closed = await startServer(t, {}, undefined, { metrics });
   await assertProblem(t, await fetch(`${closed.url}/api/metrics`), 'auth.invalid-credentials');
@@ -157,7 +157,7 @@ async function exposition(t: ExecutionContext): Promise<string> {
   return (await call('/api/metrics')).text();
 }
 
-test('names end in _total for counters and for nothing else, and every metric has a help text', async (t) => {
+test('names of counters alone end in _total, and every metric has a help text', async (t) => {
   const text = await exposition(t);
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   t.true(types.length > 20);
@@ -167,7 +167,7 @@ test('names end in _total for counters and for nothing else, and every metric ha
   }
 });
 
-test('promtool has no remark on the metrics', async (t) => {
+test('promtool reports no problem in the metrics', async (t) => {
   if (!requireTool(t, 'promtool')) return;
   const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
     input: await exposition(t),

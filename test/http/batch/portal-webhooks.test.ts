@@ -6,7 +6,7 @@ interface Listed {
   readonly items: readonly { readonly id: string; readonly attempts: readonly object[] }[];
 }
 
-test('operators see the deliveries of an organization of the portal, and resend one', async (t) => {
+test('operators list the deliveries of an organization of the portal, and resend one', async (t) => {
   const portalWebhooks = memoryPortalWebhooks();
   const { call } = await startServer(t, {}, undefined, { portalWebhooks });
   const path = '/api/webhooks/portal';
@@ -30,7 +30,7 @@ test('operators see the deliveries of an organization of the portal, and resend 
   await assertProblem(t, unknown, 'webhook.delivery-not-found');
 });
 
-test('operators see counts of documents, deliveries and e-mails by intervals', async (t) => {
+test('operators read counts of documents, deliveries and e-mails by intervals', async (t) => {
   const { call } = await startServer(t);
   t.deepEqual(await (await call('/api/portal/activity?window=1h&intervals=1')).json(), {
     ...{ since: '1970-01-01T00:00:00.000Z', intervalSeconds: 1, complete: true },

@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 const LOGIN = '/api/auth/login';
 const CROSS_SITE = { Origin: 'https://elsewhere.example' };
 
-test('the right key begins a session that opens everything the key opens, and says so', async (t) => {
+test('the right key starts a session that reaches everything the key reaches, and is reported as a session', async (t) => {
   const { port } = await startServer(t);
   const { answer, setCookie, cookie } = await logIn(port, KEY);
   t.is(answer.status, 302);
@@ -23,7 +23,7 @@ test('the right key begins a session that opens everything the key opens, and sa
   t.deepEqual(JSON.parse(withKey.text), { operator: 'operator', scheme: 'ApiKey' });
 });
 
-test('a login link works once, for its time, and only by POST', async (t) => {
+test('a login link is valid once, until its expiry, and only by POST', async (t) => {
   const clock = new SimulatedClock();
   const oneTimeLogins = createOneTimeLogins({ clock, ids: systemIds });
   const { port } = await startServer(t, {}, clock, { oneTimeLogins });
@@ -51,7 +51,7 @@ test('a login link works once, for its time, and only by POST', async (t) => {
   }
 });
 
-test('a login is taken as a multipart form, too', async (t) => {
+test('a login is accepted as a multipart form, too', async (t) => {
   const { url } = await startServer(t);
   const body = new FormData();
   body.set('ApiKey', KEY);
@@ -62,7 +62,7 @@ test('a login is taken as a multipart form, too', async (t) => {
   t.truthy(response.headers.get('set-cookie'));
 });
 
-test('after a login the browser goes to the path it wanted, and never to another host', async (t) => {
+test('a login redirects to the requested path, and never to another host', async (t) => {
   const { port } = await startServer(t);
   const rows: readonly (readonly [wanted: string, went: string])[] = [
     ['/jobs/1?x=%20&y=2#z', '/jobs/1?x=%20&y=2#z'],
@@ -111,7 +111,7 @@ test('a wrong key is answered with 401, as a problem body or, for clients that p
   t.false(page.text.includes('wrong'));
 });
 
-test('a login that brings no key, a key in parts or another body is refused and begins nothing', async (t) => {
+test('a login without a key, with a repeated key or with another body is refused and starts no session', async (t) => {
   const { port } = await startServer(t);
   for (const body of ['', 'ApiKey=', 'apikey=x', `ReturnUrl=/&ApiKey=&ApiKey=${KEY}`]) {
     const answer = await ask(port, 'POST', LOGIN, FORM, body);
@@ -130,14 +130,14 @@ test('a login that brings no key, a key in parts or another body is refused and 
   }
 });
 
-test('the previous key opens the API and begins no session', async (t) => {
+test('the previous key is accepted by the API and starts no session', async (t) => {
   const { port } = await startServer(t, { previousApiKey: 'the-key-of-last-year' });
   t.is((await ask(port, 'GET', '/api/whoami', { 'X-API-Key': 'the-key-of-last-year' })).status, 200);
   const { answer } = await logIn(port, 'the-key-of-last-year');
   t.is(codeOf(answer), 'auth.invalid-credentials');
 });
 
-test('ten wrong keys in a minute are answered, the next one waits, and the right one never does', async (t) => {
+test('after ten wrong keys in a minute further ones wait, and the right key never does', async (t) => {
   const clock = new SimulatedClock();
   const { port } = await startServer(t, {}, clock);
   t.is((await logIn(port, KEY)).answer.status, 302, 'right keys are not counted');
@@ -154,7 +154,7 @@ test('ten wrong keys in a minute are answered, the next one waits, and the right
   t.is((await logIn(port, 'guess 12')).answer.status, 401);
 });
 
-test('a session lasts as long as it is used, and ends when it is not', async (t) => {
+test('a session is extended by use, and expires without', async (t) => {
   const clock = new SimulatedClock();
   const { port } = await startServer(t, { sessionHours: 8 }, clock);
   let { cookie } = await logIn(port, KEY);
@@ -176,7 +176,7 @@ test('a session lasts as long as it is used, and ends when it is not', async (t)
   t.is((await ask(port, 'GET', '/api/whoami', { Cookie: cookie })).status, 401);
 });
 
-test('a cookie that was changed, cut, emptied or made up opens nothing', async (t) => {
+test('a changed, truncated, empty or invented cookie is refused', async (t) => {
   const { port } = await startServer(t);
   const { cookie } = await logIn(port, KEY);
   const token = cookie.slice('batch-auth='.length);
@@ -195,7 +195,7 @@ test('a cookie that was changed, cut, emptied or made up opens nothing', async (
   t.is((await ask(port, 'GET', '/api/whoami', { Cookie: `BATCH-AUTH=${token}` })).status, 401);
 });
 
-test('the key alone decides when a request has a key and a session', async (t) => {
+test('the key decides when a request has a key and a session', async (t) => {
   const { port } = await startServer(t);
   const { cookie } = await logIn(port, KEY);
   const wrong = await ask(port, 'GET', '/api/whoami', { Cookie: cookie, 'X-API-Key': 'wrong' });
@@ -206,7 +206,7 @@ test('the key alone decides when a request has a key and a session', async (t) =
   t.is((await ask(port, 'POST', '/api/pipeline/pause', foreign)).status, 200);
 });
 
-test('a session changes nothing for pages of other sites, which may still be looked at', async (t) => {
+test('a request from a page of another site changes nothing with a session, and may read', async (t) => {
   const { port, service } = await startServer(t);
   const { cookie } = await logIn(port, KEY);
   const own = `http://127.0.0.1:${port}`;
@@ -243,7 +243,7 @@ test('a session changes nothing for pages of other sites, which may still be loo
   t.true((await service.pipeline.state()).paused);
 });
 
-test('logging out clears the cookie and goes to the login page, also without a session', async (t) => {
+test('logout clears the cookie and redirects to the login page, also without a session', async (t) => {
   const { port } = await startServer(t);
   for (const headers of [{}, { Cookie: (await logIn(port, KEY)).cookie }]) {
     const answer = await ask(port, 'POST', '/api/auth/logout', headers);
@@ -254,7 +254,7 @@ test('logging out clears the cookie and goes to the login page, also without a s
   }
 });
 
-test('an empty API key is auth.misconfigured everywhere, at the login too, and leaves the open doors open', async (t) => {
+test('an empty API key is answered with auth.misconfigured on every route, login included, and anonymous routes still work', async (t) => {
   const { port } = await startServer(t, { apiKey: '' });
   for (const headers of [{}, { 'X-API-Key': 'x' }, { Cookie: 'batch-auth=x' }]) {
     const answer = await ask(port, 'GET', '/api/jobs', headers);
@@ -267,7 +267,7 @@ test('an empty API key is auth.misconfigured everywhere, at the login too, and l
   }
 });
 
-test('the login page works without scripts, shows why it is back, and takes nothing from elsewhere', async (t) => {
+test('the login page works without scripts, shows its reason, and loads nothing from other origins', async (t) => {
   const { port } = await startServer(t);
   const page = await ask(port, 'GET', '/login?ReturnUrl=%2Fjobs%3Fa%3D1%26b%3D2');
   t.is(page.status, 200);
@@ -291,7 +291,7 @@ test('the login page works without scripts, shows why it is back, and takes noth
   t.deepEqual([again.status, again.text], [304, '']);
 });
 
-test('the names of cookie and header are the configured ones', async (t) => {
+test('cookie and header have their configured names', async (t) => {
   const { port } = await startServer(t, { cookieName: 'sw', apiKeyHeader: 'X-Other' });
   const { cookie, answer } = await logIn(port, KEY);
   t.regex(cookie, /^sw=/);
@@ -302,7 +302,7 @@ test('the names of cookie and header are the configured ones', async (t) => {
   t.deepEqual([refused.status, refused.headers['www-authenticate']], [401, 'ApiKey header="X-Other"']);
 });
 
-test('neither keys nor cookies nor tokens are in the lines about requests', async (t) => {
+test('request log lines contain no keys, cookies or tokens', async (t) => {
   const { port, lines } = await startServer(t);
   const { cookie } = await logIn(port, KEY);
   await logIn(port, 'a-wrong-key-somebody-typed');

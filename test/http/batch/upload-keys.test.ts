@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import test from 'ava';
 import { assertProblem, form, pdf, startServer } from '../harness.ts';
 
-test('an upload sent again under its key gets the same answer, and another one under that key 422', async (t) => {
+test('a repeated upload under its key gets the same answer, and a different one under that key 422', async (t) => {
   const { call, service } = await startServer(t);
   const send = (key: string, name: string) =>
     call('/api/files', {
@@ -23,7 +23,7 @@ test('an upload sent again under its key gets the same answer, and another one u
   t.is((await service.jobs.list({ statuses: [], page: 1, pageSize: 50 })).totalCount, 2);
 });
 
-test('a key may have 255 characters and no control character', async (t) => {
+test('a key has at most 255 characters and no control character', async (t) => {
   const { call, service } = await startServer(t);
   const send = (key: string) =>
     call('/api/files', {

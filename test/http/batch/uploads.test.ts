@@ -24,7 +24,7 @@ const partHead = (name: string) =>
   `--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n\r\n`;
 const TAIL = '\r\n--b--\r\n';
 
-test('an uploaded file becomes a queued job and is stored as it was sent', async (t) => {
+test('an uploaded file becomes a queued job and is stored unchanged', async (t) => {
   const server = await startServer(t);
   for (const [name, format] of [
     ['a.pdf', 'Pades'],
@@ -41,7 +41,7 @@ test('an uploaded file becomes a queued job and is stored as it was sent', async
   t.is((await left(server)).length, 3);
 });
 
-test('format and profile come as query or field, before or after the file, and the query wins', async (t) => {
+test('format and profile are read from query or field, before or after the file, and the query wins', async (t) => {
   const server = await startServer(t);
   const file = ['file', pdf()] as const;
   const accepted = async (body: FormData, query = '') => {
@@ -84,7 +84,7 @@ test('the first part with a file name is the file, under any part name, and othe
   t.is((await left(server)).length, 1);
 });
 
-test('a form without a file, with an empty one, or no form at all is upload.empty', async (t) => {
+test('a form without a file, with an empty one, and a body that is not a form are upload.empty', async (t) => {
   const server = await startServer(t);
   for (const body of [
     form([['format', 'Pades']]),
@@ -117,7 +117,7 @@ test('a file part without a usable name is upload.invalid-name', async (t) => {
   t.is(server.service.jobs.opened, 0);
 });
 
-test('paths in front of the name are dropped', async (t) => {
+test('folders in front of the name are removed', async (t) => {
   const server = await startServer(t);
   const response = await send(server, `${partHead('../../C:\\tmp\\a.pdf')}content${TAIL}`, '', {
     'content-type': 'multipart/form-data; boundary=b',
@@ -125,7 +125,7 @@ test('paths in front of the name are dropped', async (t) => {
   t.is(uploadAcceptedShape.parse(await response.json()).fileName, 'a.pdf');
 });
 
-test('unknown formats and profiles are refused and leave nothing behind', async (t) => {
+test('unknown formats and profiles are refused and leave no file', async (t) => {
   const server = await startServer(t);
   const file = ['file', pdf()] as const;
   const body = await assertProblem(
@@ -156,7 +156,7 @@ test('unknown formats and profiles are refused and leave nothing behind', async 
   t.deepEqual(await left(server), []);
 });
 
-test('an upload passes on the refusal of the service, and its bytes are removed', async (t) => {
+test('an upload returns the refusal of the service, and its bytes are removed', async (t) => {
   const server = await startServer(t);
   server.service.jobs.failNext = new Refusal('job.already-processing', 'asked for');
   await assertProblem(t, await send(server, form([['file', pdf()]])), 'job.already-processing');
@@ -165,7 +165,7 @@ test('an upload passes on the refusal of the service, and its bytes are removed'
   t.deepEqual(await left(server), []);
 });
 
-test('broken forms are validation.body-invalid and leave nothing behind', async (t) => {
+test('malformed forms are validation.body-invalid and leave no file', async (t) => {
   const server = await startServer(t);
   const type = { 'content-type': 'multipart/form-data; boundary=b' };
   for (const body of [
@@ -183,14 +183,14 @@ test('broken forms are validation.body-invalid and leave nothing behind', async 
   t.deepEqual(await left(server), []);
 });
 
-test('the largest allowed file passes and one byte more does not', async (t) => {
+test('a file of the maximum size is accepted, and one of a byte more is refused', async (t) => {
   const server = await startServer(t, { maxUploadBytes: 500_000 });
   t.is((await send(server, form([['file', pdf(randomBytes(500_000))]]))).status, 202);
   await assertProblem(t, await send(server, form([['file', pdf(randomBytes(500_001))]])), 'upload.too-large');
   t.is((await left(server)).length, 1);
 });
 
-test('a body announced as too long is refused before it is read', async (t) => {
+test('a body with a Content-Length over the limit is refused before it is read', async (t) => {
   const server = await startServer(t, { maxUploadBytes: 1024 });
   const client = await RawClient.connect(server.port);
   await client.send(head(1024 + 64 * 1024 + 1));
@@ -200,7 +200,7 @@ test('a body announced as too long is refused before it is read', async (t) => {
   client.reset();
 });
 
-test('a body of unknown length is cut off at the limit, form included', async (t) => {
+test('a body of unknown length is ended at the limit, form included', async (t) => {
   const server = await startServer(t, { maxUploadBytes: 1024 });
   const client = await RawClient.connect(server.port);
   const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
@@ -212,7 +212,7 @@ test('a body of unknown length is cut off at the limit, form included', async (t
   client.reset();
 });
 
-test('a chunked upload without a length is taken like any other', async (t) => {
+test('a chunked upload without a length is accepted', async (t) => {
   const server = await startServer(t);
   const client = await RawClient.connect(server.port);
   const body = `${partHead('a.pdf')}content${TAIL}`;
@@ -224,7 +224,7 @@ test('a chunked upload without a length is taken like any other', async (t) => {
   client.reset();
 });
 
-test('a client that reads only after it has sent everything still gets its 413', async (t) => {
+test('a client that reads only after sending everything still receives its 413', async (t) => {
   const server = await startServer(t, { maxUploadBytes: 100_000 });
   const client = await RawClient.connect(server.port);
   // Just below the limit of the announced length.
@@ -245,7 +245,7 @@ test('a client that reads only after it has sent everything still gets its 413',
   client.reset();
 });
 
-test('an upload that breaks off at any point leaves nothing behind', async (t) => {
+test('an upload interrupted at any point leaves no file', async (t) => {
   const server = await startServer(t);
   const content = 'y'.repeat(200_000);
   const start = head(partHead('a.pdf').length + content.length + TAIL.length);
@@ -274,7 +274,7 @@ test('an upload that breaks off at any point leaves nothing behind', async (t) =
   t.is(totalCount, 0);
 });
 
-test('a client that leaves while its file is accepted does not undo the job', async (t) => {
+test('a client that disconnects while its file is accepted does not cancel the job', async (t) => {
   const server = await startServer(t);
   let open = () => {};
   const accepting = new Promise<void>((resolve) => {
@@ -296,7 +296,7 @@ test('a client that leaves while its file is accepted does not undo the job', as
   t.is((await server.call('/api/jobs')).status, 200);
 });
 
-test('a client that stops sending is dropped and leaves nothing behind', async (t) => {
+test('a client that stops sending is disconnected and leaves no file', async (t) => {
   const server = await startServer(t);
   const client = await RawClient.connect(server.port);
   await client.send(`${head(100_000)}only the beginning`);
@@ -307,7 +307,7 @@ test('a client that stops sending is dropped and leaves nothing behind', async (
   t.deepEqual(await left(server), []);
 });
 
-test('a slow but steady client is not dropped', async (t) => {
+test('a slow steady client is not disconnected', async (t) => {
   const server = await startServer(t);
   const client = await RawClient.connect(server.port);
   const content = 'z'.repeat(26_000);
@@ -323,7 +323,7 @@ test('a slow but steady client is not dropped', async (t) => {
   client.reset();
 });
 
-test('many uploads at once are all taken, each with its own bytes', async (t) => {
+test('many concurrent uploads are all accepted, each with its own bytes', async (t) => {
   const server = await startServer(t);
   const digests = await Promise.all(
     Array.from({ length: 60 }, async (_, index) => {
@@ -343,7 +343,7 @@ test('many uploads at once are all taken, each with its own bytes', async (t) =>
   t.is((await left(server)).length, 60);
 });
 
-test('uploads have a window of their own', async (t) => {
+test('uploads have a rate limit of their own', async (t) => {
   const server = await startServer(t, {
     rateLimiting: {
       enabled: true,
@@ -361,7 +361,7 @@ test('uploads have a window of their own', async (t) => {
   t.is((await left(server)).length, 1);
 });
 
-test('an upload that waits is answered with the ended job, or as others when that has not ended in time', async (t) => {
+test('an upload that waits is answered with the ended job, or as usual when the job does not end in time', async (t) => {
   const server = await startServer(t);
   const first = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'a.pdf')]]), '?wait=60');
   t.is(first.status, 202, 'not ended in time');

@@ -24,7 +24,7 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const state = ({ port }: TestServer) => ask(port, 'GET', '/api/pipeline/state', { 'X-API-Key': KEY });
 
-test('a request beyond the permits waits for the next window, and the one beyond the queue is refused', async (t) => {
+test('a request over the permits waits for the next window, and one over the queue limit is refused', async (t) => {
   const server = await start(t);
   t.is((await state(server)).status, 200);
   const waiting = state(server);
@@ -52,7 +52,7 @@ test('an upload that waits keeps its bytes', async (t) => {
   t.is(await readFile(originalPath, 'utf8'), content);
 });
 
-test('a client that leaves while it waits makes room and takes no permit', async (t) => {
+test('a client that disconnects while it waits frees its place and uses no permit', async (t) => {
   const server = await start(t);
   t.is((await state(server)).status, 200);
   const client = await RawClient.connect(server.port);

@@ -30,7 +30,7 @@ function authenticator(settings: Partial<typeof SETTINGS> = {}) {
   );
 }
 
-test('a key is right, wrong, missing or not configured', (t) => {
+test('a key is right, wrong, missing or unconfigured', (t) => {
   const identify = (apiKey: string, from = authenticator()) => from.identify({ apiKey, session: '' });
   for (const right of ['current-key', 'old-key']) {
     t.deepEqual(identify(right), {

@@ -74,7 +74,7 @@ function reading(spoolFolder: string) {
   return { driven, body, pass, pool };
 }
 
-test('a body that comes far faster than it is read arrives whole, in order, and without filling memory', async (t) => {
+test('a body that arrives faster than it is read stays complete, in order, and within bounded memory', async (t) => {
   const folder = await temporaryFolder(t);
   const { driven, body, pool } = reading(folder);
   const sent = createHash('sha256');
@@ -103,7 +103,7 @@ test('a body that comes far faster than it is read arrives whole, in order, and 
   t.is(pool.out, 0);
 });
 
-test('a body is paused when it is not read and resumed when it has been', async (t) => {
+test('a body is paused while it is not read and resumed later', async (t) => {
   const { driven, body } = reading(await temporaryFolder(t));
   const chunks = body[Symbol.asyncIterator]();
   driven.bring(Buffer.alloc(100_000));
@@ -119,7 +119,7 @@ test('a body is paused when it is not read and resumed when it has been', async 
   t.true((await chunks.next()).done);
 });
 
-test('a body whose end arrives while it is paused is resumed only for the reply, since its timer would end a slow request', async (t) => {
+test('a body that ends while it is paused is resumed only for the reply, so that its timer does not end the request', async (t) => {
   const { driven, body } = reading(await temporaryFolder(t));
   driven.bring(Buffer.alloc(300_000));
   t.is(driven.paused, 1);
@@ -132,7 +132,7 @@ test('a body whose end arrives while it is paused is resumed only for the reply,
   t.is(driven.resumed, 1, 'the connection goes on with its next request');
 });
 
-test('a client that leaves ends the reading with a code', async (t) => {
+test('a disconnected client ends the reading with a code', async (t) => {
   const { driven, body } = reading(await temporaryFolder(t));
   const chunks = body[Symbol.asyncIterator]();
   driven.bring(Buffer.alloc(10));
@@ -142,7 +142,7 @@ test('a client that leaves ends the reading with a code', async (t) => {
   await next;
 });
 
-test('a slow client wins time by sending, a dripping one does not', async (t) => {
+test('a slow client extends its deadline by sending, and one below the minimum rate does not', async (t) => {
   const { driven, pass } = reading(await temporaryFolder(t));
   pass(1000);
   driven.bring(Buffer.alloc(5000));
@@ -162,7 +162,7 @@ test('a slow client wins time by sending, a dripping one does not', async (t) =>
   t.is(driven.resumed, won);
 });
 
-test('a line that brings much and then nothing for nine seconds wins time in between, as long as it sends', async (t) => {
+test('a client that sends much and then pauses for nine seconds keeps its connection', async (t) => {
   const { driven, body, pass } = reading(await temporaryFolder(t));
   let wonBefore = 0;
   for (let round = 0; round < 10; round += 1) {
@@ -179,7 +179,7 @@ test('a line that brings much and then nothing for nine seconds wins time in bet
   body.discard();
 });
 
-test('a body that can be neither held nor spooled fails as something to try again', async (t) => {
+test('a body that fits neither memory nor spool fails as retryable', async (t) => {
   const folder = await temporaryFolder(t);
   const { driven, body } = reading(join(folder, 'missing'));
   for (let chunk = 0; chunk < 30; chunk += 1) driven.bring(Buffer.alloc(512 * 1024));

@@ -66,10 +66,10 @@ function* walk(
   if (types[0] === undefined && !isChosen && !IGNORED.test(place)) yield `${place}: anything at all`;
 }
 
-test('every list and text of every request of the batch service has a largest size', (t) => {
+test('every list and text of every request of the batch service has a maximum size', (t) => {
   t.deepEqual([...unbounded(batchDocument())], []);
 });
 
-test('every list and text of every request of the portal has a largest size', (t) => {
+test('every list and text of every request of the portal has a maximum size', (t) => {
   t.deepEqual([...unbounded(portalDocument())], []);
 });

@@ -11,7 +11,7 @@ import { SimulatedClock } from '../../../runtime/clock.ts';
 import { ask, codeOf, logIn } from '../ask.ts';
 import { KEY, startServer } from '../harness.ts';
 
-test('every spelling of an address becomes one', (t) => {
+test('every notation of an address is normalized', (t) => {
   const rows: readonly (readonly [given: string, wanted: string | undefined])[] = [
     ['192.0.2.1', '192.0.2.1'],
     ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
@@ -30,7 +30,7 @@ test('every spelling of an address becomes one', (t) => {
   for (const [given, wanted] of rows) t.is(canonicalAddress(given), wanted, given);
 });
 
-test('limits count the addresses of one IPv6 network as one client', (t) => {
+test('rate limits count the addresses of one IPv6 network as one client', (t) => {
   for (const [address, wanted] of [
     ['192.0.2.1', '192.0.2.1'],
     ['', ''],
@@ -57,7 +57,7 @@ test('limits count the addresses of one IPv6 network as one client', (t) => {
   t.throws(() => guesses.count('192.0.2.2'), { code: 'rate-limited' });
 });
 
-test('addresses are in a set by value or by network', (t) => {
+test('sets of addresses match by value or by network', (t) => {
   const trusted = addressSet(['192.0.2.1', '2001:DB8::1'], ['10.0.0.0/8', '2001:db8:1::/48']);
   for (const inside of ['192.0.2.1', '10.255.0.1', '2001:db8::1', '2001:db8:1:ffff::'])
     t.true(trusted(inside));
@@ -105,7 +105,7 @@ const CHAINS: readonly (readonly [
   ['the outer name', { for: '192.0.2.7', host: 'sign.example' }, 1, { host: 'sign.example' }],
 ];
 for (const [what, said, limit, wanted] of CHAINS) {
-  test(`behind proxies the caller is known with ${what}`, (t) => {
+  test(`the caller behind proxies is identified with ${what}`, (t) => {
     const headers = { for: list(said.for ?? ''), proto: list(said.proto ?? ''), host: list(said.host ?? '') };
     t.like(followProxies(FROM, headers, addressSet([], ['10.0.0.0/8']), limit), wanted);
     // From an untrusted sender it has no effect.
@@ -123,7 +123,7 @@ const LIMITED = {
   actions: { permits: 1, windowSeconds: 60 },
 };
 
-test('behind a trusted proxy each client has permits of its own, and only the proxy is believed', async (t) => {
+test('behind a trusted proxy each client has permits of its own, and only the proxy is trusted', async (t) => {
   const { port, lines } = await startServer(t, { forwarded: TRUST, rateLimiting: LIMITED });
   const state = async (forwarded: string | string[]) =>
     (await ask(port, 'GET', '/api/pipeline/state', { 'X-API-Key': KEY, 'X-Forwarded-For': forwarded }))
@@ -136,7 +136,7 @@ test('behind a trusted proxy each client has permits of its own, and only the pr
   t.true(lines.some(({ properties }) => properties['Client'] === '192.0.2.2'));
 });
 
-test('without a trust set, and from strangers, forwarded headers mean nothing', async (t) => {
+test('forwarded headers are ignored without a trusted set, and from untrusted peers', async (t) => {
   for (const forwarded of [undefined, { ...TRUST, proxies: ['192.0.2.99'] }]) {
     const { port } = await startServer(t, { forwarded, rateLimiting: LIMITED });
     const state = async (client: string) =>
@@ -152,7 +152,7 @@ test('without a trust set, and from strangers, forwarded headers mean nothing', 
   }
 });
 
-test('any proxy is believed when the configuration says so', async (t) => {
+test('any proxy is trusted when the configuration allows it', async (t) => {
   const { port } = await startServer(t, {
     forwarded: { anyProxy: true, proxies: [], networks: [], limit: 1 },
   });
@@ -160,7 +160,7 @@ test('any proxy is believed when the configuration says so', async (t) => {
   t.is(answer.headers['strict-transport-security'], 'max-age=63072000');
 });
 
-test('wrong keys are counted for the client behind the proxy', async (t) => {
+test('wrong keys count for the client behind the proxy', async (t) => {
   const { port } = await startServer(t, { forwarded: TRUST }, new SimulatedClock());
   for (let tried = 0; tried < 10; tried += 1) await logIn(port, 'wrong', { 'X-Forwarded-For': '192.0.2.1' });
   t.is((await logIn(port, 'wrong', { 'X-Forwarded-For': '192.0.2.1' })).answer.status, 429);
@@ -182,7 +182,7 @@ test('a cookie is Secure when the client uses HTTPS to a trusted proxy', async (
   t.is(codeOf(await pause('https://sign.example:8443')), 'auth.cross-origin');
 });
 
-test('a service that requires https redirects http, and answers https with strict transport security', async (t) => {
+test('a service with RequireHttps redirects HTTP, and answers HTTPS with Strict-Transport-Security', async (t) => {
   const { port } = await startServer(t, { forwarded: TRUST, requireHttps: true });
   for (const [method, path] of [
     ['GET', '/api/jobs?page=2&x=%C3%A9'],
@@ -204,7 +204,7 @@ test('a service that requires https redirects http, and answers https with stric
   }
 });
 
-test('behind a trusted proxy the name the client used must be allowed, not the one the proxy used', async (t) => {
+test('behind a trusted proxy the host name of the client must be allowed, not that of the proxy', async (t) => {
   const { port } = await startServer(t, {
     forwarded: TRUST,
     allowedHosts: ['sign.example'],
@@ -217,7 +217,7 @@ test('behind a trusted proxy the name the client used must be allowed, not the o
   t.is(codeOf(await through('sign.example', 'elsewhere.example')), 'host.not-allowed');
 });
 
-test('only allowed host names are answered, for any port and letter case', async (t) => {
+test('only allowed host names are accepted, with any port and letter case', async (t) => {
   const { port } = await startServer(t, { allowedHosts: ['sign.example', '*.inner.example', '::1'] });
   const status = async (host: string) => (await ask(port, 'GET', '/login', { Host: host })).status;
   for (const host of [
@@ -241,7 +241,7 @@ test('only allowed host names are answered, for any port and letter case', async
   }
 });
 
-test('health and readiness answer for any host name, also over HTTP', async (t) => {
+test('health and readiness accept any host name, also over HTTP', async (t) => {
   const { port } = await startServer(t, { allowedHosts: ['sign.example'], requireHttps: true });
   for (const path of ['/api/health', '/api/ready']) {
     t.is((await ask(port, 'GET', path, { Host: '10.0.0.7:8080' })).status, 200, path);

@@ -13,7 +13,7 @@ function namesIn(text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].map(([, name = '']) => name);
 }
 
-test('the scripts of each page are short', (t) => {
+test('the scripts of each page are within their size limits', (t) => {
   for (const [service, entries] of [
     ['batch', ['operator.js', 'reference.js']],
     [
@@ -44,7 +44,7 @@ test('the scripts of each page are short', (t) => {
   }
 });
 
-test('served scripts import only scripts that are beside them', (t) => {
+test('served scripts import only scripts of the same folder', (t) => {
   for (const service of ['batch', 'portal'] as const) {
     const folder = new URL('.', clientScriptUrl(service, 'api.js'));
     const names = new Set(readdirSync(folder).filter((name) => name.endsWith('.js')));

@@ -10,7 +10,7 @@ const ALWAYS = {
   'content-security-policy': "default-src 'self'; frame-ancestors 'none'",
 };
 
-test('every answer has the security headers and names neither server nor other origins', async (t) => {
+test('every answer has the security headers, without a server name or other origins', async (t) => {
   const { port, service } = await startServer(t);
   const job = service.jobs.add();
   await service.jobs.finish(job.id, Buffer.from('signed'));
@@ -60,7 +60,7 @@ test('every answer has the security headers and names neither server nor other o
   t.like(style.headers, { ...ALWAYS, 'cache-control': 'no-cache' });
 });
 
-test('an answer given while the service stops carries the protective headers, too', async (t) => {
+test('an answer during the stop has the security headers, too', async (t) => {
   const { port, server, service } = await startServer(t);
   let open = () => {};
   const asked = new Promise<void>((resolve) => {

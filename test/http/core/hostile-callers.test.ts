@@ -15,7 +15,7 @@ async function status(port: number, head: string, body = ''): Promise<number> {
 
 const TRUST = { anyProxy: true, proxies: [], networks: [], limit: 16 };
 
-test('hostile headers about callers and sessions are answered with a refusal, and the service goes on', async (t) => {
+test('hostile caller and session headers are refused, and the service continues', async (t) => {
   const { port, lines } = await startServer(t, {
     forwarded: TRUST,
     allowedHosts: ['x'],

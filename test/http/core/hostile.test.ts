@@ -5,7 +5,7 @@ import { KEY, RawClient, startServer } from '../harness.ts';
 
 const GET = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 
-test('garbage, old versions and contradictory lengths are refused and the server goes on', async (t) => {
+test('garbage, old versions and contradictory lengths are refused and the server continues', async (t) => {
   const { port, url } = await startServer(t);
   for (const [text, status] of [
     ['GET / HTTP/1.1\r\n\r\n', 400],
@@ -38,7 +38,7 @@ test('garbage, old versions and contradictory lengths are refused and the server
   t.is((await fetch(`${url}/api/health`)).status, 200);
 });
 
-test('heads up to 16 KiB are read, larger ones are refused with 431', async (t) => {
+test('heads up to 16 KiB are read, and larger ones are refused with 431', async (t) => {
   const { port } = await startServer(t);
   const large = await RawClient.connect(port);
   await large.send(GET('/api/health', `X: ${'a'.repeat(12_000)}\r\n`));
@@ -53,7 +53,7 @@ test('heads up to 16 KiB are read, larger ones are refused with 431', async (t) 
   }
 });
 
-test('a request that comes byte by byte is answered', async (t) => {
+test('a request that arrives byte by byte is answered', async (t) => {
   const { port, service } = await startServer(t);
   const job = service.jobs.add();
   const client = await RawClient.connect(port);
@@ -63,7 +63,7 @@ test('a request that comes byte by byte is answered', async (t) => {
   client.reset();
 });
 
-test('requests one after the other on a connection are answered in order', async (t) => {
+test('pipelined requests on a connection are answered in order', async (t) => {
   const { port } = await startServer(t);
   const client = await RawClient.connect(port);
   for (let round = 1; round <= 20; round += 1) {
@@ -76,7 +76,7 @@ test('requests one after the other on a connection are answered in order', async
   client.reset();
 });
 
-test('a client that leaves before its answer is made harms nothing', async (t) => {
+test('a client that disconnects before its answer harms nothing', async (t) => {
   const { port, call, service, seen } = await startServer(t);
   let open = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -100,7 +100,7 @@ test('a client that leaves before its answer is made harms nothing', async (t) =
   t.is((await call('/api/ready')).status, 200);
 });
 
-test('a client that leaves in the middle of a download harms nothing', async (t) => {
+test('a client that disconnects in the middle of a download harms nothing', async (t) => {
   const { port, call, service, seen } = await startServer(t);
   const job = service.jobs.add();
   await service.jobs.finish(job.id, randomBytes(8_000_000));
@@ -117,7 +117,7 @@ test('a client that leaves in the middle of a download harms nothing', async (t)
   t.is((await whole.arrayBuffer()).byteLength, 8_000_000);
 });
 
-test('a slow reader gets every byte of a download, and nothing is kept in memory for it', async (t) => {
+test('a slow reader receives every byte of a download, without buffering in memory', async (t) => {
   const { port, service } = await startServer(t);
   const job = service.jobs.add();
   const bytes = randomBytes(6_000_000);
@@ -136,7 +136,7 @@ test('a slow reader gets every byte of a download, and nothing is kept in memory
   t.true(received.subarray(received.indexOf('\r\n\r\n') + 4).equals(bytes));
 });
 
-test('a client that asks for more and more and reads nothing is dropped, and one that reads late gets every byte', async (t) => {
+test('a client that sends requests and never reads is disconnected, and one that reads late receives every byte', async (t) => {
   const { port, url } = await startServer(t);
   const headers = { 'X-API-Key': KEY };
   const text = await (await fetch(`${url}/openapi/v1.json`, { headers })).text();

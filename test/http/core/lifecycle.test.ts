@@ -15,7 +15,7 @@ import { BASE_SETTINGS, KEY, RawClient, recorder, startServer } from '../harness
 
 const run = promisify(execFile);
 
-test('a port that is taken is refused with a code, also when another server of ours has it', async (t) => {
+test('a port in use is refused with a code, also when another listener of the service has it', async (t) => {
   const { port, service } = await startServer(t);
   const second = createBatchServer({
     service,
@@ -28,7 +28,7 @@ test('a port that is taken is refused with a code, also when another server of o
   await second.close();
 });
 
-test('closing waits for the request under way, answers it, and refuses new ones', async (t) => {
+test('close waits for the current request, answers it, and refuses new ones', async (t) => {
   const { port, server, service, call } = await startServer(t);
   let open = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -61,7 +61,7 @@ test('closing waits for the request under way, answers it, and refuses new ones'
   await server.close();
 });
 
-test('closing drops requests that are not answered by the end of the shutdown time', async (t) => {
+test('close ends requests that are unanswered at the end of the shutdown time', async (t) => {
   const { server, service, call, lines } = await startServer(t, { shutdownTimeout: 20 });
   const asked = new Promise<void>((resolve) => {
     service.health.checks = () => {
@@ -79,7 +79,7 @@ test('closing drops requests that are not answered by the end of the shutdown ti
   );
 });
 
-test('a server that never listened closes at once', async (t) => {
+test('close of a server that never listened returns at once', async (t) => {
   const service = await createMemoryService();
   t.teardown(() => service.remove());
   const server = createBatchServer({
@@ -92,7 +92,7 @@ test('a server that never listened closes at once', async (t) => {
   await t.notThrowsAsync(server.close());
 });
 
-test('https is served directly, with strict transport security', async (t) => {
+test('HTTPS is served directly, with Strict-Transport-Security', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-tls-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const keyPath = join(folder, 'key.pem');
@@ -114,7 +114,7 @@ test('https is served directly, with strict transport security', async (t) => {
   t.deepEqual(response, { status: 200, hsts: 'max-age=63072000' });
 });
 
-test('a 200 MB upload needs less than 64 MB more memory than a small one, and the process then ends cleanly', async (t) => {
+test('a 200 MB upload needs at most 64 MB more memory than a small one, and the process ends', async (t) => {
   const server = fork(fileURLToPath(new URL('upload-server.js', import.meta.url)), {
     stdio: ['ignore', 1, 2, 'ipc'],
   });

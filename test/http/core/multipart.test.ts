@@ -58,7 +58,7 @@ const TRAPS = [
   'a\r\n--boundar',
 ];
 
-test('every way of cutting a form in two gives the same parts', (t) => {
+test('a form split in two at any byte gives the same parts', (t) => {
   for (const [index, trap] of TRAPS.entries()) {
     const body = Buffer.from(
       `preamble\r\n--boundary\r\nContent-Disposition: form-data; name="format"\r\n\r\nPades\r\n` +
@@ -77,7 +77,7 @@ test('every way of cutting a form in two gives the same parts', (t) => {
   }
 });
 
-test('a form that comes byte by byte, or in random pieces, gives the same parts', (t) => {
+test('a form in single bytes, or in random chunks, gives the same parts', (t) => {
   const content = TRAPS.join('|').repeat(5);
   const body = Buffer.from(
     `--boundary\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n${content}\r\n` +
@@ -110,7 +110,7 @@ test('a form that comes byte by byte, or in random pieces, gives the same parts'
   }
 });
 
-test('any mutation of a form is read or refused with a code, and never anything else', (t) => {
+test('any mutation of a form is read or refused with a code', (t) => {
   const body = Buffer.from(one('Content-Disposition: form-data; name="file"; filename="f"', 'content'));
   let refused = 0;
   for (let at = 0; at < body.length; at += 1) {
@@ -127,7 +127,7 @@ test('any mutation of a form is read or refused with a code, and never anything 
   t.true(refused > 50);
 });
 
-test('large content passes through unchanged and without being held', (t) => {
+test('large content is streamed unchanged and without buffering', (t) => {
   const chunk = Buffer.alloc(64 * 1024, 'x\r\n-');
   const reader = new MultipartReader('b');
   let bytes = 0;
@@ -141,7 +141,7 @@ test('large content passes through unchanged and without being held', (t) => {
   t.is(bytes, 100 * chunk.length);
 });
 
-test('file names are read as RFC 2183, RFC 6266 and browsers write them', (t) => {
+test('file names are decoded by RFC 2183, RFC 6266 and as browsers encode them', (t) => {
   t.is(fileNameOf('form-data; name="file"; filename="a b.pdf"'), 'a b.pdf');
   t.is(fileNameOf('form-data; name=file; filename=plain.pdf'), 'plain.pdf');
   t.is(fileNameOf('form-data; filename="say \\"hi\\".pdf"; name="file"'), 'say "hi".pdf');
@@ -159,14 +159,14 @@ test('file names are read as RFC 2183, RFC 6266 and browsers write them', (t) =>
   t.is(fileNameOf('form-data;\r\n name="file";\r\n\tfilename="folded.pdf"'), 'folded.pdf');
 });
 
-test('quotes and line ends that forms escape in names are read as they were, and nothing else is', (t) => {
+test('quotes and line ends that forms escape in names are unescaped, and other characters are kept', (t) => {
   t.is(fileNameOf('form-data; name="file"; filename="the %22big%22 one.pdf"'), 'the "big" one.pdf');
   t.is(fileNameOf('form-data; name="file"; filename="two%0D%0alines.pdf"'), 'two\r\nlines.pdf');
   t.is(fileNameOf('form-data; name="file"; filename="100%25 %20 %2F.pdf"'), '100%25 %20 %2F.pdf');
   t.like(read('b', whole(one('Content-Disposition: form-data; name="a%22b"'))), [{ name: 'a"b' }]);
 });
 
-test('an unusable extended file name leaves the plain one', (t) => {
+test('an invalid extended file name is ignored for the plain one', (t) => {
   t.is(fileNameOf('form-data; name="file"; filename="x"; filename*=UTF-8\'\'%ff%fe'), 'x');
   t.is(fileNameOf('form-data; name="file"; filename="x"; filename*=UTF-8\'\'%zz'), 'x');
   t.is(fileNameOf('form-data; name="file"; filename="x"; filename*=koi8-r\'\'%C1'), 'x');
@@ -177,7 +177,7 @@ test('a file name that is not UTF-8 is taken as Latin-1', (t) => {
   t.like(read('b', [body]), [{ fileName: 'ä.pdf' }]);
 });
 
-test('malformed forms are refused with the code of their fault', (t) => {
+test('malformed forms are refused with a code for each fault', (t) => {
   t.is(read('b', whole('')), 'multipart.truncated');
   t.is(read('b', whole('no delimiter at all')), 'multipart.truncated');
   t.is(read('b', whole('--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nx')), 'multipart.truncated');
@@ -199,7 +199,7 @@ test('malformed forms are refused with the code of their fault', (t) => {
   t.is(read('b', whole('--b\r\n\r\n\r\n--b--'), { parts: 0 }), 'multipart.too-many-parts');
 });
 
-test('the boundary comes from the content type, quoted or not', (t) => {
+test('the boundary is read from the content type, quoted or not', (t) => {
   t.is(multipartBoundary('multipart/form-data; boundary=abc'), 'abc');
   t.is(multipartBoundary('Multipart/Form-Data; charset=utf-8; Boundary="a b:c"'), 'a b:c');
   t.is(multipartBoundary('application/pdf'), undefined);

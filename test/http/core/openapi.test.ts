@@ -31,7 +31,7 @@ function operationsOf(document: OpenApiDocument): readonly (readonly [name: stri
   );
 }
 
-test('the served description keeps the rules of OpenAPI 3.1', async (t) => {
+test('the served description is valid OpenAPI 3.1', async (t) => {
   const { call } = await startServer(t);
   const served = await call('/openapi/v1.json');
   t.is(served.status, 200);
@@ -44,13 +44,13 @@ test('the served description keeps the rules of OpenAPI 3.1', async (t) => {
   t.false((await new Validator().validate(broken)).valid, 'the validator says yes to anything');
 });
 
-test('every route is described, and nothing else', (t) => {
+test('exactly the served routes are described', (t) => {
   const described = operationsOf(batchDocument()).map(([name]) => name);
   const routes = batchTable().map(({ method, path }) => `${method} ${path}`);
   t.deepEqual([...described].sort(), [...routes].sort());
 });
 
-test('operation ids are unique, made of letters and digits, and two alike are refused', (t) => {
+test('operation ids are unique, made of letters and digits, and duplicates are refused', (t) => {
   const ids = operationsOf(batchDocument()).map(([, operation]) => operation.operationId);
   t.is(new Set(ids).size, ids.length);
   for (const id of ids) t.regex(id, /^[a-z][A-Za-z0-9]*$/);
@@ -91,7 +91,7 @@ function sample(path: string): AnyRoute {
   });
 }
 
-test('every reference inside the description leads somewhere', (t) => {
+test('every reference inside the description resolves', (t) => {
   const document = batchDocument();
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(
     ([, target = '']) => target,
@@ -106,7 +106,7 @@ test('every reference inside the description leads somewhere', (t) => {
   }
 });
 
-test('only the documented endpoints are described as open to anyone', (t) => {
+test('only the documented endpoints are described as public', (t) => {
   const open = operationsOf(batchDocument())
     .filter(([, { security }]) => security.length === 0)
     .map(([name]) => name);
@@ -120,7 +120,7 @@ test('only the documented endpoints are described as open to anyone', (t) => {
   ]);
 });
 
-test('each status of an operation lists the codes that it is answered with, and no others', (t) => {
+test('each status of an operation lists exactly the codes that it is answered with', (t) => {
   const document = batchDocument();
   const codesAt = (path: string, method: string, status: number): readonly string[] => {
     const operation = document.paths[path]?.[method] as Operation;
@@ -146,7 +146,7 @@ test('each status of an operation lists the codes that it is answered with, and 
   }
 });
 
-test('a head that is too large and a path that cannot be decoded are described where they occur', async (t) => {
+test('the refusals of a large head and of an undecodable path are described where they occur', async (t) => {
   for (const [name, { responses }] of operationsOf(batchDocument())) {
     t.deepEqual(responses['431'], { $ref: '#/components/responses/HeadTooLarge' }, name);
   }
@@ -171,7 +171,7 @@ test('uploads are described as a form with a file, outputs as bytes, refusals as
   );
 });
 
-test('the description names the key header and the cookie that are configured', async (t) => {
+test('the description has the configured names of key header and cookie', async (t) => {
   const { url } = await startServer(t, { apiKeyHeader: 'X-My-Key', cookieName: 'my-cookie' });
   const answer = await fetch(`${url}/openapi/v1.json`, { headers: { 'X-My-Key': KEY } });
   const document = (await answer.json()) as OpenApiDocument;
@@ -190,7 +190,7 @@ test('description and reference page need credentials of the service', async (t)
   await assertProblem(t, await fetch(`${url}/assets/reference.js`), 'auth.invalid-credentials');
 });
 
-test('the reference page shows every operation, and takes nothing from elsewhere', async (t) => {
+test('the reference page shows every operation, and loads nothing from other origins', async (t) => {
   const { call } = await startServer(t);
   const answer = await call('/scalar/v1');
   t.is(answer.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -233,7 +233,7 @@ test('the described schema of a request may be simpler than the accepted one', (
   });
 });
 
-test('an answer that differs from its description is noticed', (t) => {
+test('an answer that differs from its description is reported', (t) => {
   const book = new AnswerBook(batchDocument());
   const headers = new Headers({
     'content-type': 'application/json; charset=utf-8',
@@ -273,14 +273,14 @@ test('an answer that differs from its description is noticed', (t) => {
   t.is(refused(problem, '/nowhere').length, 1, 'a code of a route where there is none');
 });
 
-test('every operation is described at length', (t) => {
+test('every operation has a full description', (t) => {
   for (const [name, operation] of operationsOf(batchDocument())) {
     const { summary = '', description = '' } = operation as { summary?: string; description?: string };
     t.true(description.length > 20 && description !== summary, `${name} has no description`);
   }
 });
 
-test('every JSON body that operations take or give has an example, which its own schema accepts', (t) => {
+test('every JSON body of requests and answers has an example that its schema accepts', (t) => {
   const document = batchDocument();
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);

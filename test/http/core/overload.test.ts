@@ -70,7 +70,7 @@ test('a client that sends its body slowly does not block other requests', async 
   t.is((await slow).status, 202);
 });
 
-test('a short burst is admitted, and under lasting load concurrency is limited to what is answered in time', (t) => {
+test('a short burst is admitted, and a lasting load is limited to the requests that are answered in time', (t) => {
   const clock = new SimulatedClock();
   const lines: LogLine[] = [];
   const guard = createLoadGuard(clock, recorder(lines));
@@ -116,7 +116,7 @@ test('a short burst is admitted, and under lasting load concurrency is limited t
   t.is(offer(200), 200, 'the next rush');
 });
 
-test('requests that waited for a disk that stood still are no overload once it goes on', (t) => {
+test('requests delayed by a stalled disk do not count as overload afterwards', (t) => {
   const clock = new SimulatedClock();
   const guard = createLoadGuard(clock, quiet);
   const kind = {};
@@ -135,7 +135,7 @@ test('requests that waited for a disk that stood still are no overload once it g
   }
 });
 
-test('slow requests that are few, or slow by nature, are no overload', (t) => {
+test('few slow requests, and requests of slow routes, do not count as overload', (t) => {
   const clock = new SimulatedClock();
   const guard = createLoadGuard(clock, quiet);
   const [stuck, slow] = [{}, {}];
@@ -171,7 +171,7 @@ test('requests that fail at once do not hide a standing queue', (t) => {
   t.true(refused);
 });
 
-test('the first request of a burst counts as one of many', (t) => {
+test('the first request of a burst belongs to the burst', (t) => {
   const clock = new SimulatedClock();
   const guard = createLoadGuard(clock, quiet);
   const kind = {};
@@ -213,7 +213,7 @@ test('a thread with repeated delays refuses requests, and a single delay has no 
   t.true(rush(), 'in time again');
 });
 
-test('a thread without requests rings no timer', (t) => {
+test('an idle thread has no timer', (t) => {
   const clock = new SimulatedClock();
   const guard = createLoadGuard(clock, quiet);
   guard.admits(KIND);

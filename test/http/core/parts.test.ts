@@ -11,7 +11,7 @@ import { seededIds } from '../../../runtime/ids.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
-test('request ids have the documented form and never repeat', (t) => {
+test('request ids have the documented form and are unique', (t) => {
   const ids = createRequestIds(seededIds(1));
   const seen = new Set(Array.from({ length: 10_000 }, () => ids.requestId()));
   t.is(seen.size, 10_000);
@@ -19,7 +19,7 @@ test('request ids have the documented form and never repeat', (t) => {
   t.not(createRequestIds(seededIds(2)).requestId(), createRequestIds(seededIds(3)).requestId());
 });
 
-test('a trace goes on with a span of its own', (t) => {
+test('a trace continues with a span of its own', (t) => {
   const ids = createRequestIds(seededIds(1));
   const first = ids.traceId(`00-${TRACE}-b7ad6b7169203331-01`);
   const second = ids.traceId(`00-${TRACE}-b7ad6b7169203331-01`);
@@ -28,7 +28,7 @@ test('a trace goes on with a span of its own', (t) => {
   t.not(first, second);
 });
 
-test('without a usable traceparent every request gets a trace of its own', (t) => {
+test('without a valid traceparent every request gets a trace of its own', (t) => {
   const ids = createRequestIds(seededIds(1));
   const traces = Array.from({ length: 100 }, () => ids.traceId('').slice(3, 35));
   t.is(new Set(traces).size, 100);
@@ -53,7 +53,7 @@ test('only valid traceparent headers are adopted', (t) => {
   }
 });
 
-test('every code with a status becomes a problem of that status with the type of that status', (t) => {
+test('every code with a status becomes a problem with that status and its type', (t) => {
   const types = new Map<number, string>();
   for (const [code, { status, title }] of Object.entries(REFUSALS)) {
     if (status === null) continue;
@@ -72,7 +72,7 @@ test('every code with a status becomes a problem of that status with the type of
   t.is(new Set(types.values()).size, types.size);
 });
 
-test('failures that ask for another try become 503 with whole seconds, all others 500', (t) => {
+test('retryable failures become 503 with whole seconds, and all others 500', (t) => {
   t.like(problemFrom(new Retryable('mailbox.full', 'busy', 1200)), {
     code: 'service.busy',
     status: 503,
@@ -95,7 +95,7 @@ test('failures that ask for another try become 503 with whole seconds, all other
   t.is(problemFrom(new Refusal('remote.timeout', 'x')).status, 500);
 });
 
-test('production keeps detail, path and exception to itself', (t) => {
+test('production omits detail, path and exception', (t) => {
   const scene = { traceId: 't', requestId: 'r', path: '/p' };
   const failure = problemFrom(new Error('secret place'));
   t.deepEqual(Object.keys(problemBody(failure, { ...scene, production: true })), [
@@ -114,7 +114,7 @@ test('production keeps detail, path and exception to itself', (t) => {
   t.is(problemBody(refusal, { ...scene, production: false })['exception'], undefined);
 });
 
-test('upload names keep their last segment, in NFC, without control characters', (t) => {
+test('upload names are reduced to their last segment, in NFC, without control characters', (t) => {
   t.is(cleanFileName('a.pdf'), 'a.pdf');
   t.is(cleanFileName('../../etc/passwd'), 'passwd');
   t.is(cleanFileName('C:\\Users\\me\\a.pdf'), 'a.pdf');
@@ -125,7 +125,7 @@ test('upload names keep their last segment, in NFC, without control characters',
   }
 });
 
-test('ranges are one, none or outside, and match their meaning for every small file', (t) => {
+test('ranges are single, absent or unsatisfiable, by an exhaustive test of small files', (t) => {
   const bytes = [...'0123456789'];
   for (let size = 0; size <= 4; size += 1) {
     for (let from = 0; from <= 5; from += 1) {
@@ -162,7 +162,7 @@ test('ranges are one, none or outside, and match their meaning for every small f
   }
 });
 
-test('a download is named in plain ASCII and in UTF-8, and no name breaks the header', (t) => {
+test('a download name is encoded in ASCII and in UTF-8, and no name breaks the header', (t) => {
   t.is(
     contentDisposition('a.signed.pdf'),
     `attachment; filename="a.signed.pdf"; filename*=UTF-8''a.signed.pdf`,
@@ -180,7 +180,7 @@ test('a download is named in plain ASCII and in UTF-8, and no name breaks the he
   }
 });
 
-test('a query gives strings, arrays for repeated names, and harmless objects', (t) => {
+test('a query is parsed to strings, arrays for repeated names, and objects without prototypes', (t) => {
   t.deepEqual(
     { ...parseQuery('a=1&b=2&b=3&b=4&c=%20x+y&d') },
     { a: '1', b: ['2', '3', '4'], c: ' x y', d: '' },
@@ -190,7 +190,7 @@ test('a query gives strings, arrays for repeated names, and harmless objects', (
   t.notThrows(() => parseQuery('%zz=%ff&&=&='));
 });
 
-test('a line end in the value of a header begins no header of its own', (t) => {
+test('a line end in a header value starts no second header', (t) => {
   let written = '';
   const response = { writeHeader: (name: string, value: string) => (written = `${name}: ${value}`) };
   const scene = {

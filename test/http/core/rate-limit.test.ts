@@ -3,7 +3,7 @@ import { createRateLimiter } from '../../../http/core/access/rate-limit.ts';
 import type { Refusal } from '../../../machines/refusals.ts';
 import { SimulatedClock } from '../../../runtime/clock.ts';
 
-test('a window lets its permits through, refuses the rest and does not count them', (t) => {
+test('a window admits its permits, refuses further requests and does not count those', (t) => {
   const clock = new SimulatedClock();
   const limiter = createRateLimiter({ permits: 2, windowSeconds: 60 }, clock);
   limiter.acquire('a');
@@ -22,7 +22,7 @@ test('a window lets its permits through, refuses the rest and does not count the
   t.throws(() => limiter.acquire('a'));
 });
 
-test('the limiter forgets ended windows and never remembers more clients than it may', (t) => {
+test('the limiter removes ended windows and stores at most its maximum of clients', (t) => {
   const clock = new SimulatedClock();
   const limiter = createRateLimiter({ permits: 1, windowSeconds: 10 }, clock, 100);
   for (let client = 0; client < 1000; client += 1) limiter.acquire(`c${client}`);
@@ -51,7 +51,7 @@ async function settled(waiting: readonly (Promise<unknown> | undefined)[]): Prom
   );
 }
 
-test('requests beyond the permits wait for the next windows in their order, as many as the queue holds', async (t) => {
+test('requests over the permits wait for the next windows in order, up to the queue limit', async (t) => {
   const clock = new SimulatedClock();
   const limiter = createRateLimiter({ permits: 2, windowSeconds: 10, queueLimit: 3 }, clock);
   t.is(limiter.acquire('a'), undefined);
@@ -70,7 +70,7 @@ test('requests beyond the permits wait for the next windows in their order, as m
   t.not(limiter.acquire('a'), undefined, 'and so is the one after it');
 });
 
-test('a request that comes while the timer is late does not overtake the waiting ones', async (t) => {
+test('a new request does not overtake waiting ones when the timer is late', async (t) => {
   let now = 0;
   const clock = { elapsed: () => now, after: () => () => {} };
   const limiter = createRateLimiter({ permits: 1, windowSeconds: 10, queueLimit: 2 }, clock);
@@ -81,7 +81,7 @@ test('a request that comes while the timer is late does not overtake the waiting
   t.deepEqual(await settled([first, second]), ['in', 'waits']);
 });
 
-test('a request that leaves the queue makes room and takes no permit', async (t) => {
+test('a request that leaves the queue frees its place and uses no permit', async (t) => {
   const clock = new SimulatedClock();
   const limiter = createRateLimiter({ permits: 1, windowSeconds: 10, queueLimit: 1 }, clock);
   limiter.acquire('a');
@@ -98,7 +98,7 @@ test('a request that leaves the queue makes room and takes no permit', async (t)
   t.deepEqual(await settled([next]), ['in']);
 });
 
-test('closing refuses all waiting requests and leaves no timer', async (t) => {
+test('close refuses all waiting requests and removes the timer', async (t) => {
   const clock = new SimulatedClock();
   const limiter = createRateLimiter({ permits: 1, windowSeconds: 10, queueLimit: 5 }, clock);
   limiter.acquire('a');
@@ -110,7 +110,7 @@ test('closing refuses all waiting requests and leaves no timer', async (t) => {
   t.is(clock.pending, 0);
 });
 
-test('looking at the limit takes nothing, and refuses as taking would', (t) => {
+test('a check of the limit uses no permit, and refuses like an acquisition', (t) => {
   const limiter = createRateLimiter({ permits: 1, windowSeconds: 10 }, new SimulatedClock());
   for (let look = 0; look < 3; look += 1) limiter.check('a');
   limiter.acquire('a');

@@ -80,7 +80,7 @@ function repeats(name: string, text: string): boolean {
 }
 
 for (const [service, document] of Object.entries(documents)) {
-  test(`every property and parameter of the ${service} service has a description that says more than its name`, (t) => {
+  test(`every property and parameter of the ${service} service has a description beyond its name`, (t) => {
     let count = 0;
     const wrong: string[] = [];
     for (const [place, name, schema] of propertiesIn(
@@ -100,7 +100,7 @@ for (const [service, document] of Object.entries(documents)) {
     t.deepEqual(wrong, []);
   });
 
-  test(`every property of the ${service} service that holds a value has an example that fits its schema`, (t) => {
+  test(`every value property of the ${service} service has an example that fits its schema`, (t) => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     const without: string[] = [];
@@ -124,7 +124,7 @@ for (const [service, document] of Object.entries(documents)) {
     t.deepEqual(wrong, []);
   });
 
-  test(`every JSON body that the ${service} service answers has an example that fits its schema`, (t) => {
+  test(`every JSON answer of the ${service} service has an example that fits its schema`, (t) => {
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     formats.default(ajv);
     ajv.addSchema({ $id: 'api', components: document.components });
@@ -144,7 +144,7 @@ for (const [service, document] of Object.entries(documents)) {
   });
 }
 
-test('every JSON body that an operation or a webhook sends has an example that fits its schema', (t) => {
+test('every JSON body of an operation or a webhook has an example that fits its schema', (t) => {
   const wrong: string[] = [];
   for (const document of Object.values(documents)) {
     const calls = Object.entries(document.webhooks ?? {}).map(
@@ -175,7 +175,7 @@ function fits(document: OpenApiDocument, body: Content[string]): boolean {
   return body.example !== undefined && ajv.validate(schema, body.example);
 }
 
-test('webhooks send the members that the description of their event names', async (t) => {
+test('webhooks send exactly the described members of their event', async (t) => {
   const at = Date.UTC(2026, 4, 26);
   const principal = {
     id: '5f0ce3b8-7c1d-4a34-8f16-3a1c1a3f2b11',
@@ -219,13 +219,13 @@ test('webhooks send the members that the description of their event names', asyn
   }
 });
 
-test('a description that only repeats the name is found', (t) => {
+test('a description that only repeats the name is reported', (t) => {
   t.true(repeats('creationDate', 'The creation date.'));
   t.true(repeats('isEnvelope', 'Whether it is an envelope.'));
   t.false(repeats('creationDate', 'Time at which it was made, UTC.'));
 });
 
-test('no text of the tables is without its property or parameter', (t) => {
+test('every text of the tables has its property or parameter', (t) => {
   const tables = [
     [documents.batch, BATCH_PROPERTY_TEXTS],
     [documents.portal, PORTAL_PROPERTY_TEXTS],

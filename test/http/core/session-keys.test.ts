@@ -26,7 +26,7 @@ function room(store: SessionKeyStore = memorySessionKeys(), clock = new Simulate
   return { store, endedStore, clock, lines, open, kept };
 }
 
-test('a session outlives the process that began it, and a shorter lifetime shortens it', (t) => {
+test('a session survives a restart of the process, and a shorter configured lifetime shortens it', (t) => {
   const { clock, open } = room();
   const token = open().issue('operator');
   t.like(open().read(token), { operator: 'operator', worn: false });
@@ -35,26 +35,26 @@ test('a session outlives the process that began it, and a shorter lifetime short
   t.is(open('key', 5).read(token), undefined);
 });
 
-test('a session ends with the API key it was begun for', (t) => {
+test('a session ends with the API key that started it', (t) => {
   const { open } = room();
   const token = open('one').issue('operator');
   t.is(open('two').read(token), undefined);
   t.truthy(open('one').read(token));
 });
 
-test('sessions of one service mean nothing to another', (t) => {
+test('sessions of one service are refused by another', (t) => {
   const token = room().open().issue('operator');
   t.is(room().open().read(token), undefined);
 });
 
-test('tokens of equal content differ, and none reveals its content', (t) => {
+test('tokens of equal content differ, and none reveals the content', (t) => {
   const sessions = room().open();
   const tokens = Array.from({ length: 100 }, () => sessions.issue('operator'));
   t.is(new Set(tokens).size, 100);
   for (const token of tokens) t.false(Buffer.from(token, 'base64url').includes('operator'));
 });
 
-test('the key changes every 90 days, and the one before counts until its last cookie has expired', (t) => {
+test('the key is rotated every 90 days, and the previous one counts until its last cookie expires', (t) => {
   const { clock, open, kept } = room();
   const sessions = open();
   const [first] = kept();
@@ -73,7 +73,7 @@ test('the key changes every 90 days, and the one before counts until its last co
   t.false(kept().some(({ id }) => id === first?.id));
 });
 
-test('a key that cannot be saved is not used, and is tried again later', (t) => {
+test('a key that cannot be saved is not used, and saving is retried', (t) => {
   const memory = memorySessionKeys();
   let broken = false;
   const { clock, open, kept, lines } = room({
@@ -98,7 +98,7 @@ test('a key that cannot be saved is not used, and is tried again later', (t) => 
   t.is(kept().length, 2);
 });
 
-test('a ring that cannot be read is made anew, with a warning that shows nothing of it', (t) => {
+test('an unreadable key ring is replaced, with a warning without its content', (t) => {
   for (const text of ['', 'x', '{}', '{"version":1,"keys":[]}', '{"version":1,"keys":[{"id":"secret"}]}']) {
     const { open, lines, kept, store } = room();
     store.save(text);
@@ -113,7 +113,7 @@ test('a ring that cannot be read is made anew, with a warning that shows nothing
   }
 });
 
-test('the kept ring has the documented form', (t) => {
+test('the saved key ring has the documented form', (t) => {
   const { open, kept } = room();
   open();
   const [key] = kept();
@@ -138,7 +138,7 @@ function twoNodes() {
   return { first, second, race };
 }
 
-test('nodes that change the key at the same moment read the sessions of each other', (t) => {
+test('nodes that rotate the key at the same moment accept the sessions of each other', (t) => {
   const { first, second, race } = twoNodes();
   const clock = new SimulatedClock();
   const parts = { clock, ids: systemIds, log: recorder([]) };
@@ -153,7 +153,7 @@ test('nodes that change the key at the same moment read the sessions of each oth
   t.deepEqual(openSessionKeyRing(first, parts).find(keys[0]?.id ?? '')?.secret, keys[0]?.secret);
 });
 
-test('a node uses the new key that another one has saved', (t) => {
+test('a node uses the new key that another node has saved', (t) => {
   const { first, second } = twoNodes();
   const clock = new SimulatedClock();
   const parts = { clock, ids: systemIds, log: recorder([]) };
@@ -163,7 +163,7 @@ test('a node uses the new key that another one has saved', (t) => {
   t.is(one.current().id, two.current().id);
 });
 
-test('a key that was removed from the file stays removed, whichever node asks for its sessions', (t) => {
+test('a key removed from the file stays removed on every node', (t) => {
   for (const isNewRing of [true, false]) {
     const { first } = twoNodes();
     const clock = new SimulatedClock();
@@ -183,7 +183,7 @@ test('a key that was removed from the file stays removed, whichever node asks fo
   }
 });
 
-test('sessions that two nodes end at the same moment are ended on both', (t) => {
+test('sessions that two nodes end at the same moment end on both', (t) => {
   const { first, second, race } = twoNodes();
   const clock = new SimulatedClock();
   const parts = { clock, log: recorder([]) };

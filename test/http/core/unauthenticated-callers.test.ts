@@ -15,7 +15,7 @@ const CHECKS = [
   { name: 'profile:default', status: 'Healthy', detail: 'CN=Ann Example' },
 ] as const;
 
-test('readiness shows no path and no certificate to those without the key', async (t) => {
+test('readiness shows no path and no certificate to callers without the key', async (t) => {
   const { port, service } = await startServer(t);
   service.checks = [...CHECKS];
   const { cookie } = await logIn(port, KEY);
@@ -71,7 +71,7 @@ test('after 3,000 wrong keys a minute from many addresses further ones are refus
   client.reset();
 });
 
-test('logging out ends the session with every copy of its token, also the one that took its place, over a restart', async (t) => {
+test('logout ends the session for every copy of its token, renewed ones included, over a restart', async (t) => {
   const clock = new SimulatedClock();
   const kept = new Map<string, string>();
   const store = (name: string) => ({

@@ -39,7 +39,7 @@ function smtp(port: number) {
 const countOf = (entries: readonly Entry[], type: string) =>
   entries.filter((one) => one.type === type).length;
 
-test('mails, openings, codes, edits, reminders and downloads are in the history with principal, address and agent', async (t) => {
+test('mails, openings, codes, edits, reminders and downloads are recorded with principal, address and agent', async (t) => {
   const relay = await startRelay(t);
   const { acme, url } = await startProgram(t, { settings: smtp(relay.port) });
   const id = await acme.create(FLOW);
@@ -106,7 +106,7 @@ test('mails, openings, codes, edits, reminders and downloads are in the history 
   );
 });
 
-test('openings from many addresses do not grow the history without limit', async (t) => {
+test('openings from many addresses keep the history bounded', async (t) => {
   const { acme, url } = await startProgram(t, {
     settings: {
       'Hosting:ForwardedHeaders:Enabled': true,
@@ -153,7 +153,7 @@ test('the manifest shows the history, and downloads do not change it', async (t)
   );
 });
 
-test('webhooks receive openings, failed mails and reminders only when they name them', async (t) => {
+test('webhooks receive openings, failed mails and reminders only on subscription', async (t) => {
   const relay = await startRelay(t);
   const { organization } = await startProgram(t, { settings: smtp(relay.port) });
   const other = await organization('Other');

@@ -6,7 +6,7 @@ import { IDS } from './memory-portal.ts';
 
 const DOCUMENT = `/api/documents/${IDS.document}`;
 
-test('content is the bytes, with their type, length, name and tag', async (t) => {
+test('content is answered as bytes, with type, length, name and tag', async (t) => {
   const { call, set, last, file } = await startPortal(t);
   const stored = await file('%PDF-1.7 x', 'application/pdf', 'Vertrag "ä".pdf');
   set('documents.content', () => stored);
@@ -32,7 +32,7 @@ test('content is the bytes, with their type, length, name and tag', async (t) =>
   await assertRefused(t, await call(`${DOCUMENT}/content?type=Everything`), 'BadRequest');
 });
 
-test('one range of a file is sent, and 304 to a client with the current version', async (t) => {
+test('one range of a file is answered, and 304 to a client with the current version', async (t) => {
   const { call, set, file } = await startPortal(t);
   const stored = await file('0123456789', 'text/plain', 'a.txt');
   set('documents.content', () => stored);
@@ -51,7 +51,7 @@ test('one range of a file is sent, and 304 to a client with the current version'
 });
 
 for (const length of [0, 1, 2, 3, 576 * 1024 - 1, 576 * 1024, 576 * 1024 + 1, 3_000_001]) {
-  test(`a file of ${length} bytes is the same after its Base64 is read`, async (t) => {
+  test(`a file of ${length} bytes survives encoding as Base64`, async (t) => {
     const { call, set, file } = await startPortal(t);
     const content = randomBytes(length);
     const stored = await file(content, 'application/pdf', 'ä "b".pdf');
@@ -76,7 +76,7 @@ test('a ticket is requested with a type and an optional preview', async (t) => {
   t.deepEqual(last('documents.contentTicket')?.args.slice(2), ['Original', false]);
 });
 
-test('a preview is shown in the browser without a name, in frames too, and runs nothing', async (t) => {
+test('a preview is shown in the browser without a name, also in frames, and runs no script', async (t) => {
   const { url, set, file } = await startPortal(t);
   for (const [type, isSandboxed] of [
     ['application/pdf', false],
@@ -109,7 +109,7 @@ test('content with an invalid media type is sent as application/octet-stream', a
   t.is(answer.headers.get('x-evil'), null);
 });
 
-test('a download by ticket is saved under its name', async (t) => {
+test('a download by ticket has its file name', async (t) => {
   const { url, set, file, last } = await startPortal(t);
   const stored = await file('x', 'application/pdf', 'a.pdf');
   set('documents.ticketContent', () => ({ ...stored, inline: false }));
@@ -118,7 +118,7 @@ test('a download by ticket is saved under its name', async (t) => {
   t.is(last('documents.ticketContent')?.args[0], 'abc-_1');
 });
 
-test('a stored file that is missing is our failure, not an answer', async (t) => {
+test('a missing stored file is answered with 500', async (t) => {
   const { call, set, file } = await startPortal(t);
   const stored = await file('x', 'application/pdf', 'a.pdf');
   set('documents.content', () => ({ ...stored, path: `${stored.path}.gone` }));

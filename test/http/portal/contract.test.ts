@@ -8,19 +8,19 @@ import { ADMIN_KEY, IDS, KEY, MONITOR_KEY } from './memory-portal.ts';
 
 const routes = new Map(portalTable().map((route) => [`${route.method} ${route.path}`, route]));
 
-test('the table of codes is that of the portal document and the additions, status by status', (t) => {
+test('the table of codes equals that of the portal document and the additions, status by status', (t) => {
   const statuses = Object.fromEntries(
     Object.entries(PORTAL_REFUSALS).map(([code, { status }]) => [code, status]),
   );
   t.deepEqual(statuses, { ...CODES, ...ADDED_CODES });
 });
 
-test('every message of the table is a line of ASCII', (t) => {
+test('every message of the table is one line of ASCII', (t) => {
   for (const { message } of Object.values(PORTAL_REFUSALS)) t.regex(message, /^[\x20-\x7e]+$/);
   t.is(PORTAL_REFUSALS.InvalidIdentifier.message, 'CPF is invalid');
 });
 
-test('every code can be answered: by a route, or by the way there', (t) => {
+test('every portal code is answered by some route or before routing', (t) => {
   const refused = new Set<string>([...routes.values()].flatMap(({ refusals }) => refusals.map(portalCode)));
   for (const code of Object.keys(PORTAL_REFUSALS)) {
     t.true(refused.has(code) || PLATFORM_CODES.includes(code), code);
@@ -28,7 +28,7 @@ test('every code can be answered: by a route, or by the way there', (t) => {
   for (const code of refused) t.true(Object.hasOwn(PORTAL_REFUSALS, code), code);
 });
 
-test('the portal serves the operations of its document and the additions, to the callers that it names', (t) => {
+test('the portal serves the operations of its document and the additions, to the documented callers', (t) => {
   const served = Object.fromEntries([...routes].map(([name, { auth }]) => [name, auth]));
   t.deepEqual(served, { ...ENDPOINTS, ...ADDED });
 });
@@ -50,7 +50,7 @@ test('a request without a key or with a wrong one gets 401 from each operation t
   }
 });
 
-test('a monitoring key reaches monitoring and nothing else, and no other key reaches it', async (t) => {
+test('a monitoring key reaches exactly the monitoring operations, and no other key reaches them', async (t) => {
   const { url } = await startPortal(t);
   const allowed: { readonly [auth: string]: readonly string[] } = {
     application: [KEY, ADMIN_KEY],

@@ -23,7 +23,7 @@ for (const type of [
   'application/*+json',
   'APPLICATION/JSON',
 ]) {
-  test(`a JSON body may be called ${type}`, async (t) => {
+  test(`a JSON body is accepted with the media type ${type}`, async (t) => {
     const { send, last } = await startPortal(t);
     const answer = await send('/api/documents', CREATION, { headers: { 'content-type': type } });
     t.is(answer.status, 200);
@@ -32,7 +32,7 @@ for (const type of [
 }
 
 for (const type of ['text/plain', 'application/xml', 'application/json; charset=utf-16', 'multipart/json']) {
-  test(`a body called ${type} is no JSON body`, async (t) => {
+  test(`a body with the media type ${type} is not read as JSON`, async (t) => {
     const { send } = await startPortal(t);
     const answer = await send('/api/documents', CREATION, { headers: { 'content-type': type } });
     await assertRefused(t, answer, 'UnsupportedMediaType');
@@ -47,7 +47,7 @@ for (const accept of [
   'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
   'image/png',
 ]) {
-  test(`answers are JSON in UTF-8 although the client accepts ${accept}`, async (t) => {
+  test(`answers are JSON in UTF-8 for a client that accepts ${accept}`, async (t) => {
     const { call, set, file } = await startPortal(t);
     const answer = await call(`/api/documents/${IDS.document}`, { headers: { accept } });
     t.is(answer.status, 200);
@@ -62,7 +62,7 @@ for (const accept of [
 }
 
 // Row 3
-test('members of requests are named in any case, at every depth', async (t) => {
+test('members of requests are read in any letter case, at every depth', async (t) => {
   const { send, last } = await startPortal(t);
   const answer = await send('/api/documents', {
     Files: [{ DISPLAYNAME: 'A', Id: IDS.user.toUpperCase(), Name: 'a.pdf', ContentType: 'application/pdf' }],
@@ -79,7 +79,7 @@ test('members of requests are named in any case, at every depth', async (t) => {
   });
 });
 
-test('of a member that is sent in two casings the last that is not null counts', async (t) => {
+test('the last value that is not null counts when a member is sent in two letter cases', async (t) => {
   const { send, last } = await startPortal(t);
   const path = `/api/documents/keys/${DOCUMENT.key}/approval`;
   for (const [body, ticket] of [
@@ -94,7 +94,7 @@ test('of a member that is sent in two casings the last that is not null counts',
 });
 
 // Row 4
-test('unknown members are ignored, for any content', async (t) => {
+test('unknown members with any content are ignored', async (t) => {
   const { send, last } = await startPortal(t);
   const strange = { __proto__: 1, constructor: { x: [] }, toString: null, größe: [[{}]] };
   const body = `{"reason":"why","Unknown":${JSON.stringify(strange)},"__proto__":{"reason":7}}`;
@@ -103,7 +103,7 @@ test('unknown members are ignored, for any content', async (t) => {
 });
 
 // Row 5
-test('query parameters are named in any case, and unknown ones are ignored', async (t) => {
+test('query parameters are read in any letter case, and unknown ones are ignored', async (t) => {
   const { call, last } = await startPortal(t);
   const answer = await call(
     '/api/documents?Q=abc&LIMIT=7&offset=2&OrganizationType=Normal&Status=concluded&participantq=z&what=ever',
@@ -119,7 +119,7 @@ test('query parameters are named in any case, and unknown ones are ignored', asy
 });
 
 // Row 6
-test('a query value that is empty or the text null is absent, also for ids, flags and words', async (t) => {
+test('an empty query value or the text null counts as absent, also for ids, flags and enumerations', async (t) => {
   const { call, last, set } = await startPortal(t);
   set('folders.list', () => ({ items: [], totalCount: 0 }));
   const names = ['folderId', 'Order', 'IsConcluded', 'Status', 'ParticipantQ', 'Limit', 'Offset', 'Q'];
@@ -141,7 +141,7 @@ test('a query value that is empty or the text null is absent, also for ids, flag
 });
 
 // Row 7
-test('flags in queries are true or false in any casing, and a stray ampersand is fine', async (t) => {
+test('flags in queries are true or false in any letter case, and a stray ampersand is ignored', async (t) => {
   const { call, last } = await startPortal(t);
   for (const [text, value] of [
     ['true', true],
@@ -157,7 +157,7 @@ test('flags in queries are true or false in any casing, and a stray ampersand is
 });
 
 // Row 8
-test('words are read in any casing and answered in their own; unknown ones are refused', async (t) => {
+test('enumeration values are read in any letter case and answered in their own, and unknown ones are refused', async (t) => {
   const { send, call, last, set, file } = await startPortal(t);
   const stored = await file('x', 'application/pdf', 'x.pdf');
   set('documents.content', () => stored);
@@ -187,14 +187,14 @@ for (const [text, day] of [
   ['2030-01-02T06:04:05', '2030-01-02'],
   ['2030-01-02', '2030-01-02'],
 ] as const) {
-  test(`a document made to expire at ${text} is to expire on ${day}`, async (t) => {
+  test(`a document with the expiry ${text} expires on ${day}`, async (t) => {
     const { send, last } = await startPortal(t);
     t.is((await send('/api/documents', { ...CREATION, expirationDate: text })).status, 200);
     t.like(last('documents.create')?.args[1], { expirationDate: Date.parse(`${day}T00:00:00Z`) });
   });
 }
 
-test('a text that is no time is refused', async (t) => {
+test('an invalid time is refused', async (t) => {
   const { send } = await startPortal(t);
   for (const expirationDate of ['tomorrow', '2030-02-30', '2030-01-02T25:00:00Z', '', 7, '2030-01-02T06']) {
     const answer = await send('/api/documents', { ...CREATION, expirationDate });
@@ -239,7 +239,7 @@ test('success is always 200, with an empty body when there is no result', async 
   t.deepEqual(await made.json(), [{ uploadId: IDS.user, documentId: IDS.document, attachments: [] }]);
 });
 
-test('a deletion that announces a body and sends none is answered', async (t) => {
+test('a deletion with a body length and no body is answered', async (t) => {
   const { port } = await startPortal(t);
   const client = await RawClient.connect(port);
   await client.send(
@@ -251,7 +251,7 @@ test('a deletion that announces a body and sends none is answered', async (t) =>
 });
 
 // Row 12
-test('a slash at the end of a path is fine', async (t) => {
+test('a slash at the end of a path is ignored', async (t) => {
   const { call, send, last } = await startPortal(t);
   t.is((await call('/api/documents/')).status, 200);
   t.is((await call(`/api/documents/${IDS.document}/`)).status, 200);
@@ -260,7 +260,7 @@ test('a slash at the end of a path is fine', async (t) => {
   await assertRefused(t, await call('/api/documents//'), 'NotFound');
 });
 
-test('a key is matched whole, with the blanks in the name of its application', async (t) => {
+test('a key is compared whole, with the blanks in the name of its application', async (t) => {
   const { port, last } = await startPortal(t);
   const get = (key: string) => ask(port, 'GET', '/api/documents', { 'X-Api-Key': key });
   t.is((await get(KEY)).status, 200);
@@ -283,7 +283,7 @@ test('addresses of pages are absolute, and locations are paths', async (t) => {
 });
 
 // Row 14
-test('an operation with a ticket needs no key, and ignores one that is sent', async (t) => {
+test('an operation with a ticket needs no key, and ignores a key', async (t) => {
   const { url, set, file } = await startPortal(t);
   const stored = await file('x', 'application/pdf', 'x.pdf');
   set('documents.ticketContent', () => ({ ...stored, inline: false }));
@@ -307,7 +307,7 @@ test('an operation with a ticket needs no key, and ignores one that is sent', as
 });
 
 // Row 15
-test('paths carry no version', async (t) => {
+test('paths have no version', async (t) => {
   const { call } = await startPortal(t);
   await assertRefused(t, await call('/api/v1/documents'), 'NotFound');
 });

@@ -70,7 +70,7 @@ test('a qualified document refuses participants with electronic signatures, at c
   t.truthy(await acme.create([{ ...byCertificate, allowElectronicSignature: true }]));
 });
 
-test('isEnvelope and EnvelopeName are obeyed in the query, and the body wins', async (t) => {
+test('isEnvelope and EnvelopeName are read from the query, and the body wins', async (t) => {
   const { acme } = t.context;
   const create = async (query: string, more: object = {}) =>
     acme.post<{ documentId: string }[]>(`/api/documents?${query}`, await requestOf(t.context, more, 2));

@@ -13,7 +13,7 @@ const FILE = { displayName: 'A', id: IDS.user, name: 'a.pdf', contentType: 'appl
 const MARK = { topLeftX: 1.5, topLeftY: 2, width: 3, height: 4 };
 const WHEN = '2026-05-26T15:42:11.123Z';
 
-test('the detail of a document has every member, null and [] where there is nothing', async (t) => {
+test('the detail of a document has every member, with null and [] for absent values', async (t) => {
   const { call } = await startPortal(t);
   t.deepEqual(await (await call(PATH)).json(), {
     id: IDS.document,
@@ -181,7 +181,7 @@ test('the detail has rules, folders, reasons, attachments and failures', async (
   });
 });
 
-test('everything that a creation may say reaches the portal', async (t) => {
+test('all members of a creation request reach the portal', async (t) => {
   const { send, last } = await startPortal(t);
   const answer = await send('/api/documents', {
     files: [FILE],
@@ -255,7 +255,7 @@ test('a creation without files or flow is a bad request', async (t) => {
   }
 });
 
-test('a creation sent again under its Idempotency-Key is answered as the first time', async (t) => {
+test('a creation repeated under its Idempotency-Key gets the first answer', async (t) => {
   const { send, set, calls } = await startPortal(t);
   let made = 0;
   set('documents.create', () => {
@@ -272,7 +272,7 @@ test('a creation sent again under its Idempotency-Key is answered as the first t
   t.is(calls.find(({ name }) => name === 'documents.create')?.args[2], 'seed mine');
 });
 
-test('a list is a page with the number of all and no cursor', async (t) => {
+test('a list is a page with the total number and no cursor', async (t) => {
   const { call, set } = await startPortal(t);
   set('documents.list', () => ({
     totalCount: 41,
@@ -368,7 +368,7 @@ test('every filter of the list reaches the portal', async (t) => {
   }
 });
 
-test('filters that say nothing sensible are bad requests', async (t) => {
+test('invalid filters are bad requests', async (t) => {
   const { call } = await startPortal(t);
   for (const query of [
     'Status=Done',
@@ -384,7 +384,7 @@ test('filters that say nothing sensible are bad requests', async (t) => {
   }
 });
 
-test('cancellation, refusal, versions, flow, mails and folders reach the portal as they were sent', async (t) => {
+test('cancellation, refusal, versions, flow, mails and folders reach the portal unchanged', async (t) => {
   const { send, call, last } = await startPortal(t);
   await send(`${PATH}/cancellation`, { Reason: 'because' });
   t.deepEqual(last('documents.cancel')?.args.slice(1), [IDS.document, 'because']);
@@ -440,7 +440,7 @@ test('many documents are moved into one new folder, with a result for each', asy
   await assertRefused(t, await send('/api/documents/batch/folder', many), 'LimitExceeded');
 });
 
-test('addresses of the signing page are asked for by identifier, e-mail address or both', async (t) => {
+test('signing page addresses are requested by identifier, e-mail address or both', async (t) => {
   const { send, last } = await startPortal(t);
   for (const [body, who] of [
     [{ identifier: '123' }, { identifier: '123', emailAddress: undefined }],
@@ -460,7 +460,7 @@ test('addresses of the signing page are asked for by identifier, e-mail address 
   }
 });
 
-test('reminders name document and action, and pending mails their addresses', async (t) => {
+test('reminders name document and action, and pending mails their recipients', async (t) => {
   const { send, last } = await startPortal(t);
   const ids = { documentId: IDS.document, flowActionId: IDS.action };
   t.is((await send('/api/notifications/flow-action-reminder', ids)).status, 200);

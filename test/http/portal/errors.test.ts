@@ -67,7 +67,7 @@ test('a refusal has its code, a message and flat details', async (t) => {
   t.deepEqual(body.details, { status: 'Concluded', name: 'Größe' });
 });
 
-test('a refusal without details has null there', async (t) => {
+test('a refusal without details has details null', async (t) => {
   const { call, set } = await startPortal(t);
   set('documents.get', () => {
     throw new PortalRefusal('DocumentNotFound');
@@ -79,7 +79,7 @@ test('a refusal without details has null there', async (t) => {
   );
 });
 
-test('an unknown path is 404 with the name of nothing', async (t) => {
+test('an unknown path is 404 with a null resource name', async (t) => {
   const { call } = await startPortal(t);
   const answer = await call('/api/nothing');
   t.is(answer.status, 404);
@@ -90,7 +90,7 @@ test('an unknown path is 404 with the name of nothing', async (t) => {
   });
 });
 
-test('ids that are no ids are answered like unknown ones', async (t) => {
+test('malformed ids are answered like unknown ones', async (t) => {
   const { call, send, calls } = await startPortal(t);
   await assertRefused(t, await call('/api/documents/7'), 'DocumentNotFound');
   await assertRefused(t, await call('/api/documents/7/content'), 'DocumentNotFound');
@@ -106,7 +106,7 @@ test('ids that are no ids are answered like unknown ones', async (t) => {
   );
 });
 
-test('another organization’s webhooks are those of an unknown one', async (t) => {
+test('a webhook of another organization is answered like an unknown one', async (t) => {
   const { call, send } = await startPortal(t);
   const other = `/api/organizations/${IDS.folder}`;
   await assertRefused(t, await call(other), 'OrganizationNotFound');
@@ -125,7 +125,7 @@ test('an unsupported method is answered with the supported ones', async (t) => {
   t.is(answer.headers.get('allow'), 'DELETE, GET, HEAD');
 });
 
-test('a body that is too large is refused before and while it is read', async (t) => {
+test('a body over the limit is refused before and while it is read', async (t) => {
   const { send, port } = await startPortal(t);
   const large = JSON.stringify({ reason: 'x'.repeat(9 * 1024 * 1024) });
   await assertRefused(t, await send(`${DOCUMENT}/cancellation`, large), 'PayloadTooLarge');
@@ -161,7 +161,7 @@ for (const [what, text] of Object.entries(NONSENSE)) {
   });
 }
 
-test('members that everything has are no members of a request', async (t) => {
+test('names of Object.prototype are not members of a request', async (t) => {
   const { send, calls } = await startPortal(t);
   const body = '{"__proto__":{"reason":"x"},"constructor":{"prototype":{"reason":"y"}}}';
   await assertRefused(t, await send(`${DOCUMENT}/cancellation`, body), 'BadRequest');
@@ -184,7 +184,7 @@ test('an internal error has no internal details in Production', async (t) => {
   }
 });
 
-test('a service that is busy or throttled says when to come again', async (t) => {
+test('a busy or throttled service answers with Retry-After', async (t) => {
   const { call, send, set } = await startPortal(t);
   set('documents.get', () => {
     throw new Retryable('mailbox.full', 'Too many wait.', 2500);
@@ -200,7 +200,7 @@ test('a service that is busy or throttled says when to come again', async (t) =>
   t.is(throttled.headers.get('retry-after'), '1');
 });
 
-test('ten validations by key a second are let through to each client', async (t) => {
+test('each client gets ten validations by key a second', async (t) => {
   const elapsed = { now: 0 };
   const clock = {
     now: () => 0,
@@ -221,7 +221,7 @@ test('ten validations by key a second are let through to each client', async (t)
   await assertRefused(t, await validate(), 'DocumentInvalidKey');
 });
 
-test('headers without end are cut off, and the next client is served', async (t) => {
+test('a request head over the limit is refused, and the next client is served', async (t) => {
   const { port, call } = await startPortal(t);
   const client = await RawClient.connect(port);
   await client.send(`GET /api/documents HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${'k'.repeat(100_000)}\r\n\r\n`);
@@ -239,7 +239,7 @@ test('a host that is not allowed is refused', async (t) => {
   t.is((await ask(port, 'GET', '/api/health', { Host: 'portal.example:8090' })).status, 200);
 });
 
-test('neither keys nor tickets are in the lines about requests', async (t) => {
+test('request log lines contain no keys or tickets', async (t) => {
   const { call, send, lines, port } = await startPortal(t);
   await call(`${DOCUMENT}/content`);
   await send('/api/documents/keys/K/approval', { ticket: 'my-ticket' });
@@ -249,7 +249,7 @@ test('neither keys nor tickets are in the lines about requests', async (t) => {
   t.notRegex(JSON.stringify(lines), /my-ticket|my-secret|0123456789abcdef/);
 });
 
-test('while the service stops it says so', async (t) => {
+test('requests during the stop are answered with its code', async (t) => {
   const { port, set, server } = await startPortal(t);
   let finish = () => {};
   const held = new Promise<void>((resolve) => {

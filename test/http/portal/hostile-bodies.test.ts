@@ -23,7 +23,7 @@ const OPEN = portalTable()
 const ONLY_A_TICKET = '/api/editor-sessions/open';
 const WITH_PICTURE = `${BY_KEY}/electronic-signature`;
 
-test('of a body without a good ticket nothing but the ticket is looked at', async (t) => {
+test('a body without a valid ticket is read up to the ticket alone', async (t) => {
   const { send, set, calls } = await startPortal(t);
   set('signing.checkAccess', () => {
     throw new PortalRefusal('InvalidTicket');
@@ -45,7 +45,7 @@ test('of a body without a good ticket nothing but the ticket is looked at', asyn
   t.deepEqual([...new Set(calls.map(({ name }) => name))], ['signing.checkAccess']);
 });
 
-test('of a file that a participant uploads nothing is stored without a good ticket, nor above its limit', async (t) => {
+test('a file upload of a participant stores nothing without a valid ticket, nor above its limit', async (t) => {
   const { url, set, calls, sinks } = await startPortal(t);
   const send = (bytes: number, query = '?ticket=x&field=id') => {
     const body = new FormData();
@@ -84,7 +84,7 @@ test('a token alone is checked before the signature that comes with it', async (
   await assertRefused(t, answer, 'InvalidTicket');
 });
 
-test('without a key 64 KiB of JSON are read and no byte more', async (t) => {
+test('without a key exactly 64 KiB of JSON are read', async (t) => {
   const { send } = await startPortal(t);
   for (const path of OPEN) {
     if (path === WITH_PICTURE) continue;
@@ -100,7 +100,7 @@ test('without a key 64 KiB of JSON are read and no byte more', async (t) => {
   }
 });
 
-test('an electronic signature brings a picture of two MiB and a thousand marks, and arrives as it was sent', async (t) => {
+test('an electronic signature with a picture of two MiB and a thousand marks arrives unchanged', async (t) => {
   const { send, last } = await startPortal(t);
   const picture = Buffer.alloc(2 * 1024 * 1024, 'picture');
   const body = {
@@ -147,7 +147,7 @@ for (const [what, text] of [
   ['twenty thousand values', `{"ticket":"x","signaturePositions":[${'{},'.repeat(10_001)}`],
   ['sixty-four levels', `{"ticket":"x","a":${'['.repeat(64)}`],
 ] as const) {
-  test(`a body of more than ${what} is refused while it is still on its way`, async (t) => {
+  test(`a body of more than ${what} is refused while it arrives`, async (t) => {
     const { port } = await startPortal(t);
     const client = await RawClient.connect(port);
     await client.send(
@@ -202,7 +202,7 @@ test.serial('large JSON is parsed on another thread with the same result', async
   t.like(request, { files: [FILE], tags: { length: 900 }, flowActions: { 0: { confirmations: [] } } });
 });
 
-test('a piece of an upload without a good ticket is refused before a byte of it is kept', async (t) => {
+test('a segment of an upload without a valid ticket is refused before any byte is stored', async (t) => {
   const { port, set, sinks } = await startPortal(t);
   set('uploads.checkSegmentTicket', () => {
     throw new PortalRefusal('NotFound');
@@ -219,7 +219,7 @@ test('a piece of an upload without a good ticket is refused before a byte of it 
   client.reset();
 });
 
-test('with a key and without a ticket the caller is the application of the key', async (t) => {
+test('with a key and without a ticket the principal is the application of the key', async (t) => {
   const { send, calls } = await startPortal(t);
   t.is(
     (await send(`${BY_KEY}/approval`, { flowActionId: IDS.action }, { headers: { 'x-api-key': KEY } }))

@@ -396,7 +396,7 @@ test('every endpoint answers for resources of another organization as for unknow
   t.regex(await answerTo(mine, REQUESTS[0] as Request, ids), /^200 /);
 });
 
-test('every route of organizations is among those that are tried with ids of others', (t) => {
+test('every route with ids of organizations is tested with foreign ids', (t) => {
   const tried = new Set(REQUESTS.map(([route]) => route));
   const routes = portalTable()
     .filter(({ auth }) => auth === 'application' || auth === 'known-or-ticket')

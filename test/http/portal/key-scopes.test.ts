@@ -110,7 +110,7 @@ test('a key does what its scopes allow', async (t) => {
   t.true(shown.some(({ scopes }) => scopes === null));
 });
 
-test('a key is accepted until its expiry, and not from then on', async (t) => {
+test('a key is accepted until its expiry, and refused from then on', async (t) => {
   const portal = await clockedPortal(t);
   const admin = clientOf(portal, 'Admin');
   const { id } = await admin.post<{ id: string }>('/api/admin/organizations', { name: 'Expiring' });
@@ -128,7 +128,7 @@ test('a key is accepted until its expiry, and not from then on', async (t) => {
   t.like(shown?.keys[0], { expirationDate, scopes: null });
 });
 
-test('a key with scopes gives no user and no key more than it may do itself', async (t) => {
+test('a key with scopes grants no user and no key more than its own scopes', async (t) => {
   const portal = await clockedPortal(t);
   const admin = clientOf(portal, 'Admin');
   const { id } = await admin.post<{ id: string }>('/api/admin/organizations', { name: 'Guarded' });

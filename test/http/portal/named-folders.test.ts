@@ -4,7 +4,7 @@ import { startProgram } from '../../actors/portal/service.ts';
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' } }];
 
-test('documents of equal new folder names are in one folder, also when they are sent at once', async (t) => {
+test('documents with equal new folder names are in one folder, also when they are created concurrently', async (t) => {
   const { acme } = await startProgram(t);
   const made = await Promise.all(
     Array.from({ length: 4 }, () => acme.create(FLOW, { newFolderName: 'Letters' })),

@@ -83,7 +83,7 @@ function* numbers(seed: number): Generator<number, never> {
   }
 }
 
-test('nonsense on every endpoint is refused with a code, and the service goes on', async (t) => {
+test('malformed requests to every endpoint are refused with a code, and the service continues', async (t) => {
   const program = await startProgram(t);
   const { acme, monitor, administrator } = program;
   const flow = [{ type: 'Signer', user: { name: 'ann', email: 'ann@example.com' } }];
@@ -118,7 +118,7 @@ test('nonsense on every endpoint is refused with a code, and the service goes on
   t.like(await acme.get(`/api/documents/${kept}`), { id: kept, status: 'Pending', filename: SAMPLE.name });
 });
 
-test('creations with strange participants, marks, dates and names are made or refused, never a failure', async (t) => {
+test('creations with unusual participants, marks, dates and names succeed or are refused with a code', async (t) => {
   const { acme } = await startProgram(t);
   const random = numbers(7);
   const pick = <Item>(items: readonly Item[]): Item => items[random.next().value % items.length] as Item;

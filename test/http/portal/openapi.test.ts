@@ -30,7 +30,7 @@ test('the OpenAPI 3.1 description of the portal is valid, public, and lists exac
   t.like(description.components.securitySchemes, { ApiKey: { in: 'header', name: 'X-Api-Key' } });
 });
 
-test('the description says which operations need a key, which take one or a ticket, and which need none', async (t) => {
+test('the description states which operations need a key, a key or a ticket, or neither', async (t) => {
   const { url } = await startPortal(t);
   const { paths } = (await (await fetch(`${url}/openapi/v1.json`)).json()) as Description;
   t.deepEqual(paths['/api/documents']?.['get']?.security, [{ ApiKey: ['Read'] }]);
@@ -51,7 +51,7 @@ test('each operation has a description beyond its summary, and an example for ea
   }
 });
 
-test('every reference inside the portal’s description leads somewhere, and our own notes are not in it', async (t) => {
+test('every reference inside the description of the portal resolves, and internal notes are omitted', async (t) => {
   const { url } = await startPortal(t);
   const text = await (await fetch(`${url}/openapi/v1.json`)).text();
   t.notRegex(
@@ -70,7 +70,7 @@ test('every reference inside the portal’s description leads somewhere, and our
   }
 });
 
-test('the reference page of the portal shows every operation, asks for a key, and takes nothing from elsewhere', async (t) => {
+test('the reference page of the portal shows every operation, has a field for the key, and loads nothing from other origins', async (t) => {
   const { url } = await startPortal(t);
   const answer = await fetch(`${url}/scalar/v1`);
   t.is(answer.headers.get('content-type'), 'text/html; charset=utf-8');

@@ -196,7 +196,7 @@ test('lists find documents by status, participant, name and folder, with exact t
   await assertRefused(t, await client.fetch(`/api/documents/${ids[1]}`), 'DocumentIsDeleted');
 });
 
-test('a canceled and a deleted document refuse with the codes that clients look for', async (t) => {
+test('a canceled and a deleted document refuse with the documented codes', async (t) => {
   const { acme } = t.context;
   const id = await acme.create([signer('ann')]);
   await acme.post(`/api/documents/${id}/cancellation`, { reason: 'wrong file' });
@@ -217,7 +217,7 @@ test('a canceled and a deleted document refuse with the codes that clients look 
   }
 });
 
-test('a creation that is sent again under its key makes no second document, over a kill', async (t) => {
+test('a repeated creation under its key makes no second document, over a kill', async (t) => {
   const tasks: (() => unknown)[] = [];
   const program = await startProgram(
     { teardown: (task) => void tasks.push(task) },
@@ -245,7 +245,7 @@ test('a creation that is sent again under its key makes no second document, over
   await assertRefused(t, other, 'IdempotencyConflict');
 });
 
-test('monitors count documents and fetch reports, and administrators make organizations and keys', async (t) => {
+test('monitors count documents and fetch reports, and administrators create organizations and keys', async (t) => {
   const { monitor, administrator, acme } = t.context;
   await acme.create([signer('ann')]);
   const range = { startDateUtc: '2020-01-01', endDateUtc: '2099-12-31' };

@@ -8,7 +8,7 @@ const WHEN = '2026-05-26T15:42:11.123Z';
 const BY_KEY = '/api/documents/keys/ABC';
 const RECTANGLE = { topLeftX: 1, topLeftY: 2, width: 3, height: 4 };
 
-test('electronic signatures are made by key and action, or by ticket, with where the request came from', async (t) => {
+test('electronic signatures are made by key and action, or by ticket, with the origin of the request', async (t) => {
   const { send, last, url } = await startPortal(t);
   const headers = { 'user-agent': 'Tests/1' };
   const body = {
@@ -54,7 +54,7 @@ test('electronic signatures are made by key and action, or by ticket, with where
   await assertRefused(t, nobody, 'Unauthorized');
 });
 
-test('places that are not on the earth are refused, and those on its edges are not', async (t) => {
+test('coordinates outside the valid range are refused, and those at its limits are accepted', async (t) => {
   const { send } = await startPortal(t);
   const signed = (geolocation: object) =>
     send(`${PATH}/electronic-signature`, { flowActionId: IDS.action, evidences: { geolocation } });
@@ -121,7 +121,7 @@ test('certificate signatures begin with a certificate and end with a signature, 
   }
 });
 
-test('a signature that was begun is completed by its token, without key and ticket', async (t) => {
+test('a started signature is completed by its token, without key and ticket', async (t) => {
   const { url, set, last } = await startPortal(t);
   set('signing.completeCertificate', () => ({ success: true, validationResults: GOOD }));
   const done = await fetch(`${url}${BY_KEY}/signature`, {
@@ -133,7 +133,7 @@ test('a signature that was begun is completed by its token, without key and tick
   t.deepEqual(last('signing.completeCertificate')?.args[0], { by: 'token', key: 'ABC' });
 });
 
-test('participants approve, refuse with a reason, and have a code mailed, by ticket', async (t) => {
+test('participants approve, refuse with a reason, and request a code by mail, by ticket', async (t) => {
   const { send, last } = await startPortal(t);
   const access = { by: 'ticket', key: 'ABC', ticket: 't' };
   await send(`${BY_KEY}/approval`, { ticket: 't' });
@@ -147,7 +147,7 @@ test('participants approve, refuse with a reason, and have a code mailed, by tic
   await assertRefused(t, sms, 'InvalidFlowAction');
 });
 
-test('validation answers with the full records, by key, by document and of files', async (t) => {
+test('validation returns the full records, by key, by document and for files', async (t) => {
   const { call, send, set, last } = await startPortal(t);
   const record = {
     id: IDS.document,
@@ -241,7 +241,7 @@ test('folders are created, listed, read and removed', async (t) => {
   await assertRefused(t, await send(`/api/folders/${IDS.folder}/delete`, {}), 'BadRequest');
 });
 
-test('saved flows keep flow actions as sent, and accept only those that a document accepts', async (t) => {
+test('saved flows keep flow actions as sent, and accept the actions that a document accepts', async (t) => {
   const { call, send, set, last } = await startPortal(t);
   const item = {
     id: IDS.flow,
@@ -284,7 +284,7 @@ test('saved flows keep flow actions as sent, and accept only those that a docume
   t.is(last('savedFlows.remove')?.args[1], IDS.flow);
 });
 
-test('marks sessions keep the request as it was sent, and are read under both spellings without a key', async (t) => {
+test('marks sessions keep the request as sent, and are read under both spellings without a key', async (t) => {
   const { url, send, set, last } = await startPortal(t);
   set('marksSessions.create', () => ({ id: IDS.session, embedUrl: 'http://h/position-marks/x?v=1' }));
   const request = {
@@ -327,7 +327,7 @@ for (const [start, end, from, to] of [
   [null, '2026-01-03', null, '2026-01-03T23:59:59.999Z'],
   ['2026-01-02', null, '2026-01-02T00:00:00.000Z', null],
 ] as const) {
-  test(`a period from ${start} to ${end} is that from ${from} to ${to}`, async (t) => {
+  test(`a period from ${start} to ${end} becomes that from ${from} to ${to}`, async (t) => {
     const { send, set, last } = await startPortal(t);
     set('reports.totals', () => ({ totalDocuments: 3, totalEnvelopes: 1 }));
     set('reports.documents', () => ({ location: '/api/reports/x?access_ticket=t' }));
@@ -357,7 +357,7 @@ test('a report is an Excel file for callers with its ticket', async (t) => {
   t.deepEqual(last('reports.file')?.args, [IDS.report, 't']);
 });
 
-test('webhooks are registered, changed and removed without ever showing their tokens', async (t) => {
+test('webhooks are registered, changed and removed, and their tokens never shown', async (t) => {
   const { call, send, set, last } = await startPortal(t);
   const webhook = {
     id: IDS.webhook,
@@ -407,7 +407,7 @@ test('webhooks are registered, changed and removed without ever showing their to
   t.is(last('webhooks.remove')?.args[1], IDS.webhook);
 });
 
-test('deliveries are listed, made again, tried out and replayed', async (t) => {
+test('deliveries are listed, repeated, tested and replayed', async (t) => {
   const { call, send, set, last } = await startPortal(t);
   const delivery = {
     id: 'evt_1',
@@ -467,7 +467,7 @@ test('deliveries are listed, made again, tried out and replayed', async (t) => {
   });
 });
 
-test('administrators see organizations with the beginnings of their keys, and a new key once', async (t) => {
+test('administrators read organizations with the prefixes of their keys, and a new key once', async (t) => {
   const { call, send, set, last } = await startPortal(t);
   const headers = { 'x-api-key': ADMIN_KEY };
   const application = {
@@ -532,7 +532,7 @@ test('administrators see organizations with the beginnings of their keys, and a 
   t.deepEqual(last('administration.revokeSecret')?.args, [IDS.organization, IDS.application, 's1']);
 });
 
-test('people are added to one’s own organization, and by administrators to any', async (t) => {
+test('people are added to the own organization, and by administrators to any', async (t) => {
   const { call, send, set, last } = await startPortal(t);
   const accessProfile = { administrator: false, manager: true, operator: false };
   const member = { ...PERSON, accessProfile };
@@ -566,7 +566,7 @@ test('people are added to one’s own organization, and by administrators to any
   t.is(removed.status, 200);
 });
 
-test('mails are listed by state and shown with their tries by administrators, by document to its organization', async (t) => {
+test('administrators list mails by state with their attempts, and organizations those of a document', async (t) => {
   const { call, set, last } = await startPortal(t);
   const mail = {
     id: 'm1',

@@ -44,7 +44,7 @@ for (const [what, head] of [
   ['nothing at all', `${DISPOSITION} filename="a b.pdf"`],
   ['content, in RFC 8187', `${DISPOSITION} name="content"; filename*=UTF-8''a%20b.pdf`],
 ] as const) {
-  test(`the part with a file name is the file when it is called ${what}`, async (t) => {
+  test(`the part with a file name is the file under the name ${what}`, async (t) => {
     const portal = await startPortal(t);
     const answer = await post(portal, form('b', [`${head}\r\n${PDF}`, BYTES]));
     const upload = await taken(t, portal, answer);
@@ -55,7 +55,7 @@ for (const [what, head] of [
 }
 
 for (const name of ['content', 'file', 'File']) {
-  test(`a part called ${name} is the file when none has a file name`, async (t) => {
+  test(`a part with the name ${name} is the file when none has a file name`, async (t) => {
     const portal = await startPortal(t);
     const body = form('b', [`${DISPOSITION} name="${name}"`, BYTES], [`${DISPOSITION} name="name"`, 'x.pdf']);
     t.like(await taken(t, portal, await post(portal, body)), {
@@ -65,7 +65,7 @@ for (const name of ['content', 'file', 'File']) {
   });
 }
 
-test('a part with a file name takes the place of one without, and the first such part stays', async (t) => {
+test('a part with a file name replaces one without, and the first such part stays', async (t) => {
   const portal = await startPortal(t);
   const body = form(
     'b',
@@ -97,13 +97,13 @@ test('the parts name and contentType override the headers of the file part, befo
   }
 });
 
-test('the media type of the part is taken without its parameters', async (t) => {
+test('parameters of the media type of the part are removed', async (t) => {
   const portal = await startPortal(t);
   const head = `${DISPOSITION} name="f"; filename="a.pdf"\r\nContent-Type: Application/PDF; charset=UTF-8`;
   t.is((await taken(t, portal, await post(portal, form('b', [head, BYTES])))).contentType, 'application/pdf');
 });
 
-test('names in raw UTF-8 are kept, and folders in front of them are not', async (t) => {
+test('names in raw UTF-8 are kept, and folders in front of them are removed', async (t) => {
   const portal = await startPortal(t);
   for (const [given, name] of [
     ['日本語 ção.pdf', '日本語 ção.pdf'],
@@ -130,7 +130,7 @@ for (const [what, contentType, boundary] of [
   });
 }
 
-test('a form in chunks, cut anywhere, is read', async (t) => {
+test('a chunked form, split at any byte, is read', async (t) => {
   const portal = await startPortal(t);
   const body = form('*b*', [`${DISPOSITION} name="f"; filename="ä.pdf"`, BYTES]);
   const client = await RawClient.connect(portal.port);
@@ -147,7 +147,7 @@ test('a form in chunks, cut anywhere, is read', async (t) => {
   client.reset();
 });
 
-test('a form without a file, or with an empty one, is a bad request and leaves nothing behind', async (t) => {
+test('a form without a file, or with an empty one, is a bad request and leaves no file', async (t) => {
   const portal = await startPortal(t);
   for (const body of [
     form('b'),
@@ -162,12 +162,12 @@ test('a form without a file, or with an empty one, is a bad request and leaves n
   t.is(portal.last('uploads.accept'), undefined);
 });
 
-test('a body that is no form is of the wrong type', async (t) => {
+test('a body other than a form is refused as the wrong type', async (t) => {
   const portal = await startPortal(t);
   await assertRefused(t, await post(portal, BYTES, 'application/pdf'), 'UnsupportedMediaType');
 });
 
-test('the largest file passes and one byte more does not, announced or not', async (t) => {
+test('a file of the maximum size is accepted, and one of a byte more is refused, with and without a length', async (t) => {
   const portal = await startPortal(t, {}, { maxBytes: 100_000 });
   const file = (length: number) => form('b', [`${DISPOSITION} name="f"; filename="a"`, randomBytes(length)]);
   t.is((await post(portal, file(100_000))).status, 200);
@@ -179,7 +179,7 @@ test('the largest file passes and one byte more does not, announced or not', asy
   );
 });
 
-test('Base64 is read for any letter case, order and escapes of the surrounding JSON', async (t) => {
+test('Base64 is read with any letter case, order and escapes of the surrounding JSON', async (t) => {
   const portal = await startPortal(t);
   const text = Buffer.from([0xfb, 0xff, 0xfe, 1, 2, 3, 4]);
   const base64 = text.toString('base64');
@@ -207,7 +207,7 @@ test('Base64 is read for any letter case, order and escapes of the surrounding J
   }
 });
 
-test('Base64 that is none, and JSON that is none, are bad requests and leave nothing behind', async (t) => {
+test('invalid Base64 and invalid JSON are bad requests and leave no file', async (t) => {
   const portal = await startPortal(t);
   for (const body of [
     '',
@@ -235,7 +235,7 @@ test('Base64 that is none, and JSON that is none, are bad requests and leave not
   t.is(portal.last('uploads.accept'), undefined);
 });
 
-test('Base64 of several megabytes in chunks cut anywhere is the file', async (t) => {
+test('Base64 of several megabytes, split at any byte, is decoded to the file', async (t) => {
   const portal = await startPortal(t, {}, { maxBytes: 4_000_000 });
   const file = randomBytes(3_000_001);
   const answer = await portal.send('/api/uploads/bytes', {
@@ -250,7 +250,7 @@ test('Base64 of several megabytes in chunks cut anywhere is the file', async (t)
   await assertRefused(t, await portal.send('/api/uploads/bytes', around), 'PayloadTooLarge');
 });
 
-test('a ticket for pieces is a bare JSON text, and the last piece is answered with the upload', async (t) => {
+test('a ticket for segments is a bare JSON text, and the last segment is answered with the upload', async (t) => {
   const portal = await startPortal(t);
   portal.set('uploads.openSegmented', () => 'ticket-1');
   const opened = await portal.call('/api/uploads/segmented-upload-ticket/', { method: 'POST' });
@@ -281,7 +281,7 @@ test('a ticket for pieces is a bare JSON text, and the last piece is answered wi
   }
 });
 
-test('an upload sent again under its Idempotency-Key is the same upload; another file is a conflict', async (t) => {
+test('an upload repeated under its Idempotency-Key is the same upload, and another file is a conflict', async (t) => {
   const portal = await startPortal(t);
   const headers = { 'idempotency-key': 'once' };
   const upload = (content: Buffer) =>

@@ -19,7 +19,7 @@ test('after 120 wrong keys a minute the portal refuses further ones with 429 and
   t.is((await call('/api/documents')).status, 200);
 });
 
-test('addresses that are none are refused as the description says, where lists of them are sent', async (t) => {
+test('invalid addresses in lists are refused as the description states', async (t) => {
   const { call, send, set } = await startPortal(t);
   const refuse = () => {
     throw new PortalRefusal('InvalidFlowAction');

@@ -108,7 +108,7 @@ for (const [name, options, start, end] of [
   ],
 ] as const) {
   test.serial(
-    `an XML document is signed as xadesOptions say, with the portal's key and with one elsewhere: ${name}`,
+    `an XML document is signed with its xadesOptions, by the key of the portal and by an external one: ${name}`,
     async (t) => {
       const text = await signed(t, [
         { by: 'O', options },
@@ -145,7 +145,7 @@ test.serial('FullXmlAdRc without authorities is refused at creation', async (t) 
 });
 
 test.serial(
-  'FullXmlAdRc whose authorities are configured no more is a coded failure that can be tried again, for both ways of signing',
+  'FullXmlAdRc with removed authorities is a retryable failure with a code, for both ways of signing',
   async (t) => {
     const teardown = (task: () => unknown) => void tasks.push(task);
     const before = await xadesRoom(teardown, true);

@@ -31,7 +31,7 @@ test.after.always(async () => {
 });
 
 test.serial(
-  'several participants sign one XML document in different ways, and every signature stays good',
+  'several participants sign one XML document in different ways, and every signature stays valid',
   async (t) => {
     const text = await signed(t, [
       { by: 'O', options: { signatureType: 'FullXml', insertionOption: 'PrependChild' } },
@@ -61,7 +61,7 @@ test.serial('xmlNamespaces of a creation bind the prefixes of its location paths
   t.regex((await assertRefused(t, unknown, 'InvalidFlowAction')).message, /the prefix "line" stands for/);
 });
 
-test.serial('actions added to a flow are read with the namespaces of its document', async (t) => {
+test.serial('actions added to a flow use the namespaces of its document', async (t) => {
   const { id } = await create(t.context, [{ by: 'O' }], XML, NAMESPACES);
   const added = (path: string) =>
     t.context.program.acme.send(`/api/documents/${id}/flow`, {
@@ -125,20 +125,17 @@ for (const [name, signings, message] of [
   ['a huge predicate', [byPath(`/*[@a="${'x'.repeat(5000)}"]`)], /at most 4000 characters/],
   ['thousands of predicates', [byPath(`/*${'[@a]'.repeat(900)}`)], /more than 32 tests of attributes/],
 ] as const) {
-  test.serial(
-    `a document whose xadesOptions cannot be kept is refused at its creation: ${name}`,
-    async (t) => {
-      const refused = await creating(
-        t,
-        signings.map((options) => ({ by: 'O', options })),
-      );
-      const body = await assertRefused(t, refused, 'InvalidFlowAction');
-      t.regex(body.message, message);
-    },
-  );
+  test.serial(`a document with unusable xadesOptions is refused at its creation: ${name}`, async (t) => {
+    const refused = await creating(
+      t,
+      signings.map((options) => ({ by: 'O', options })),
+    );
+    const body = await assertRefused(t, refused, 'InvalidFlowAction');
+    t.regex(body.message, message);
+  });
 }
 
-test.serial('a rule of which two sign cannot do without the XPath transform either', async (t) => {
+test.serial('a rule that needs two signatures is refused without the XPath transform', async (t) => {
   const user = (name: string) => ({ name, email: `${name}@example.com` });
   const more = {
     type: 'SignRule',
@@ -154,7 +151,7 @@ test.serial('a rule of which two sign cannot do without the XPath transform eith
 });
 
 test.serial(
-  'an edited flow and a new version are held against xadesOptions as a new document is',
+  'an edited flow and a new version are validated against xadesOptions like a new document',
   async (t) => {
     const { acme } = t.context.program;
     const { id } = await create(t.context, [
@@ -177,7 +174,7 @@ test.serial(
   },
 );
 
-test.serial('a file that is no XML document is signed as it is, with any xadesOptions', async (t) => {
+test.serial('a file other than XML is signed regardless of its xadesOptions', async (t) => {
   const file = { name: 'a.txt', content: Buffer.from('words'), type: 'text/plain' };
   const options = { signatureType: 'FullXml', disableXPathTransformation: true };
   const both = [byId, options].map((one): Signing => ({ by: 'O', options: one }));
@@ -202,7 +199,7 @@ test.serial(
   },
 );
 
-test.serial('FullXmlAdRc waits for an authority that is down, and signs when it is back', async (t) => {
+test.serial('FullXmlAdRc waits while an authority is unavailable, and signs afterwards', async (t) => {
   const program = t.context.program;
   const { authority } = t.context;
   const document = await create(t.context, [{ by: 'O', options: { signatureType: 'FullXmlAdRc' } }]);

@@ -29,7 +29,7 @@ class World {
   }
 }
 
-test('requests with the same version share one read, and those without a version read anew', async (t) => {
+test('requests with the same version share one read, and those without a version read separately', async (t) => {
   const world = new World();
   const [one, two] = await Promise.all([world.ask('1'), world.ask('1')]);
   t.deepEqual(one, two);
@@ -40,7 +40,7 @@ test('requests with the same version share one read, and those without a version
   t.deepEqual((await world.ask('1', 'other')).body, { read: 3, name: 'other' });
 });
 
-test('an answer from before the version, or older than ten seconds, is not shared', async (t) => {
+test('an answer older than the version, or than ten seconds, is not shared', async (t) => {
   const world = new World();
   await world.ask('1');
   world.step = 2;
@@ -50,7 +50,7 @@ test('an answer from before the version, or older than ten seconds, is not share
   t.deepEqual((await world.ask('1')).body, { read: 3, name: 'actors' });
 });
 
-test('a refusal goes to all that asked, and is not kept', async (t) => {
+test('a refusal is answered to all waiting requests, and is not cached', async (t) => {
   const world = new World();
   let refused = true;
   const ask = () =>
@@ -67,7 +67,7 @@ test('a refusal goes to all that asked, and is not kept', async (t) => {
   t.is((await ask()).status, 200);
 });
 
-test('open pages share lists of jobs and statistics, each filter by itself', async (t) => {
+test('open pages share lists of jobs and statistics, separately for each filter', async (t) => {
   const { call, service } = await startServer(t);
   const { jobs } = service;
   jobs.add({ fileName: 'first.pdf' });

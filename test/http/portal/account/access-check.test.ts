@@ -7,7 +7,7 @@ import { SimulatedClock } from '../../../../runtime/clock.ts';
 
 const TENANT = { application: { id: 'a', name: 'App', role: 'Normal' } } as Tenant;
 
-test('headers are read before the store is asked, because the request is gone afterwards', async (t) => {
+test('headers are read before the store, because the request is invalid afterwards', async (t) => {
   const identify = async () => {
     await nextTurn();
     return TENANT;

@@ -70,7 +70,7 @@ test.serial('an administrator registers a webhook, tests it and resends a delive
   t.false((await browser.page('/organization')).includes(`/organization/webhooks/${webhook}/test`));
 });
 
-test.serial('an administrator makes a key, which is shown once, works, and ends', async (t) => {
+test.serial('an administrator creates a key, which is shown once, works, and is revoked', async (t) => {
   const { program, browser } = t.context;
   const added = await browser.submit('/organization/applications', { name: 'Shop' });
   const path = (added.headers.get('location') ?? '').split('?')[0] ?? '';
@@ -176,7 +176,7 @@ function textsOf(html: string): ReadonlySet<string> {
   );
 }
 
-test.serial('no English word is left on Portuguese and Spanish pages', async (t) => {
+test.serial('Portuguese and Spanish pages contain no English word', async (t) => {
   const { program, browser } = t.context;
   const { acme } = program;
   const group = {
@@ -218,7 +218,7 @@ const SAME = new Set([
 /** Parts of texts that are data of these tests, or names of the API. */
 const DATA = ['Ψ', 'Ω', '@', '{', 'Sales', 'Acme', 'Vertrag', 'Document', 'https:', 'taken', 'abab', '#'];
 
-test.serial('origins are checked, and the test mail answers its result', async (t) => {
+test.serial('origins are validated, and the test mail reports its result', async (t) => {
   const { browser } = t.context;
   const bad = await browser.submit('/organization/origins', {
     origins: "https://ok.example\nhttps://x.example; script-src 'none'",
@@ -230,7 +230,7 @@ test.serial('origins are checked, and the test mail answers its result', async (
   t.regex(await mailed.text(), /The mail server accepted the mail: Written to \S+\.eml\./);
 });
 
-test.serial('ids of another organization are unknown, and its pages show nothing of it', async (t) => {
+test.serial('ids of another organization are unknown, and its pages show no data of it', async (t) => {
   const { program, browser, hook } = t.context;
   const other = await program.organization('Other');
   const webhooks = `/api/organizations/${other.organizationId}/webhooks`;
@@ -273,7 +273,7 @@ test.serial('ids of another organization are unknown, and its pages show nothing
   t.is((await other.fetch('/api/documents')).status, 200, 'the key is still good');
 });
 
-test.serial('an address of an unknown document or draft is a page that says so', async (t) => {
+test.serial('an address of an unknown document or draft shows a page about it', async (t) => {
   const { program, browser } = t.context;
   const other = await program.organization('Third');
   const document = await other.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
@@ -290,7 +290,7 @@ test.serial('an address of an unknown document or draft is a page that says so',
   }
 });
 
-test.serial('the pages of users have the look of their organization', async (t) => {
+test.serial('the pages of users have the branding of their organization', async (t) => {
   const { program, browser } = t.context;
   t.false((await browser.page('/account/documents')).includes('/document/branding/'));
   const id = await program.acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
@@ -302,7 +302,7 @@ test.serial('the pages of users have the look of their organization', async (t) 
     t.true((await browser.page(page)).includes(styles), page);
 });
 
-test.serial('the journal names the user for every change', async (t) => {
+test.serial('the journal records the user of every change', async (t) => {
   const { program } = t.context;
   const { service } = program;
   const { items } = await program.administrator.get<{ items: readonly { id: string; name: string }[] }>(

@@ -14,7 +14,7 @@ test.after.always(async () => {
   for (const task of tasks.reverse()) await task();
 });
 
-test.serial('a link signs in once by its button, and opening it changes nothing', async (t) => {
+test.serial('a link signs in once by its button, and a GET of it changes nothing', async (t) => {
   const program = t.context;
   await register(program, 'ana@example.org');
   const link = await mailedLink(program, 'Ana@Example.org');
@@ -57,7 +57,7 @@ test.serial('a link signs in once by its button, and opening it changes nothing'
   t.is(ended.headers.get('location'), '/sign-in');
 });
 
-test.serial('forms need the token of the session and the own origin', async (t) => {
+test.serial('forms need the token of the session and their own origin', async (t) => {
   const program = t.context;
   await register(program, 'bea@example.org');
   const browser = await signedIn(program, 'bea@example.org');
@@ -104,31 +104,34 @@ test.serial('a session ends when the user is removed, and when the role changes'
   t.is((await sender.fetch('/account')).status, 302, 'also when the person comes back');
 });
 
-test.serial('every address gets the same answer, only users a mail, and guesses are limited', async (t) => {
-  const program = t.context;
-  const none = { administrator: false, manager: false, operator: false };
-  await register(program, 'directory@example.org', none);
-  const browser = new UserBrowser(program.url);
-  const answers: string[] = [];
-  for (const email of ['ana@example.org', 'nobody@example.org', 'directory@example.org', '']) {
-    const answer = await browser.askForLink(email);
-    answers.push(`${answer.status} ${await answer.text()}`);
-  }
-  t.is(new Set(answers).size, 1);
-  t.is(mailedLinks(program, 'nobody@example.org').length, 0);
-  t.is(mailedLinks(program, 'directory@example.org').length, 0);
-  // Forged and foreign tickets are refused, and each node counts them.
-  let refused = 0;
-  for (let guess = 0; guess < 12 * NODES; guess += 1) {
-    const answer = await browser.post('/sign-in/link', { ticket: `AQcA${guess}`, organization: 'x' });
-    if (answer.status === 429) refused += 1;
-    else t.true((await answer.text()).includes('does not work any more'));
-  }
-  t.true(refused > 0);
-  const limited = await browser.askForLink('ana@example.org');
-  t.is(limited.status, 429);
-  t.true((await limited.text()).includes('role="alert"'));
-});
+test.serial(
+  'every address gets the same answer, only users get a mail, and attempts are limited',
+  async (t) => {
+    const program = t.context;
+    const none = { administrator: false, manager: false, operator: false };
+    await register(program, 'directory@example.org', none);
+    const browser = new UserBrowser(program.url);
+    const answers: string[] = [];
+    for (const email of ['ana@example.org', 'nobody@example.org', 'directory@example.org', '']) {
+      const answer = await browser.askForLink(email);
+      answers.push(`${answer.status} ${await answer.text()}`);
+    }
+    t.is(new Set(answers).size, 1);
+    t.is(mailedLinks(program, 'nobody@example.org').length, 0);
+    t.is(mailedLinks(program, 'directory@example.org').length, 0);
+    // Forged and foreign tickets are refused, and each node counts them.
+    let refused = 0;
+    for (let guess = 0; guess < 12 * NODES; guess += 1) {
+      const answer = await browser.post('/sign-in/link', { ticket: `AQcA${guess}`, organization: 'x' });
+      if (answer.status === 429) refused += 1;
+      else t.true((await answer.text()).includes('does not work any more'));
+    }
+    t.true(refused > 0);
+    const limited = await browser.askForLink('ana@example.org');
+    t.is(limited.status, 429);
+    t.true((await limited.text()).includes('role="alert"'));
+  },
+);
 
 test.serial(
   'keys of the role Normal register no user in the organization that administers the instance',

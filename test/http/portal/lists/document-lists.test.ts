@@ -65,7 +65,7 @@ test('pages by position are complete in both orders, with filters, and while doc
   );
 });
 
-test('documents are found by external id, creation and any of their texts, in one organization', async (t) => {
+test('documents are found by external id, creation and any of their texts, within one organization', async (t) => {
   const { acme, organization } = await startProgram(t);
   const other = await organization('Other');
   await other.create(FLOW, { externalId: 'case-1' });
@@ -107,7 +107,7 @@ test('documents are found by external id, creation and any of their texts, in on
   t.is(refused.status, 400);
 });
 
-test('a cursor that no answer gave is refused', async (t) => {
+test('an invented cursor is refused', async (t) => {
   const { call } = await startPortal(t);
   const text = (given: unknown) => Buffer.from(JSON.stringify(given)).toString('base64url');
   for (const cursor of ['x', text([1]), text([-1, 0]), text(['1', 2]), text([1, 2, 3]), 'a'.repeat(101)])

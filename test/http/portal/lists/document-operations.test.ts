@@ -64,7 +64,7 @@ const historyOf = async (client: Client, id: string) =>
     ({ type }) => type,
   );
 
-test('operations killed midway act on every document once, and count them exactly', async (t) => {
+test('operations killed midway process every document once, and count exactly', async (t) => {
   const root = await temporaryRoot(t);
   const faults = 'effect.done.before-outcome/operateDocuments=kill:1';
   const first = await startProgram(t, { root, faults });
@@ -142,7 +142,7 @@ test('an operation finds the documents made before the clock was set back', asyn
   t.like(await client.get<object>(`/api/documents/${id}`), { status: 'Canceled' });
 });
 
-test('a batch of reminders that is repeated reminds many actions of a document once', async (t) => {
+test('a repeated batch of reminders sends reminders for many actions of a document once', async (t) => {
   const root = await temporaryRoot(t);
   const faults = 'effect.done.before-outcome/operateDocuments=kill:1';
   const first = await startProgram(t, { root, faults });
@@ -163,7 +163,7 @@ test('a batch of reminders that is repeated reminds many actions of a document o
   t.deepEqual(reminded.sort(), flow.map(({ user }) => user.email).sort());
 });
 
-test('the export holds every document of the filter and no formula', async (t) => {
+test('the export has every document of the filter and no formula', async (t) => {
   const { acme, organization } = await startProgram(t);
   await makeMany(await organization('Other'), 1);
   await makeMany(acme, 220);
@@ -189,7 +189,7 @@ test('the export holds every document of the filter and no formula', async (t) =
   t.is(csvCell('a\t\t\uff0d1'), `"a\t\t'\uff0d1"`);
 });
 
-test('exports that are broken off make room for others', async (t) => {
+test('aborted exports free their places', async (t) => {
   const { acme } = await startProgram(t);
   await makeMany(acme, 150);
   for (let count = 0; count < 5; count += 1) {

@@ -10,7 +10,7 @@ import { requireTool, runTool } from '../../../verifiers/index.ts';
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true }];
 
-test('an archive holds the files of all documents as they are, each under its own name', async (t) => {
+test('an archive has the unchanged files of all documents, each under its own name', async (t) => {
   const root = await temporaryRoot(t);
   const { acme } = await startProgram(t, { root });
   const large = { name: '../große Datei.txt', type: 'text/plain', content: Buffer.alloc(3_000_000, 'text ') };
@@ -60,7 +60,7 @@ test('a combined PDF has the pages of all documents, and only PDFs can be combin
   t.is(((await refused.json()) as { code: string }).code, 'EnvelopeRequiresPdf');
 });
 
-test('downloads of several documents that are broken off make room for others', async (t) => {
+test('aborted downloads of several documents free their places', async (t) => {
   const { acme } = await startProgram(t);
   const documents = [await acme.create(FLOW)];
   for (let count = 0; count < 5; count += 1) {
@@ -76,7 +76,7 @@ test('downloads of several documents that are broken off make room for others', 
   }
 });
 
-test('names in an archive are possible on every common file system', (t) => {
+test('names in an archive are valid on every common file system', (t) => {
   const names = {
     'CON.pdf': 'CON-.pdf',
     nul: 'nul-',

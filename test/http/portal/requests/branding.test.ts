@@ -49,7 +49,7 @@ function png(width: number, height: number, samples = height * (width + 1)): Buf
 
 const put = (path: string, body: object) => portal.client.send(path, body, 'PUT');
 
-test.serial('a logo is a checked PNG or JPEG, written anew without metadata', async (t) => {
+test.serial('a logo is a validated PNG or JPEG, re-encoded without metadata', async (t) => {
   const path = await pathOf();
   const logo = (bytes: Buffer) => put(`${path}/logo`, { bytes: bytes.toString('base64') });
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>');
@@ -77,7 +77,7 @@ test.serial('a logo is a checked PNG or JPEG, written anew without metadata', as
   t.is((await portal.client.get<{ logo: null }>(path)).logo, null);
 });
 
-test.serial('a color without enough contrast is refused with a shade that has it', async (t) => {
+test.serial('a color with low contrast is refused with a suggested shade', async (t) => {
   const path = await pathOf();
   const { message } = await assertRefused(t, await put(path, { primaryColor: '#8FBFF7' }), 'InvalidBranding');
   const [shade = ''] = /#[0-9a-f]{6}(?= has it)/.exec(message) ?? [];
@@ -96,39 +96,42 @@ test.serial('a color without enough contrast is refused with a shade that has it
   t.true((await page.text()).includes(`/document/branding/${organization}/colors.css?v=`));
 });
 
-test.serial('the pages for marks, the editor and the check have the look of the organization', async (t) => {
-  const { client } = portal;
-  const path = await pathOf();
-  const [, organization] = /organizations\/([^/]+)/.exec(path) ?? [];
-  await put(path, { primaryColor: '#7a1f5c' });
-  await put(`${path}/logo`, { bytes: png(300, 100).toString('base64') });
-  const { id: upload, name, contentType } = await client.upload();
-  const files = [{ id: upload, name, contentType, displayName: 'Lease' }];
-  const marks = await client.post<{ embedUrl: string }>('/api/marks-sessions', { files, flowActions: ANA });
-  const editor = await client.post<{ url: string; embedUrl: string }>('/api/editor-sessions', { files });
-  const id = await client.create(ANA, { disablePendingActionNotifications: true });
-  const { key } = await ticketOf(client, id, 'ana@example.org');
-  const { flowActions } = await client.get<{ flowActions: { id: string }[] }>(`/api/documents/${id}`);
-  const body = { flowActionId: flowActions[0]?.id };
-  t.is((await client.send(`/api/documents/${id}/electronic-signature`, body)).status, 200);
-  const pageOf = async (address: string) => {
-    const { pathname, search } = new URL(address, client.url);
-    const answer = await fetch(`${client.url}${pathname}${search}`);
-    return answer.status === 200 ? answer.text() : undefined;
-  };
-  for (const [address, hasLogo] of [
-    [marks.embedUrl, false],
-    [editor.embedUrl, false],
-    [editor.url, true],
-    [`/check/${key}`, true],
-  ] as const) {
-    const text = await until(() => pageOf(address));
-    t.true(text.includes(`/document/branding/${organization}/colors.css?v=7a1f5c`), address);
-    t.is(text.includes(`/document/branding/${organization}/logo?v=`), hasLogo, address);
-  }
-});
+test.serial(
+  'the pages for marks, the editor and the check have the branding of the organization',
+  async (t) => {
+    const { client } = portal;
+    const path = await pathOf();
+    const [, organization] = /organizations\/([^/]+)/.exec(path) ?? [];
+    await put(path, { primaryColor: '#7a1f5c' });
+    await put(`${path}/logo`, { bytes: png(300, 100).toString('base64') });
+    const { id: upload, name, contentType } = await client.upload();
+    const files = [{ id: upload, name, contentType, displayName: 'Lease' }];
+    const marks = await client.post<{ embedUrl: string }>('/api/marks-sessions', { files, flowActions: ANA });
+    const editor = await client.post<{ url: string; embedUrl: string }>('/api/editor-sessions', { files });
+    const id = await client.create(ANA, { disablePendingActionNotifications: true });
+    const { key } = await ticketOf(client, id, 'ana@example.org');
+    const { flowActions } = await client.get<{ flowActions: { id: string }[] }>(`/api/documents/${id}`);
+    const body = { flowActionId: flowActions[0]?.id };
+    t.is((await client.send(`/api/documents/${id}/electronic-signature`, body)).status, 200);
+    const pageOf = async (address: string) => {
+      const { pathname, search } = new URL(address, client.url);
+      const answer = await fetch(`${client.url}${pathname}${search}`);
+      return answer.status === 200 ? answer.text() : undefined;
+    };
+    for (const [address, hasLogo] of [
+      [marks.embedUrl, false],
+      [editor.embedUrl, false],
+      [editor.url, true],
+      [`/check/${key}`, true],
+    ] as const) {
+      const text = await until(() => pageOf(address));
+      t.true(text.includes(`/document/branding/${organization}/colors.css?v=7a1f5c`), address);
+      t.is(text.includes(`/document/branding/${organization}/logo?v=`), hasLogo, address);
+    }
+  },
+);
 
-test.serial('mails have the words of the organization, with placeholders, and links that stay', async (t) => {
+test.serial('mails have the texts of the organization, with placeholders and fixed links', async (t) => {
   const path = await pathOf();
   const kind = 'pending';
   const texts = (subject: string, introduction: string) =>
@@ -156,7 +159,7 @@ test.serial('mails have the words of the organization, with placeholders, and li
   t.is(mail?.logo?.contentType, 'image/png');
 });
 
-test.serial('a preview shows the mail with texts that are not kept, and sends nothing', async (t) => {
+test.serial('a preview shows the mail with unsaved texts, and sends nothing', async (t) => {
   const path = await pathOf();
   const before = portal.room.mails.length;
   const request = { kind: 'canceled', subject: 'Over: {document}', introduction: 'Because {reason}' };
@@ -178,7 +181,7 @@ test.serial('a preview shows the mail with texts that are not kept, and sends no
 });
 
 test.serial(
-  'the page after signing has an origin of the list, and other organizations cannot change it',
+  'the page after signing has a listed origin, and other organizations cannot change it',
   async (t) => {
     const path = await pathOf();
     const redirectUrl = 'https://app.example.org/done?x=1';

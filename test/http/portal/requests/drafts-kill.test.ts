@@ -15,7 +15,7 @@ for (const point of [
   'effect.done.before-outcome/cancelDraftDocuments',
 ])
   test.serial(
-    `a kill at ${point} cancels what the abandoned attempt made, and sends the draft again whole`,
+    `a kill at ${point} cancels the documents of the abandoned attempt, and sends the draft again completely`,
     async (t) => {
       const root = await temporaryRoot(t);
       const first = await startProgram(t, { root, faults: 'portal.create.some=kill:1' });

@@ -25,7 +25,7 @@ async function totalOf(client: Client, path: string): Promise<number> {
   return (await client.get<{ totalCount: number }>(path)).totalCount;
 }
 
-test('a draft is kept incomplete, changed, and becomes documents once it is sent', async (t) => {
+test('an incomplete draft is saved and changed, and becomes documents when it is sent', async (t) => {
   const portal = await clockedPortal(t);
   const { client, room } = portal;
   const { id } = await keep(client, {});
@@ -72,7 +72,7 @@ test('a draft is kept incomplete, changed, and becomes documents once it is sent
   t.like(await late.json(), { code: 'InvalidDocumentStatus' });
 });
 
-test('a draft that creation refuses stays as it is, and belongs to its organization', async (t) => {
+test('a draft that creation refuses stays unchanged, and belongs to its organization', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
   const folderId = '00000000-0000-4000-8000-000000000000';
@@ -108,7 +108,7 @@ interface Listed {
   readonly items: readonly { readonly id: string; readonly status: string }[];
 }
 
-test('a draft that is refused after it made some documents can be changed, and they are canceled', async (t) => {
+test('a draft that is refused after some documents were made can be changed, and those are canceled', async (t) => {
   const portal = await clockedPortal(t);
   const { client, room } = portal;
   const files = [await fileOf(client, 'One'), await fileOf(client, 'Two')];
@@ -135,7 +135,7 @@ test('a draft that is refused after it made some documents can be changed, and t
   t.is(await totalOf(client, '/api/documents?Status=Pending'), 2);
 });
 
-test('a kill while a draft is sent leaves it to be sent again, and makes each document once', async (t) => {
+test('a kill during a send lets the draft be sent again, and makes each document once', async (t) => {
   const root = await temporaryRoot(t);
   const first = await startProgram(t, { root, faults: 'portal.create.some=kill:1' });
   const files = [await fileOf(first.acme, 'One'), await fileOf(first.acme, 'Two')];

@@ -78,7 +78,7 @@ async function begun(
   return { link, opened, session: new Session(client.url, opened.token) };
 }
 
-test('a link opens one session of one draft, which is changed, saved and sent for the application', async (t) => {
+test('a link starts one session of one draft, which is changed, saved and sent for the application', async (t) => {
   const { acme, url } = t.context;
   const file = await uploaded(acme);
   // The application sets what the editor does not show.
@@ -134,7 +134,7 @@ test('a link opens one session of one draft, which is changed, saved and sent fo
   t.is((await fetch(link.url)).status, 404);
 });
 
-test('the token of a session reaches nothing else, and names files of its draft only', async (t) => {
+test('the token of a session is refused elsewhere, and for files outside its draft', async (t) => {
   const { acme, url } = t.context;
   const other = await uploaded(acme);
   const otherDraft = await acme.post<{ id: string }>('/api/document-drafts', { name: 'Other', document: {} });
@@ -167,7 +167,7 @@ test('the token of a session reaches nothing else, and names files of its draft 
   t.is((await acme.fetch(`${PATH}/current`)).status, 401, 'a key is no session');
 });
 
-test('links are made with exactly one of draft and files, and a web address to return to', async (t) => {
+test('links need exactly one of draft and files, and a web address for the return', async (t) => {
   const { acme, monitor } = t.context;
   const file = await uploaded(acme);
   const { id: draftId } = await acme.post<{ id: string }>('/api/document-drafts', {
@@ -189,7 +189,7 @@ test('links are made with exactly one of draft and files, and a web address to r
   t.is((await acme.send(`${PATH}/open`, ticket)).status, 422);
 });
 
-test('a link can be used for 15 minutes, its session for two hours', async (t) => {
+test('a link expires after 15 minutes, its session after two hours', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
   const { url } = client;
@@ -251,7 +251,7 @@ test('a revoked or expired key ends its sessions and links at once, and a key wi
   t.is(await isOpen(later.session), 401);
 });
 
-test('a draft of a link that nobody saves is removed after a day, and stays if somebody does', async (t) => {
+test('an unsaved draft of a link is removed after a day, and a saved one stays', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
   const file = await uploaded(client);
@@ -282,7 +282,7 @@ test('a draft of a link that nobody saves is removed after a day, and stays if s
   t.deepEqual(await drafts(), kept.sort());
 });
 
-test('a link that a signed-in user makes opens until the user leaves the organization', async (t) => {
+test('a link of a signed-in user is valid until the user leaves the organization', async (t) => {
   const { acme, url } = t.context;
   const userId = await register(t.context, 'eva@example.org', SENDER, 'Eva');
   const eva = await signedIn(t.context, 'eva@example.org');

@@ -83,7 +83,7 @@ interface FieldUpload {
 const sha256 = (content: Uint8Array) => createHash('sha256').update(content).digest('hex');
 
 test.serial(
-  'files are attached by page and by upload, with either signature, and stay private',
+  'files are attached by page and by upload, with either kind of signature, and stay private',
   async (t) => {
     const { acme, url } = t.context;
     const other = { name: 'contract', type: 'Attachment', required: true };
@@ -214,7 +214,7 @@ test.serial('only the participant who uploaded a file can sign with it', async (
   t.deepEqual(evidence.attachments, [{ field: 'cid', name: 'id.png', sha256: sha256(PNG) }]);
 });
 
-test.serial('uploads of participants that cannot be accepted are refused', async (t) => {
+test.serial('invalid uploads of participants are refused', async (t) => {
   const { acme, url } = t.context;
   const id = await acme.create([
     signer('Ana', 1, [...FIELDS, { name: 'city', topLeftX: 1, topLeftY: 50, width: 90, height: 18 }]),
@@ -243,7 +243,7 @@ test.serial('uploads of participants that cannot be accepted are refused', async
   t.is(most.size, MAX_FIELD_FILE_BYTES);
 });
 
-test.serial('attachments that cannot be asked for are refused at the creation', async (t) => {
+test.serial('invalid attachment fields are refused at creation', async (t) => {
   const { acme } = t.context;
   const upload = await acme.upload();
   const attempt = (fields: readonly object[]) =>

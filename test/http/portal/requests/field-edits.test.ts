@@ -38,7 +38,7 @@ const detail = ({ acme }: PortalProgram, id: string) => acme.get<Detail>(`/api/d
 const namesOf = ({ flowActions }: Detail) =>
   flowActions.map(({ fields = [] }) => fields.map(({ name }) => name));
 
-test.serial('fields are added and changed while the flow runs, for those who have not acted', async (t) => {
+test.serial('fields of pending participants are added and changed while the flow runs', async (t) => {
   const { acme, service } = t.context;
   const id = await acme.create([
     signer('Ana', 1, { fields: [{ name: 'city', ...place(10) }] }),
@@ -105,7 +105,7 @@ test.serial('fields are added and changed while the flow runs, for those who hav
   for (const value of ['Braga', 'PT50', 'agreed']) t.true(text.includes(value), text);
 });
 
-test.serial('a file that a certificate has signed takes no new fields', async (t) => {
+test.serial('a file signed by certificate takes no new fields', async (t) => {
   const { acme } = t.context;
   const id = await acme.create([
     signer('Ana', 1),
@@ -127,7 +127,7 @@ test.serial('a file that a certificate has signed takes no new fields', async (t
   t.deepEqual(namesOf(await detail(t.context, id)), [[], []]);
 });
 
-test.serial('edits at the same time stay within the limits of fields, and give no name twice', async (t) => {
+test.serial('concurrent edits stay within the field limits and keep names unique', async (t) => {
   const { acme } = t.context;
   const file = (name: string) => ({ name, type: 'Attachment' });
   const files = (from: number, count: number) =>

@@ -106,7 +106,7 @@ test.serial('a link ends when its observer is removed or gets another address', 
   t.deepEqual(await untilMailed(portal, id, 'flow-edited', 1), ['per@example.org']);
 });
 
-test.serial('the file of a canceled or deleted document is not read by a link', async (t) => {
+test.serial('the file of a canceled or deleted document is not served by a link', async (t) => {
   const { client } = portal;
   const canceled = await observed();
   await client.post(`/api/documents/${canceled.id}/cancellation`, { reason: 'Wrong file' });
@@ -120,7 +120,7 @@ test.serial('the file of a canceled or deleted document is not read by a link', 
   await assertRefused(t, await content(wrong), 'InvalidTicket');
 });
 
-test.serial('a silent start sends observers no link, and a link is over after 90 days', async (t) => {
+test.serial('a silent start sends observers no link, and a link expires after 90 days', async (t) => {
   const quiet = await portal.client.create(ANA, {
     observers: [OLA],
     disablePendingActionNotifications: true,

@@ -11,7 +11,7 @@ interface Action {
 
 const person = (name: string) => ({ name, email: `${name.toLowerCase()}@example.org` });
 
-test('a saved flow makes documents: roles are taken by people, once for each Idempotency-Key', async (t) => {
+test('a saved flow makes documents with people in its roles, once for each Idempotency-Key', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
   const { id: flow } = await client.post<{ id: string }>('/api/document-flows', {

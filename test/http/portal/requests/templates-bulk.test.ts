@@ -63,7 +63,7 @@ function ended(client: Client, id: string): Promise<Generation> {
   });
 }
 
-test('each row of a CSV or XLSX table becomes a document of the template, for the person and the values in it', async (t) => {
+test('each row of a CSV or XLSX table becomes a document of the template, with the person and values of the row', async (t) => {
   const { client } = await clockedPortal(t);
   const template = await templateOf(client);
   const path = `/api/templates/${template}/generation`;
@@ -106,7 +106,7 @@ test('each row of a CSV or XLSX table becomes a document of the template, for th
   t.like(await late.json(), { code: 'DocumentOperationEnded' });
 });
 
-test('rows that are refused are named by number, and refuse the call unless they are to be skipped', async (t) => {
+test('refused rows are listed by number, and refuse the call unless it skips them', async (t) => {
   const { client } = await clockedPortal(t);
   const path = `/api/templates/${await templateOf(client)}/generation`;
   const head = 'Tenant.name,Tenant.email,Rent\n';
@@ -144,7 +144,7 @@ test('rows that are refused are named by number, and refuse the call unless they
   );
 });
 
-test('refused rows are stored in groups: each step rewrites all of them', async (t) => {
+test('refused rows are stored in groups, since each step rewrites all of them', async (t) => {
   const { client, room } = await clockedPortal(t);
   const path = `/api/templates/${await templateOf(client)}/generation`;
   const bad = Array.from({ length: 250 }, (_, at) => `P${at},nowhere,${at}`);
@@ -161,7 +161,7 @@ test('refused rows are stored in groups: each step rewrites all of them', async 
   t.like(items, [{ row: 251, status: 'Refused', error: { code: 'InvalidFlowAction' } }]);
 });
 
-test('a canceled generation keeps the documents that were made, and makes no more', async (t) => {
+test('a canceled generation keeps its documents, and makes no more', async (t) => {
   const { client, room } = await clockedPortal(t);
   const path = `/api/templates/${await templateOf(client)}/generation`;
   let cancel = () => Promise.resolve();

@@ -22,7 +22,7 @@ interface Detail {
   }[];
 }
 
-test('a document becomes a template without its people, which outlives the document and makes others like it', async (t) => {
+test('a document becomes a template without its people, which survives the document and makes equal documents', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
   const { id, name, contentType } = await client.upload();

@@ -114,7 +114,7 @@ test('people take the roles of a template, its fields get values, and the docume
   t.deepEqual([...(fieldValues ?? new Map()).values()], ['950', 'Porto']);
 });
 
-test('a role or a value that does not fit refuses the request and is named', async (t) => {
+test('an unsuitable role or value refuses the request and is named', async (t) => {
   const { client } = await clockedPortal(t);
   const { id } = await client.post<Template>(TEMPLATES, { name: 'Lease', document: await lease(client) });
   const good = { participants: PEOPLE, fieldValues: { rent: 950 } };
@@ -151,7 +151,7 @@ test('a role or a value that does not fit refuses the request and is named', asy
     t.like(await (await client.send(TEMPLATES, { name: 'Bad', document })).json(), { code });
 });
 
-test('a change adds a version, older ones are used and read, and files stay as long as one names them', async (t) => {
+test('a change adds a version, earlier ones stay usable, and files are kept while a version uses them', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
   const [one, two] = [await lease(client), await lease(client, { description: 'Second' })];
@@ -190,7 +190,7 @@ test('a change adds a version, older ones are used and read, and files stay as l
   t.pass('nothing refers to the file any more, so that a sweep removes it');
 });
 
-test('a template whose uploads have expired is changed with the files that it has', async (t) => {
+test('a template with expired uploads is changed with its files', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
   const document = await lease(client);

@@ -29,7 +29,7 @@ const TEXT = [
 ].join(' ');
 
 test.serial(
-  'tags place marks and fields of those they name, and the signed file does not show them',
+  'tags place marks and fields of the named people, and are invisible in the signed file',
   async (t) => {
     const { acme, service } = t.context;
     const id = await acme.create(
@@ -96,7 +96,7 @@ test.serial(
   },
 );
 
-test.serial('tags on a rotated page have their shown positions', async (t) => {
+test.serial('tags on a rotated page get their visible positions', async (t) => {
   const { acme } = t.context;
   const file = pdf('0 1 -1 0 100 60 Tm ({{sig:bob}}) Tj', '/Rotate 90');
   const id = await acme.create([bob()], { textTags: true }, file);
@@ -106,7 +106,7 @@ test.serial('tags on a rotated page have their shown positions', async (t) => {
   t.true(Math.abs((mark?.topLeftY ?? 0) - (100 + 3 - 40)) < 2, JSON.stringify(mark));
 });
 
-test.serial('a tag that cannot be used refuses the document and is named', async (t) => {
+test.serial('an invalid tag refuses the document and is named', async (t) => {
   const { acme } = t.context;
   const attempt = async (text: string, actions: readonly object[] = [ana(), bob()], more: object = {}) => {
     const upload = await acme.upload(pdf(at(20, 300, text)));

@@ -48,7 +48,7 @@ test('three certificate signatures started at once are each completed with their
   );
 });
 
-test('signatures beside the file need no second try', async (t) => {
+test('detached signatures need no second attempt', async (t) => {
   const { acme } = await startProgram(t);
   const text = { name: 'notes.txt', content: Buffer.from('Hello'), type: 'text/plain' };
   const id = await acme.create(FLOW, {}, text);

@@ -30,7 +30,7 @@ async function validate(client: Client, content: Uint8Array, type: string): Prom
   return client.post('/api/documents/validate-signatures', { fileId: id, mimeType: type });
 }
 
-test('a file signed here is answered with the record of its document, to its organization alone', async (t) => {
+test('a file signed by the portal is answered with the record of its document, to its organization alone', async (t) => {
   const { acme, url, organization } = await startProgram(t);
   const id = await acme.create([signer('Ana'), signer('Bob'), { user: signer('Cy').user }]);
   const content = async () =>
@@ -66,7 +66,7 @@ test('a file signed here is answered with the record of its document, to its org
   t.is(unknown?.evidences, null);
 });
 
-test('a detached signature made here is answered with the record of its document', async (t) => {
+test('a detached signature by the portal is answered with the record of its document', async (t) => {
   const { acme, url } = await startProgram(t);
   const text = { name: 'a.txt', content: Buffer.from('text'), type: 'text/plain' };
   const id = await acme.create([signer('Ana')], {}, text);

@@ -17,7 +17,7 @@ const REMOTE = {
   'RemoteSigner:ApiKey': 'App|secret',
 };
 
-test('without a profile that signs here the portal seals with the development certificate', async (t) => {
+test('without a local signing profile the portal seals with the development certificate', async (t) => {
   const { acme, service } = await startProgram(t, { settings: REMOTE });
   const id = await acme.create([
     { user: { name: 'Ana', email: 'a@example.org' }, allowElectronicSignature: true },

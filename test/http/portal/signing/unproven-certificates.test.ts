@@ -5,7 +5,7 @@ import { type SignerBody, selfSigned, signatureValue, startSignature } from './c
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' } }];
 
-test('a self-signed certificate that may sign is valid with a warning in each record and on the check page', async (t) => {
+test('a permitted self-signed certificate is valid with a warning in each record and on the check page', async (t) => {
   const { acme, url } = await startProgram(t);
   const id = await acme.create(FLOW);
   const own = selfSigned('Ana A.');
