@@ -19,7 +19,7 @@ function loadedWith(entry: URL): ReadonlySet<string> {
   return seen;
 }
 
-test('a thread that hosts actors loads their machines, not the engine, the pages or the listeners', (t) => {
+test('a thread that hosts actors loads their machines, and not the engine, the pages or the listeners', (t) => {
   const loaded = [...loadedWith(new URL('../../actors/shard-module.js', import.meta.url))];
   t.true(loaded.some((path) => path.endsWith('/machines/portal/document/document.js')));
   t.deepEqual(

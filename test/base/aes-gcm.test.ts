@@ -5,7 +5,7 @@ import { decryptText, encryptText } from '../../base/aes-gcm.ts';
 const options = { key: Buffer.alloc(32, 7), associated: Buffer.from('place') };
 const nonce = Buffer.alloc(12, 3);
 
-test('the layout is nonce, ciphertext, tag, as node:crypto writes them', (t) => {
+test('a message is nonce, ciphertext and tag, as node:crypto computes them', (t) => {
   const cipher = createCipheriv('aes-256-gcm', options.key, nonce).setAAD(options.associated);
   const expected = Buffer.concat([
     nonce,
@@ -18,7 +18,7 @@ test('the layout is nonce, ciphertext, tag, as node:crypto writes them', (t) => 
   t.is(decryptText(encrypted, options), 'secret');
 });
 
-test('another key, other associated data, a changed bit and a short text are refused', (t) => {
+test('another key, other associated data, a changed bit and a short message are refused', (t) => {
   const encrypted = encryptText('secret', nonce, options);
   t.throws(() => decryptText(encrypted, { ...options, key: Buffer.alloc(32, 8) }));
   t.throws(() => decryptText(encrypted, { ...options, associated: Buffer.from('other') }));

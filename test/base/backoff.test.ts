@@ -1,7 +1,7 @@
 import test from 'ava';
 import { jittered, pauseAfter } from '../../base/backoff.ts';
 
-test('pauses double from the first to the longest, however many failures there are', (t) => {
+test('pauses double from the first to the longest for any number of failures', (t) => {
   const backoff = { firstMs: 1000, maxMs: 10_000 };
   t.deepEqual(
     [1, 2, 3, 4, 5, 5000].map((failures) => pauseAfter(failures, backoff)),
@@ -9,7 +9,7 @@ test('pauses double from the first to the longest, however many failures there a
   );
 });
 
-test('jitter takes at most a quarter of a pause', (t) => {
+test('jitter adds at most a quarter of a pause', (t) => {
   t.is(jittered(1000, 0), 1000);
   t.is(jittered(1000, 0.5), 875);
   t.is(jittered(1000, 0.9999), 750);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { LeaseDeadline } from '../../base/lease-deadline.ts';
 
-test('a thread goes on at once while the lease is held, and otherwise as soon as it is extended', async (t) => {
+test('a thread continues at once while the lease is held, and otherwise after its extension', async (t) => {
   let now = 1000;
   const node = new LeaseDeadline(() => now);
   const thread = new LeaseDeadline(() => now, node.memory);

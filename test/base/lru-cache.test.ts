@@ -14,7 +14,7 @@ test('a full cache evicts the entry that was used least recently', (t) => {
   t.is(cache.size, 2);
 });
 
-test('a value replaced or read often takes one place, and a deleted one takes none', (t) => {
+test('a value that is replaced or read often has one entry, and a deleted one has none', (t) => {
   const cache = new LruCache<string, number>({ entries: 10, bytes: 10, sizeOf: (size) => size });
   for (const size of [9, 8, 1]) cache.set('a', size);
   cache.set('b', 9);
@@ -38,7 +38,7 @@ test('the sizes of all values together stay within the limit; a larger value is 
   t.deepEqual([cache.has('b'), cache.has('c'), cache.has('d')], [true, true, false]);
 });
 
-test('an undefined value is a value, and a cache of no entries stores nothing', (t) => {
+test('an undefined value is stored, and a cache of size 0 stores nothing', (t) => {
   const cache = new LruCache<string, undefined>({ entries: 1 });
   cache.set('a', undefined);
   t.true(cache.has('a'));

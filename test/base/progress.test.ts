@@ -14,7 +14,7 @@ function progress(live: boolean) {
   return { clock, bar: new Progress('engine', screen, clock), written: () => written };
 }
 
-test('on a terminal the progress of a benchmark is a bar with rate and time left, on one line', (t) => {
+test('the progress of a benchmark on a terminal is a bar with rate and remaining time on one line', (t) => {
   const { clock, bar, written } = progress(true);
   bar.show('first', 0, 4);
   clock.advance(2000);
@@ -26,7 +26,7 @@ test('on a terminal the progress of a benchmark is a bar with rate and time left
   t.true(written().endsWith('\r\u001b[K'));
 });
 
-test('elsewhere the progress of a benchmark is a plain line now and then', (t) => {
+test('the progress of a benchmark elsewhere is a plain line at intervals', (t) => {
   const { clock, bar, written } = progress(false);
   for (let done = 0; done <= 100; done += 1) {
     bar.show('files', done, 100);

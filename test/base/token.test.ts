@@ -21,7 +21,7 @@ test('a signed token that is changed, too long, too short or of another key is r
   t.is(readSignedToken(`A${token.slice(1)}`, key, 100), undefined);
 });
 
-test('a token has one spelling', (t) => {
+test('a token has a single valid encoding', (t) => {
   const text = signToken(Buffer.from('12345'), key);
   // 21 bytes fill 28 characters; 22 bytes leave four bits of the last character unused.
   const loose = signToken(Buffer.from('123456'), key);

@@ -64,14 +64,14 @@ for (const [what, [names, options, exit, said]] of Object.entries(REFUSED)) {
   });
 }
 
-test('bench compares two kept results', async (t) => {
+test('bench compares two stored results', async (t) => {
   const { code, out, err } = await command([], { compare: [BEFORE, AFTER] });
   t.is(`${code} ${err}`, '0 ');
   t.regex(out, /engine: gone .*only before/);
   t.regex(out, /the machine was slower/);
 });
 
-test('bench refuses words that are no numbers, and measures nothing', async (t) => {
+test('bench refuses arguments that are not numbers before it measures', async (t) => {
   for (const words of [
     ['--seconds', '0'],
     ['--files', '0.5'],
@@ -83,7 +83,7 @@ test('bench refuses words that are no numbers, and measures nothing', async (t) 
   }
 });
 
-test('a benchmark run to its end keeps figures, limits, machine and versions as JSON, and leaves nothing behind', async (t) => {
+test('a complete benchmark stores figures, limits, machine and versions as JSON, and leaves no other file', async (t) => {
   const cwd = freshFolder();
   const file = join(cwd, 'result.json');
   const { code, out, err } = await run(cwd, ['bench', ...SMALLEST, '--json', file]);
@@ -121,7 +121,7 @@ test('a benchmark run to its end keeps figures, limits, machine and versions as 
   t.true((figure?.cpu?.user ?? 0) > 0);
 });
 
-test('a run whose output was damaged fails, and says which', async (t) => {
+test('a run with a damaged output fails and names it', async (t) => {
   const cwd = freshFolder();
   const file = join(cwd, 'result.json');
   const { code, out, err } = await run(cwd, ['bench', ...SMALLEST, '--damage', '--json', file]);
@@ -134,7 +134,7 @@ test('a run whose output was damaged fails, and says which', async (t) => {
   t.deepEqual(readdirSync(cwd), ['result.json']);
 });
 
-test('every benchmark says what it asks and against what it holds the answer', async (t) => {
+test('every benchmark states its question and the reference of its answer', async (t) => {
   for (const name of BENCH_NAMES) {
     const { bench } = await CATALOG[name].load();
     t.is(bench.name, name);

@@ -11,7 +11,7 @@ function kept(name: string): ComparedReport {
 }
 const [before, after] = [kept('before'), kept('after')];
 
-test('a slower machine is not mistaken for slower code, nor the other way round', (t) => {
+test('a slower machine and slower code are distinguished', (t) => {
   const { figures, limits, machine } = compareReports(before, after);
   const of = (name: string) => figures.find((figure) => figure.name === name);
   t.like(of('slower machine, same code'), { gain: -0.5, own: 0, verdict: 'same', held: true });
@@ -28,7 +28,7 @@ test('a slower machine is not mistaken for slower code, nor the other way round'
   t.is(machine, -0.5);
 });
 
-test('a figure without a limit is judged by its value, less being better where it says so', (t) => {
+test('a figure without a limit is judged by its value, and less is better where it is declared so', (t) => {
   const { figures } = compareReports(before, after);
   t.like(
     figures.find(({ name }) => name === 'peak'),
@@ -36,7 +36,7 @@ test('a figure without a limit is judged by its value, less being better where i
   );
 });
 
-test('figures that one of two runs lacks, or measured in another unit, are shown as missing', (t) => {
+test('figures that one of two runs lacks, or has in another unit, are listed as missing', (t) => {
   const { figures } = compareReports(before, after);
   const missing = figures.filter(({ verdict }) => verdict === 'missing');
   t.deepEqual(
@@ -50,7 +50,7 @@ test('figures that one of two runs lacks, or measured in another unit, are shown
   );
 });
 
-test('a comparison says what moved, in which run it is missing, and how the runs were unlike', (t) => {
+test('a comparison lists what changed, what is missing in which run, and how the runs differ', (t) => {
   const other = { ...after, node: 'v22.0.0' };
   const text = comparisonText(compareReports(before, other), before, other);
   t.regex(text, /^not alike in node: v20\.20\.2, then v22\.0\.0$/m);
@@ -62,7 +62,7 @@ test('a comparison says what moved, in which run it is missing, and how the runs
   t.regex(text, /limits moved by −50 %/);
 });
 
-test('the slowest percent at a fixed rate is compared beside its figure, and nothing at all is the best there can be', (t) => {
+test('the p99 at a fixed rate is compared beside its figure, and zero counts as the best value', (t) => {
   const withSlowest = (report: ComparedReport, p99: number): ComparedReport => ({
     ...report,
     benches: report.benches.map((bench) => ({
@@ -91,13 +91,13 @@ test('runs without a common limit are compared with a warning', (t) => {
   t.regex(comparisonText(compareReports(before, bare), before, bare), /No limit is in both/);
 });
 
-test('a result is read only when it is one', (t) => {
+test('a result of another form is refused', (t) => {
   const { benches: _, ...headless } = after;
   for (const text of ['', '{', '[]', '{"format":"sealwright-bench/2"}', JSON.stringify(headless)])
     t.is(parseReport(text), undefined, text.slice(0, 40));
 });
 
-test('a share of the limit is good when it is large, whether more or less of the figure is better', (t) => {
+test('a large share of the limit is good in either direction of the figure', (t) => {
   const limits = [
     { name: 'key', value: 1000, unit: '/s' },
     { name: 'list', value: 2, unit: 's' },

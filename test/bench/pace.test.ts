@@ -24,7 +24,7 @@ function near(t: ExecutionContext, actual: number, wanted: number, what: string)
   t.true(Math.abs(actual - wanted) <= 2 + wanted / 500, `${what}: ${actual}, wanted ${wanted}`);
 }
 
-test('a server that stalls for a second is seen by everybody who came in that second', async (t) => {
+test('a server that stalls for a second delays all requests due in that second', async (t) => {
   const clock = new SimulatedClock();
   // From 1 s to 2 s there is no response; otherwise a response takes 5 ms.
   const answer = async () => {
@@ -42,7 +42,7 @@ test('a server that stalls for a second is seen by everybody who came in that se
   near(t, latency.longest, 1005, 'longest');
 });
 
-test('a request that is begun late, because this process was busy, counts from when it was due', async (t) => {
+test('a request that starts late because of a busy process is measured from its due time', async (t) => {
   const clock = new SimulatedClock();
   const held = async (n: number) => {
     if (n === 10) clock.advance(50);
@@ -56,7 +56,7 @@ test('a request that is begun late, because this process was busy, counts from w
   t.true(latency.p99 >= 38, `p99 ${latency.p99}`);
 });
 
-test('requests of the warm-up are not measured, and refused ones are counted apart', async (t) => {
+test('requests of the warm-up are not measured, and refused ones are counted separately', async (t) => {
   const clock = new SimulatedClock();
   const answer = async (n: number) => {
     await clock.sleep(n < 100 ? 500 : 1);
@@ -80,7 +80,7 @@ test('a request that fails makes a measurement at a fixed rate fail', async (t) 
   });
 });
 
-test('percentiles of known latencies are those latencies to a thousandth', (t) => {
+test('percentiles of known latencies are exact to a thousandth', (t) => {
   const recorder = new LatencyRecorder();
   for (let millis = 1; millis <= 10_000; millis += 1) recorder.record(millis / 10);
   const { count, p50, p90, p99, p999, longest } = recorder.latency();
@@ -92,7 +92,7 @@ test('percentiles of known latencies are those latencies to a thousandth', (t) =
   });
 });
 
-test('without a single latency every percentile is zero, and an hour is the longest there is', (t) => {
+test('percentiles without any latency are zero, and an hour is the maximum', (t) => {
   t.deepEqual(new LatencyRecorder().latency(), { count: 0, p50: 0, p90: 0, p99: 0, p999: 0, longest: 0 });
   const recorder = new LatencyRecorder();
   recorder.record(0);

@@ -21,7 +21,7 @@ async function startAsPerson(t: Parameters<typeof visit>[0]) {
 }
 
 test.serial(
-  'the banner on a terminal leads to every page, and its link logs in once, by a button',
+  'the address in the terminal banner opens every page, and its link logs in once, by a button',
   async (t) => {
     if (!requireTool(t, 'script')) return;
     const { shown } = await startAsPerson(t);

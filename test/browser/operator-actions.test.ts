@@ -4,7 +4,7 @@ import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
 test.after.always(() => closeBrowser());
 
 test.serial(
-  'an operator logs in with the key, is told when it is wrong, and is out after logging out',
+  'an operator logs in with the key, gets an error for a wrong one, and has no access after logout',
   async (t) => {
     const service = await startService(t);
     const visited = await visit(t, service.url);
@@ -66,7 +66,7 @@ test.serial('an operator pauses, finds a job, cancels it with a reason, and resu
   t.like(await service.json('/api/pipeline/state'), { paused: false });
 });
 
-test.serial('a page that is open shows what changes, and tells the code of a refusal', async (t) => {
+test.serial('an open page shows changes, and the code of a refusal', async (t) => {
   const service = await startService(t);
   const visited = await visit(t, service.url);
   if (visited === undefined) return;

@@ -55,7 +55,7 @@ for (const [name, options] of [
 }
 
 test.serial(
-  'on a narrow screen a button opens the navigation, by keyboard and without a script',
+  'a button opens the navigation on a narrow screen, by keyboard and without a script',
   async (t) => {
     const service = await startService(t);
     const key = await service.key();
@@ -87,7 +87,7 @@ test.serial(
   },
 );
 
-test.serial('an operator goes from the kinds to a failed job, and sees the path it took', async (t) => {
+test.serial('an operator opens a failed job from the kinds, with the path it took', async (t) => {
   const service = await startService(t);
   const visited = await visit(t, service.url);
   if (visited === undefined) return;
@@ -121,7 +121,7 @@ test.serial('an operator goes from the kinds to a failed job, and sees the path 
   await page.getByText('"errorCode": "pdf.malformed"').waitFor();
 });
 
-test.serial('times are shown in UTC or as a distance, as the reader chose, on each page', async (t) => {
+test.serial('times are shown in UTC or as a distance on each page, as chosen', async (t) => {
   const service = await startService(t);
   const visited = await visit(t, service.url);
   if (visited === undefined) return;
@@ -145,7 +145,7 @@ test.serial('times are shown in UTC or as a distance, as the reader chose, on ea
 });
 
 test.serial(
-  'failures are grouped by cause, and all jobs of a cause are retried after their number is shown',
+  'failures are grouped by cause, and all jobs of a cause are retried after a display of their number',
   async (t) => {
     const service = await startService(t);
     const visited = await visit(t, service.url);
@@ -196,32 +196,29 @@ test.serial(
   },
 );
 
-test.serial(
-  'a page asks again only when something has changed, and not at all while it is hidden',
-  async (t) => {
-    const root = await temporaryRoot(t);
-    // Without a change a page refreshes after four intervals.
-    const service = await Service.start(t, { root, settings: { 'Dashboard:PollIntervalSeconds': 10 } });
-    const visited = await visit(t, service.url);
-    if (visited === undefined) return;
-    const { page, requests } = visited;
-    await logIn(page, `${service.url}/jobs`, await service.key());
-    await page.getByText('No job fits.').waitFor();
-    const waits = () => requests.filter((request) => request.includes('/api/changes')).length;
-    const lists = () => requests.filter((request) => request.includes('/api/jobs?')).length;
-    // The first wait is answered at once, since the page knows no version.
-    await service.until('the page to wait for a change', async () => (waits() === 2 ? true : undefined));
-    const before = lists();
-    await service.upload('first.txt', 'hello');
-    await page.getByRole('link', { name: 'first.txt' }).waitFor();
-    t.is(lists(), before + 1);
-    await page.evaluate(
-      `Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'))`,
-    );
-    const hidden = requests.length;
-    await service.upload('second.txt', 'hello');
-    await service.idle();
-    await page.waitForTimeout(1000);
-    t.is(requests.length, hidden);
-  },
-);
+test.serial('a page requests data again only after a change, and never while it is hidden', async (t) => {
+  const root = await temporaryRoot(t);
+  // Without a change a page refreshes after four intervals.
+  const service = await Service.start(t, { root, settings: { 'Dashboard:PollIntervalSeconds': 10 } });
+  const visited = await visit(t, service.url);
+  if (visited === undefined) return;
+  const { page, requests } = visited;
+  await logIn(page, `${service.url}/jobs`, await service.key());
+  await page.getByText('No job fits.').waitFor();
+  const waits = () => requests.filter((request) => request.includes('/api/changes')).length;
+  const lists = () => requests.filter((request) => request.includes('/api/jobs?')).length;
+  // The first wait is answered at once, since the page knows no version.
+  await service.until('the page to wait for a change', async () => (waits() === 2 ? true : undefined));
+  const before = lists();
+  await service.upload('first.txt', 'hello');
+  await page.getByRole('link', { name: 'first.txt' }).waitFor();
+  t.is(lists(), before + 1);
+  await page.evaluate(
+    `Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'))`,
+  );
+  const hidden = requests.length;
+  await service.upload('second.txt', 'hello');
+  await service.idle();
+  await page.waitForTimeout(1000);
+  t.is(requests.length, hidden);
+});

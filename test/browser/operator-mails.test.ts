@@ -8,7 +8,7 @@ import { closeBrowser, logIn, visit } from './browser.ts';
 test.after.always(() => closeBrowser());
 
 test.serial(
-  'an operator finds the mail to a participant, searches, reads it and follows the link in it',
+  'an operator finds the mail to a participant, searches, reads it and opens its link',
   async (t) => {
     const secret = '0123456789abcdef'.repeat(4);
     const service = await Service.start(t, {

@@ -7,7 +7,7 @@ import { closeBrowser, logIn, startService, visit } from './browser.ts';
 
 test.after.always(() => closeBrowser());
 
-test.serial('an operator sees the node on its store and lets it drain, after a question', async (t) => {
+test.serial('an operator sees the nodes of a store and drains one after a confirmation', async (t) => {
   const cluster = await startCluster(t);
   if (cluster === undefined) return;
   t.teardown(() => cluster.remove());
@@ -39,7 +39,7 @@ test.serial('an operator sees the node on its store and lets it drain, after a q
   t.is(await service.ended, 0);
 });
 
-test.serial('a service with a store of its own shows no nodes', async (t) => {
+test.serial('a service with its own store shows no nodes', async (t) => {
   const service = await startService(t);
   const visited = await visit(t, service.url);
   if (visited === undefined) return;

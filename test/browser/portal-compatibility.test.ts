@@ -5,7 +5,7 @@ import { KEY, openDesk, TICKET } from './portal-desk.ts';
 
 test.after.always(() => closeBrowser());
 
-test.serial('a browser of three years ago gets the build of pdf.js that it can run', async (t) => {
+test.serial('a browser of three years ago gets a build of pdf.js that it can run', async (t) => {
   const desk = await openDesk(t);
   const visited = await visit(t, desk.url, { locale: 'en-US' });
   if (visited === undefined) return;
@@ -33,7 +33,7 @@ test.serial('a scanned page in fax compression is decoded under the policy of th
   t.deepEqual(pixel, [0, 0, 0, 255], 'the page is not black, as it was scanned');
 });
 
-test.serial('the text that can be selected lies over its picture, however a page is turned', async (t) => {
+test.serial('the selectable text covers its picture at each rotation of a page', async (t) => {
   const objects = documentObjects({ pages: 4, text: 'Clause' });
   let turn = 0;
   for (const [number, body] of objects) {
@@ -78,7 +78,7 @@ test.serial('the text that can be selected lies over its picture, however a page
 });
 
 test.serial(
-  'the pages send strict headers, no cookies, and compressed scripts of moderate size',
+  'the pages have strict headers, no cookies, and compressed scripts within the size limit',
   async (t) => {
     const desk = await openDesk(t, { embedOrigins: [] });
     const look = (path: string, headers: Record<string, string> = {}) =>

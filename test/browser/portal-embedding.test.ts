@@ -10,7 +10,7 @@ import { clausePdf, type Desk, openDesk } from './portal-desk.ts';
 test.after.always(() => closeBrowser());
 
 test.serial(
-  'the widget shows the page of another origin, without cookies, and hears that the document was signed',
+  'the widget shows the page of another origin, without cookies, and receives the event of the signature',
   async (t) => {
     const desk = await openDesk(t);
     const host = await openHost(
@@ -41,7 +41,7 @@ test.serial(
 );
 
 test.serial(
-  'a plain frame is told in JSON text of approving and refusing, with preview hidden and notices wanted',
+  'a plain frame receives approval and refusal as JSON text, with preview hidden and events requested',
   async (t) => {
     const listen = `addEventListener('message', ({ data, origin }) => {
       if (typeof data !== 'string') throw new Error('not a text');
@@ -98,46 +98,43 @@ test.serial('the custom element shows the page and turns messages into events', 
   t.is(desk.done[0]?.given['disableNotifications'], false);
 });
 
-test.serial(
-  'where an organization lists origins, no other page can frame the document or hear of it',
-  async (t) => {
-    const origins: string[] = [];
-    const desk = await openDesk(t, { embedOrigins: origins });
-    const script = `addEventListener('message', ({ data }) => note(JSON.parse(data)));
+test.serial('no unlisted origin can frame the document or receive its events', async (t) => {
+  const origins: string[] = [];
+  const desk = await openDesk(t, { embedOrigins: origins });
+  const script = `addEventListener('message', ({ data }) => note(JSON.parse(data)));
     const frame = document.createElement('iframe');
     frame.src = embedUrl + '&preview=true&culture=en';
     document.querySelector('#place').append(frame);`;
-    const known = await openHost(t, desk, script);
-    const stranger = await openHost(t, desk, script);
-    origins.push(known);
-    const answer = await fetch(`${desk.url}${desk.embedPath}`);
-    t.regex(answer.headers.get('content-security-policy') ?? '', new RegExp(`frame-ancestors ${known}$`));
-    t.is(answer.headers.get('x-frame-options'), null);
+  const known = await openHost(t, desk, script);
+  const stranger = await openHost(t, desk, script);
+  origins.push(known);
+  const answer = await fetch(`${desk.url}${desk.embedPath}`);
+  t.regex(answer.headers.get('content-security-policy') ?? '', new RegExp(`frame-ancestors ${known}$`));
+  t.is(answer.headers.get('x-frame-options'), null);
 
-    const welcome = await open(t, desk, known);
-    if (welcome === undefined) return;
-    await welcome.frameLocator('iframe').getByRole('button', { name: 'Sign the document' }).click();
-    await welcome.locator('#heard li').first().waitFor();
-    const types = async () => (await heard(welcome)).map((message) => (message as { type: string }).type);
-    t.true((await types()).includes('ready'));
+  const welcome = await open(t, desk, known);
+  if (welcome === undefined) return;
+  await welcome.frameLocator('iframe').getByRole('button', { name: 'Sign the document' }).click();
+  await welcome.locator('#heard li').first().waitFor();
+  const types = async () => (await heard(welcome)).map((message) => (message as { type: string }).type);
+  t.true((await types()).includes('ready'));
 
-    const policy = await fetch(`${desk.url}${desk.signPath}`);
-    t.regex(policy.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'$/);
-    t.is(policy.headers.get('x-frame-options'), 'DENY');
-    const refused = await visit(t, desk.url, {}, { alsoAsks: [stranger], refusedFrames: true });
-    await refused?.page.goto(stranger);
-    const blocked = refused?.page.frames().find((frame) => frame.parentFrame() !== null);
-    await blocked?.getByRole('heading', { name: 'This page cannot be shown here' }).waitFor();
-    t.is(await blocked?.locator('form').count(), 0);
-    t.false((await blocked?.content())?.includes('Rental agreement'));
-    if (blocked !== undefined) await assertAccessible(t, blocked, 'refused frame');
-    // Without the name of the parent, the browser refuses the frame by the policy.
-    const [told] = refused === undefined ? [] : await heard(refused.page);
-    t.deepEqual(told, { type: 'error', code: 'FrameRefused' });
-  },
-);
+  const policy = await fetch(`${desk.url}${desk.signPath}`);
+  t.regex(policy.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'$/);
+  t.is(policy.headers.get('x-frame-options'), 'DENY');
+  const refused = await visit(t, desk.url, {}, { alsoAsks: [stranger], refusedFrames: true });
+  await refused?.page.goto(stranger);
+  const blocked = refused?.page.frames().find((frame) => frame.parentFrame() !== null);
+  await blocked?.getByRole('heading', { name: 'This page cannot be shown here' }).waitFor();
+  t.is(await blocked?.locator('form').count(), 0);
+  t.false((await blocked?.content())?.includes('Rental agreement'));
+  if (blocked !== undefined) await assertAccessible(t, blocked, 'refused frame');
+  // Without the name of the parent, the browser refuses the frame by the policy.
+  const [told] = refused === undefined ? [] : await heard(refused.page);
+  t.deepEqual(told, { type: 'error', code: 'FrameRefused' });
+});
 
-test.serial('listed origins hear each event, and the frame takes the height of its content', async (t) => {
+test.serial('listed origins receive each event, and the frame takes the height of its content', async (t) => {
   const origins: string[] = [];
   const desk = await openDesk(t, { embedOrigins: origins, action: { needsEmailCode: true } });
   const script = `const widget = new SealwrightWidget({ culture: 'en', autoHeight: true, refusal: true });
@@ -189,7 +186,7 @@ test.serial('listed origins hear each event, and the frame takes the height of i
   }
 });
 
-test.serial('the example of the documentation signs, and says so', async (t) => {
+test.serial('the documented example signs, and reports it', async (t) => {
   const desk = await openDesk(t);
   const example = readFileSync('docs/examples/embedding.html', 'utf8');
   t.true(example.includes('http://127.0.0.1:8090/widget.js'));
@@ -202,7 +199,7 @@ test.serial('the example of the documentation signs, and says so', async (t) => 
   await page.getByText('Thank you. You signed the contract.').waitFor();
 });
 
-test.serial('marks are placed with the mouse and by keyboard, and handed to the page around', async (t) => {
+test.serial('marks are placed by mouse and by keyboard, and sent to the embedding page', async (t) => {
   const data = {
     files: [{ id: 'upload-1', name: 'agreement.pdf', contentType: 'application/pdf' }],
     flowActions: [

@@ -28,7 +28,7 @@ for (const [device, viewport] of [
   ['desk', { width: 1280, height: 900 }],
   ['phone', { width: 360, height: 740 }],
 ] as const) {
-  test.serial(`fields are shown, checked and filled in with the keyboard on a ${device}`, async (t) => {
+  test.serial(`fields are shown, checked and filled in by keyboard on a ${device}`, async (t) => {
     if (!requireTool(t, 'pdftotext')) return;
     const portal = await PortalProgram.start(t);
     const visited = await visit(t, portal.url, { locale: 'en-US', viewport });

@@ -72,69 +72,72 @@ for (const [shape, viewport] of [
   });
 }
 
-test.serial('a name in a handwriting, a drawing and a picture are previewed in place and sent', async (t) => {
-  const desk = await openDesk(t, { action: { marks: [{ ...MARKS[0], pageNumber: 1 }] } });
-  const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
-  if (visited === undefined) return;
-  const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
-  await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
-  await page.getByText('Choose how your signature looks').click();
-  const preview = page.getByRole('img', { name: 'Preview of your signature' });
-  const inPlace = page.locator('[data-mark="SignatureVisualRepresentation"][data-filled]');
-  const seen = new Set<string>();
-  const changed = async () => {
-    await preview.waitFor();
-    await inPlace.waitFor();
-    let source = '';
-    do source = (await preview.getAttribute('src')) ?? '';
-    while (seen.has(source));
-    t.true((await inPlace.getAttribute('style'))?.includes(source), 'the place shows something else');
-    seen.add(source);
-  };
-  await page.getByLabel('Handwriting 1').check();
-  await changed();
-  await page.getByLabel('Handwriting 2').check();
-  await changed();
-  await page.getByLabel('Handwriting 3').check();
-  await changed();
-  await page.getByLabel('Your full name').fill('Žofie Łuczak');
-  await changed();
-  await assertAccessible(t, page, 'handwriting');
-
-  await page.getByLabel('Draw it').check();
-  const area = page.getByRole('img', { name: 'Drawing area' });
-  await area.scrollIntoViewIfNeeded();
-  const box = await area.boundingBox();
-  if (box === null) return t.fail('there is no area to draw on');
-  for (const x of [20, 120]) {
-    await page.mouse.move(box.x + x, box.y + 20);
-    await page.mouse.down();
-    await page.mouse.move(box.x + x + 60, box.y + 60, { steps: 3 });
-    await page.mouse.up();
+test.serial(
+  'a signature as a typed name, a drawing and a picture is previewed in place and sent',
+  async (t) => {
+    const desk = await openDesk(t, { action: { marks: [{ ...MARKS[0], pageNumber: 1 }] } });
+    const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
+    await page.getByText('Choose how your signature looks').click();
+    const preview = page.getByRole('img', { name: 'Preview of your signature' });
+    const inPlace = page.locator('[data-mark="SignatureVisualRepresentation"][data-filled]');
+    const seen = new Set<string>();
+    const changed = async () => {
+      await preview.waitFor();
+      await inPlace.waitFor();
+      let source = '';
+      do source = (await preview.getAttribute('src')) ?? '';
+      while (seen.has(source));
+      t.true((await inPlace.getAttribute('style'))?.includes(source), 'the place shows something else');
+      seen.add(source);
+    };
+    await page.getByLabel('Handwriting 1').check();
     await changed();
-  }
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('Your drawing will be shown.').waitFor();
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('Nothing is drawn.').waitFor();
-  await preview.waitFor({ state: 'hidden' });
-  await inPlace.waitFor({ state: 'detached' });
+    await page.getByLabel('Handwriting 2').check();
+    await changed();
+    await page.getByLabel('Handwriting 3').check();
+    await changed();
+    await page.getByLabel('Your full name').fill('Žofie Łuczak');
+    await changed();
+    await assertAccessible(t, page, 'handwriting');
 
-  await page.getByLabel('Use a picture').check();
-  const file = page.getByLabel('Picture (PNG, JPEG or WebP)');
-  await file.setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
-  await page.getByText('This file is no picture').waitFor();
-  const source = [...seen][0] ?? '';
-  const buffer = Buffer.from(source.slice(source.indexOf(',') + 1), 'base64');
-  await file.setInputFiles({ name: 'signature.png', mimeType: 'image/png', buffer });
-  await preview.waitFor();
-  await page.getByRole('button', { name: 'Sign the document' }).click();
-  await page.getByText('You signed the document.').waitFor();
-  const sent = desk.done.at(-1)?.given['image'];
-  if (!Buffer.isBuffer(sent)) return t.fail('no picture was sent');
-  t.is(sent.toString('latin1', 1, 4), 'PNG');
-});
+    await page.getByLabel('Draw it').check();
+    const area = page.getByRole('img', { name: 'Drawing area' });
+    await area.scrollIntoViewIfNeeded();
+    const box = await area.boundingBox();
+    if (box === null) return t.fail('there is no area to draw on');
+    for (const x of [20, 120]) {
+      await page.mouse.move(box.x + x, box.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(box.x + x + 60, box.y + 60, { steps: 3 });
+      await page.mouse.up();
+      await changed();
+    }
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Your drawing will be shown.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Nothing is drawn.').waitFor();
+    await preview.waitFor({ state: 'hidden' });
+    await inPlace.waitFor({ state: 'detached' });
+
+    await page.getByLabel('Use a picture').check();
+    const file = page.getByLabel('Picture (PNG, JPEG or WebP)');
+    await file.setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
+    await page.getByText('This file is no picture').waitFor();
+    const source = [...seen][0] ?? '';
+    const buffer = Buffer.from(source.slice(source.indexOf(',') + 1), 'base64');
+    await file.setInputFiles({ name: 'signature.png', mimeType: 'image/png', buffer });
+    await preview.waitFor();
+    await page.getByRole('button', { name: 'Sign the document' }).click();
+    await page.getByText('You signed the document.').waitFor();
+    const sent = desk.done.at(-1)?.given['image'];
+    if (!Buffer.isBuffer(sent)) return t.fail('no picture was sent');
+    t.is(sent.toString('latin1', 1, 4), 'PNG');
+  },
+);
 
 const place = (topLeftY: number) => ({ topLeftX: 60, topLeftY, width: 200, height: 20, pageNumber: 1 });
 const field = {
@@ -166,7 +169,7 @@ for (const [shape, viewport, colorScheme] of [
   ['desk', { width: 1280, height: 800 }, 'light'],
   ['dark phone', { width: 390, height: 844 }, 'dark'],
 ] as const) {
-  test.serial(`the guide offers each field, and what is typed survives a reload (${shape})`, async (t) => {
+  test.serial(`the guide leads to each field, and typed text survives a reload (${shape})`, async (t) => {
     const initials = { ...MARKS[1], pageNumber: 1 };
     const desk = await openDesk(t, { action: { marks: [initials], fields: FIELDS } });
     const visited = await visit(t, desk.url, {
@@ -212,7 +215,7 @@ for (const [shape, viewport, colorScheme] of [
   });
 }
 
-test.serial('initials on every page are shown before they are put there', async (t) => {
+test.serial('initials on every page are previewed before they are placed', async (t) => {
   const desk = await openDesk(t, { action: { initialsMode: 'Optional' } });
   const visited = await visit(t, desk.url, { locale: 'en-US' });
   if (visited === undefined) return;

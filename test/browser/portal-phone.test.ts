@@ -27,7 +27,7 @@ function primaryButtons(page: Page): Promise<readonly string[]> {
 
 const ALONE = [{ name: 'Ana', type: 'Signer', step: 1, status: 'Pending', isYou: true }] as const;
 
-test.serial('on a phone messages appear where the person looks, with one primary button', async (t) => {
+test.serial('messages on a phone appear near the focused element, with one primary button', async (t) => {
   const desk = await openDesk(t, { action: { needsEmailCode: true }, participants: ALONE });
   const visited = await visit(t, desk.url, PHONE);
   if (visited === undefined) return;
@@ -72,19 +72,22 @@ test.serial('on a phone messages appear where the person looks, with one primary
   t.notRegex(text, /[Oo]thers|everybody/);
 });
 
-test.serial('sole participants are not told of others, and one page is one page', async (t) => {
-  const desk = await openDesk(t, { file: clausePdf(1), participants: ALONE });
-  const visited = await visit(t, desk.url, PHONE);
-  if (visited === undefined) return;
-  const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
-  await page.getByText('The document has one page.').waitFor({ state: 'attached' });
-  await page.getByText('Refuse', { exact: true }).click();
-  await page.getByText('The document cannot be signed afterwards.').waitFor();
-  t.notRegex((await page.locator('main').textContent()) ?? '', /everybody/);
-});
+test.serial(
+  'a single participant gets no text about others, and a single page no page navigation',
+  async (t) => {
+    const desk = await openDesk(t, { file: clausePdf(1), participants: ALONE });
+    const visited = await visit(t, desk.url, PHONE);
+    if (visited === undefined) return;
+    const { page } = visited;
+    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.getByText('The document has one page.').waitFor({ state: 'attached' });
+    await page.getByText('Refuse', { exact: true }).click();
+    await page.getByText('The document cannot be signed afterwards.').waitFor();
+    t.notRegex((await page.locator('main').textContent()) ?? '', /everybody/);
+  },
+);
 
-test.serial('a pinch makes the page larger and renders it again, as sharp as before', async (t) => {
+test.serial('a pinch enlarges the page and renders it again at full resolution', async (t) => {
   const desk = await openDesk(t, { file: clausePdf(1) });
   const visited = await visit(t, desk.url, PHONE);
   if (visited === undefined) return;

@@ -5,36 +5,39 @@ import { clausePdf, openDesk } from './portal-desk.ts';
 
 test.after.always(() => closeBrowser());
 
-test.serial('the pages are accessible, light and dark, on a desk and on a phone of 320 pixels', async (t) => {
-  const cases = [
-    { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
-    { colorScheme: 'dark', viewport: { width: 320, height: 640 } },
-  ] as const;
-  for (const shape of cases) {
-    const desk = await openDesk(t, {
-      action: { needsEmailCode: true, initialsMode: 'Optional' },
-    });
-    const visited = await visit(t, desk.url, { locale: 'en-US', ...shape });
-    if (visited === undefined) return;
-    const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
-    await page.locator('.page[data-drawn]').first().waitFor();
-    await page.getByText('Choose how your signature looks').click();
-    await page.getByLabel('Draw it').check();
-    await page.getByText('Pages', { exact: true }).click();
-    await page.getByText('Refuse', { exact: true }).click();
-    await assertAccessible(t, page, `signing, ${shape.colorScheme}`);
-    await page.getByLabel('With a certificate file').check();
-    await assertAccessible(t, page, `certificate, ${shape.colorScheme}`);
-    t.true(
-      ((await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) as number) <= 0,
-      'the page is wider than the window',
-    );
-    await page.context().close();
-  }
-});
+test.serial(
+  'the pages are accessible in light and dark colours, on a desktop screen and on a phone of 320 pixels',
+  async (t) => {
+    const cases = [
+      { colorScheme: 'light', viewport: { width: 1280, height: 800 } },
+      { colorScheme: 'dark', viewport: { width: 320, height: 640 } },
+    ] as const;
+    for (const shape of cases) {
+      const desk = await openDesk(t, {
+        action: { needsEmailCode: true, initialsMode: 'Optional' },
+      });
+      const visited = await visit(t, desk.url, { locale: 'en-US', ...shape });
+      if (visited === undefined) return;
+      const { page } = visited;
+      await page.goto(`${desk.url}${desk.signPath}`);
+      await page.locator('.page[data-drawn]').first().waitFor();
+      await page.getByText('Choose how your signature looks').click();
+      await page.getByLabel('Draw it').check();
+      await page.getByText('Pages', { exact: true }).click();
+      await page.getByText('Refuse', { exact: true }).click();
+      await assertAccessible(t, page, `signing, ${shape.colorScheme}`);
+      await page.getByLabel('With a certificate file').check();
+      await assertAccessible(t, page, `certificate, ${shape.colorScheme}`);
+      t.true(
+        ((await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) as number) <= 0,
+        'the page is wider than the window',
+      );
+      await page.context().close();
+    }
+  },
+);
 
-test.serial('a person without a mouse reads, fills in, and signs by keyboard alone', async (t) => {
+test.serial('a user without a mouse reads, fills in, and signs by keyboard alone', async (t) => {
   const desk = await openDesk(t, { action: { needsEmailCode: true } });
   const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
   if (visited === undefined) return;
@@ -65,7 +68,7 @@ test.serial('a person without a mouse reads, fills in, and signs by keyboard alo
 });
 
 test.serial(
-  'pages turn, zoom and begin where the address says, and other kinds of files are shown or offered',
+  'pages turn, zoom and open at the requested page, and other kinds of files are shown or offered',
   async (t) => {
     const desk = await openDesk(t, { file: clausePdf(12) });
     const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
@@ -106,7 +109,7 @@ test.serial(
 );
 
 test.serial(
-  'names that are read from the right, or turn letters around, change the place of nothing beside them',
+  'names with right-to-left or reordering characters keep the order of the surrounding text',
   async (t) => {
     const title = 'מנהלת 5';
     const desk = await openDesk(t, {

@@ -29,7 +29,7 @@ for (const [what, options, words] of [
   ],
 ] as const) {
   test.serial(
-    `after signing, the signed document is shown and offered under its name (${what})`,
+    `the signed document is shown after signing and offered under its name (${what})`,
     async (t) => {
       const portal = await PortalProgram.start(t);
       const visited = await visit(t, portal.url, { ...options, reducedMotion: 'reduce' });

@@ -12,7 +12,7 @@ import { CODE, openDesk } from './portal-desk.ts';
 test.after.always(() => closeBrowser());
 
 test.serial(
-  'a participant reads the document, asks for a code, mistypes it, and signs with name and code',
+  'a participant reads the document, requests a code, mistypes it, and signs with name and code',
   async (t) => {
     const desk = await openDesk(t, { action: { needsEmailCode: true } });
     const visited = await visit(t, desk.url, { locale: 'en-US' });
@@ -48,7 +48,7 @@ test.serial(
   },
 );
 
-test.serial('a signature drawn by hand goes along as a sharp picture, and survives a reload', async (t) => {
+test.serial('a drawn signature is sent as a sharp picture, and survives a reload', async (t) => {
   const desk = await openDesk(t);
   const visited = await visit(t, desk.url, { locale: 'en-US' });
   if (visited === undefined) return;
@@ -76,7 +76,7 @@ test.serial('a signature drawn by hand goes along as a sharp picture, and surviv
   t.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [900, 300]);
 });
 
-test.serial('location and initials go along when the participant ticks them, and only then', async (t) => {
+test.serial('location and initials are sent only when the participant ticks them', async (t) => {
   const place = { latitude: -23.55, longitude: -46.63, accuracy: 12 };
   for (const wanted of [true, false]) {
     const desk = await openDesk(t, { action: { initialsMode: 'Optional' } });
@@ -100,7 +100,7 @@ test.serial('location and initials go along when the participant ticks them, and
 
 for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
   test.serial(
-    `a certificate file with a key of kind ${kind} signs, and nothing of the key leaves the browser`,
+    `a certificate file with a key of kind ${kind} signs, and the key never leaves the browser`,
     async (t) => {
       const desk = await openDesk(t, { action: { allowElectronicSignature: false } });
       const visited = await visit(t, desk.url, { locale: 'en-US' });
@@ -140,7 +140,7 @@ for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
 }
 
 test.serial(
-  'a certificate nobody knows is refused with the reason, and other files are named for what they are',
+  'an untrusted certificate is refused with the reason, and other files are identified by kind',
   async (t) => {
     const desk = await openDesk(t, { action: { allowElectronicSignature: false } });
     const visited = await visit(t, desk.url, { locale: 'en-US' });
@@ -196,7 +196,7 @@ test.serial('an approver approves, and a participant refuses with a reason', asy
 });
 
 test.serial(
-  'who has signed sees what is true now, and gets the file, without loading the page again',
+  'a participant who has signed gets the current state and the file without a reload',
   async (t) => {
     const desk = await openDesk(t);
     const visited = await visit(t, desk.url, { locale: 'en-US' });

@@ -11,43 +11,41 @@ const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 200_000, upl
 /** Limit of everything that is loaded before the first page, bytes: 2.75 s of this network. */
 const MAX_BYTES = 550_000;
 
-test.serial(
-  'the first page of a long document is shown before the texts of the others are read',
-  async (t) => {
-    const desk = await openDesk(t, { file: clausePdf(300) });
-    const visited = await visit(t, desk.url, {
-      locale: 'en-US',
-      viewport: { width: 390, height: 844 },
-      deviceScaleFactor: 2,
-      isMobile: true,
-      hasTouch: true,
-    });
-    if (visited === undefined) return;
-    const { page, requests } = visited;
-    // The server compresses its files at the first request, and better afterwards.
-    await page.goto(`${desk.url}${desk.signPath}`);
-    await page.locator('.page[data-drawn]').first().waitFor();
-    for (const name of ['pdf.min.mjs', 'pdf.worker.min.mjs']) {
-      const isBest = async () => {
-        const url = `${desk.url}/document/assets/${name}`;
-        const { headers } = await fetch(url, { method: 'GET', headers: { 'accept-encoding': 'br' } });
-        return headers.get('etag')?.includes('br10') === true;
-      };
-      while (!(await isBest())) await setTimeout(100);
-    }
-    await page.goto('about:blank');
-    const session = await page.context().newCDPSession(page);
-    await session.send('Network.enable');
-    await session.send('Network.setCacheDisabled', { cacheDisabled: true });
-    await session.send('Network.emulateNetworkConditions', SLOW_4G);
-    await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
-    const before = requests.length;
-    await page.goto(`${desk.url}${desk.signPath}`, { waitUntil: 'commit' });
-    const { at, texts, bytes } = await page.evaluate<{
-      at: number;
-      texts: number;
-      bytes: number;
-    }>(`new Promise((resolve) => {
+test.serial('the first page of a long document is shown before the text of the others is read', async (t) => {
+  const desk = await openDesk(t, { file: clausePdf(300) });
+  const visited = await visit(t, desk.url, {
+    locale: 'en-US',
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 2,
+    isMobile: true,
+    hasTouch: true,
+  });
+  if (visited === undefined) return;
+  const { page, requests } = visited;
+  // The server compresses its files at the first request, and better afterwards.
+  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  for (const name of ['pdf.min.mjs', 'pdf.worker.min.mjs']) {
+    const isBest = async () => {
+      const url = `${desk.url}/document/assets/${name}`;
+      const { headers } = await fetch(url, { method: 'GET', headers: { 'accept-encoding': 'br' } });
+      return headers.get('etag')?.includes('br10') === true;
+    };
+    while (!(await isBest())) await setTimeout(100);
+  }
+  await page.goto('about:blank');
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+  await session.send('Network.emulateNetworkConditions', SLOW_4G);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+  const before = requests.length;
+  await page.goto(`${desk.url}${desk.signPath}`, { waitUntil: 'commit' });
+  const { at, texts, bytes } = await page.evaluate<{
+    at: number;
+    texts: number;
+    bytes: number;
+  }>(`new Promise((resolve) => {
     const look = () => document.querySelector('.page[data-drawn]') === null
       ? requestAnimationFrame(look)
       : resolve({
@@ -57,12 +55,11 @@ test.serial(
         });
     look();
   })`);
-    t.log(`first page after ${at} ms and ${bytes} bytes, ${texts} texts read before`);
-    t.true(bytes < MAX_BYTES, `${bytes} bytes were loaded before the first page was shown`);
-    t.true(texts < 10, `${texts} texts were read before the first page was shown`);
-    const asked = requests.slice(before).map((request) => request.split('/').at(-1) ?? '');
-    const place = (name: string) => asked.findIndex((one) => one.startsWith(name));
-    t.true(place('content') >= 0 && place('content') < place('pdf.min.mjs'), asked.join(' '));
-    t.is(asked.filter((name) => name.startsWith('content')).length, 1, 'the file was loaded twice');
-  },
-);
+  t.log(`first page after ${at} ms and ${bytes} bytes, ${texts} texts read before`);
+  t.true(bytes < MAX_BYTES, `${bytes} bytes were loaded before the first page was shown`);
+  t.true(texts < 10, `${texts} texts were read before the first page was shown`);
+  const asked = requests.slice(before).map((request) => request.split('/').at(-1) ?? '');
+  const place = (name: string) => asked.findIndex((one) => one.startsWith(name));
+  t.true(place('content') >= 0 && place('content') < place('pdf.min.mjs'), asked.join(' '));
+  t.is(asked.filter((name) => name.startsWith('content')).length, 1, 'the file was loaded twice');
+});

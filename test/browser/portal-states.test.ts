@@ -24,27 +24,24 @@ const STATES: readonly {
   { state: 'unknown', title: 'This link does not work', status: 404 },
 ];
 
-test.serial(
-  'every state of a document has a page of its own, which offers nothing that cannot be done',
-  async (t) => {
-    const desk = await openDesk(t);
-    const visited = await visit(t, desk.url, { locale: 'en-US' });
-    if (visited === undefined) return;
-    const { page } = visited;
-    for (const { state, title, status = 200 } of STATES) {
-      const answer = await page.goto(`${desk.url}/document/key/${KEY}/sign?ticket=state-${state}`);
-      t.is(answer?.status(), status, state);
-      await page.getByRole('heading', { name: title, exact: true }).waitFor();
-      t.is(await page.locator('form').count(), state === 'ticket-expired' ? 1 : 0, state);
-      const showsFile = state === 'done' || state === 'concluded';
-      t.is((await page.locator('script:not([type="application/json"])').count()) > 0, showsFile, state);
-      if (showsFile) await page.locator('.page[data-drawn]').first().waitFor();
-      const reasoned = state === 'refused' || state === 'canceled';
-      t.is(await page.getByText('Reason: Wrong <i>file</i>').count(), reasoned ? 1 : 0, state);
-      await assertAccessible(t, page, state);
-    }
-  },
-);
+test.serial('every state of a document has its own page, with possible actions only', async (t) => {
+  const desk = await openDesk(t);
+  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  for (const { state, title, status = 200 } of STATES) {
+    const answer = await page.goto(`${desk.url}/document/key/${KEY}/sign?ticket=state-${state}`);
+    t.is(answer?.status(), status, state);
+    await page.getByRole('heading', { name: title, exact: true }).waitFor();
+    t.is(await page.locator('form').count(), state === 'ticket-expired' ? 1 : 0, state);
+    const showsFile = state === 'done' || state === 'concluded';
+    t.is((await page.locator('script:not([type="application/json"])').count()) > 0, showsFile, state);
+    if (showsFile) await page.locator('.page[data-drawn]').first().waitFor();
+    const reasoned = state === 'refused' || state === 'canceled';
+    t.is(await page.getByText('Reason: Wrong <i>file</i>').count(), reasoned ? 1 : 0, state);
+    await assertAccessible(t, page, state);
+  }
+});
 
 for (const [locale, button, title] of [
   ['en-US', 'Send me a new link', 'Check your mailbox'],
@@ -52,7 +49,7 @@ for (const [locale, button, title] of [
   ['es-ES', 'Enviarme un enlace nuevo', 'Mire su buzón'],
 ] as const) {
   test.serial(
-    `an expired link asks for a new one when its button is pressed, not before (${locale})`,
+    `an expired link requests a new one when its button is pressed, not before (${locale})`,
     async (t) => {
       const desk = await openDesk(t);
       const visited = await visit(t, desk.url, {
@@ -88,7 +85,7 @@ for (const [locale, button, title] of [
 }
 
 test.serial(
-  'anybody with the key sees what was signed by whom, and not their full addresses and numbers',
+  'the public page with the key lists signers and versions, with addresses and numbers masked',
   async (t) => {
     const desk = await openDesk(t, { record: RECORD });
     const visited = await visit(t, desk.url, { locale: 'en-US' });
@@ -117,7 +114,7 @@ test.serial(
 );
 
 test.serial(
-  'a fault of ours is told in a page, in the language of its reader, with a number to ask by',
+  'an internal error is a page in the language of its reader, with a reference number',
   async (t) => {
     const desk = await openDesk(t, { isBroken: true });
     const visited = await visit(t, desk.url, { locale: 'pt-BR' });

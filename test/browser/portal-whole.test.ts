@@ -12,45 +12,42 @@ const ANA = { name: 'Ana Souza', email: 'ana@example.test' };
 const BRUNO = { name: 'Bruno Lima', email: 'bruno@example.test' };
 const CARLA = { name: 'Carla Reis', email: 'carla@example.test' };
 
-test.serial(
-  'a participant whose file another one has signed meanwhile signs it again without noticing',
-  async (t) => {
-    const portal = await PortalProgram.start(t);
-    const visited = await visit(t, portal.url, { locale: 'en-US' });
-    if (visited === undefined) return;
-    const { page } = visited;
-    const id = await portal.create(clausePdf(1), [
-      { type: 'Signer', user: BRUNO },
-      { type: 'Signer', user: ANA, allowElectronicSignature: true },
-    ]);
-    const { flowActions } = await portal.document(id);
-    let completions = 0;
-    await page.route('**/signature', async (route) => {
-      completions += 1;
-      if (completions === 1)
-        await portal.call('POST', `/api/documents/${id}/electronic-signature`, {
-          flowActionId: flowActions[1]?.id,
-        });
-      await route.continue();
-    });
-    const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
-    await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
-    await page.getByLabel('Certificate file').setInputFiles(file.path);
-    await page.getByLabel('Password of the file').fill('open');
-    await page.getByRole('button', { name: 'Sign the document' }).click();
-    await page.getByText('The document was signed with the certificate of Bruno Lima.').waitFor();
-    t.is(completions, 2);
-    await portal.reached(id, 'Concluded');
-    const verdicts = await pdfsig(await portal.signedFile(id), pki());
-    t.deepEqual(
-      verdicts.map(({ signature }) => signature),
-      ['Signature is Valid.', 'Signature is Valid.'],
-    );
-  },
-);
+test.serial('a participant signs again automatically after another one has signed the file', async (t) => {
+  const portal = await PortalProgram.start(t);
+  const visited = await visit(t, portal.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  const id = await portal.create(clausePdf(1), [
+    { type: 'Signer', user: BRUNO },
+    { type: 'Signer', user: ANA, allowElectronicSignature: true },
+  ]);
+  const { flowActions } = await portal.document(id);
+  let completions = 0;
+  await page.route('**/signature', async (route) => {
+    completions += 1;
+    if (completions === 1)
+      await portal.call('POST', `/api/documents/${id}/electronic-signature`, {
+        flowActionId: flowActions[1]?.id,
+      });
+    await route.continue();
+  });
+  const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
+  await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
+  await page.getByLabel('Certificate file').setInputFiles(file.path);
+  await page.getByLabel('Password of the file').fill('open');
+  await page.getByRole('button', { name: 'Sign the document' }).click();
+  await page.getByText('The document was signed with the certificate of Bruno Lima.').waitFor();
+  t.is(completions, 2);
+  await portal.reached(id, 'Concluded');
+  const verdicts = await pdfsig(await portal.signedFile(id), pki());
+  t.deepEqual(
+    verdicts.map(({ signature }) => signature),
+    ['Signature is Valid.', 'Signature is Valid.'],
+  );
+});
 
 test.serial(
-  'opening and reaching the end are recorded once a person acts, and not by loading the page',
+  'opening and reaching the end are recorded after a user action, and not at page load',
   async (t) => {
     const portal = await PortalProgram.start(t);
     const visited = await visit(t, portal.url, { locale: 'en-US' });
@@ -103,7 +100,7 @@ test.serial(
 );
 
 test.serial(
-  'a flow of three goes through the real program: mailed link, mailed code, certificate, approval',
+  'a flow of three people runs in the real program: mailed link, mailed code, certificate, approval',
   async (t) => {
     const portal = await PortalProgram.start(t);
     const visited = await visit(t, portal.url, { locale: 'en-US' });
@@ -163,7 +160,7 @@ test.serial(
 );
 
 test.serial(
-  'an RSA key signs at the real program, a drawing is kept, and a refusal stops the flow',
+  'an RSA key signs with the real program, a drawing is stored, and a refusal stops the flow',
   async (t) => {
     const portal = await PortalProgram.start(t);
     const visited = await visit(t, portal.url, { locale: 'pt-BR' });

@@ -3,7 +3,7 @@ import { closeBrowser, logIn, startService, visit } from './browser.ts';
 
 test.after.always(() => closeBrowser());
 
-test.serial('the reference page is searched, and tries an operation with the session', async (t) => {
+test.serial('the reference page is searchable, and calls an operation with the session', async (t) => {
   const service = await startService(t);
   const visited = await visit(t, service.url);
   if (visited === undefined) return;
@@ -28,7 +28,7 @@ test.serial('the reference page is searched, and tries an operation with the ses
   t.is((await service.jobs()).length, 1);
 });
 
-test.serial('a page that asked another host for something would be noticed', async (t) => {
+test.serial('the check detects a page that requests data from another host', async (t) => {
   const service = await startService(t);
   const ends: (() => unknown)[] = [];
   const watched = {

@@ -8,7 +8,7 @@ async function actors(root: string, url: string, ...words: string[]) {
   return { exit, out: run.out(), err: run.err() };
 }
 
-test('the actors of a running service are listed by kind, by state and one by one from the command line', async (t) => {
+test('the command lists the actors of a running service by kind, by state and one by one', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, { root });
   const uploaded = await service.upload('a.txt', Buffer.from('content'));
@@ -41,7 +41,7 @@ test('the actors of a running service are listed by kind, by state and one by on
   t.is((await actors(root, service.url, 'job', id, '--restart')).exit, 2, 'a restart needs a reason');
 });
 
-test('without a service the command says where it looked', async (t) => {
+test('the command without a service names the address it tried', async (t) => {
   const nobody = await actors(freshFolder(), 'http://127.0.0.1:9');
   t.is(nobody.exit, 3);
   t.regex(nobody.err, /no service answers at http:\/\/127\.0\.0\.1:9/);

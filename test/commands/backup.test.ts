@@ -4,7 +4,7 @@ import test from 'ava';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { freshFolder, run } from './program.ts';
 
-test('a backup taken while the service works is a root another service goes on from', async (t) => {
+test('a backup taken while the service works is a root that another service opens', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, { root });
   const { jobId } = await service.upload('report.txt', 'content');
@@ -23,7 +23,7 @@ test('a backup taken while the service works is a root another service goes on f
   t.is(await restored.stop(), 0);
 });
 
-test('a backup overwrites nothing, and without a store there is none', async (t) => {
+test('a backup overwrites no file, and needs a store', async (t) => {
   const target = freshFolder();
   writeFileSync(join(target, 'precious'), 'mine');
   const root = join(freshFolder(), 'data');
@@ -37,7 +37,7 @@ test('a backup overwrites nothing, and without a store there is none', async (t)
   t.regex(none.err, /no store/);
 });
 
-test('jobs are exported as the service shows them, filtered as its list is, while it runs', async (t) => {
+test('jobs are exported as the service lists them, with its filters, while it runs', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, { root });
   const ids: string[] = [];
@@ -84,7 +84,7 @@ test('jobs are exported as the service shows them, filtered as its list is, whil
   t.is((await exported()).length, 3);
 });
 
-test('a filter that means nothing is refused before anything is printed', async (t) => {
+test('an invalid filter is refused before anything is printed', async (t) => {
   const { code, out, err } = await run(freshFolder(), ['jobs', 'export', '--status', 'Lost']);
   t.is(code, 2);
   t.is(out, '');

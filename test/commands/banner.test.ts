@@ -22,7 +22,7 @@ const FACTS: BannerInfo = {
 };
 const plain = (facts: Partial<BannerInfo>) => banner({ ...FACTS, ...facts }, { colors: false });
 
-test('the first start shows address, key, folders, the warning and two commands that work as they are', (t) => {
+test('the first start shows address, key, folders, the warning and two commands that work as printed', (t) => {
   const said = plain({});
   for (const part of [
     'sealwright 1.2.3  Development',
@@ -40,7 +40,7 @@ test('the first start shows address, key, folders, the warning and two commands 
   }
 });
 
-test('a later start says where the key is kept and does not repeat it', (t) => {
+test('a later start shows the path of the key, and not the key', (t) => {
   const said = plain({ apiKey: { from: 'file', path: '/srv/app/data/keys/api-key', made: undefined } });
   t.regex(said, /API key +kept in data\/keys\/api-key/);
   t.notRegex(said, /fresh-key/);
@@ -52,18 +52,18 @@ test('a configured key is never shown', (t) => {
   t.regex(said, /<your API key>/);
 });
 
-test('without a key no upload is suggested, and without a folder no drop', (t) => {
+test('the banner suggests no upload without a key, and no drop without a folder', (t) => {
   t.notRegex(plain({ apiKey: { from: 'nowhere' } }), /curl/);
   t.notRegex(plain({ inputs: [] }), /echo Hello >/);
   t.notRegex(plain({ batchUrl: undefined }), /curl/);
 });
 
-test('paths with spaces and quotes survive being copied into a shell', (t) => {
+test('paths with spaces and quotes are quoted for a shell', (t) => {
   const said = plain({ inputs: [{ name: 'default', path: "/in/it's here" }] });
   t.true(said.includes(`echo Hello > '/in/it'\\''s here/hello.txt'`));
 });
 
-test('colours appear only on request, and names cannot bring their own', (t) => {
+test('colours appear only on request, and control sequences of names are removed', (t) => {
   const facts = { ...FACTS, certificate: { subject: 'CN=\u001b[2J', path: 'x', development: false } };
   t.false(banner(facts, { colors: false }).includes('\u001b'));
   t.true(banner(facts, { colors: true }).includes('\u001b[1m'));

@@ -12,7 +12,7 @@ function offeredByBash(script: string, line: readonly string[]): string[] {
   return execFileSync('bash', ['-c', code], { encoding: 'utf8' }).split('\n').filter(Boolean);
 }
 
-test('a shell completes commands, the commands of commands, and options', async (t) => {
+test('a shell completes commands, subcommands and options', async (t) => {
   if (!requireTool(t, 'bash')) return;
   const cwd = freshFolder();
   const { code, out } = await run(cwd, ['completion', 'bash']);

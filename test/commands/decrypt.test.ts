@@ -31,7 +31,7 @@ function folderWith(envelope: Buffer): string {
   return cwd;
 }
 
-test('decrypt takes a published file out of its envelope, and not a second time over it', async (t) => {
+test('decrypt decrypts a published file, and refuses the result as input', async (t) => {
   const cwd = folderWith(Buffer.from(ENVELOPE, 'hex'));
   const { code, err } = await run(cwd, words(), ENV);
   t.is(err, '');

@@ -55,7 +55,7 @@ async function keyPair(cwd: string, now: number) {
   ];
 }
 
-test('the doctor finds nothing wrong with a fresh machine, and leaves nothing behind', async (t) => {
+test('doctor reports no problem on a fresh machine, and leaves no file', async (t) => {
   const cwd = freshFolder();
   const { ok, checks } = await examine(t, cwd);
   t.true(ok, JSON.stringify(checks));
@@ -66,7 +66,7 @@ test('the doctor finds nothing wrong with a fresh machine, and leaves nothing be
   t.regex(plain.out, /warning +certificates: .*\n +why .*\n +mend /);
 });
 
-test('the doctor tells folders that are missing, and files that stand where folders belong', async (t) => {
+test('doctor reports missing folders, and files in place of folders', async (t) => {
   const cwd = freshFolder();
   mkdirSync(join(cwd, 'data'));
   writeFileSync(join(cwd, 'data', 'output'), '');
@@ -81,7 +81,7 @@ test('the doctor tells folders that are missing, and files that stand where fold
   t.is(verdict('folder:processing'), 'good');
 });
 
-test('the doctor tells a port that somebody else has from one that the service has', async (t) => {
+test('doctor distinguishes a port of another program from one of the service', async (t) => {
   const taken = await listening(t);
   const { verdict } = await examine(t, freshFolder(), [`--Batch:Url=${taken}`]);
   t.is(verdict('port'), 'failed');
@@ -97,7 +97,7 @@ test('the doctor tells a port that somebody else has from one that the service h
   t.is(await service.ended, 0);
 });
 
-test('the doctor tells an expired certificate from a good one', async (t) => {
+test('doctor distinguishes an expired certificate from a valid one', async (t) => {
   const good = freshFolder();
   t.is((await examine(t, good, await keyPair(good, Date.now()))).verdict('profile:default'), 'good');
   const old = freshFolder();
@@ -106,7 +106,7 @@ test('the doctor tells an expired certificate from a good one', async (t) => {
   t.true(checks.some(({ name, says }) => /^(?:certificate|profile)/.test(name) && /expired/.test(says)));
 });
 
-test('the doctor tells files with secrets that others may read', async (t) => {
+test('doctor reports secret files that other users can read', async (t) => {
   const cwd = freshFolder();
   mkdirSync(join(cwd, 'data'));
   mkdirSync(join(cwd, 'data', 'keys'), { mode: 0o700 });
@@ -124,7 +124,7 @@ test('the doctor tells files with secrets that others may read', async (t) => {
   );
 });
 
-test('the doctor compares this clock with that of the time-stamp authority', async (t) => {
+test('doctor compares the local clock with that of the time-stamp authority', async (t) => {
   const check = async (url: string) =>
     (
       await examine(t, freshFolder(), [
@@ -143,7 +143,7 @@ test('the doctor compares this clock with that of the time-stamp authority', asy
   t.is(await check('http://127.0.0.1:1'), 'failed');
 });
 
-test('the doctor tells a mail relay that answers from one that does not', async (t) => {
+test('doctor distinguishes a mail relay that answers from one that does not', async (t) => {
   const relay = await startRelay(t);
   const check = async (port: number) => {
     const smtp = [
@@ -160,7 +160,7 @@ test('the doctor tells a mail relay that answers from one that does not', async 
   t.regex(down?.remedy ?? '', /Portal:Smtp:Host/);
 });
 
-test('the doctor asks for room, not for rights, where a disk is full', async (t) => {
+test('doctor reports a full disk as missing space, not as missing permission', async (t) => {
   const cwd = freshFolder();
   const disk = smallDisk(t, join(cwd, 'data'), 4);
   if (disk === undefined) return;
@@ -172,7 +172,7 @@ test('the doctor asks for room, not for rights, where a disk is full', async (t)
   t.regex(output?.remedy ?? '', /^Free space on the disk/);
 });
 
-test('the doctor gives up at once on a configuration that is refused', async (t) => {
+test('doctor ends at once with an invalid configuration', async (t) => {
   const { code, err } = await run(freshFolder(), ['doctor', '--Pipeline:MaxConcurrency=99']);
   t.is(code, 2);
   t.regex(err, /Pipeline:MaxConcurrency/);

@@ -16,7 +16,7 @@ async function startService(t: ExecutionContext, cwd: string, words: readonly st
   return { service, url: /Batch API\s+(\S+)/.exec(service.out())?.[1] ?? '' };
 }
 
-test('the health command, which the container runs, works with direct TLS, AllowedHosts and RequireHttps', async (t) => {
+test('the health command of the container works with direct TLS, AllowedHosts and RequireHttps', async (t) => {
   const cwd = freshFolder();
   const pair = ['-keyout', join(cwd, 'tls.key'), '-out', join(cwd, 'tls.pem')];
   const kind = ['-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-days', '1'];
@@ -44,7 +44,7 @@ test('the health command works over plain http with AllowedHosts and RequireHttp
   t.deepEqual(await run(cwd, ['health', `--Batch:Url=${url}`, ...settings]), { code: 0, out: '', err: '' });
 });
 
-test('readiness, metrics and the doctor of a running service name the same checks', async (t) => {
+test('readiness, metrics and doctor list the same checks of a running service', async (t) => {
   const cwd = freshFolder();
   const settings = [
     '--Runtime:Shards=2',

@@ -4,13 +4,13 @@ import { accepted } from '../settings/load.ts';
 
 const lines = (...words: readonly string[]) => profileSummaries(accepted({ argv: words })).map(summaryText);
 
-test('check-config shows the one profile there is when none is declared', (t) => {
+test('check-config lists the default profile when none is declared', (t) => {
   t.deepEqual(lines(), [
     'default: format by extension, level B, signed here (Development), verified, certificate validated',
   ]);
 });
 
-test('check-config shows each declared profile with what it gives up', (t) => {
+test('check-config lists each declared profile with its waived safeguards', (t) => {
   const said = lines(
     '--Signing:Profiles:0:Name=one',
     '--Signing:Profiles:0:Format=Pades',

@@ -43,7 +43,7 @@ for (const words of [['nonsense'], ['serve', '--nonsense'], ['verify'], ['verify
   });
 }
 
-test('check-config shows every key with its origin and masks secrets', async (t) => {
+test('check-config lists every key with its origin and masks secrets', async (t) => {
   const cwd = freshFolder();
   writeFileSync(join(cwd, 'appsettings.json'), '{ "Auth": { "ApiKey": "not-for-your-eyes" } }');
   const plain = await run(cwd, ['check-config', '--Pipeline:MaxConcurrency=4'], {
@@ -63,7 +63,7 @@ test('check-config shows every key with its origin and masks secrets', async (t)
 });
 
 for (const command of ['check-config', 'serve']) {
-  test(`${command} prints all faults together and ends with exit code 2 before touching the disk`, async (t) => {
+  test(`${command} prints all faults together and ends with exit code 2 before it writes to disk`, async (t) => {
     const cwd = freshFolder();
     const env = { Upload__MaxBytes: '1', NODE_ENV: 'production' };
     const { code, err } = await run(cwd, [command, '--Pipeline:MaxConcurrency=99'], env);
@@ -76,7 +76,7 @@ for (const command of ['check-config', 'serve']) {
   });
 }
 
-test('an input folder below the root is made, one elsewhere is not', async (t) => {
+test('an input folder below the root is created, and one elsewhere is not', async (t) => {
   const cwd = freshFolder();
   const elsewhere = join(freshFolder(), 'share');
   const program = start(cwd, [
@@ -94,7 +94,7 @@ test('an input folder below the root is made, one elsewhere is not', async (t) =
   t.is(await program.ended, 0);
 });
 
-test('an input folder that a link leads into a work folder is refused with exit code 2', async (t) => {
+test('an input folder linked to a work folder is refused with exit code 2', async (t) => {
   const cwd = freshFolder();
   const share = freshFolder();
   mkdirSync(join(cwd, 'data'));
@@ -134,7 +134,7 @@ function bannerOfTutorial(): string {
   return blocks.find((block) => block.startsWith('\nsealwright '))?.trim() ?? '';
 }
 
-test('a start with nothing configured gets ready, prints the banner of the tutorial, is refused a second time, drains on SIGTERM and starts again', async (t) => {
+test('a start without configuration gets ready, prints the banner of the tutorial, refuses a second process, drains on SIGTERM and starts again', async (t) => {
   const cwd = freshFolder();
   const words = ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'];
   const first = start(cwd, words);
@@ -165,7 +165,7 @@ test('a start with nothing configured gets ready, prints the banner of the tutor
   t.is(await again.ended, 0);
 });
 
-test('a port that is taken ends with exit code 3 and names the way out', async (t) => {
+test('a port in use ends with exit code 3 and a remedy', async (t) => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   t.teardown(() => taken.close());
@@ -178,7 +178,7 @@ test('a port that is taken ends with exit code 3 and names the way out', async (
   t.regex(err, new RegExp(`127\\.0\\.0\\.1:${port}: in use[^]*--Batch:Url=http://127`));
 });
 
-test('a root that cannot be written ends with exit code 3', async (t) => {
+test('a read-only root ends with exit code 3', async (t) => {
   const cwd = freshFolder();
   writeFileSync(join(cwd, 'file'), '');
   const { code, err } = await run(cwd, ['--Storage:Root=file/data']);
@@ -186,7 +186,7 @@ test('a root that cannot be written ends with exit code 3', async (t) => {
   t.regex(err, /could not start: /);
 });
 
-test('a signing certificate that cannot be read ends with exit code 2', async (t) => {
+test('an unreadable signing certificate ends with exit code 2', async (t) => {
   const { code, err } = await run(freshFolder(), [
     '--Signing:Certificate:Pfx:Path=missing.pfx',
     '--Batch:Url=http://127.0.0.1:0',
@@ -196,7 +196,7 @@ test('a signing certificate that cannot be read ends with exit code 2', async (t
   t.regex(err, /missing\.pfx/);
 });
 
-test('a configured secret never reaches the output of a running service', async (t) => {
+test('the output of a running service never contains a configured secret', async (t) => {
   const secret = 'the-configured-api-key-0815';
   const program = start(
     freshFolder(),
@@ -211,7 +211,7 @@ test('a configured secret never reaches the output of a running service', async 
   t.false((program.out() + program.err()).includes(secret));
 });
 
-test('a taken port prints a command that starts on free ones', async (t) => {
+test('a port in use prints a command that starts on free ports', async (t) => {
   const taken = await Promise.all([0, 0].map(() => listening(t)));
   const [batch, portal] = taken;
   const urls = [`--Batch:Url=http://127.0.0.1:${batch}`, `--Portal:Url=http://127.0.0.1:${portal}`];
@@ -237,7 +237,7 @@ async function listening(t: ExecutionContext): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('a second signal ends a service that will not stop', async (t) => {
+test('a second signal ends a service that does not stop', async (t) => {
   const program = startStubborn('never-stops');
   await program.says(/\[INF\] Ready/);
   program.child.kill('SIGTERM');
@@ -251,7 +251,7 @@ for (const [manner, said] of [
   ['stops-late', /did not stop cleanly.*did not stop in time/],
   ['fails-to-stop', /did not stop cleanly.*the store would not close/],
 ] as const) {
-  test(`a stop that goes wrong (${manner}) is told and ends with exit code 1`, async (t) => {
+  test(`a failed stop (${manner}) is reported and ends with exit code 1`, async (t) => {
     const program = startStubborn(manner);
     await program.says(/\[INF\] Ready/);
     program.child.kill('SIGTERM');
@@ -265,7 +265,7 @@ for (const [manner, said] of [
   ['loses-its-store', /\[FTL\] The service cannot go on.*the writing thread ended/],
   ['rejects-later', /\[FTL\] Unhandled rejection .*rejected where nobody waits/],
 ] as const) {
-  test(`a failure nobody handles (${manner}) is logged before the process ends with exit code 1`, async (t) => {
+  test(`an unhandled failure (${manner}) is logged before the process ends with exit code 1`, async (t) => {
     const program = startStubborn(manner);
     t.is(await program.ended, 1);
     t.regex(program.out(), said);

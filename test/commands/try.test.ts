@@ -6,7 +6,7 @@ import { pdfsig } from '../verifiers/index.ts';
 import { freePort } from './free-port.ts';
 import { freshFolder, run, start } from './program.ts';
 
-test('try makes a document, signs it with the code of the mail, verifies it, and prints pages that open', async (t) => {
+test('try makes a document, signs it with the code of the mail, verifies it, and prints working page addresses', async (t) => {
   const cwd = freshFolder();
   const words = [
     `--Batch:Url=http://127.0.0.1:${await freePort()}`,

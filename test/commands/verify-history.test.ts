@@ -24,7 +24,7 @@ async function signedJob(t: ExecutionContext, settings: Readonly<Record<string, 
   return { root, service, jobId };
 }
 
-test('an offline edit of a job’s history is named by verify-history and by doctor', async (t) => {
+test('verify-history and doctor report an offline edit of the history of a job', async (t) => {
   const { root, service, jobId } = await signedJob(t);
   t.regex(await verified(root), /^0 The history is whole: /, 'while the service runs');
   t.is(await service.stop(), 0);
@@ -49,7 +49,7 @@ test('an offline edit of a job’s history is named by verify-history and by doc
   t.regex(found?.says ?? '', new RegExp(`job/${jobId} line 2`));
 });
 
-test('logins and logouts are events of the history, and verify-history names one that was edited', async (t) => {
+test('logins and logouts are events of the history, and verify-history reports an edited one', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, { root });
   const port = Number(new URL(service.url).port);
@@ -85,7 +85,7 @@ test('logins and logouts are events of the history, and verify-history names one
   );
 });
 
-test('each exported job carries the proof of its history', async (t) => {
+test('each exported job has the proof of its history', async (t) => {
   const { root, service, jobId } = await signedJob(t);
   t.is(await service.stop(), 0);
   const { out } = await run(freshFolder(), ['jobs', 'export', `--Storage:Root=${root}`]);
@@ -105,7 +105,7 @@ test('each exported job carries the proof of its history', async (t) => {
   t.true(sealed !== null && isProven(address, sealed));
 });
 
-test('checkpoints go to the log, to a webhook with a time-stamp, and tell a history that was signed anew', async (t) => {
+test('checkpoints are sent to the log and to a webhook with a time-stamp, and reveal a history that was signed anew', async (t) => {
   const bodies: string[] = [];
   const receiver = createServer(async (request, response) => {
     const pieces: Buffer[] = [];

@@ -8,7 +8,7 @@ import { freshFolder, run, start } from '../commands/program.ts';
 const EXPOSED = createBatchMetrics({ folders: ['default'], profiles: [] }, () => 0).names();
 
 for (const file of ['grafana/dashboard.json', 'prometheus/alerts.yml']) {
-  test(`deploy/${file} asks only for metrics that exist`, (t) => {
+  test(`deploy/${file} refers only to existing metrics`, (t) => {
     const text = readFileSync(join('deploy', file), 'utf8');
     const asked = new Set(text.match(/\b(?:batch|portal|process|nodejs)_[a-z0-9_]+/g));
     t.true(asked.size > 5);
@@ -78,7 +78,7 @@ test('the balancer accepts its configuration', (t) => {
   t.is(verdict.status, 0, verdict.stderr);
 });
 
-test('systemd hears of a service that is ready after the banner, and of one that stops', async (t) => {
+test('systemd is notified of a service that is ready after the banner, and of one that stops', async (t) => {
   const cwd = freshFolder();
   const heard = join(cwd, 'heard');
   writeFileSync(join(cwd, 'systemd-notify'), `#!/bin/sh\necho "$NOTIFY_SOCKET $1" >> '${heard}'\n`);
@@ -93,7 +93,7 @@ test('systemd hears of a service that is ready after the banner, and of one that
   t.regex(service.out(), /Try it:[\s\S]*Ready/);
 });
 
-test('the container and the unit run without root, in production, and say whether they are well', (t) => {
+test('the container and the unit run without root, in production, with a health check', (t) => {
   const container = readFileSync('deploy/container/Containerfile', 'utf8');
   t.regex(container, /NODE_ENV=production/);
   t.regex(container, /^USER sealwright$/m);
@@ -110,7 +110,7 @@ test('the container and the unit run without root, in production, and say whethe
     t.true(unit.split('\n').includes(line), line);
 });
 
-test('systemd finds nothing to complain about in the unit', async (t) => {
+test('systemd reports no problem in the unit', async (t) => {
   const cwd = freshFolder();
   const unit = join(cwd, 'sealwright.service');
   // Where the programs of the unit are on this machine.

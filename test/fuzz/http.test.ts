@@ -8,7 +8,7 @@ import { fuzzHttp } from './http/session.ts';
 const SECONDS = Number(process.env['SEALWRIGHT_FUZZ_SECONDS'] ?? '60');
 const SEED = Number(process.env['SEALWRIGHT_FUZZ_SEED'] ?? '1');
 
-test('every operation answers any request as it is described, without a failure of ours and without losing health', async (t) => {
+test('every operation answers any request as described, without internal errors and with its health kept', async (t) => {
   t.timeout((SECONDS + 120) * 1000);
   const settings = { 'RateLimiting:Enabled': false, 'Portal:WebhookAllowPrivate': true };
   const { service, acme, monitor, administrator } = await startProgram(t, { settings });

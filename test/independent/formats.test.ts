@@ -86,7 +86,7 @@ test('a changed signature value is refused in every format', async (t) => {
   }
 });
 
-test('signature and document time-stamps are judged too', async (t) => {
+test('signature and document time-stamps are verified too', async (t) => {
   const { services, pki: made } = await authority();
   for (const format of ['Pades', 'Cades'] as const) {
     const asked = { ...request(format, 'p-256'), signer: made.signer('p-256'), level: 'LTA' as const };
@@ -97,7 +97,7 @@ test('signature and document time-stamps are judged too', async (t) => {
   }
 });
 
-test('containers are judged through their manifest; XML signatures of containers are not comparable', async (t) => {
+test('containers are verified through their manifest, and XML signatures of containers are not comparable', async (t) => {
   const signer = pki().signer('p-256');
   for (const kind of ['S', 'E'] as const) {
     const output = file();
@@ -112,7 +112,7 @@ test('containers are judged through their manifest; XML signatures of containers
   t.is(await verdicts('Asic', readFileSync(output)), 'signature not-comparable');
 });
 
-test('algorithms, transforms and documents that a library lacks are not comparable, and never a disagreement', async (t) => {
+test('algorithms, transforms and documents that a library does not support are not comparable, and never a disagreement', async (t) => {
   const path = { elementPath: '/x:order/x:item', elementNamespaces: [{ prefix: 'x', uri: 'urn:x' }] };
   const cases: readonly [IndependentFormat, SignFileRequest][] = [
     ['Cades', request('Cades', 'ed25519', 'sha512')],

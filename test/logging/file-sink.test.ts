@@ -51,7 +51,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await setTimeout(5);
 }
 
-test('a file is named after the UTC day, and midnight begins the next one', async (t) => {
+test('a file is named after the UTC day, and a new one starts at midnight', async (t) => {
   const { sink, clock, files, text } = await room(t);
   sink.write('before\n', 'Information');
   clock.advance(9 * HOUR);
@@ -77,7 +77,7 @@ for (const [interval, names] of [
   });
 }
 
-test('a file never outgrows its limit: _001 and _002 follow, lines stay whole and in order', async (t) => {
+test('a file stays below its limit, with _001 and _002 after it and whole lines in order', async (t) => {
   const { sink, files, text } = await room(t);
   const line = (number: number) => `${String(number).padStart(6, '0')} ${'é'.repeat(100)}\n`;
   for (let number = 0; number < 900; number += 1) sink.write(line(number), 'Information');
@@ -88,7 +88,7 @@ test('a file never outgrows its limit: _001 and _002 follow, lines stay whole an
   t.is(texts.join(''), Array.from({ length: 900 }, (_, number) => line(number)).join(''));
 });
 
-test('lines below Warning are written together after a moment; a Warning takes them along at once', async (t) => {
+test('lines below Warning are buffered for a moment, and a Warning writes them at once', async (t) => {
   const { sink, clock, logs, text } = await room(t);
   sink.write('one\n', 'Information');
   sink.write('two\n', 'Information');
@@ -102,7 +102,7 @@ test('lines below Warning are written together after a moment; a Warning takes t
   t.pass();
 });
 
-test('a restart goes on in the newest file of the day', async (t) => {
+test('a restart continues the newest file of the day', async (t) => {
   const { sink, make, files, text } = await room(t);
   for (let number = 0; number < 70; number += 1) sink.write(`${'x'.repeat(999)}\n`, 'Information');
   await sink.flush();
@@ -113,7 +113,7 @@ test('a restart goes on in the newest file of the day', async (t) => {
   t.true(text('batch-20260526_001.log').endsWith('x\nsecond run\n'));
 });
 
-test('the oldest files go when there are more than are to be kept, and nobody else’s', async (t) => {
+test('the oldest files over the retained number are removed, and files of others are kept', async (t) => {
   const { sink, clock, logs, files } = await room(t, { retained: 3 });
   mkdirSync(logs);
   for (const name of [
@@ -142,7 +142,7 @@ test('the oldest files go when there are more than are to be kept, and nobody el
   );
 });
 
-test('files that were last written too long ago go, however few there are', async (t) => {
+test('files older than the retention are removed, whatever their number', async (t) => {
   const { sink, clock, logs, files } = await room(t, { maxAge: 48 * HOUR });
   mkdirSync(logs);
   for (const [name, hours] of [
@@ -158,7 +158,7 @@ test('files that were last written too long ago go, however few there are', asyn
   t.deepEqual(files(), ['batch-20260523.log', 'batch-20260526.log']);
 });
 
-test('less severe lines than asked for stay out of the file', async (t) => {
+test('lines below the minimum level are omitted from the file', async (t) => {
   const { sink, files, text } = await room(t, { least: 'Warning' });
   sink.write('small\n', 'Information');
   sink.write('big\n', 'Warning');
@@ -167,7 +167,7 @@ test('less severe lines than asked for stay out of the file', async (t) => {
   t.is(sink.dropped, 0);
 });
 
-test('a folder that cannot be had costs no line and is told once, and once more when it works again', async (t) => {
+test('an unavailable folder loses no line on the console, and is reported once for each failure', async (t) => {
   const { sink, clock, folder, troubles, files, text } = await room(t);
   const obstacle = join(folder, 'logs');
   writeFileSync(obstacle, '');
@@ -185,7 +185,7 @@ test('a folder that cannot be had costs no line and is told once, and once more 
   t.is(text(files()[0] ?? ''), 'one\ntwo\n');
 });
 
-test('a disk without room keeps what is left of a line for later', async (t) => {
+test('a line that the disk cannot take whole is completed later', async (t) => {
   // The one file that always says the disk is full.
   if (!existsSync('/dev/full')) return t.pass('this system has no /dev/full');
   const { sink, clock, troubles } = await room(t, { path: '/dev/full', interval: 'Infinite' });
@@ -200,7 +200,7 @@ test('a disk without room keeps what is left of a line for later', async (t) => 
   return undefined;
 });
 
-test('while nothing can be written memory stays bounded: Information goes first, and the loss is told', async (t) => {
+test('memory stays bounded while writing fails, Information is dropped first, and the loss is reported', async (t) => {
   const { sink, clock, folder, files, text } = await room(t, { sizeLimit: 1_000_000_000 });
   writeFileSync(join(folder, 'logs'), '');
   const log = createLogging({ clock, sinks: [sink] });
@@ -221,7 +221,7 @@ test('while nothing can be written memory stays bounded: Information goes first,
   t.regex(written, /\[WRN\] Log lines were dropped .*\{DroppedSoFar: \d+\}\n/);
 });
 
-test('the last words of a process are on the disk before it ends', async (t) => {
+test('the last lines of a process are on the disk before it ends', async (t) => {
   const { sink, files, text } = await room(t);
   sink.write('first\n', 'Information');
   await sink.flush();
@@ -230,7 +230,7 @@ test('the last words of a process are on the disk before it ends', async (t) => 
   t.regex(text(files()[0] ?? ''), /^first\n(last words\n)+$/);
 });
 
-test('two programs that write one file do not damage each other’s lines', async (t) => {
+test('two programs that write one file keep the lines of both whole', async (t) => {
   const { sink, make, files, text } = await room(t);
   const other = make();
   for (let count = 0; count < 50; count += 1) {

@@ -20,7 +20,7 @@ function logToFile(options: Omit<LoggingOptions, 'clock' | 'sinks'> = {}) {
   return { log, lines };
 }
 
-test('a line has time, level, text and properties as documented', async (t) => {
+test('a line has time, level, text and properties in the documented form', async (t) => {
   const { log, lines } = logToFile();
   log.info('Job done', { JobId: '42', format: 'Pades', ms: 12.5, ok: true, error: null, left: undefined });
   log.warn('Plain');
@@ -36,20 +36,20 @@ for (const [level, written] of [
   ['Error', 'ERR FTL'],
   ['Fatal', 'FTL'],
 ] as const satisfies readonly (readonly [Level, string])[]) {
-  test(`the level ${level} leaves out what is less severe`, async (t) => {
+  test(`the level ${level} omits less severe lines`, async (t) => {
     const { log, lines } = logToFile({ level });
     for (const name of ['debug', 'info', 'warn', 'error', 'fatal'] as const) log[name]('x');
     t.is((await lines()).map((line) => line.slice(26, 29)).join(' '), written);
   });
 }
 
-test('percent signs in a text and names that the serializer uses are written as they are', async (t) => {
+test('percent signs and names reserved by the serializer are written literally', async (t) => {
   const { log, lines } = logToFile();
   log.info('100% of %s, %%d', { level: 'a', at: 1, text: 'b', properties: 'c' });
   t.is((await lines())[0]?.slice(31), '100% of %s, %%d {Level: "a", At: 1, Text: "b", Properties: "c"}');
 });
 
-test('a value in a log line can neither start another line nor act on a terminal', async (t) => {
+test('a value in a log line can neither start another line nor control a terminal', async (t) => {
   const { log, lines } = logToFile();
   const forged = 'a\n2026-05-26T15:42:11.123Z [INF] forged\r\u001b[2Jb\u2028c\u0085d\u202ee\u0000';
   log.info(forged, { [`na\nme`]: forged, quoted: 'say "hi" \\' });
@@ -92,7 +92,7 @@ for (const name of ['mapping', 'shipping', 'spinning', 'Folder', 'Key']) {
   });
 }
 
-test('a configured secret is replaced wherever it turns up, in every usual form', async (t) => {
+test('a configured secret is replaced everywhere, in every usual encoding', async (t) => {
   const secret = 'p@ss "word" #1/long';
   const { log, lines } = logToFile({ secrets: [secret, 'short'] });
   const forms = [
@@ -115,14 +115,14 @@ test('a secret that contains another one is replaced as a whole', async (t) => {
   t.regex((await lines())[0] ?? '', /x \*\*\* y$/);
 });
 
-test('a secret made after the start is hidden from then on', async (t) => {
+test('a secret made after the start is masked from then on', async (t) => {
   const { log, lines } = logToFile();
   log.hide('made-just-now-123');
   log.info('the key is made-just-now-123');
   t.regex((await lines())[0] ?? '', /the key is \*\*\*$/);
 });
 
-test('a reader that stops reading costs lines, never time or memory, and the loss is told', async (t) => {
+test('a reader that stops reading loses lines, and costs neither time nor memory, and the loss is reported', async (t) => {
   // A pipe with ends of our own: nobody reads, so it fills up, and nobody closes a descriptor under the sink.
   const fifo = join(mkdtempSync(join(tmpdir(), 'sealwright-log-')), 'pipe');
   execFileSync('mkfifo', [fifo]);
@@ -143,7 +143,7 @@ test('a reader that stops reading costs lines, never time or memory, and the los
   rmSync(dirname(fifo), { recursive: true });
 });
 
-test('lines taken before a flush are on the disk after it, in order', async (t) => {
+test('lines before a flush are on the disk after it, in order', async (t) => {
   const { log, lines } = logToFile();
   for (let count = 0; count < 2000; count += 1) log.info(`line ${count}`);
   const written = await lines();

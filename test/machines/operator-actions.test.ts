@@ -32,7 +32,7 @@ const target = {
   secret: null,
 };
 
-test('registering, replacing, disabling and removing a webhook is a line that shows the origin and no secret', (t) => {
+test('registering, replacing, disabling and removing a webhook writes a line with the origin and without secrets', (t) => {
   const lines = linesOf(webhookSetMachine, {}, [
     { type: 'ADD', id: 'w1', target },
     { type: 'REPLACE', id: 'w1', target },
@@ -51,7 +51,7 @@ test('registering, replacing, disabling and removing a webhook is a line that sh
   ]);
 });
 
-test('keys, applications and settings of an organization are lines, and none holds a key', (t) => {
+test('changes of keys, applications and settings of an organization write lines without keys', (t) => {
   const organization = { ...NO_SETTINGS, name: 'Acme', createdAt: 1, applications: [] };
   const sha256 = 'f'.repeat(64);
   const lines = linesOf(organizationMachine, organization, [
@@ -68,7 +68,7 @@ test('keys, applications and settings of an organization are lines, and none hol
   ]);
 });
 
-test('memberships are lines without personal data', (t) => {
+test('changes of memberships write lines without personal data', (t) => {
   const profile = { name: 'Ann', identifier: null, email: 'ann@example.org', phone: null };
   const accessProfile = { administrator: true, manager: false, operator: true };
   const lines = linesOf(portalUserMachine, { ...profile, subject: null, createdAt: 1, memberships: [] }, [
@@ -83,7 +83,7 @@ test('memberships are lines without personal data', (t) => {
   ]);
 });
 
-test('pause, resume, large operations and repeated deliveries and mails are lines', (t) => {
+test('pause, resume, large operations and repeated deliveries and mails write lines', (t) => {
   const pauses = linesOf(pipelineMachine, {}, [
     { type: 'PAUSE', reason: 'audit' },
     { type: 'RESUME', reason: null },

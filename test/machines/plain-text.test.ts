@@ -1,7 +1,7 @@
 import test from 'ava';
 import { isolated, plainLine, plainText, visibleText } from '../../machines/plain-text.ts';
 
-test('invisible characters are removed from the texts of people, and visible ones stay', (t) => {
+test('invisible characters are removed from user texts, and visible ones kept', (t) => {
   for (const hidden of [0x202a, 0x202e, 0x2066, 0x2069, 0x200e, 0x200f, 0x61c, 0x200b, 0x2060, 0xfeff, 0xad])
     t.is(plainLine(`a${String.fromCodePoint(hidden)}b`), 'ab', hidden.toString(16));
   for (const filler of [0x3164, 0xffa0, 0x115f, 0x180e, 0xfff9, 0xe0041])

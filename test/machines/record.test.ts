@@ -45,7 +45,7 @@ test('a record without a change keeps its snapshot, and writes nothing', (t) => 
   t.deepEqual(actions, []);
 });
 
-test('a record ends by a message or by its lifetime', (t) => {
+test('a record ends by a message or at the end of its lifetime', (t) => {
   t.is(transition(shelfMachine, built, { type: 'REMOVE', at: 1 })[0].value, 'Removed');
   const timeout = { type: 'xstate.after.60000.shelf.Standing', at: 1 } as unknown as ShelfMessage;
   t.is(transition(shelfMachine, built, timeout)[0].value, 'Removed');

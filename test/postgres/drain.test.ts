@@ -3,7 +3,7 @@ import test from 'ava';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { startCluster } from './cluster.ts';
 
-test('a node that is told to drain ends, and who asked for it stands in the history', async (t) => {
+test('a drained node ends, and the history names the operator', async (t) => {
   const cluster = await startCluster(t);
   if (cluster === undefined) return;
   t.teardown(() => cluster.remove());

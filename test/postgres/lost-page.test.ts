@@ -129,7 +129,7 @@ class Portal {
   }
 }
 
-test.serial('a page whose node is gone signs at another node', async (t) => {
+test.serial('a page whose node ends signs at another node', async (t) => {
   t.timeout(240_000);
   const { cluster } = t.context;
   if (cluster === undefined) {

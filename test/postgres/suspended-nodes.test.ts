@@ -30,7 +30,7 @@ for (const point of [
   'effect.leased.before-run/tidy',
   'pool.tidy.removed',
 ]) {
-  test.serial(`a node that is suspended at ${point} until others have its work leaves no file`, async (t) => {
+  test.serial(`a node suspended at ${point} until others take its work leaves no file`, async (t) => {
     t.timeout(180_000);
     const { cluster } = t.context;
     if (cluster === undefined) {

@@ -87,7 +87,7 @@ async function startNode(
   return { runtime, migrated, stop };
 }
 
-test('nodes of two versions run side by side, and the last node of the new one migrates what is left', async (t) => {
+test('nodes of two versions run side by side, and the last new node migrates the remaining actors', async (t) => {
   t.timeout(120_000);
   const cluster = await startCluster(t);
   if (cluster === undefined) return;

@@ -48,7 +48,7 @@ function tree(t: ExecutionContext) {
   };
 }
 
-test('a start builds what has changed since the last good build, and nothing otherwise', (t) => {
+test('a start rebuilds the sources that changed since the last successful build, and nothing otherwise', (t) => {
   const { build, runs, source } = tree(t);
   t.is(build(), 0);
   t.is(build(), 0);
@@ -60,7 +60,7 @@ test('a start builds what has changed since the last good build, and nothing oth
   t.is(runs(), 3, 'asked for by name, a build is a build');
 });
 
-test('a build that failed fails again until its cause is gone, and never fails an installation', (t) => {
+test('a failed build fails again until its cause is removed, and never fails an installation', (t) => {
   const { build, runs, source } = tree(t);
   t.is(build(), 0);
   source('broken');
@@ -72,7 +72,7 @@ test('a build that failed fails again until its cause is gone, and never fails a
   t.is(build(), 0);
 });
 
-test('without a compiler, what was built elsewhere is started, and an installation goes on', (t) => {
+test('without a compiler a start uses an existing build, and an installation continues', (t) => {
   const { root, build, compiler } = tree(t);
   rmSync(compiler);
   t.is(build(), 1);

@@ -21,7 +21,7 @@ function check(tree: Record<string, string>): { status: number; listed: string; 
   }
 }
 
-test('forced casts are counted in product code only, and not in comments and texts', (t) => {
+test('forced casts are counted in product code only, not in comments and texts', (t) => {
   const { status, listed } = check({
     'actors/a.ts': [
       'const a = b as unknown as C;',
@@ -45,7 +45,7 @@ test('forced casts are counted in product code only, and not in comments and tex
   ]);
 });
 
-test('more forced casts than are allowed fail the build, which names each', (t) => {
+test('a number of forced casts over the limit fails the build, which names each', (t) => {
   const { status, findings } = check({ 'http/a.ts': 'const a = b as never;\n'.repeat(16) });
   t.is(status, 1);
   t.regex(findings, /http\/a\.ts:16: as never/);

@@ -16,7 +16,7 @@ for (const [how, then] of [
   ['crashes', 'throw new Error("crashed");'],
   ['exits', 'process.exit(0);'],
 ] as const) {
-  test(`what a test started ends with its process, when that ${how}`, async (t) => {
+  test(`a child process of a test ends with the test process, when that ${how}`, async (t) => {
     const parent = spawn(process.execPath, ['--import', HOOK, '-e', STARTS(then)], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });

@@ -53,7 +53,7 @@ test('every document is in the index', (t) => {
   t.deepEqual(missing, []);
 });
 
-test('the guides name configuration keys that exist', (t) => {
+test('the guides name existing configuration keys', (t) => {
   const known = readFileSync('docs/configuration.md', 'utf8').toLowerCase();
   const guides = PAGES.filter((page) => !/docs\/(decisions|configuration|.*-rows|performance)/.test(page));
   const unknown = guides.flatMap((page) =>
@@ -69,7 +69,7 @@ function isSection(known: string, key: string): boolean {
   return known.includes(`${key.toLowerCase()}:`);
 }
 
-test('every file and folder that architecture and contributing guide name exists', (t) => {
+test('the architecture and contributing guides name existing files and folders', (t) => {
   for (const page of ['docs/architecture.md', 'CONTRIBUTING.md']) {
     const named = [...readFileSync(page, 'utf8').matchAll(/`([\w.-]+\/[\w./-]*|main\.ts)`/g)]
       .map(([, path]) => path ?? '')

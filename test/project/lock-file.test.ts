@@ -19,7 +19,7 @@ const WITHOUT =
   /^(?:@biomejs\/cli|@msgpackr-extract\/msgpackr-extract|@uwsjs\/(?:darwin|linux-arm|win32))[\w-]*$/;
 const MAX_WITHOUT = 44;
 
-test('every package of the lock file has a checksum, but for binaries of other systems', (t) => {
+test('every package of the lock file has a checksum, except for binaries of other systems', (t) => {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
     readonly packages: { readonly [path: string]: Locked };
   };

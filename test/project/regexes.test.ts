@@ -38,7 +38,7 @@ for (const [what, source] of [
     t.regex(said, /one\.ts:1: .* takes (?:super-linear|exponential) time/);
   });
 
-test('a regular expression that is put together at run time needs a reason', (t) => {
+test('a regular expression that is built at run time needs a reason', (t) => {
   const { status, said } = check(t, "export const made = (text: string) => new RegExp(text + '+$');\n");
   t.is(status, 1);
   t.regex(said, /one\.ts:1: .* at run time/);

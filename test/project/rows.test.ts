@@ -23,7 +23,7 @@ for (const { of, page, atLeast } of [
   { of: 'batch service', page: 'docs/batch-rows.md', atLeast: 150 },
   { of: 'portal over HTTP', page: 'docs/portal-rows.md', atLeast: 70 },
 ]) {
-  test(`every row of the ${of} is proven by a test that there is`, (t) => {
+  test(`every row of the ${of} names an existing test`, (t) => {
     const text = readFileSync(page, 'utf8');
     const rows = rowsOf(text);
     const lines = text.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| row '));

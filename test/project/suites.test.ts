@@ -48,7 +48,7 @@ function chosen(env: Readonly<Record<string, string>>): ReadonlySet<string> {
 const quick = chosen({});
 const others = chosen({ SEALWRIGHT_TESTS: 'all', SEALWRIGHT_WITHOUT: 'quick' });
 
-test('npm test and the other tests of the check are together all tests', (t) => {
+test('npm test and the other tests of the check together include all tests', (t) => {
   const all = chosen({ SEALWRIGHT_TESTS: 'all' });
   t.deepEqual(
     [...all].filter((file) => !quick.has(file) && !others.has(file)),
@@ -57,7 +57,7 @@ test('npm test and the other tests of the check are together all tests', (t) => 
   t.true(quick.size > 200 && others.size > 100 && all.size < quick.size + others.size);
 });
 
-test('the check repeats the tests that try more when all tests are wanted', (t) => {
+test('the check repeats the tests that do more when all tests run', (t) => {
   const deeper = [...quick].filter((file) =>
     /process\.env\S*SEALWRIGHT_TESTS|project\/rounds/.test(
       readFileSync(join(FOLDER, `${file}.test.ts`), 'utf8'),

@@ -21,7 +21,7 @@ function check(tree: Record<string, string>): { status: number; findings: string
   }
 }
 
-test('a tree in the words of the field passes the check of words', (t) => {
+test('a tree without retired words passes the check of words', (t) => {
   const { status, findings } = check({
     'crypto/paths.ts': '/** Builds certification paths (RFC 5280 §6). */\nexport const PAGE_SIZE = 20;\n',
     'docs/guide.md': 'The queue holds effects.\n',
@@ -74,7 +74,7 @@ for (const { broken, path, source, finding } of [
     finding: /cites "issue 12"/,
   },
 ]) {
-  test(`the check of words finds ${broken}`, (t) => {
+  test(`the check of words reports ${broken}`, (t) => {
     const { status, findings } = check({ [path]: source });
     t.is(status, 1);
     t.regex(findings, finding);

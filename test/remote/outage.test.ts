@@ -30,7 +30,7 @@ const DEFAULTS = { every: 30_000, timeout: 168 * 3_600_000, maxFailures: 0 };
 
 for (const down of ['reset', { status: 503 }] as const) {
   const name = down === 'reset' ? 'breaks every connection' : 'answers 503';
-  test(`no job fails while the portal ${name} for ten minutes, and jobs signed here go on`, async (t) => {
+  test(`no job fails while the portal ${name} for ten minutes, and local signing continues`, async (t) => {
     const clock = faster(100);
     const { portal, room: here } = await scene(t, {
       remote: DEFAULTS,
@@ -62,7 +62,7 @@ for (const down of ['reset', { status: 503 }] as const) {
   });
 }
 
-test('downloads that fail count, although the polls between them succeed', async (t) => {
+test('failed downloads count, although the polls between them succeed', async (t) => {
   const { portal, room: here } = await scene(t, { maxFailures: 2 });
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -75,7 +75,7 @@ test('downloads that fail count, although the polls between them succeed', async
   t.regex(errorMessage ?? '', /3 failures in a row/);
 });
 
-test('a download that takes its time holds no slot', async (t) => {
+test('a slow download holds no slot', async (t) => {
   const { portal, room: here } = await scene(t, {
     room: { profiles: [PROFILE, LOCAL], maxConcurrency: 1 },
   });
@@ -97,7 +97,7 @@ test('a download that takes its time holds no slot', async (t) => {
   t.is(portal.count('download'), 1);
 });
 
-test('a signed file that cannot be stored is no failure of the portal', async (t) => {
+test('a signed file that cannot be stored does not count as a failure of the portal', async (t) => {
   const { portal, room: here } = await scene(t, { maxFailures: 1 });
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -115,7 +115,7 @@ test('a signed file that cannot be stored is no failure of the portal', async (t
   await here.reach('Completed', 1);
 });
 
-test('a call that reaches nobody says that nothing was sent', async (t) => {
+test('a call without a connection reports that nothing was sent', async (t) => {
   const portal = createRemotePortal({
     endpoint: 'http://127.0.0.1:1',
     apiKey: 'a|b',
@@ -166,7 +166,7 @@ for (const status of ['Pending', 'FlowConcluded', 'Concluded']) {
 }
 
 for (const status of ['Refused', 'Expired', 'Canceled', 'SomethingNew']) {
-  test(`a retry makes a new document where the earlier one is ${status}`, async (t) => {
+  test(`a retry makes a new document when the earlier one is ${status}`, async (t) => {
     const { portal, room: here, id } = await failedJob(t);
     const earlier = portal.only.id;
     portal.only.status = status;
@@ -177,7 +177,7 @@ for (const status of ['Refused', 'Expired', 'Canceled', 'SomethingNew']) {
   });
 }
 
-test('a retry of an input that was changed makes a new document', async (t) => {
+test('a retry with a changed input makes a new document', async (t) => {
   const { portal, room: here, id } = await failedJob(t);
   const { originalPath } = await here.batch.jobs.get(id);
   await writeFile(originalPath, samplePdf(4_000, 'corrected'));
@@ -187,7 +187,7 @@ test('a retry of an input that was changed makes a new document', async (t) => {
   t.not((await here.batch.jobs.get(retry.id)).remoteDocumentId, earlier);
 });
 
-test('a retry of a retry that never reached the portal still finds the first document', async (t) => {
+test('a retry of a retry that never reached the portal finds the first document', async (t) => {
   const { portal, room: here, id } = await failedJob(t);
   portal.misbehave('poll', { status: 404 });
   portal.misbehave('upload', { status: 400 });
@@ -208,7 +208,7 @@ async function waitingJobs(t: Parameters<typeof scene>[0], count: number) {
   return { ...made, ids };
 }
 
-test('a waiting job whose endpoint was removed is shown, and an event names the document that its cancellation left open', async (t) => {
+test('a waiting job with a removed endpoint is listed, and an event names the document that its cancellation left open', async (t) => {
   const { again, ids, portal } = await waitingJobs(t, 1);
   const id = ids[0] as JobId;
   const here = await again({ profiles: [LOCAL], remote: { ...DEFAULTS, every: 50 } });
@@ -230,14 +230,14 @@ test('a waiting job whose endpoint was removed is shown, and an event names the 
   t.is(portal.count('cancel'), 0);
 });
 
-test('a waiting job whose endpoint was removed fails when its time is over', async (t) => {
+test('a waiting job with a removed endpoint fails at its time limit', async (t) => {
   const { again, ids } = await waitingJobs(t, 1);
   const here = await again({ profiles: [LOCAL], remote: { every: 50, timeout: 1, maxFailures: 0 } });
   await here.reach('Failed', 1);
   t.is((await here.batch.jobs.get(ids[0] as JobId)).errorCode, 'remote.timeout');
 });
 
-test('a waiting job whose profile was removed waits on when it is concluded, and is canceled on the portal', async (t) => {
+test('a waiting job with a removed profile waits until its conclusion, and is canceled on the portal', async (t) => {
   const { again, ids, portal } = await waitingJobs(t, 2);
   const [first, second] = ids as [JobId, JobId];
   const here = await again({ profiles: [LOCAL] });

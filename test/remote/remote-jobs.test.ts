@@ -8,7 +8,7 @@ import type { JobId } from '../../machines/ids.ts';
 import { systemClock } from '../../runtime/index.ts';
 import { hasty, PDF, PROFILE, scene, until } from './remote-room.ts';
 
-test('a file is uploaded, a document made for its one participant, and what was signed comes out', async (t) => {
+test('a file is uploaded, a document made for its one participant, and the signed file published', async (t) => {
   const { portal, room: here } = await scene(t);
   const id = await here.upload('contract "ä".pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -51,7 +51,7 @@ for (const [name, content] of [
   ['data.bin', Buffer.from('any bytes')],
   ['order.xml', Buffer.from('<order><item>1</item></order>')],
 ] as const) {
-  test(`${name} comes home signed in its format`, async (t) => {
+  test(`${name} is returned signed in its format`, async (t) => {
     const { portal, room: here } = await scene(t);
     const id = await here.upload(name, content);
     await here.reach('AwaitingSigner', 1);
@@ -64,7 +64,7 @@ for (const [name, content] of [
 }
 
 for (const status of ['Refused', 'Expired', 'Canceled']) {
-  test(`a document that is ${status} fails its job and says why`, async (t) => {
+  test(`a document that is ${status} fails its job with the reason`, async (t) => {
     const { portal, room: here } = await scene(t);
     const id = await here.upload('a.pdf', PDF);
     await here.reach('AwaitingSigner', 1);
@@ -80,7 +80,7 @@ for (const status of ['Refused', 'Expired', 'Canceled']) {
   });
 }
 
-test('Pending, FlowConcluded and a status nobody knows are waited out, with one warning for the last', async (t) => {
+test('Pending, FlowConcluded and unknown statuses are polled further, with one warning for the last', async (t) => {
   const { portal, room: here } = await scene(t);
   await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -93,7 +93,7 @@ test('Pending, FlowConcluded and a status nobody knows are waited out, with one 
   t.is(here.complaints.filter((line) => line.includes('SomethingNew')).length, 1);
 });
 
-test('a job that waits longer than its limit fails, and the document is left as it is', async (t) => {
+test('a job over its time limit fails, and the document stays unchanged', async (t) => {
   const { portal, room: here } = await scene(t, { timeout: 1 });
   const id = await here.upload('a.pdf', PDF);
   await here.reach('Failed', 1);
@@ -104,7 +104,7 @@ test('a job that waits longer than its limit fails, and the document is left as 
 
 for (const how of ['reset', { status: 503 }, { status: 429 }, { status: 408 }] as const) {
   const name = how === 'reset' ? how : String(how.status);
-  test(`an upload that meets ${name} is tried again until it is taken`, async (t) => {
+  test(`an upload that fails with ${name} is retried until it succeeds`, async (t) => {
     const { portal, room: here } = await scene(t, { room: { clock: hasty() } });
     portal.misbehave('upload', how, how, how, how, how, how, how);
     await here.upload('a.pdf', PDF);
@@ -114,7 +114,7 @@ for (const how of ['reset', { status: 503 }, { status: 429 }, { status: 408 }] a
   });
 }
 
-test('an upload that fails again and again while the portal answers other calls is given up', async (t) => {
+test('an upload that fails repeatedly while the portal answers other calls is abandoned', async (t) => {
   const { portal, room: here } = await scene(t, { room: { clock: hasty() } });
   portal.misbehave('upload', ...Array.from({ length: 40 }, () => ({ status: 500 })));
   const id = await here.upload('a.pdf', PDF);
@@ -124,7 +124,7 @@ test('an upload that fails again and again while the portal answers other calls 
   t.is((await here.batch.jobs.get(id)).errorCode, 'remote.unreachable');
 });
 
-test('an upload that is refused for good is not tried again', async (t) => {
+test('an upload with a permanent refusal is not retried', async (t) => {
   const { portal, room: here } = await scene(t);
   portal.misbehave('upload', { status: 401, body: 'unknown key' });
   const id = await here.upload('a.pdf', PDF);
@@ -135,7 +135,7 @@ test('an upload that is refused for good is not tried again', async (t) => {
 
 for (const how of ['reset', { status: 500 }, { status: 400 }, { status: 200, body: '<html>' }] as const) {
   const name = how === 'reset' ? how : `${how.status}${'body' in how ? ' and a page' : ''}`;
-  test(`a document whose making meets ${name} is never made a second time`, async (t) => {
+  test(`a document whose creation fails with ${name} is never created twice`, async (t) => {
     const { portal, room: here } = await scene(t);
     portal.misbehave('create', how);
     const id = await here.upload('a.pdf', PDF);
@@ -145,7 +145,7 @@ for (const how of ['reset', { status: 500 }, { status: 400 }, { status: 200, bod
   });
 }
 
-test('failures in a row fail the job only beyond the limit, and a success in between forgives them', async (t) => {
+test('consecutive failures fail the job only over the limit, and a success resets the count', async (t) => {
   const { portal, room: here } = await scene(t, { maxFailures: 2 });
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -158,7 +158,7 @@ test('failures in a row fail the job only beyond the limit, and a success in bet
   t.is((await here.batch.jobs.get(id)).errorCode, 'remote.unreachable');
 });
 
-test('an answer that forbids the poll for good fails the job at once', async (t) => {
+test('a permanent refusal of the poll fails the job at once', async (t) => {
   const { portal, room: here } = await scene(t);
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -167,7 +167,7 @@ test('an answer that forbids the poll for good fails the job at once', async (t)
   t.is((await here.batch.jobs.get(id)).errorCode, 'remote.unreachable');
 });
 
-test('a portal that asks for a pause is left alone for that long', async (t) => {
+test('a pause that the portal requests is kept', async (t) => {
   const { portal, room: here } = await scene(t);
   await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -217,7 +217,7 @@ for (const [name, sent, returned] of [
   });
 }
 
-test('what a portal writes anew before it is signed is published where the comparison is off', async (t) => {
+test('a file that a portal rewrites before signing is published when the comparison is off', async (t) => {
   const { portal, room: here } = await scene(t, {
     room: { profiles: [{ ...PROFILE, compareContent: false }] },
   });
@@ -229,7 +229,7 @@ test('what a portal writes anew before it is signed is published where the compa
   t.deepEqual(await readFile((await here.batch.jobs.output(id)).path), portal.only.content);
 });
 
-test('canceling a waiting job tells the portal, and a portal that does not listen changes nothing', async (t) => {
+test('cancellation of a waiting job is sent to the portal, and an unavailable portal does not prevent it', async (t) => {
   const { portal, room: here } = await scene(t);
   const first = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -247,7 +247,7 @@ test('canceling a waiting job tells the portal, and a portal that does not liste
   await until(async () => (await readdir(here.layout.error)).length === 2);
 });
 
-test('jobs that wait are not touched by a restart, and come home after it', async (t) => {
+test('waiting jobs are unaffected by a restart, and complete afterwards', async (t) => {
   const { portal, room: here, again } = await scene(t);
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -259,7 +259,7 @@ test('jobs that wait are not touched by a restart, and come home after it', asyn
   t.is(portal.count('upload'), 1);
 });
 
-test('a job canceled while its signed file is on the way home leaves nothing in the working folders', async (t) => {
+test('a job canceled during the download of its signed file leaves no working file', async (t) => {
   const { portal, room: here } = await scene(t);
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -290,7 +290,7 @@ test('a job canceled while its signed file is on the way home leaves nothing in 
   t.deepEqual((await readdir(here.layout.error)).sort(), [id, second].sort());
 });
 
-test('a job whose document was being made when the service ended fails, and makes no second one', async (t) => {
+test('a job whose document was being created when the service ended fails, and creates no second one', async (t) => {
   const { portal, room: here, again } = await scene(t);
   portal.gates.set('create', new Promise(() => {}));
   const id = await here.upload('a.pdf', PDF);
@@ -306,7 +306,7 @@ test('a job whose document was being made when the service ended fails, and make
   t.is(portal.count('create'), 1);
 });
 
-test('no more than MaxConcurrency jobs are verified at once, however many documents conclude together', async (t) => {
+test('at most MaxConcurrency jobs are verified at once, for any number of concluded documents', async (t) => {
   const { portal, room: here } = await scene(t, { room: { maxConcurrency: 1 } });
   for (let index = 0; index < 6; index += 1) await here.upload(`${index}.pdf`, PDF);
   await here.reach('AwaitingSigner', 6);
@@ -320,7 +320,7 @@ test('no more than MaxConcurrency jobs are verified at once, however many docume
   t.true(most <= 1, `${most} jobs were in flight`);
 });
 
-test('a paused pipeline asks the portal nothing until it is resumed', async (t) => {
+test('a paused pipeline sends the portal no requests until it is resumed', async (t) => {
   const { portal, room: here } = await scene(t);
   await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
@@ -335,7 +335,7 @@ test('a paused pipeline asks the portal nothing until it is resumed', async (t) 
   await here.reach('Completed', 1);
 });
 
-test('a cancel that races the poll ends in exactly one of the two', async (t) => {
+test('a cancel concurrent with the poll ends in exactly one of the two results', async (t) => {
   const { portal, room: here } = await scene(t, { room: { maxConcurrency: 4 } });
   const ids: JobId[] = [];
   for (let index = 0; index < 8; index += 1) ids.push(await here.upload(`${index}.pdf`, PDF));

@@ -33,7 +33,7 @@ function stepped(definition: ActorDefinition, actor: StoredActor): StoredActor {
   return step.actor;
 }
 
-test('the context of an actor that is made after another one, and of its steps, is quick to copy', (t) => {
+test('the context of an actor that is created after another one, and of its steps, has fast properties', (t) => {
   const definition = definitionWith('made');
   firstStep(definition, address, {}, context);
   const { actor } = firstStep(definition, address, {}, context);
@@ -41,7 +41,7 @@ test('the context of an actor that is made after another one, and of its steps, 
   t.true(isFast(stepped(definition, actor).context));
 });
 
-test('the context of an actor that was read from the store is quick to copy after its second step', (t) => {
+test('the context of a stored actor has fast properties after its second step', (t) => {
   const definition = definitionWith('read');
   const { actor } = firstStep(definitionWith('read'), address, {}, context);
   const read = JSON.parse(JSON.stringify(actor)) as StoredActor;

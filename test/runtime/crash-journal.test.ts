@@ -7,7 +7,7 @@ import test from 'ava';
 
 const WORKER = new URL('./deadly-worker.js', import.meta.url).pathname;
 
-test('an effect that ends the process again and again is found alone, set aside, and runs when an operator says so', async (t) => {
+test('an effect that repeatedly ends the process is found alone, set aside, and runs after an operator releases it', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-deadly-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const live = (mode: string) =>

@@ -9,7 +9,7 @@ import {
 } from '../../runtime/index.ts';
 import { tally } from './world.ts';
 
-test('a system used before its runtime is created says so, and works afterwards', async (t) => {
+test('a system used before its runtime is created throws an error about that, and works afterwards', async (t) => {
   const system = new DeferredSystem();
   const address = { kind: 'tally', id: 'early' };
   t.throws(() => system.read(address), { code: 'runtime.not-created' });

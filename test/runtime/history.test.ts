@@ -133,7 +133,7 @@ function put(tables: Tables, id: string, number: number, value: object): void {
   tables.journal.putSync(['thing', id, number], JSON.stringify(value));
 }
 
-test('a Merkle tree has the root of RFC 6962, and every leaf of every size has a path to it', (t) => {
+test('a Merkle tree has the root of RFC 6962, and an audit path for each leaf at every size', (t) => {
   // RFC 6962 §2.1: the hash of an empty list, and of a list of one entry.
   t.is(merkleRoot([]), createHash('sha256').digest('hex'));
   t.is(merkleRoot([leafHash('')]), '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d');
@@ -149,7 +149,7 @@ test('a Merkle tree has the root of RFC 6962, and every leaf of every size has a
   }
 });
 
-test('each line names the hash of the one before, and the actor that of its last', async (t) => {
+test('each line has the hash of the previous one, and the actor that of its last', async (t) => {
   const store = new MemoryStore();
   const { tell } = await world(store);
   await tell('a', BORN, 'WRITE', 'WRITE');
@@ -169,7 +169,7 @@ test('each line names the hash of the one before, and the actor that of its last
   );
 });
 
-test('an untouched store has no fault', async (t) => {
+test('an unchanged store has no fault', async (t) => {
   t.is(
     await afterEdit(
       t,
@@ -180,7 +180,7 @@ test('an untouched store has no fault', async (t) => {
   );
 });
 
-test('a line that was changed offline is named', async (t) => {
+test('a line that was changed offline is reported', async (t) => {
   const change = (tables: Tables) => put(tables, 'a', 2, { ...line(tables, 'a', 2), message: 'forged' });
   t.is(
     await afterEdit(t, change),
@@ -190,7 +190,7 @@ test('a line that was changed offline is named', async (t) => {
   t.regex(await afterEdit(t, details), /^thing\/a line 3: /);
 });
 
-test('lines that were removed, inserted or stripped of their hash offline are named', async (t) => {
+test('lines that were removed, inserted or stripped of their hash offline are reported', async (t) => {
   t.is(
     await afterEdit(t, (tables) => void tables.journal.removeSync(['thing', 'a', 2])),
     'thing/a line 2: The line is missing.',
@@ -221,14 +221,14 @@ function rewrite(tables: Tables, id: string, number: number): void {
   tables.actors.putSync(['thing', id], JSON.stringify(changed), actor.revision);
 }
 
-test('a chain that was written anew offline is not the one that was sealed', async (t) => {
+test('a chain that was rewritten offline differs from the sealed one', async (t) => {
   t.is(
     await afterEdit(t, (tables) => rewrite(tables, 'a', 3)),
     'thing/a line 3: The line is not the one that checkpoint 1 sealed.',
   );
 });
 
-test('an actor that was removed offline is missed, and one that ended is not', async (t) => {
+test('an actor that was removed offline is reported, and one that ended is not', async (t) => {
   const remove = (tables: Tables) => {
     tables.actors.removeSync(['thing', 'a']);
     for (const number of [1, 2, 3]) tables.journal.removeSync(['thing', 'a', number]);
@@ -249,7 +249,7 @@ test('an actor that was removed offline is missed, and one that ended is not', a
   t.like(report, { fault: undefined, checkpoints: 2, leaves: 2 });
 });
 
-test('checkpoints that were changed, removed or signed anew offline are named', async (t) => {
+test('checkpoints that were changed, removed or signed anew offline are reported', async (t) => {
   const node = createCheckpointSigner(privateKey).node;
   const own = (tables: Tables, sequence: number) =>
     JSON.parse(tables.rows.get([CHECKPOINTS_VIEW, node, sequence]) ?? '{}') as Checkpoint;
@@ -278,7 +278,7 @@ test('checkpoints that were changed, removed or signed anew offline are named', 
   );
 });
 
-test('a proof leads from the newest sealed line to the signed root, and for no other line', async (t) => {
+test('a proof connects the newest sealed line with the signed root, and no other line', async (t) => {
   const store = new MemoryStore();
   const { tell, sealer } = await world(store);
   for (let n = 0; n < 20; n++) await tell(`a${n}`, BORN, 'WRITE');
@@ -310,7 +310,7 @@ test('after a crash the chains that were not sealed are found and sealed', async
   t.is(proof?.line, 2);
 });
 
-test('checkpoints come at the interval, in pages where much has changed, and none when nothing has', async (t) => {
+test('checkpoints are made at the interval, in pages after many changes, and none without changes', async (t) => {
   const store = new MemoryStore();
   const { tell, sealer, clock } = await world(store);
   await tell('a', BORN, 'WRITE');

@@ -19,7 +19,7 @@ test('a message to an unknown actor is answered with unknown-actor', async (t) =
   });
 });
 
-test('messages sent together are taken one at a time, in order', async (t) => {
+test('messages sent together are processed one at a time, in order', async (t) => {
   const { system } = makeWorld();
   await system.create(T1, null);
   const outcomes = await Promise.all(
@@ -32,7 +32,7 @@ test('messages sent together are taken one at a time, in order', async (t) => {
   t.deepEqual((await system.read(T1))?.context.heard, ['a', 'b', 'c', 'd']);
 });
 
-test('an unwanted event is refused with the actor as it is, and nothing is stored', async (t) => {
+test('an event without a transition is refused with the unchanged actor, and nothing is stored', async (t) => {
   const { system } = makeWorld();
   await system.create(T1, null);
   const outcome = await system.send(T1, { type: 'WAKE' });
@@ -56,7 +56,7 @@ test('the host stamps the time on every event', async (t) => {
   t.is((await store.journal(T1))[0]?.at, clock.now());
 });
 
-test('a full mailbox refuses at once and says so', async (t) => {
+test('a full mailbox refuses at once with its own code', async (t) => {
   const { system } = makeWorld();
   await system.create(T1, null);
   const outcomes = await Promise.allSettled(
@@ -69,7 +69,7 @@ test('a full mailbox refuses at once and says so', async (t) => {
   t.is((await system.read(T1))?.context.count, 9);
 });
 
-test('an idle actor is not kept awake', async (t) => {
+test('an idle actor is unloaded', async (t) => {
   const { system, runtime } = makeWorld();
   await system.create(T1, null);
   const told = system.send(T1, { type: 'ADD' });
@@ -110,7 +110,7 @@ test('after a concurrent step of another host the actor is loaded again and the 
   t.is((await one.store.load(T1))?.revision, 9);
 });
 
-test('a throw in a step changes nothing and the actor goes on', async (t) => {
+test('an exception in a step changes nothing and the actor continues', async (t) => {
   const { system, logged } = makeWorld();
   await system.create(T1, null);
   await system.send(T1, { type: 'ADD' });
@@ -120,7 +120,7 @@ test('a throw in a step changes nothing and the actor goes on', async (t) => {
   t.true(outcome.accepted && outcome.revision === 3);
 });
 
-test('an actor that throws too often is stopped visibly, its neighbours are not, and a restart brings it back', async (t) => {
+test('an actor that throws too often is stopped and reported, other actors continue, and a restart starts it again', async (t) => {
   const { system, store, clock } = makeWorld();
   await system.create(T1, null);
   await system.create(T2, null);
@@ -136,7 +136,7 @@ test('an actor that throws too often is stopped visibly, its neighbours are not,
   t.like(await system.restart(T1), { accepted: false, reason: 'not-accepted' });
 });
 
-test('throws spread over more than the window are forgiven', async (t) => {
+test('exceptions over more than the window do not stop the actor', async (t) => {
   const { system, clock } = makeWorld();
   await system.create(T1, null);
   for (let n = 0; n < 20; n++) {
@@ -146,7 +146,7 @@ test('throws spread over more than the window are forgiven', async (t) => {
   t.false((await system.read(T1))?.stopped);
 });
 
-test('a wall clock that jumps does not shorten the window', async (t) => {
+test('a jump of the wall clock does not shorten the window', async (t) => {
   const { system, clock } = makeWorld();
   await system.create(T1, null);
   for (let n = 0; n < 6; n++) {
@@ -163,7 +163,7 @@ test('an effect without a handler is refused before it is stored', async (t) => 
   t.is((await store.load(T1))?.revision, 1);
 });
 
-test('a store that refuses rejects the message, and the next one finds the truth', async (t) => {
+test('a refusing store rejects the message, and the next message reads the stored actor', async (t) => {
   const store = new MemoryStore();
   let mode: 'fine' | 'refuse' | 'lose-answer' = 'fine';
   const flaky: ActorStore = Object.create(store, {
@@ -199,7 +199,7 @@ test('an observer sees each committed step before the sender is answered', async
   await seen;
 });
 
-test('many actors with a cache of two are all served rightly', async (t) => {
+test('many actors with a cache of two all get their answers', async (t) => {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
   t.teardown(() => store.close());

@@ -89,7 +89,7 @@ async function storeOfLamps(): Promise<ActorStore> {
   return store;
 }
 
-test('actors of an earlier version go through every migration once, with their rows and counters', async (t) => {
+test('actors of an earlier version pass every migration once, with their rows and counters', async (t) => {
   const store = await storeOfLamps();
   t.deepEqual(await store.counters('actors/'), { 'actors/lamp/1/Off': 2, 'actors/lamp/1/On': 1 });
   t.deepEqual(await migrateStore(store, [third], log), { migrated: 3 });
@@ -116,7 +116,7 @@ test('actors of an earlier version go through every migration once, with their r
   t.deepEqual(await migrateStore(store, [third], log), { migrated: 0 }, 'a second start finds nothing to do');
 });
 
-test('a store with states no way leads to is refused with a line for each, and left as it is', async (t) => {
+test('a store with states that no migration reaches is refused with a line for each, and left unchanged', async (t) => {
   const store = await storeOfLamps();
   const without = { ...third, migrations: { 1: third.migrations?.[1] } } as ActorDefinition;
   const error = await t.throwsAsync(migrateStore(store, [without], log), { code: 'store.no-path' });
@@ -130,7 +130,7 @@ test('a store with states no way leads to is refused with a line for each, and l
   await t.throwsAsync(migrateStore(store, [renamed], log), { message: /the machine has no such state/ });
 });
 
-test('a store written by the program of 2026-11-21 opens, with all its jobs', async (t) => {
+test('a store by the program of 2026-11-21 opens with all its jobs', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-store-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await mkdir(folder, { recursive: true });

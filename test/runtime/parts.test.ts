@@ -16,7 +16,7 @@ import { Supervisor } from '../../runtime/supervisor.ts';
 
 const UUID4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test('simulated time runs alarms in order of their time, also those armed on the way', (t) => {
+test('simulated time fires alarms in order of their time, also newly armed ones', (t) => {
   const clock = new SimulatedClock(0);
   const rang: string[] = [];
   clock.after(30, () => rang.push(`c@${clock.now()}`));
@@ -33,7 +33,7 @@ test('simulated time runs alarms in order of their time, also those armed on the
   t.is(clock.now(), 30);
 });
 
-test('a jump of the simulated wall clock lets no time pass', (t) => {
+test('a jump of the simulated wall clock fires no alarm', (t) => {
   const clock = new SimulatedClock(0);
   let rang = false;
   clock.after(10, () => {
@@ -45,7 +45,7 @@ test('a jump of the simulated wall clock lets no time pass', (t) => {
   t.false(rang);
 });
 
-test('sleep ends at its time, or rejects with the reason it was aborted for', async (t) => {
+test('sleep ends at its time, or rejects with its abort reason', async (t) => {
   const clock = new SimulatedClock(0);
   const slept = clock.sleep(10);
   clock.advance(10);
@@ -59,7 +59,7 @@ test('sleep ends at its time, or rejects with the reason it was aborted for', as
   await t.throwsAsync(systemClock.sleep(10_000, abort.signal), { message: 'enough' });
 });
 
-test('the system clock rings and can be silenced', async (t) => {
+test('an alarm of the system clock fires and can be cancelled', async (t) => {
   await new Promise<void>((resolve) => systemClock.after(0, resolve));
   const cancel = systemClock.after(2 ** 40, () => t.fail('a delay longer than any timer rang at once'));
   await new Promise<void>((resolve) => systemClock.after(2, resolve));
@@ -67,7 +67,7 @@ test('the system clock rings and can be silenced', async (t) => {
   t.true(systemClock.elapsed() > 0);
 });
 
-test('ids are UUIDs of version 4, fresh from the system and repeatable from a seed', (t) => {
+test('ids are UUIDs of version 4, random from the system and repeatable from a seed', (t) => {
   t.regex(systemIds.uuid(), UUID4);
   const [one, two, other] = [seededIds(7), seededIds(7), seededIds(8)];
   const series = Array.from({ length: 1000 }, () => one.uuid());
@@ -81,14 +81,14 @@ test('ids are UUIDs of version 4, fresh from the system and repeatable from a se
   t.is(one.bytes(5).length, 5);
 });
 
-test('a fault point that is not armed does nothing', (t) => {
+test('an unarmed fault point does nothing', (t) => {
   const faults = new Faults();
   t.is(faults.at('step.committed.before-reply'), undefined);
   faults.arm('effect.leased.before-run', 'throw');
   t.is(faults.at('step.committed.before-reply'), undefined);
 });
 
-test('an armed fault point acts at its pass, once', async (t) => {
+test('an armed fault point acts once at its pass', async (t) => {
   const faults = Faults.parse('step.committed.before-reply=throw:3, store.group.in-transaction=throw');
   faults.at('step.committed.before-reply');
   faults.at('step.committed.before-reply');
@@ -106,7 +106,7 @@ test('an armed fault point acts at its pass, once', async (t) => {
   t.notThrows(() => faults.at('step.committed.before-reply'));
 });
 
-test('a fault armed for one subject lets all others pass', (t) => {
+test('a fault armed for one subject does not act for others', (t) => {
   const faults = Faults.parse('effect.leased.before-run/mail=throw:2');
   const pass = (subject?: string) => faults.at('effect.leased.before-run', subject);
   pass('mail');
@@ -138,7 +138,7 @@ test('every declared fault point has a description of its place', (t) => {
   for (const name of Object.keys(RUNTIME_FAULT_POINTS)) t.truthy(declaredFaultPoints()[name]);
 });
 
-test('a mailbox with hundreds of messages keeps their order, and a failing one does not stop the rest', async (t) => {
+test('a mailbox with hundreds of messages keeps their order, and continues after a failing one', async (t) => {
   const boxes = new Mailboxes();
   const order: number[] = [];
   const all = Array.from({ length: 500 }, (_, n) =>
@@ -168,7 +168,7 @@ test('pauses grow from a second to five minutes and are never longer', (t) => {
   }
 });
 
-test('a supervisor forgets throws that are older than the window and actors that are forgiven', (t) => {
+test('a supervisor forgets exceptions that are older than the window, and restarted actors', (t) => {
   const supervisor = new Supervisor({ restarts: 1, within: 100 });
   t.is(supervisor.recordFailure('a', 0), 'restart');
   t.is(supervisor.recordFailure('a', 100), 'restart');

@@ -121,7 +121,7 @@ function told(actor: StoredActor, type: string, now = 2000, more: object = {}) {
   return nextStep(job, stored(actor), { type, at: now, ...more }, { now });
 }
 
-test('an actor is born in the initial state with its notes, rows, names, counters and deadlines', (t) => {
+test('a new actor has the initial state with its history, rows, names, counters and deadlines', (t) => {
   const step = firstStep(job, ADDRESS, { size: 1, path: '/a' }, { now: 1000 });
   t.deepEqual(step.actor, {
     address: ADDRESS,
@@ -198,7 +198,7 @@ test('leaving a state disarms its deadlines and entering one arms its own', (t) 
   t.deepEqual(gone?.names, { take: [], release: ['path:/a'] });
 });
 
-test('re-entering a state moves its deadlines', (t) => {
+test('re-entering a state restarts its deadlines', (t) => {
   const claimed = told(born(), 'CLAIM');
   const again = claimed && told(claimed.actor, 'AGAIN', 3000);
   t.is(again?.actor.timers['xstate.after.60000.job.Busy'], 63000);
@@ -206,7 +206,7 @@ test('re-entering a state moves its deadlines', (t) => {
   t.deepEqual(again?.timers.arm.map(({ due }) => due).sort(), [3100, 63000]);
 });
 
-test('a deadline that fires is disarmed by its own step', (t) => {
+test('a fired deadline is removed by its own step', (t) => {
   const claimed = told(born(), 'CLAIM');
   const name = 'xstate.after.100.job.Busy.Signing';
   const fired =
@@ -216,7 +216,7 @@ test('a deadline that fires is disarmed by its own step', (t) => {
   t.deepEqual(fired?.timers, { arm: [], disarm: [{ name, due: 2100 }] });
 });
 
-test('a delayed raise becomes a deadline and cancel forgets it', (t) => {
+test('a delayed raise becomes a deadline and cancel removes it', (t) => {
   const armed = told(born(), 'LATER');
   t.deepEqual(armed?.timers, {
     arm: [{ name: 'later', due: 2700, event: { type: 'CLAIM', at: 0 } }],
@@ -251,20 +251,20 @@ test('a transition that only acts, or only assigns, or only raises, is accepted'
   t.is(told(born(), 'RAISE')?.actor.state, 'Busy.Signing');
 });
 
-test('a machine at its end wants nothing', (t) => {
+test('a machine in a final state accepts no event', (t) => {
   const actor: StoredActor = { ...born(), state: 'Gone' };
   for (const type of ['CLAIM', 'DONE', 'BACK', 'xstate.after.5000.job.Queued'])
     t.is(told(actor, type), undefined);
 });
 
-test('dropping effects is part of the step that asks for it', (t) => {
+test('dropped effects are part of the requesting step', (t) => {
   const claimed = told(born(), 'CLAIM');
   const back = claimed && told(claimed.actor, 'BACK');
   t.true(back?.dropsEffects);
   t.false(claimed?.dropsEffects);
 });
 
-test('a consumed message is remembered, the oldest is forgotten', (t) => {
+test('a consumed message is recorded, and the oldest record is dropped', (t) => {
   let actor = born();
   for (let n = 0; n < MAX_CONSUMED_IDS + 5; n++) {
     const step = nextStep(job, stored(actor), { type: 'LOOK', at: n }, { now: n, messageId: `m${n}` });
@@ -276,7 +276,7 @@ test('a consumed message is remembered, the oldest is forgotten', (t) => {
   t.is(actor.consumed.at(-1), `m${MAX_CONSUMED_IDS + 4}`);
 });
 
-test('the stored actor is never changed by a step', (t) => {
+test('a step never changes the stored actor', (t) => {
   const actor = stored(born());
   const frozen = JSON.stringify(actor);
   Object.freeze(actor.context);
@@ -286,7 +286,7 @@ test('the stored actor is never changed by a step', (t) => {
   t.is(JSON.stringify(actor), frozen);
 });
 
-test('the same step computed twice is the same', (t) => {
+test('the same step computed twice has the same result', (t) => {
   const actor = born();
   t.deepEqual(told(actor, 'CLAIM'), told(actor, 'CLAIM'));
 });
@@ -295,13 +295,13 @@ test('an actor stored by another version of its machine is refused', (t) => {
   t.throws(() => told({ ...born(), version: 2 }, 'CLAIM'), { code: 'step.version' });
 });
 
-test('events that XState keeps for itself are refused', (t) => {
+test('internal events of XState are refused', (t) => {
   for (const type of ['xstate.init', 'xstate.stop', 'xstate.error.actor.x', 'xstate.done.state.job']) {
     t.throws(() => told(born(), type), { code: 'step.reserved-event' }, type);
   }
 });
 
-test('a step refuses by name a value that cannot be stored', (t) => {
+test('a value that cannot be stored is refused with its path', (t) => {
   const bad = setup({
     types: { events: {} as { type: string } },
     actions: { effect: (_, _params: unknown) => {}, note: (_, _params: unknown) => {}, custom: () => {} },
@@ -355,7 +355,7 @@ test('an emitted event is part of the step, reaches other threads, and is not st
   t.deepEqual(step && stepOfText(stepText(step)).events, step?.events);
 });
 
-test('a step throws the error that its machine throws', (t) => {
+test('a step rethrows the error of its machine', (t) => {
   const throwing = setup({ types: { input: {} as number } }).createMachine({
     context: ({ input }) => {
       if (input === 1) throw new Error('no context');
@@ -384,7 +384,7 @@ test('a step throws the error that its machine throws', (t) => {
   t.is(nextStep(definition, actor, { type: 'Z' }, { now: 0 }), undefined, 'a throw leaves nothing behind');
 });
 
-test('guards see states and enqueued actions are collected', (t) => {
+test('guards read states, and enqueued actions are collected', (t) => {
   const rich = setup({
     types: { events: {} as { type: 'GO' | 'SEE' } },
     actions: { note: (_, _params: object) => {} },
@@ -417,7 +417,7 @@ test('guards see states and enqueued actions are collected', (t) => {
   );
 });
 
-test('machines the runtime cannot store are refused at the start', (t) => {
+test('machines with unsupported features are refused at the start', (t) => {
   const refused = (config: object) => {
     const definition: ActorDefinition = {
       kind: 'x',

@@ -11,7 +11,7 @@ const ROUNDS = roundsOf(5, 25, 100);
 /** Milliseconds: longer than a thread takes to load on a quiet machine. */
 const SPREAD = 250;
 
-test('threads that are ended at each moment of their start end once they are loaded, and do not abort the process', async (t) => {
+test('threads that are ended at each moment of their start end after loading, and do not abort the process', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-threads-'));
   const store = openLmdbStore({ folder });
   t.teardown(async () => {

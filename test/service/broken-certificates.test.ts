@@ -16,7 +16,7 @@ interface Ready {
 }
 
 test.serial(
-  'profiles with an expired, a future and an unreadable certificate fail their jobs, and all else runs',
+  'profiles with an expired, a future and an unreadable certificate fail their jobs, and other profiles work',
   async (t) => {
     const root = await temporaryRoot(t);
     const now = Date.now();
@@ -91,7 +91,7 @@ test.serial(
   },
 );
 
-test.serial('the portal takes documents while its own certificate cannot be read', async (t) => {
+test.serial('the portal accepts documents while its own certificate is unreadable', async (t) => {
   const root = await temporaryRoot(t);
   const settings = {
     ...(await localProfile(root, 0, 'torn', pki().signer('p-256'), { Format: 'Pades' })),

@@ -102,7 +102,7 @@ test.serial(
 );
 
 test.serial(
-  'several files of a failed job are signed by its retry, and a folder fills containers of one file',
+  'a retry signs the several files of a failed job, and a folder makes containers of one file',
   async (t) => {
     const authority = await startAuthority();
     t.teardown(() => authority.close());

@@ -51,7 +51,7 @@ function judged(format: keyof typeof NAME, path: string, { pki }: TestAuthority)
 }
 
 test.serial(
-  'an upload to be extended comes out at the level of its profile, the original gone and the signature as good as it was',
+  'an upload to be extended reaches the level of its profile, without the original and with a valid signature',
   async (t) => {
     const authority = await authorityOf(t);
     const root = await temporaryRoot(t);
@@ -106,7 +106,7 @@ test.serial(
   },
 );
 
-test.serial('a file that was broken before it was extended is not published', async (t) => {
+test.serial('a file that was broken before its extension is not published', async (t) => {
   const authority = await authorityOf(t);
   const root = await temporaryRoot(t);
   const settings = await localProfile(root, 0, 'lt', authority.pki.signer('p-256'), {
@@ -127,7 +127,7 @@ test.serial('a file that was broken before it was extended is not published', as
 });
 
 test.serial(
-  'extend raises files of every format to level LTA and renews them, beside the files they were',
+  'extend augments files of every format to level LTA and renews them, next to the originals',
   async (t) => {
     const authority = await authorityOf(t);
     const cwd = freshFolder();

@@ -35,7 +35,7 @@ async function metric(service: Service, name: string): Promise<number | undefine
   return line === undefined ? undefined : Number(line.slice(name.length + 1));
 }
 
-test('an input rewritten while its job runs stays, is noted, told as event and metric, and signed as a new file', async (t) => {
+test('an input rewritten during its job stays, is recorded as event and metric, and signed as a new file', async (t) => {
   const root = await temporaryRoot(t);
   const portal = await new ScriptedPortal().listen(t);
   // A job that waits for a person gives the time to rewrite its input.
@@ -91,7 +91,7 @@ test('an input rewritten while its job runs stays, is noted, told as event and m
   await service.kill();
 });
 
-test('a watcher that used up its budget is Stopped everywhere it shows, leaves the others alone, and revives by a restart only', async (t) => {
+test('a watcher with an exhausted budget is Stopped in every view, leaves the others alone, and starts again by a restart only', async (t) => {
   const root = await temporaryRoot(t);
   // A file in it has a path longer than can be stored: each such file is an enqueue failure.
   const deep = join(root, ...Array.from({ length: 4 }, (_, at) => `${at}`.repeat(180)));

@@ -81,7 +81,7 @@ for (const [where, left] of [
   ['output', 1_500_000],
 ] as const) {
   const room = left === 0 ? 'no room at all' : 'too little room for the file';
-  test(`a ${where} folder with ${room} holds the pipeline, which goes on by itself once there is room and fails no job`, async (t) => {
+  test(`a ${where} folder with ${room} holds the pipeline, which continues once there is space and fails no job`, async (t) => {
     const root = await temporaryRoot(t);
     const disk = smallDisk(t, join(root, where), 4);
     if (disk === undefined) return;
@@ -108,7 +108,7 @@ for (const [where, left] of [
 }
 
 for (const where of ['processing', 'output'] as const) {
-  test(`a ${where} folder that turns read-only holds the pipeline until it can be written, and fails no job`, async (t) => {
+  test(`a read-only ${where} folder holds the pipeline until it is writable, and fails no job`, async (t) => {
     const root = await temporaryRoot(t);
     const disk = smallDisk(t, join(root, where), 8);
     if (disk === undefined) return;
@@ -130,7 +130,7 @@ for (const where of ['processing', 'output'] as const) {
   });
 }
 
-test('of 140 queued jobs none fails on a full disk, and all are signed after room is made', async (t) => {
+test('none of 140 queued jobs fails on a full disk, and all are signed after space is freed', async (t) => {
   const root = await temporaryRoot(t);
   const disk = smallDisk(t, join(root, 'output'), 8);
   if (disk === undefined) return;
@@ -160,7 +160,7 @@ test('of 140 queued jobs none fails on a full disk, and all are signed after roo
   t.is(await service.stop(), 0);
 });
 
-test('a service that is stopped while the pipeline is held does not wait for room', async (t) => {
+test('a service that stops while the pipeline is held does not wait for space', async (t) => {
   const root = await temporaryRoot(t);
   const disk = smallDisk(t, join(root, 'output'), 4);
   if (disk === undefined) return;
@@ -199,7 +199,7 @@ for (const [what, outcome] of [
   });
 }
 
-test('a full error folder holds up no job, and takes what belongs there once there is room', async (t) => {
+test('a full error folder delays no job, and receives its files once there is space', async (t) => {
   const root = await temporaryRoot(t);
   const disk = smallDisk(t, join(root, 'error'), 4);
   if (disk === undefined) return;
@@ -225,7 +225,7 @@ test('a full error folder holds up no job, and takes what belongs there once the
 });
 
 for (const what of ['store', 'whole root'] as const) {
-  test(`a full disk below the ${what} is answered with 503, takes nothing it cannot keep, and recovers by itself`, async (t) => {
+  test(`a full disk below the ${what} is answered with 503, acknowledges nothing that is not stored, and recovers automatically`, async (t) => {
     const root = await temporaryRoot(t);
     const place = what === 'store' ? join(root, 'db') : root;
     const disk = smallDisk(t, place, 24);

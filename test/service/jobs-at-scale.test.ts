@@ -15,7 +15,7 @@ function keyed(key: string, content: string): RequestInit {
 }
 
 test.serial(
-  'an upload whose answer was lost with the process is answered with its job when it comes again',
+  'a repeated upload whose answer was lost with the process is answered with its job',
   async (t) => {
     const root = await temporaryRoot(t);
     const first = await Service.start(t, { root, faults: 'upload.committed=kill:1' });

@@ -53,7 +53,7 @@ for (const point of PASSED) {
 }
 
 test.serial(
-  'kills at random moments under load lose nothing, and a retry of what failed completes it',
+  'kills at random moments under load lose nothing, and a retry of each failed job completes it',
   async (t) => {
     const root = await temporaryRoot(t);
     const load: Load = { accepted: [], dropped: [] };

@@ -30,7 +30,7 @@ test.serial('a kill while failed jobs are put aside leaves each of them put asid
   await second.kill();
 });
 
-test.serial('recovery done twice changes nothing', async (t) => {
+test.serial('a second recovery changes nothing', async (t) => {
   const root = await temporaryRoot(t);
   const load: Load = { accepted: [], dropped: [] };
   const first = await Service.start(t, { root, settings: SETTINGS, faults: 'pool.release.linked=kill:3' });

@@ -19,7 +19,7 @@ function logsOf(root: string): string {
     .join('');
 }
 
-test('a run that meets every secret writes none of them to console or files', async (t) => {
+test('a run that uses every secret writes none of them to console or files', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, {
     root,
@@ -90,7 +90,7 @@ test('every line about a request carries its request id and its trace id', async
   t.true(lines.filter((line) => / Request /.test(line)).every((line) => /RequestId: "0H/.test(line)));
 });
 
-test('a log folder that cannot be written never stops the service', async (t) => {
+test('an unwritable log folder never stops the service', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, {
     root,

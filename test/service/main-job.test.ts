@@ -18,7 +18,7 @@ const UNTOUCHED = {
 };
 
 test.serial(
-  'a PDF, an XML and any other file dropped into the folder come out signed, with nothing configured',
+  'a PDF, an XML and any other file dropped into the folder are signed without configuration',
   async (t) => {
     const root = await temporaryRoot(t);
     const service = await Service.start(t, { root, settings: UNTOUCHED });
@@ -62,32 +62,29 @@ test.serial(
   },
 );
 
-test.serial(
-  'an upload is answered 202, signed, and downloaded again with its digest as the tag',
-  async (t) => {
-    const root = await temporaryRoot(t);
-    const service = await Service.start(t, { root });
-    const answer = await service.upload('rapport été.pdf', samplePdf());
-    t.is(answer.status, 'Queued');
-    const job = await service.finished(answer.jobId);
-    t.like(job, {
-      status: 'Completed',
-      source: 'Upload',
-      fileName: 'rapport été.pdf',
-      outputFileName: 'rapport été.signed.pdf',
-    });
-    const output = await service.fetch(`/api/jobs/${job.id}/output`);
-    const bytes = new Uint8Array(await output.arrayBuffer());
-    t.is(job.outputSha256, sha256(bytes));
-    t.true(output.headers.get('etag')?.includes(job.outputSha256 ?? '-'));
-    t.is(output.headers.get('content-type'), 'application/pdf');
-    t.deepEqual(await brokenPromises(service, { accepted: [job.id], dropped: [] }), []);
-    await service.kill();
-  },
-);
+test.serial('an upload is answered 202, signed, and downloaded with its digest as the tag', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  const answer = await service.upload('rapport été.pdf', samplePdf());
+  t.is(answer.status, 'Queued');
+  const job = await service.finished(answer.jobId);
+  t.like(job, {
+    status: 'Completed',
+    source: 'Upload',
+    fileName: 'rapport été.pdf',
+    outputFileName: 'rapport été.signed.pdf',
+  });
+  const output = await service.fetch(`/api/jobs/${job.id}/output`);
+  const bytes = new Uint8Array(await output.arrayBuffer());
+  t.is(job.outputSha256, sha256(bytes));
+  t.true(output.headers.get('etag')?.includes(job.outputSha256 ?? '-'));
+  t.is(output.headers.get('content-type'), 'application/pdf');
+  t.deepEqual(await brokenPromises(service, { accepted: [job.id], dropped: [] }), []);
+  await service.kill();
+});
 
 test.serial(
-  'what a job could not sign stays in the input, its content goes to the error folder, and the next job runs',
+  'a file that a job could not sign stays in the input, its content is put into the error folder, and the next job runs',
   async (t) => {
     const root = await temporaryRoot(t);
     const service = await Service.start(t, { root });
@@ -117,7 +114,7 @@ test.serial(
 );
 
 test.serial(
-  'a file whose job failed or was canceled is left alone until it changes, also after a restart',
+  'a file with a failed or canceled job is ignored until it changes, also after a restart',
   async (t) => {
     const root = await temporaryRoot(t);
     const first = await Service.start(t, { root });
@@ -138,7 +135,7 @@ test.serial(
   },
 );
 
-test.serial('a queued job can be canceled: its file stays and is not taken again', async (t) => {
+test.serial('a queued job can be canceled, and its file stays and is not offered again', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, { root, env: { SEALWRIGHT_FAULTS: 'pool.sign.staged=hang:1' } });
   for (let node = 1; node <= NODES; node += 1)
@@ -169,80 +166,80 @@ test.serial('a queued job can be canceled: its file stays and is not taken again
   await second.kill();
 });
 
+test.serial('the same name after its job completed is a new job and overwrites nothing', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root });
+  for (const content of ['one', 'two']) {
+    const before = await service.count('Completed');
+    await writeFile(join(root, 'input', 'same.txt'), content);
+    await service.until(`${content} to be signed`, async () =>
+      (await service.count('Completed')) === before + 1 ? true : undefined,
+    );
+    await service.until('the input to be put away', async () =>
+      existsSync(join(root, 'input', 'same.txt')) ? undefined : true,
+    );
+  }
+  const names = (await readdir(join(root, 'output'))).sort();
+  t.is(names.length, 2);
+  t.true(names.includes('same.signed.txt'));
+  t.regex(names.find((name) => name !== 'same.signed.txt') ?? '', /^same-[0-9a-f]{8}\.signed\.txt$/);
+  await service.kill();
+});
+
 test.serial(
-  'the same name again, after its job completed, is a new job and overwrites nothing',
+  'unusual names are signed or fail with a reason, and the files after them are signed',
   async (t) => {
     const root = await temporaryRoot(t);
+    const outside = join(root, 'outside.txt');
+    await writeFile(outside, 'not to be read');
+    await mkdir(join(root, 'input'), { recursive: true });
+    const long = `${'n'.repeat(251)}.txt`;
+    const names = [
+      '..hidden-looking.txt ',
+      'line\nbreak.txt',
+      'tab\tand\u0001control.txt',
+      'ünïcödé 文書 عربي.txt',
+      '-rf.txt',
+      '%2e%2e%2fetc.txt',
+      long,
+    ];
+    const watched = names.filter((name) => !name.startsWith('.'));
     const service = await Service.start(t, { root });
-    for (const content of ['one', 'two']) {
-      const before = await service.count('Completed');
-      await writeFile(join(root, 'input', 'same.txt'), content);
-      await service.until(`${content} to be signed`, async () =>
-        (await service.count('Completed')) === before + 1 ? true : undefined,
+    for (const name of watched) await writeFile(join(root, 'input', name), name);
+    await symlink(outside, join(root, 'input', 'link.txt'));
+    await mkdir(join(root, 'input', 'folder.txt'));
+    await service.until('all to end', async () =>
+      (await service.count('Completed')) + (await service.count('Failed')) === watched.length
+        ? true
+        : undefined,
+    );
+    const failed = await service.jobs('&status=Failed');
+    t.deepEqual(
+      failed.map((job) => job.fileName),
+      [long],
+      'only the name that has no room for .signed',
+    );
+    t.regex(failed[0]?.errorMessage ?? '', /shorter name/);
+    for (const name of [
+      '../../escape.txt',
+      '..\\..\\escape.txt',
+      '/etc/escape.txt',
+      'nul\u0000byte.txt',
+      `${'x'.repeat(400)}.txt`,
+    ]) {
+      const { jobId } = await service.upload(name, 'uploaded');
+      const job = await service.finished(jobId);
+      t.false(
+        job.fileName.includes('/') || job.fileName.includes('\\') || job.fileName.includes('\u0000'),
+        JSON.stringify(job.fileName),
       );
-      await service.until('the input to be put away', async () =>
-        existsSync(join(root, 'input', 'same.txt')) ? undefined : true,
-      );
+      if (name.length < 200) t.is(job.status, 'Completed', `${JSON.stringify(name)}: ${job.errorMessage}`);
     }
-    const names = (await readdir(join(root, 'output'))).sort();
-    t.is(names.length, 2);
-    t.true(names.includes('same.signed.txt'));
-    t.regex(names.find((name) => name !== 'same.signed.txt') ?? '', /^same-[0-9a-f]{8}\.signed\.txt$/);
+    t.false(existsSync(join(root, 'escape.txt')));
+    t.is(await readFile(outside, 'utf8'), 'not to be read');
     await service.kill();
   },
 );
-
-test.serial('odd names are signed or fail clearly, and whatever comes after them is signed', async (t) => {
-  const root = await temporaryRoot(t);
-  const outside = join(root, 'outside.txt');
-  await writeFile(outside, 'not to be read');
-  await mkdir(join(root, 'input'), { recursive: true });
-  const long = `${'n'.repeat(251)}.txt`;
-  const names = [
-    '..hidden-looking.txt ',
-    'line\nbreak.txt',
-    'tab\tand\u0001control.txt',
-    'ünïcödé 文書 عربي.txt',
-    '-rf.txt',
-    '%2e%2e%2fetc.txt',
-    long,
-  ];
-  const watched = names.filter((name) => !name.startsWith('.'));
-  const service = await Service.start(t, { root });
-  for (const name of watched) await writeFile(join(root, 'input', name), name);
-  await symlink(outside, join(root, 'input', 'link.txt'));
-  await mkdir(join(root, 'input', 'folder.txt'));
-  await service.until('all to end', async () =>
-    (await service.count('Completed')) + (await service.count('Failed')) === watched.length
-      ? true
-      : undefined,
-  );
-  const failed = await service.jobs('&status=Failed');
-  t.deepEqual(
-    failed.map((job) => job.fileName),
-    [long],
-    'only the name that has no room for .signed',
-  );
-  t.regex(failed[0]?.errorMessage ?? '', /shorter name/);
-  for (const name of [
-    '../../escape.txt',
-    '..\\..\\escape.txt',
-    '/etc/escape.txt',
-    'nul\u0000byte.txt',
-    `${'x'.repeat(400)}.txt`,
-  ]) {
-    const { jobId } = await service.upload(name, 'uploaded');
-    const job = await service.finished(jobId);
-    t.false(
-      job.fileName.includes('/') || job.fileName.includes('\\') || job.fileName.includes('\u0000'),
-      JSON.stringify(job.fileName),
-    );
-    if (name.length < 200) t.is(job.status, 'Completed', `${JSON.stringify(name)}: ${job.errorMessage}`);
-  }
-  t.false(existsSync(join(root, 'escape.txt')));
-  t.is(await readFile(outside, 'utf8'), 'not to be read');
-  await service.kill();
-});
 
 test.serial('a second process on the same folder is refused with the pid of the first', async (t) => {
   const root = await temporaryRoot(t);
@@ -256,7 +253,7 @@ test.serial('a second process on the same folder is refused with the pid of the 
 });
 
 test.serial(
-  'keys and secrets are for their owner only, the store for its group, and the log never shows the API key',
+  'keys and secrets are readable by their owner only, the store by its group, and the log never contains the API key',
   async (t) => {
     const root = await temporaryRoot(t);
     const first = await Service.start(t, { root });
@@ -277,7 +274,7 @@ test.serial(
 );
 
 test.serial(
-  'pdfsig, mutool, qpdf, openssl and xmlsec1 accept what a service with an own certificate publishes',
+  'pdfsig, mutool, qpdf, openssl and xmlsec1 accept the outputs of a service with its own certificate',
   async (t) => {
     if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf', 'openssl', 'xmlsec1')) return;
     const identities = pki();

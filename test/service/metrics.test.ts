@@ -13,7 +13,7 @@ async function metrics(service: Service): Promise<ReadonlyMap<string, number>> {
   );
 }
 
-test('after a run the counters agree with the jobs, and right after a restart the gauges do', async (t) => {
+test('the counters agree with the jobs after a run, and the gauges right after a restart', async (t) => {
   const root = await temporaryRoot(t);
   const settings = {
     'Encryption:Enabled': true,

@@ -40,7 +40,7 @@ async function filesWith(folder: string, text: string): Promise<string[]> {
 }
 
 test.serial(
-  'an encrypted PDF is signed with the password of its upload, or of its profile, which no file and no log holds',
+  'an encrypted PDF is signed with the password of its upload, or of its profile, which no file and no log contains',
   async (t) => {
     if (!requireTool(t, 'qpdf')) return;
     const root = await temporaryRoot(t);

@@ -14,7 +14,7 @@ async function begin(t: ExecutionContext, settings: Record<string, string> = {})
   return { root, service };
 }
 
-test('a session outlives stops and crashes of the service, and its keys are for their owner only', async (t) => {
+test('a session survives stops and crashes of the service, and its keys are readable by their owner only', async (t) => {
   const { root, service } = await begin(t);
   const key = await service.key();
   const { answer, cookie } = await logIn(portOf(service), key);
@@ -35,7 +35,7 @@ test('a session outlives stops and crashes of the service, and its keys are for 
   }
 });
 
-test('a new API key ends every session and the old key, and the previous key opens the API for a while', async (t) => {
+test('a new API key ends every session and the old key, and the previous key is accepted by the API for a while', async (t) => {
   const old = 'the-key-of-last-year-0123456789';
   const next = 'the-key-of-this-year-0123456789';
   const { root, service } = await begin(t, { 'Auth:ApiKey': old });
@@ -56,7 +56,7 @@ test('a new API key ends every session and the old key, and the previous key ope
   for (const secret of [old, next]) t.false(rotated.printed.includes(secret));
 });
 
-test('hosts, proxies and https are as configured', async (t) => {
+test('hosts, proxies and HTTPS follow the configuration', async (t) => {
   const { service } = await begin(t, {
     AllowedHosts: 'sign.example',
     'Hosting:RequireHttps': 'true',

@@ -60,7 +60,7 @@ for (const shards of COUNTS) {
 }
 
 test.serial(
-  'the one pipeline moves to the thread that replaces its own, paused as it was, and no request to it is refused',
+  'the pipeline actor moves to the thread that replaces its own, still paused, and no request to it is refused',
   async (t) => {
     const root = await temporaryRoot(t);
     const service = await Service.start(t, {
@@ -94,7 +94,7 @@ test.serial(
 );
 
 test.serial(
-  'of 200 files one takes its signing thread down each time: it alone fails, and nobody waits for it',
+  'one of 200 files repeatedly ends its signing thread, fails alone, and delays no other',
   async (t) => {
     const root = await temporaryRoot(t);
     const limit = 4;

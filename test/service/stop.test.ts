@@ -25,44 +25,38 @@ async function unendingUpload(service: Service, t: { teardown(task: () => void):
   );
 }
 
-test.serial(
-  'from the signal on no file is taken, while requests under way still have their time',
-  async (t) => {
-    const root = await temporaryRoot(t);
-    const service = await Service.start(t, { root, settings: WAIT });
-    await unendingUpload(service, t);
-    const ended = service.stop();
-    await service.until('the stop to begin', async () =>
-      service.printed.includes('Stopping') ? true : undefined,
-    );
-    await writeFile(join(root, 'input', 'late.txt'), 'dropped while it stops');
-    t.is(await ended, 0);
-    t.true(existsSync(join(root, 'input', 'late.txt')));
-    t.deepEqual(await readdir(join(root, 'output')), []);
-  },
-);
+test.serial('after the signal no file is accepted, while running requests complete', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root, settings: WAIT });
+  await unendingUpload(service, t);
+  const ended = service.stop();
+  await service.until('the stop to begin', async () =>
+    service.printed.includes('Stopping') ? true : undefined,
+  );
+  await writeFile(join(root, 'input', 'late.txt'), 'dropped while it stops');
+  t.is(await ended, 0);
+  t.true(existsSync(join(root, 'input', 'late.txt')));
+  t.deepEqual(await readdir(join(root, 'output')), []);
+});
 
-test.serial(
-  'a job that does not end in time is left to the next start, and the stop is a clean one',
-  async (t) => {
-    const root = await temporaryRoot(t);
-    const first = await Service.start(t, { root, settings: WAIT, faults: 'pool.release.linked=hang' });
-    await writeFile(join(root, 'input', 'stuck.txt'), 'its thread never comes back');
-    await first.until('the job to hang', async () =>
-      (await first.count('Processing')) === 1 && (await readdir(join(root, 'output'))).length === 1
-        ? true
-        : undefined,
-    );
-    t.is(await first.stop(), 0);
-    const second = await Service.start(t, { root });
-    await second.idle();
-    const [job] = await second.jobs();
-    t.like(job, { status: 'Failed', fileName: 'stuck.txt' });
-    t.regex(job?.errorMessage ?? '', /restart/i);
-    await second.until('the output to be put aside', async () =>
-      (await readdir(join(root, 'output'))).length === 0 ? true : undefined,
-    );
-    t.true(existsSync(join(root, 'input', 'stuck.txt')));
-    t.is(await second.stop(), 0);
-  },
-);
+test.serial('a job that does not end in time is left to the next start, and the stop is clean', async (t) => {
+  const root = await temporaryRoot(t);
+  const first = await Service.start(t, { root, settings: WAIT, faults: 'pool.release.linked=hang' });
+  await writeFile(join(root, 'input', 'stuck.txt'), 'its thread never comes back');
+  await first.until('the job to hang', async () =>
+    (await first.count('Processing')) === 1 && (await readdir(join(root, 'output'))).length === 1
+      ? true
+      : undefined,
+  );
+  t.is(await first.stop(), 0);
+  const second = await Service.start(t, { root });
+  await second.idle();
+  const [job] = await second.jobs();
+  t.like(job, { status: 'Failed', fileName: 'stuck.txt' });
+  t.regex(job?.errorMessage ?? '', /restart/i);
+  await second.until('the output to be put aside', async () =>
+    (await readdir(join(root, 'output'))).length === 0 ? true : undefined,
+  );
+  t.true(existsSync(join(root, 'input', 'stuck.txt')));
+  t.is(await second.stop(), 0);
+});

@@ -69,7 +69,7 @@ test.serial(
   },
 );
 
-test.serial('a detached signature is validated over the content parts that come after it', async (t) => {
+test.serial('a detached signature is validated over the content parts that follow it', async (t) => {
   const root = await temporaryRoot(t);
   const settings = { 'Signing:Trust:Roots:0': pki().rootFile, 'Signing:Trust:Revocation': 'None' };
   const service = await Service.start(t, { root, settings });

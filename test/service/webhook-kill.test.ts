@@ -6,7 +6,7 @@ import { Service, temporaryRoot } from './service.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 
-test('killed again and again, the end of every job is announced, and repeats have one id and one body', async (t) => {
+test('under repeated kills the end of every job is announced, and repetitions have one id and one body', async (t) => {
   const root = await temporaryRoot(t);
   const receiver = await startReceiver(t, (_, response) => setImmediate(() => response.writeHead(204).end()));
   const settings = { 'Notifications:Webhooks:0:Url': receiver.url };

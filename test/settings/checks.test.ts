@@ -41,20 +41,20 @@ for (const [key, values, rule] of REFUSED) {
   }
 }
 
-test('bounds themselves are accepted', (t) => {
+test('values at the limits are accepted', (t) => {
   t.is(accepted({ argv: ['--Pipeline:MaxConcurrency=32'] }).pipeline.maxConcurrency, 32);
   t.is(accepted({ argv: ['--Upload:MaxBytes=1024'] }).upload.maxBytes, 1024);
   t.is(accepted({ argv: ['--Hosting:ShutdownTimeoutSeconds=0'] }).hosting.shutdownTimeoutSeconds, 0);
 });
 
-test('a listening address is read into host and port', (t) => {
+test('a listening address is parsed into host and port', (t) => {
   const url = (text: string) => accepted({ argv: [`--Batch:Url=${text}`] }).batch.url;
   t.like(url('http://0.0.0.0'), { host: '0.0.0.0', port: 80, href: 'http://0.0.0.0:80' });
   t.like(url('http://[::1]:0/'), { host: '::1', port: 0, href: 'http://[::1]:0' });
   t.like(url('HTTP://LocalHost:9000'), { scheme: 'http', host: 'localhost', port: 9000 });
 });
 
-test('all faults of all sources come back together', (t) => {
+test('all faults of all sources are reported together', (t) => {
   const keys = faultyKeys({
     files: {
       '/srv/app/appsettings.json': '{"Upload":{"MaxBytes":1}}',
@@ -151,7 +151,7 @@ for (const [what, sources, key] of TOGETHER) {
   });
 }
 
-test('a password variable gives its value and is kept out of sight', (t) => {
+test('a password variable gives its value and is masked', (t) => {
   const loaded = load({
     argv: [
       '--Signing:Certificate:Source=Pem',
@@ -171,7 +171,7 @@ test('a password variable gives its value and is kept out of sight', (t) => {
   t.notRegex(JSON.stringify(loaded.resolved), /correct horse/);
 });
 
-test('no message repeats a secret, not even one given to the wrong key or inside a URL', (t) => {
+test('no message contains a secret, not even one under the wrong key or inside a URL', (t) => {
   const secret = 'kJ8-very-secret-value';
   const loaded = load({
     env: { Auth__ApiKye: secret, Signing__License: secret, Batch__Url: `http://admin:${secret}@host:1` },
@@ -187,7 +187,7 @@ test('no message repeats a secret, not even one given to the wrong key or inside
   for (const line of said) t.false(line.includes(secret), line);
 });
 
-test('a slip of the pen is answered with the key that was probably meant', (t) => {
+test('a misspelt key is answered with the probable one', (t) => {
   const said = load({
     argv: ['--Pipeline:MaxConcurency=2', '--Storage:Inputs:3:Nmae=x', '--Nonsense:Entirely=1'],
     env: { Storge__Root: '/x' },
@@ -200,7 +200,7 @@ test('a slip of the pen is answered with the key that was probably meant', (t) =
   t.true(said.some((line) => /^Nonsense:Entirely is not a known key \(the command line\)\.$/.test(line)));
 });
 
-test('keys of the specification that are not read yet are told apart from unknown ones', (t) => {
+test('keys of the specification without effect are distinguished from unknown ones', (t) => {
   const said = load({
     argv: ['--Statistics:Window=2', '--Console:Dashboard:Title=x', '--Cluster:Enabled=true'],
     env: { ...folder(0, 'a', '/in') },
@@ -222,7 +222,7 @@ test('weak choices are accepted with a warning', (t) => {
   t.deepEqual(said({ argv: ['--Logging:File:Path=data/logs/batch1.log'] }), ['Logging:File:Path']);
 });
 
-test('a secret on the command line is warned of, and nowhere else', (t) => {
+test('a secret on the command line causes a warning, and elsewhere none', (t) => {
   const key = 'a-key-of-the-service';
   const said = (sources: MadeUp) => load(sources).warnings.map(warningLine);
   const [line = '', ...others] = said({ argv: [`--Auth:ApiKey=${key}`] });

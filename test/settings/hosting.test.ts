@@ -13,7 +13,7 @@ const REFUSED: readonly (readonly [key: string, values: readonly string[], rule:
   ['Dashboard:PollIntervalSeconds', ['0', '61'], /from 1 to 60/],
 ];
 for (const [key, values, rule] of REFUSED) {
-  test(`${key} refuses what breaks its rule`, (t) => {
+  test(`${key} refuses invalid values`, (t) => {
     for (const value of values) {
       const loaded = load({ argv: [`--${key}=${value}`] });
       const said = loaded.ok ? [] : loaded.faults.map(faultLine);
@@ -24,7 +24,7 @@ for (const [key, values, rule] of REFUSED) {
   });
 }
 
-test('a proxy or a network that is none refuses the start', (t) => {
+test('an invalid proxy or network refuses the start', (t) => {
   const trust = (name: string, value: string) =>
     faultyKeys({
       argv: [`--Hosting:ForwardedHeaders:${name}:0=${value}`, '--Hosting:ForwardedHeaders:Enabled=true'],
@@ -40,7 +40,7 @@ test('a proxy or a network that is none refuses the start', (t) => {
     t.deepEqual(trust('KnownNetworks', good), []);
 });
 
-test('forwarded headers without anybody to trust, or with everybody and somebody, refuse the start', (t) => {
+test('forwarded headers without trusted proxies, or with all and some, refuse the start', (t) => {
   const at = 'Hosting:ForwardedHeaders';
   t.deepEqual(faultyKeys({ argv: [`--${at}:Enabled=true`] }), [`${at}:Enabled`]);
   t.deepEqual(
@@ -52,7 +52,7 @@ test('forwarded headers without anybody to trust, or with everybody and somebody
   t.deepEqual(faultyKeys({ argv: [`--${at}:Enabled=true`, `--${at}:TrustAnyProxy=true`] }), []);
 });
 
-test('switches that cannot take effect are warned of', (t) => {
+test('options without effect cause a warning', (t) => {
   const warned = (...argv: string[]) => load({ argv }).warnings.map(warningLine).join('\n');
   t.regex(warned('--Hosting:RequireHttps=true'), /Hosting:RequireHttps is true, but/);
   t.regex(
@@ -65,7 +65,7 @@ test('switches that cannot take effect are warned of', (t) => {
   );
 });
 
-test('sessions, hosts and proxies have the documented defaults, and hosts are a list in one text', (t) => {
+test('sessions, hosts and proxies have the documented defaults, and hosts are read as a list from one text', (t) => {
   const settings = accepted({});
   t.deepEqual(settings.allowedHosts, ['*']);
   t.like(settings.auth, { cookieName: 'batch-auth', sessionHours: 8 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { accepted, faultyKeys, load } from './load.ts';
 
-test('log files lie below the root unless they are put elsewhere', (t) => {
+test('log files are below the root unless configured elsewhere', (t) => {
   const path = (...argv: string[]) => accepted({ argv }).logging.file.path;
   t.is(path(), '/srv/app/data/logs/batch-.log');
   t.is(path('--Storage:Root=/var/lib/sealwright'), '/var/lib/sealwright/logs/batch-.log');
@@ -13,14 +13,14 @@ test('log files lie below the root unless they are put elsewhere', (t) => {
   t.is(path('--Logging:File:Path=/var/log/sealwright/batch-.log'), '/var/log/sealwright/batch-.log');
 });
 
-test('a service that would log nowhere is refused', (t) => {
+test('a service without any log output is refused', (t) => {
   const argv = ['--Logging:File:Enabled=false', '--Logging:File:WriteToConsole=false'];
   t.deepEqual(faultyKeys({ argv }), ['Logging:File:Enabled']);
   t.deepEqual(load({ argv: argv.slice(0, 1) }).warnings, []);
   t.deepEqual(load({ argv: argv.slice(1) }).warnings, []);
 });
 
-test('log files are not written where they would be signed', (t) => {
+test('log files inside an input folder are refused', (t) => {
   t.deepEqual(faultyKeys({ argv: ['--Logging:File:Path=data/input/batch-.log'] }), ['Logging:File:Path']);
 });
 
@@ -31,7 +31,7 @@ for (const [key, values] of [
   ['MinimumLevel', ['Trace']],
   ['Path', ['logs/']],
 ] as const) {
-  test(`Logging:File:${key} keeps to its rule`, (t) => {
+  test(`Logging:File:${key} is validated`, (t) => {
     for (const value of values)
       t.deepEqual(faultyKeys({ argv: [`--Logging:File:${key}=${value}`] }), [`Logging:File:${key}`], value);
   });

@@ -7,7 +7,7 @@ const webhook = (index: number, url: string) => ({
   [`Notifications__Webhooks__${index}__Secret`]: secret(index),
 });
 
-test('webhooks for the ends of jobs are read with their events, all of them by default, and secrets are masked', (t) => {
+test('webhooks for the ends of jobs are read with their events, all by default, and secrets are masked', (t) => {
   const sources = {
     env: { ...webhook(0, 'http://10.0.0.5/jobs'), ...webhook(1, 'https://hooks.example/in') },
     argv: ['--Notifications:Webhooks:1:Events:0=jobfailed'],
@@ -26,7 +26,7 @@ test('webhooks for the ends of jobs are read with their events, all of them by d
   t.deepEqual(accepted({}).notifications.webhooks, []);
 });
 
-test('webhooks without address or secret, with a weak secret, an unknown event or the address of another are refused', (t) => {
+test('webhooks without address or secret, with a weak secret, an unknown event or a duplicate address are refused', (t) => {
   const keys = (env: Readonly<Record<string, string>>) => faultyKeys({ env });
   const url = 'https://hooks.example/in';
   t.deepEqual(keys({ Notifications__Webhooks__0__Url: url }), ['Notifications:Webhooks:0:Secret']);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { accepted, faultyKeys, load } from './load.ts';
 
-test('a portal without any settings is served, mails into a folder and knows nobody', (t) => {
+test('a portal without settings is served with a mail folder and without users', (t) => {
   const { portal } = accepted({});
   t.like(portal, {
     enabled: true,
@@ -21,7 +21,7 @@ test('a portal without any settings is served, mails into a folder and knows nob
   );
 });
 
-test('production keeps webhooks from private addresses unless it is told otherwise', (t) => {
+test('production refuses private addresses for webhooks by default', (t) => {
   const env = {
     NODE_ENV: 'production',
     Signing__AllowSelfSigned: 'true',
@@ -32,7 +32,7 @@ test('production keeps webhooks from private addresses unless it is told otherwi
   t.true(accepted({ env: { ...env, Portal__WebhookAllowPrivate: 'true' } }).portal.webhookAllowPrivate);
 });
 
-test('production takes no certificates of participants that nobody vouches for unless it is told otherwise', (t) => {
+test('production refuses certificates of participants without a trusted root by default', (t) => {
   const env = { NODE_ENV: 'production', Signing__AllowSelfSigned: 'true' };
   t.true(accepted({}).portal.allowUnprovenCertificates);
   t.false(accepted({ env }).portal.allowUnprovenCertificates);
@@ -40,7 +40,7 @@ test('production takes no certificates of participants that nobody vouches for u
   t.true(accepted({ env: told }).portal.allowUnprovenCertificates);
 });
 
-test('organizations of the settings are read whole, their secrets are masked', (t) => {
+test('organizations of the settings are read completely, with masked secrets', (t) => {
   const argv = [
     '--Portal:Organizations:0:Name=Acme Ltd',
     '--Portal:Organizations:0:EmbedOrigins:0=https://App.example:8443',
@@ -72,7 +72,7 @@ test('organizations of the settings are read whole, their secrets are masked', (
   t.deepEqual(load({ argv, env }).warnings, []);
 });
 
-test('settings of the portal that contradict each other are named together', (t) => {
+test('contradictory settings of the portal are reported together', (t) => {
   const refused = (...argv: readonly string[]) => faultyKeys({ argv: argv.map((arg) => `--Portal:${arg}`) });
   t.deepEqual(refused('Bootstrap:Application=a'), ['Portal:Bootstrap:Secret']);
   t.deepEqual(refused('Bootstrap:Secret=0123456789abcdef'), ['Portal:Bootstrap:Application']);
@@ -132,7 +132,7 @@ test('nodes of one service without a public address are warned of links to one n
   t.deepEqual(warned('--Runtime:Store=postgres', '--Portal:PublicUrl=https://sign.example.org'), []);
 });
 
-test('a short secret is accepted with a warning, and appears nowhere', (t) => {
+test('a short secret is accepted with a warning, and never printed', (t) => {
   const loaded = load({
     env: { Portal__Bootstrap__Application: 'Script', Portal__Bootstrap__Secret: 's3cr3t' },
   });

@@ -21,7 +21,7 @@ test('PostgreSQL needs the URL of a database and actors on the main thread', (t)
   });
 });
 
-test('the URL of the database is a secret', (t) => {
+test('the URL of the database is masked as a secret', (t) => {
   const loaded = load({ argv: POSTGRES });
   t.true(loaded.ok && loaded.settings.secrets.some((secret) => secret.includes('hush-hush')));
   t.false(loaded.ok && JSON.stringify(loaded.resolved).includes('hush-hush'));

@@ -79,7 +79,7 @@ for (const [what, members, key] of REFUSED) {
   });
 }
 
-test('profiles have names of their own, which folders may give', (t) => {
+test('profiles have unique names, which folders may refer to', (t) => {
   t.deepEqual(faultyKeys({ argv: profiles({ Name: 'one' }, { Name: 'one' }) }), ['Signing:Profiles:1:Name']);
   const folder = (profile: string) => [
     ...profiles({ Name: 'one' }),
@@ -92,7 +92,7 @@ test('profiles have names of their own, which folders may give', (t) => {
   t.deepEqual(faultyKeys({ argv: folder('default') }), []);
 });
 
-test('a declared profile without certificate needs leave to sign for itself', (t) => {
+test('a declared profile without a certificate needs permission for a development certificate', (t) => {
   const argv = profiles({ 'Certificate:Pfx:Path': MISSING });
   t.deepEqual(faultyKeys({ argv }), []);
   t.deepEqual(faultyKeys({ argv, env: { NODE_ENV: 'production' } }), [
@@ -100,7 +100,7 @@ test('a declared profile without certificate needs leave to sign for itself', (t
   ]);
 });
 
-test('choices that give up a safeguard, or have no effect, are warned of', (t) => {
+test('choices that waive a safeguard, or have no effect, cause a warning', (t) => {
   const said = (...argv: readonly string[]) => load({ argv }).warnings.map(warningLine);
   t.regex(said(...profiles({ Verify: 'false' })).join(), /^Signing:Profiles:0:Verify is false/);
   t.regex(
@@ -134,7 +134,7 @@ test('choices that give up a safeguard, or have no effect, are warned of', (t) =
   t.deepEqual(load(remote).warnings, []);
 });
 
-test('a variable may name a profile instead of its index, and wins over the index', (t) => {
+test('a variable may name a profile instead of its index, and overrides the index', (t) => {
   const argv = profiles({ Name: 'invoices' }, { Name: 'long-name' });
   const loaded = accepted({
     argv,
@@ -155,7 +155,7 @@ test('a variable may name a profile instead of its index, and wins over the inde
 
 const SALT = 'AAECAwQFBgcICQoLDA0ODw==';
 
-test('encryption is looked at only when it is on', (t) => {
+test('encryption settings are validated only when encryption is on', (t) => {
   const broken = ['--Encryption:Salt=!', '--Encryption:Iterations=few'];
   t.deepEqual(faultyKeys({ argv: broken }), []);
   t.deepEqual(faultyKeys({ argv: ['--Encryption:Enabled=true', ...broken] }), ['Encryption:Iterations']);
@@ -168,7 +168,7 @@ test('encryption is looked at only when it is on', (t) => {
   ]);
 });
 
-test('the password of encryption comes from its variable when that is not empty, and is kept out of sight', (t) => {
+test('the password of encryption is read from its variable when that is not empty, and is masked', (t) => {
   const argv = ['--Encryption:Enabled=true', `--Encryption:Salt=${SALT}`, '--Encryption:PasswordEnvVar=MINE'];
   t.deepEqual(faultyKeys({ argv, env: { MINE: '' } }), ['Encryption:Password']);
   const loaded = load({ argv, env: { MINE: 'from the variable' } });

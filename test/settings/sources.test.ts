@@ -41,7 +41,7 @@ test('each source overrides the ones before it, key by key', (t) => {
   t.is(accepted(layers).pipeline.pollIntervalSeconds, 9);
 });
 
-test('the folder given on the command line wins over the one in the environment', (t) => {
+test('the folder on the command line overrides the one in the environment', (t) => {
   const settings = accepted({
     files: {
       '/a/appsettings.json': json({ Batch: { Enabled: false } }),
@@ -54,7 +54,7 @@ test('the folder given on the command line wins over the one in the environment'
   t.is(settings.upload.maxBytes, 104_857_600);
 });
 
-test('NODE_ENV=production, and nothing else, reads the Production file and forbids made-up certificates', (t) => {
+test('NODE_ENV=production, and no other value, reads the Production file and forbids development certificates', (t) => {
   const files = {
     '/srv/app/appsettings.Production.json': json({ Signing: { Certificate: { Pfx: { Path: 'a.pfx' } } } }),
   };
@@ -88,7 +88,7 @@ test('lists are merged by index between sources and replace the default as a who
   t.deepEqual(accepted({ files, env }).watchedFolder.ignoredExtensions, ['.a', '.c', '.d']);
 });
 
-test('an empty list means none, and null means back to the default', (t) => {
+test('an empty list means no entries, and null restores the default', (t) => {
   const files = { [ROOT]: json({ WatchedFolder: { IgnoredPrefixes: ['x'] }, Auth: { ApiKey: 'one' } }) };
   const later = (value: unknown) => ({
     files: { ...files, '/srv/app/appsettings.Development.json': json(value) },
@@ -101,7 +101,7 @@ test('an empty list means none, and null means back to the default', (t) => {
   t.is(accepted(later({ Auth: { ApiKey: null } })).auth.apiKey, undefined);
 });
 
-test('an input folder is read member by member, whatever source each member comes from', (t) => {
+test('an input folder is merged member by member over all sources', (t) => {
   const { inputs } = accepted({
     files: {
       [ROOT]: json({
@@ -122,18 +122,18 @@ test('an input folder is read member by member, whatever source each member come
   t.deepEqual(inputs[0]?.ignoredExtensions, ['.log']);
 });
 
-test('an absent API key, an empty one and a given one are three different things', (t) => {
+test('an absent API key, an empty one and a given one have different meanings', (t) => {
   t.is(accepted({}).auth.apiKey, undefined);
   t.is(accepted({ env: { Auth__ApiKey: '' } }).auth.apiKey, '');
   t.is(accepted({ argv: ['--Auth:ApiKey=a=b'] }).auth.apiKey, 'a=b');
 });
 
-test('variables of other programs are left alone', (t) => {
+test('variables of other programs are ignored', (t) => {
   const { warnings } = load({ env: { npm_config__x: '1', GIT__DIR: '2', Path: '3' } });
   t.deepEqual(warnings, []);
 });
 
-test('a broken file is refused by line and column, without repeating what stands there', (t) => {
+test('a malformed file is refused with line and column, without its content', (t) => {
   const loaded = load({ files: { [ROOT]: '{\n  "Auth": { "ApiKey": "hunter2-hunter2" oops }\n}' } });
   t.false(loaded.ok);
   const said = JSON.stringify(loaded);
@@ -158,12 +158,12 @@ for (const [what, text] of [
   });
 }
 
-test('escapes in strings are read as JSON means them', (t) => {
+test('escapes in strings follow JSON', (t) => {
   const files = { [ROOT]: '{"Auth":{"ApiKey":"a\\u00e9\\n\\"\\\\\\/"}}' };
   t.is(accepted({ files }).auth.apiKey, 'aé\n"\\/');
 });
 
-test('a member named __proto__ is only an unknown key', (t) => {
+test('a member named __proto__ is an unknown key', (t) => {
   const loaded = load({ files: { [ROOT]: '{"__proto__":{"ok":true},"constructor":{"x":1}}' } });
   t.true(loaded.ok);
   t.is(loaded.warnings.length, 2);

@@ -7,7 +7,7 @@ import type { JobId } from '../../../machines/ids.ts';
 import { ON_POSTGRES } from '../../postgres/test-store.ts';
 import { room } from './batch-harness.ts';
 
-test('queued jobs are claimed oldest first, never more than MaxConcurrency at once', async (t) => {
+test('queued jobs are claimed oldest first, at most MaxConcurrency at once', async (t) => {
   const { batch, services, upload, reach } = await room(t, { start: false, maxConcurrency: 2, watch: false });
   const ids: JobId[] = [];
   for (let index = 0; index < 12; index += 1) ids.push(await upload(`${index}.txt`, `content ${index}`));
@@ -35,7 +35,7 @@ test('queued jobs are claimed oldest first, never more than MaxConcurrency at on
   }
 });
 
-test('a cancel and a claim that race each other end in exactly one of the two, with the documented answer', async (t) => {
+test('a concurrent cancel and claim end in exactly one of the two, with the documented answer', async (t) => {
   const { batch, upload, reach } = await room(t, { watch: false, maxConcurrency: 4 });
   let canceled = 0;
   for (let index = 0; index < 30; index += 1) {
@@ -81,7 +81,7 @@ test('lists are newest first, filtered by state and profile, and agree with thei
   t.deepEqual(await batch.jobs.list({ ...query, profile: 'nobody' }), { items: [], totalCount: 0 });
 });
 
-test('a watcher whose budget is used up stops for good and says why; other folders and the next start go on', async (t) => {
+test('a watcher with an exhausted budget stops for good with its reason, and other folders and the next start continue', async (t) => {
   const outside = await mkdtemp(join(tmpdir(), 'sealwright-deep-'));
   t.teardown(() => rm(outside, { recursive: true, force: true }));
   const deep = join(outside, ...Array.from({ length: 4 }, () => 'd'.repeat(180)));
@@ -105,7 +105,7 @@ test('a watcher whose budget is used up stops for good and says why; other folde
   while (existsSync(join(deep, 'fine.txt'))) await new Promise((resolve) => setTimeout(resolve, 20));
 });
 
-test('readiness names engine and place of the store, and says when it takes nothing any more', async (t) => {
+test('readiness names engine and path of the store, and reports when it accepts no writes', async (t) => {
   const engine = (folder: string) =>
     ON_POSTGRES ? /^reachable \(PostgreSQL 1\d/ : new RegExp(`^reachable \\(LMDB \\(${folder}\\)\\)$`);
   const { batch, store, layout } = await room(t, { start: false });
@@ -119,7 +119,7 @@ test('readiness names engine and place of the store, and says when it takes noth
   t.regex(closed?.detail ?? '', /cannot be written: (?:It|The store) is closed\.$/);
 });
 
-test('a retry makes a new job with the failed one as its parent, once at a time', async (t) => {
+test('a retry creates a new job with the failed one as its parent, one at a time', async (t) => {
   // Actors on this thread take messages after the stop too.
   const { batch, services, upload, reach } = await room(t, { watch: false, shards: 1 });
   const id = await upload('broken.pdf', 'no PDF');
@@ -138,7 +138,7 @@ test('a retry makes a new job with the failed one as its parent, once at a time'
   await t.throwsAsync(batch.jobs.retry(id), { code: 'job.input-missing' });
 });
 
-test('recovery names committed uploads, drops unanswered ones and moves working folders that belong to nobody', async (t) => {
+test('recovery renames committed uploads, drops unanswered ones and moves working folders without a job', async (t) => {
   const first = await room(t, { start: false, watch: false });
   const { layout } = first;
   const kept = await first.upload('kept.txt', 'kept');
@@ -186,7 +186,7 @@ test('readiness needs no license and reports one that is not Base64', async (t) 
   });
 });
 
-test('a job whose input is gone fails with a code and a sentence that says what to do', async (t) => {
+test('a job with a missing input fails with a code and a remedy', async (t) => {
   const { batch, services, upload, reach } = await room(t, { start: false, watch: false });
   const id = await upload('a.txt', 'content');
   await rm((await batch.jobs.get(id)).originalPath);

@@ -2,7 +2,7 @@ import test from 'ava';
 import { Changes } from '../../../actors/batch/changes.ts';
 import { SimulatedClock, seededIds } from '../../../runtime/index.ts';
 
-test('a wait ends with the next step, at its time, or at the stop, and at once for an unknown version', async (t) => {
+test('a wait ends with the next step, at its timeout, or at the stop, and at once for an unknown version', async (t) => {
   const clock = new SimulatedClock(0);
   const changes = new Changes(clock, seededIds(1));
   const first = await changes.wait('', 1000);

@@ -47,7 +47,7 @@ test('an output on another device is published once and found again, also under 
   t.deepEqual(readdirSync(output), [name]);
 });
 
-test('a copy that is not what was to be copied is removed and refused', (t) => {
+test('a copy that differs from its source is removed and refused', (t) => {
   const { here } = working(t);
   // Each reading of this file gives other bytes, as a failing disk would.
   const source = '/proc/sys/kernel/random/uuid';
@@ -59,7 +59,7 @@ test('a copy that is not what was to be copied is removed and refused', (t) => {
   t.false(existsSync(join(here, 'copy')));
 });
 
-test('quarantine removes the hidden copy of a publication that was cut short', (t) => {
+test('quarantine removes the hidden copy of an interrupted publication', (t) => {
   const output = otherDevice(t);
   if (output === undefined) return;
   const { folder, signed, here } = working(t);
@@ -72,7 +72,7 @@ test('quarantine removes the hidden copy of a publication that was cut short', (
   t.deepEqual(readdirSync(output), [], 'neither the hidden copy nor the output nobody committed');
 });
 
-test('a working folder is put aside on another device, whole, and done again changes nothing', (t) => {
+test('a working folder is moved completely to another device, and a repetition changes nothing', (t) => {
   const error = otherDevice(t);
   if (error === undefined) return;
   const { folder } = working(t);
@@ -90,7 +90,7 @@ test('a working folder is put aside on another device, whole, and done again cha
   t.is(readFileSync(join(error, JOB, 'a.txt'), 'utf8'), 'input');
 });
 
-test('a folder with folders and links in it moves to another device as it is', (t) => {
+test('a folder with folders and links in it moves to another device unchanged', (t) => {
   const error = otherDevice(t);
   if (error === undefined) return;
   const { folder } = working(t);
@@ -104,7 +104,7 @@ test('a folder with folders and links in it moves to another device as it is', (
   t.false(existsSync(folder));
 });
 
-test('a symbolic link that takes the place of the input at any moment is never followed', async (t) => {
+test('a symbolic link that replaces the input at any moment is never followed', async (t) => {
   const elsewhere = otherDevice(t);
   if (elsewhere === undefined) return;
   const { folder, here } = working(t);
@@ -159,7 +159,7 @@ test('the service puts jobs aside, publishes and starts with its error and outpu
   t.deepEqual(readdirSync(layout.output), ['a.signed.txt']);
 });
 
-test('an orphan never takes the place of what the error folder holds, and one that cannot move refuses no start', async (t) => {
+test('an orphan never replaces a file of the error folder, and one that cannot move refuses no start', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'sealwright-orphans-'));
   t.teardown(() => rmSync(root, { recursive: true, force: true }));
   for (const name of ['processing', 'error']) mkdirSync(join(root, name));

@@ -126,7 +126,7 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
   ],
 };
 
-test('a kind of actor has a new version only with something stored by each earlier one to try it on', (t) => {
+test('a new version of a kind of actor needs a stored actor of each earlier version for the test', (t) => {
   const all = [...definitions, ...portalDefinitions];
   for (const { kind, version } of all) {
     const tried = new Set((EARLIER[kind] ?? []).map((earlier) => earlier.version));
@@ -138,7 +138,7 @@ test('a kind of actor has a new version only with something stored by each earli
   }
 });
 
-test('stored actors of earlier versions become what the current version would have stored', (t) => {
+test('stored actors of earlier versions equal those of the current version after migration', (t) => {
   for (const definition of portalDefinitions) {
     for (const { version, state, context, puts, becomes } of EARLIER[definition.kind] ?? []) {
       const stored: StoredActor = {

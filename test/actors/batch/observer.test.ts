@@ -61,7 +61,7 @@ function released(release: Partial<Release>): readonly ActorEvent[] {
 
 const completed = { format: 'Pades', profile: 'contracts', encrypted: false, took: 0 };
 
-test('a completed job is counted with the figures of its release', (t) => {
+test('a completed job is counted with the values of its release', (t) => {
   const last = (release: Partial<Release>) => callsOf(JOB, INPUT, released(release)).at(-1);
   t.deepEqual(last({}), ['completed', { ...completed, verified: true }]);
   t.deepEqual(last({ verified: false }), ['completed', { ...completed, verified: false }]);
@@ -72,7 +72,7 @@ test('a completed job is counted with the figures of its release', (t) => {
     ]);
 });
 
-test('figures do not depend on the texts of the history', (t) => {
+test('metrics do not depend on the texts of the history', (t) => {
   const events = [...released({ verified: false }), { type: 'TIDIED', diverged: true }];
   const withoutTexts = (step: Step) => ({
     ...step,

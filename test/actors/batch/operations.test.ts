@@ -51,7 +51,7 @@ test('an operation is counted first and then acts on every job that matches, in 
   );
 });
 
-test('an operation goes on after a restart, and every job is acted on once', async (t) => {
+test('an operation continues after a restart, and processes every job once', async (t) => {
   const first = await room(t, { watch: false });
   await first.batch.pipeline.pause(null);
   const ids = await uploads(first, 300);
@@ -67,7 +67,7 @@ test('an operation goes on after a restart, and every job is acted on once', asy
   );
 });
 
-test('an operation acts on every job there is and on none that it makes, also after the clock was set back', async (t) => {
+test('an operation processes all existing jobs and none that it creates, also after the clock was set back', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-operation-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const first = await room(t, { root, watch: false });
@@ -90,7 +90,7 @@ test('an operation acts on every job there is and on none that it makes, also af
   t.is(await it.batch.operations.count(request('clear', { createdTo })), 22, 'only those made since');
 });
 
-test('a batch that is done twice retries no job twice and counts the same', async (t) => {
+test('a repeated batch retries no job twice and counts the same', async (t) => {
   const it = await room(t, { watch: false });
   const ids = await uploads(it, 20);
   await it.reach('Failed', 20);
@@ -118,7 +118,7 @@ test('a batch that is done twice retries no job twice and counts the same', asyn
   t.is(totalCount, 1);
 });
 
-test('an operation counts the jobs it cannot change by code, and goes on with the others', async (t) => {
+test('an operation counts by code the jobs it cannot change, and continues with the others', async (t) => {
   const it = await room(t, { watch: false });
   const ids = await uploads(it, 5);
   await it.reach('Failed', 5);
@@ -168,7 +168,7 @@ test('a clearing operation forgets the finished jobs that match', async (t) => {
   t.is(it.batch.count(), 2);
 });
 
-test('a fifth operation at once is refused', async (t) => {
+test('a fifth concurrent operation is refused', async (t) => {
   const it = await room(t, { watch: false, start: false });
   for (let index = 0; index < 4; index += 1) await it.batch.operations.start(request('clear'), 'operator');
   await t.throwsAsync(it.batch.operations.start(request('clear'), 'operator'), {

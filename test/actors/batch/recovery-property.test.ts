@@ -261,7 +261,8 @@ async function inOrder(t: ExecutionContext, seed: number): Promise<void> {
 }
 
 for (const seed of SEEDS) {
-  test.serial(`recovery puts any wreckage in order, and a second one changes nothing (seed ${seed})`, (t) =>
-    inOrder(t, seed),
+  test.serial(
+    `recovery restores consistency from any crash state, and a second recovery changes nothing (seed ${seed})`,
+    (t) => inOrder(t, seed),
   );
 }

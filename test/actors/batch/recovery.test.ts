@@ -10,7 +10,7 @@ import { room } from './batch-harness.ts';
 
 const ALL = { statuses: [], profile: undefined, page: 1, pageSize: 10 } as const;
 
-test('the input of an upload canceled before it had its final name survives the restart', async (t) => {
+test('the input of an upload canceled before its final rename survives the restart', async (t) => {
   const first = await room(t, { start: false, watch: false });
   const committed = new Promise<void>((resolve) => {
     first.faults.arm('upload.committed', () => {
@@ -30,7 +30,7 @@ test('the input of an upload canceled before it had its final name survives the 
 });
 
 test.serial(
-  'the input of an upload in flight before it had its final name survives, and a retry signs it',
+  'the input of an upload in progress before its final rename survives, and a retry signs it',
   async (t) => {
     const root = await temporaryRoot(t);
     const faults = 'upload.committed=hang,effect.leased.before-run=hang';
@@ -70,7 +70,7 @@ function forgetful(store: ActorStore): ActorStore {
   });
 }
 
-test('an upload whose step may or may not be stored keeps its file for recovery to decide', async (t) => {
+test('an upload whose step may be stored keeps its file for the decision of recovery', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-ambiguous-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
   const first = await room(t, { root, start: false, watch: false, wrapStore: forgetful });

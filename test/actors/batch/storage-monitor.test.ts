@@ -37,7 +37,7 @@ async function monitored(t: ExecutionContext) {
   return { advance, held };
 }
 
-test('a hold ends by itself soon, and later at each failure that follows', async (t) => {
+test('a hold ends automatically, and later with each consecutive failure', async (t) => {
   const { advance, held } = await monitored(t);
   const first: number[] = [];
   for (let time = 0; time < 6; time += 1) first.push(await held());

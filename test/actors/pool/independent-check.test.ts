@@ -25,7 +25,7 @@ function profileOf(signer: TestSigner) {
   } as const;
 }
 
-test('outputs of every format pass the second implementation, the history says so, and the observer counts them', async (t) => {
+test('outputs of every format pass the second implementation, with a history line and a count', async (t) => {
   const verdicts: (string | undefined)[] = [];
   const observer = { completed: (job: { independent?: string }) => verdicts.push(job.independent) };
   const { batch, upload, reach } = await room(t, {

@@ -8,7 +8,7 @@ import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { type Clock, systemClock } from '../../../runtime/index.ts';
 import { room } from '../batch/batch-harness.ts';
 
-test('a network task that overruns its deadline is given up, and one that shared its thread is done in a new one', async (t) => {
+test('a network task over its deadline is abandoned, and one on the same thread is repeated on a new one', async (t) => {
   const { layout } = await room(t, { start: false, watch: false });
   const deadlines: (() => void)[] = [];
   const clock: Clock = {

@@ -8,7 +8,7 @@ import { describeFailure, systemClock } from '../../../runtime/index.ts';
 /** The lowest `Pipeline:TaskTimeoutSeconds`, milliseconds. A sign task waits twice. */
 const LOWEST_TIME_LIMIT_MS = 10_000;
 
-test('a task ends its wait for the lease before its time limit, and its effect is tried again', async (t) => {
+test('a task ends its wait for the lease before its time limit, and its effect is retried', async (t) => {
   let now = 0;
   const sleep = async (ms: number) => {
     now += ms;

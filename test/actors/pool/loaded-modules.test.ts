@@ -20,7 +20,7 @@ function loadedWith(entry: string): { readonly packages: string[]; readonly modu
   return { packages: [...packages].sort(), modules: [...modules].map((path) => relative(DIST, path)).sort() };
 }
 
-test('A pool thread loads neither a store nor a package that few files need', (t) => {
+test('a pool thread loads neither a store nor rarely used packages', (t) => {
   const { packages, modules } = loadedWith('actors/pool/worker/worker.js');
   t.true(modules.every((path) => existsSync(join(DIST, path))));
   t.true(modules.includes('crypto/pades/sign.js'), 'the search follows imports of imports');

@@ -72,7 +72,7 @@ const LOST = [
 ] as const;
 
 test.serial(
-  'a pool thread that ends, fills its heap, computes for ever or hangs costs its own task, and is replaced',
+  'a pool thread that ends, fills its heap, loops or hangs fails its own task, and is replaced',
   async (t) => {
     const faults = LOST.map(([, action]) => `pool.sign.staged/${action}.txt=${action}`).join(',');
     const { pool, sign, signMany, begun, passDeadlines } = await makePool(t, faults);
@@ -98,7 +98,7 @@ test.serial(
 );
 
 test.serial(
-  'of a batch whose thread ends the others are signed all the same, on the pool and on the I/O workers',
+  'other tasks in a batch of an ended thread are still done, in the pool and on the I/O workers',
   async (t) => {
     for (const waitsForNetwork of [false, true]) {
       const { pool, sign, signMany, published } = await makePool(

@@ -80,7 +80,7 @@ async function world(t: ExecutionContext, threads: number) {
   };
 }
 
-test('partitions of a queue take turns, and one that has to wait holds up no other', (t) => {
+test('partitions of a queue take turns, and a waiting one delays no other', (t) => {
   const queue = new FairQueue<number>();
   for (let n = 1; n <= 4; n += 1) queue.push('a', n);
   queue.push('b', 5);
@@ -108,7 +108,7 @@ test('partitions of a queue take turns, and one that has to wait holds up no oth
   );
 });
 
-test('two large tasks of one organization, which take all threads there are for such, hold up no small one', async (t) => {
+test('two large tasks of one organization, on all threads for large tasks, delay no small one', async (t) => {
   const { hold, stage, pool } = await world(t, 2);
   // The second one waits: one organization leaves a thread to others.
   void hold('greedy', LARGE);
@@ -128,7 +128,7 @@ test('one organization leaves a thread for small tasks to others', async (t) => 
   t.is(state, 'waits');
 });
 
-test('a task that stalls is listed before its deadline, with how its thread is', async (t) => {
+test('a stalled task is listed before its deadline, with the state of its thread', async (t) => {
   for (const [how, state] of [
     ['hang', 'waiting'],
     ['spin', 'computing'],
@@ -153,7 +153,7 @@ test('a task that stalls is listed before its deadline, with how its thread is',
   }
 });
 
-test('pools that are ended at each moment of their start end, and the process goes on', async (t) => {
+test('pools that are ended at each moment of their start end, and the process continues', async (t) => {
   const { layout } = await room(t, { start: false, watch: false });
   const rounds = roundsOf(3, 25, 100);
   const setup = { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined };

@@ -54,7 +54,7 @@ function signing(originalPath: string): SignTask {
   };
 }
 
-test('a file that is signed again because its first try was lost is published once, as the second try made it', async (t) => {
+test('a file signed again after a lost first attempt is published once, from the second attempt', async (t) => {
   const { pool, layout } = await poolOf(t);
   const original = join(layout.input, 'a.txt');
   await writeFile(original, 'content');
@@ -71,7 +71,7 @@ test('a file that is signed again because its first try was lost is published on
   t.is(second.ino, (await stat(join(layout.processing, 'job-a', 'a.signed.txt'))).ino);
 });
 
-test('of a batch whose thread was lost after publishing, the good file is published once and the bad one is taken back', async (t) => {
+test('in a batch whose thread was lost after publishing, the good file is published once and the bad one removed', async (t) => {
   const { pool, layout } = await poolOf(t, 'pool.release.linked/bad.txt=exit');
   const asked = ['good.txt', 'bad.txt'].map(async (fileName) => {
     const originalPath = join(layout.input, fileName);
@@ -87,7 +87,7 @@ test('of a batch whose thread was lost after publishing, the good file is publis
   t.deepEqual(await readdir(layout.output), ['good.signed.txt']);
 });
 
-test('a small file that is signed and cannot be released says that it was signed and why it is not released', async (t) => {
+test('a small file that is signed and cannot be released is reported as signed with the reason', async (t) => {
   const { pool, layout } = await poolOf(t, 'pool.release.linked=throw:1');
   const original = join(layout.input, 'a.txt');
   await writeFile(original, 'content');
@@ -97,7 +97,7 @@ test('a small file that is signed and cannot be released says that it was signed
   t.like(answer.result.release, { ok: false, code: 'fault.injected' });
 });
 
-test('a large file is signed only, so that nobody in its batch waits for its release', async (t) => {
+test('a large file is signed without release, so that the rest of its batch does not wait', async (t) => {
   const { pool, layout } = await poolOf(t);
   const original = join(layout.input, 'a.txt');
   await writeFile(original, Buffer.alloc(1_100_000, 'x'));

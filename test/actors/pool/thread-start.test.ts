@@ -39,7 +39,7 @@ function startThread(): { readonly thread: PoolThread; readonly loaded: Promise<
   return { thread, loaded };
 }
 
-test('pool threads that are stopped or replaced at each moment of their start end once they are loaded', async (t) => {
+test('pool threads that are stopped or replaced at each moment of their start end after loading', async (t) => {
   t.timeout(600_000);
   const began = systemClock.elapsed();
   const first = startThread();

@@ -94,7 +94,7 @@ async function verdict(
 
 for (const format of ['Pades', 'Xades'] as const) {
   for (const level of ['B', 'T'] as const) {
-    test(`a ${format} job of level ${level} is good over an earlier signature, whether that was good or broken before`, async (t) => {
+    test(`a ${format} job of level ${level} is valid over an earlier valid or broken signature`, async (t) => {
       const { good, broken } = await earlier(format);
       for (const staged of [good, broken]) {
         const output = await signedBy('p-256', format, staged, { level });
@@ -105,7 +105,7 @@ for (const format of ['Pades', 'Xades'] as const) {
 }
 
 for (const level of ['B', 'LT'] as const) {
-  test(`a PDF of level ${level} whose earlier signature was good and is harmed by what came with ours is not published`, async (t) => {
+  test(`a PDF of level ${level} is not published when the new signature breaks an earlier valid one`, async (t) => {
     const { good, broken } = await earlier('Pades');
     const page = new Map([[CONTENT, stream('', 'BT /F1 24 Tf 40 150 Td (Pay 900) Tj ET')]]);
     const output = await signedBy('p-256', 'Pades', appendRevision(good, page), { level });
@@ -115,7 +115,7 @@ for (const level of ['B', 'LT'] as const) {
   });
 }
 
-test('a signature broken before a file went to the portal does not keep what comes back from being published', async (t) => {
+test('a signature broken before the upload to the portal does not prevent publication of the result', async (t) => {
   const { good, broken } = await earlier('Pades');
   const back = await signedBy('p-256', 'Pades', broken);
   t.is(await verdict('Pades', 'B', broken, back, true), '');

@@ -80,7 +80,7 @@ async function verdict(check: OutputCheck): Promise<string> {
 }
 
 for (const format of FORMATS) {
-  test(`${format} from the portal is good when every signature is intact, whoever signed`, async (t) => {
+  test(`${format} from the portal is accepted when every signature is intact, by any signer`, async (t) => {
     const check = signed(format, { signer: pki().stranger() });
     t.is(await verdict(check), '');
     const trust = { ...NO_TRUST, roots: [pki().root.certificate] };
@@ -101,7 +101,7 @@ for (const format of FORMATS) {
 }
 
 for (const format of FORMATS) {
-  test(`${format} from the portal is refused when it is a good signature of something else`, async (t) => {
+  test(`${format} from the portal with a valid signature over another file is refused`, async (t) => {
     const check = signed(format);
     const sent = digest(Buffer.concat([CONTENT[format], Buffer.from(' ')]));
     t.regex(await verdict({ ...check, content: sent }), /content: What the portal returned is not/);
@@ -110,7 +110,7 @@ for (const format of FORMATS) {
   });
 }
 
-test('CMS from the portal is compared with what was sent, inside it or beside it', async (t) => {
+test('CMS from the portal is compared with the sent file, embedded or detached', async (t) => {
   for (const detached of [false, true]) {
     const check = signed('Cades', { cades: { detached } });
     t.is(await verdict(check), '', `detached: ${detached}`);
@@ -129,7 +129,7 @@ function local(check: OutputCheck, more: Partial<WorkerProfileRuntime> = {}): Ou
 }
 
 for (const format of FORMATS) {
-  test(`${format} of our own has to be by the profile's certificate, over what was staged, and chain to its anchor`, async (t) => {
+  test(`${format} signed locally must be by the certificate of the profile, over the staged file, with a path to its anchor`, async (t) => {
     const check = local(signed(format));
     t.is(await verdict(check), '');
     t.regex(await verdict({ ...check, content: digest(Buffer.from('other')) }), /content: /);
@@ -167,7 +167,7 @@ async function levels(t: ExecutionContext) {
   return { check };
 }
 
-test('a signature above level B has to have all that its level promises', async (t) => {
+test('a signature above level B must have all elements of its level', async (t) => {
   const { check } = await levels(t);
   for (const format of FORMATS) {
     for (const level of ['T', 'LT', 'LTA'] as const)
@@ -183,7 +183,7 @@ test('a signature above level B has to have all that its level promises', async 
   }
 });
 
-test('once roots are configured, the authority of a time-stamp has to lead to one of them', async (t) => {
+test('with configured roots, the authority of a time-stamp must have a path to one of them', async (t) => {
   const { check } = await levels(t);
   for (const format of FORMATS) {
     const good = await check(format, 'T', 'T');
@@ -199,7 +199,7 @@ test('once roots are configured, the authority of a time-stamp has to lead to on
   }
 });
 
-test('a signature above level B over other content, or by somebody else, is refused', async (t) => {
+test('a signature above level B over other content, or by another signer, is refused', async (t) => {
   const { check } = await levels(t);
   for (const format of FORMATS) {
     const good = await check(format, 'T', 'T');

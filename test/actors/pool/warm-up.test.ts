@@ -32,14 +32,14 @@ function threadOf(t: ExecutionContext, signer: LocalSigner | undefined) {
   return { processing, setup, profiles: createWorkerProfiles(setup) };
 }
 
-test('a thread signs, verifies and validates a file of each format before its first task, and leaves none', async (t) => {
+test('a thread signs, verifies and validates a file of each format before its first task, and removes them', async (t) => {
   const { processing, setup, profiles } = threadOf(t, await developmentSigner(freshFolder()));
   mkdirSync(processing);
   t.deepEqual(await warmUp(setup, profiles), ['Pades', 'Xades', 'Cades']);
   t.deepEqual(readdirSync(processing), []);
 });
 
-test('a thread without a key, or without a folder to write to, is ready at once', async (t) => {
+test('a thread without a key, or without a writable folder, is ready at once', async (t) => {
   const keyless = threadOf(t, undefined);
   t.deepEqual(await warmUp(keyless.setup, keyless.profiles), []);
   const { processing, setup, profiles } = threadOf(t, await developmentSigner(freshFolder()));

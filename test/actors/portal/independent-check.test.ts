@@ -62,7 +62,7 @@ async function typesOf(path: string, independent: boolean, format: 'Xades' | 'Ca
   return [about(passedChecks), about(warnings), about(errors)];
 }
 
-test('signature records say whether a second implementation agrees, disagrees, or cannot judge', async (t) => {
+test('signature records state whether a second implementation agrees, disagrees, or cannot decide', async (t) => {
   const signed = (content: string) => {
     const output = file(undefined, 'xml');
     const signer = pki().signer('p-256');

@@ -45,7 +45,7 @@ async function refusal(work: Promise<unknown>): Promise<CryptoError> {
   throw new Error('Nothing was refused.');
 }
 
-test('an exchange sends headers and body as they are and gives the body of the answer', async (t) => {
+test('an exchange sends headers and body unchanged and returns the body of the answer', async (t) => {
   const handler: Handler = async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
@@ -76,7 +76,7 @@ test('an exchange sends headers and body as they are and gives the body of the a
   });
 });
 
-test('connections to an authority are kept and used again', async (t) => {
+test('connections to an authority are reused', async (t) => {
   await serving(
     (_, response) => response.end('x'),
     async (baseUrl, connections) => {
@@ -86,7 +86,7 @@ test('connections to an authority are kept and used again', async (t) => {
   );
 });
 
-test('statuses that may pass are unreachable, the others are refusals, and both name the address alone', async (t) => {
+test('retryable statuses are unreachable, the others are refusals, and both messages contain the address alone', async (t) => {
   await serving(
     (request, response) => response.writeHead(Number(request.url?.slice(1, 4))).end(),
     async (baseUrl) => {
@@ -114,7 +114,7 @@ test('an address without a listener is reported as unreachable, with the address
   t.is(error.message, "http://127.0.0.1:1/x can't be reached: ECONNREFUSED.");
 });
 
-test('a body longer than allowed is refused, announced or not', async (t) => {
+test('a body over the limit is refused, with and without a length', async (t) => {
   const handler: Handler = (request, response) => {
     if (request.url === '/announced') response.writeHead(200, { 'content-length': 2000 });
     response.write(Buffer.alloc(500));
@@ -130,7 +130,7 @@ test('a body longer than allowed is refused, announced or not', async (t) => {
   });
 });
 
-test('the time for an exchange covers its last byte, by the clock that was passed in', async (t) => {
+test('the time limit of an exchange covers its last byte, by the given clock', async (t) => {
   for (const part of ['', 'beginning']) {
     const clock = new SimulatedClock(0);
     const simulated = createAuthorityTransport({ clock, allowPrivate: false, issuerHosts: [] });
@@ -194,7 +194,7 @@ test('a redirect to another scheme is refused', async (t) => {
   }
 });
 
-test('a connection that breaks in the middle of an answer is unreachable', async (t) => {
+test('a connection that breaks during an answer is unreachable', async (t) => {
   const handler: Handler = (_, response) => {
     response.writeHead(200, { 'content-length': 100 });
     response.write('part', () => response.destroy());
@@ -205,7 +205,7 @@ test('a connection that breaks in the middle of an answer is unreachable', async
   });
 });
 
-test('a kept connection that the server ends when it is used again is replaced by a new one', async (t) => {
+test('a reused connection that the server closes is replaced by a new one', async (t) => {
   const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
   let connections = 0;
   const server = createTcpServer((socket) => {

@@ -22,7 +22,7 @@ function nameOf(bytes: number): string {
   return `${'n'.repeat(bytes - 4)}.txt`;
 }
 
-test('the second name of an output fits wherever the first one does, and keeps whole characters', (t) => {
+test('the second name of an output is at most as long as the first, and keeps whole characters', (t) => {
   t.is(outputNames('report.pdf', ID)[1], 'report-1a2b3c4d.signed.pdf');
   for (const name of [
     nameOf(240),
@@ -97,7 +97,7 @@ for (const [file, format, form, wanted, beside, contentType] of NAMES) {
   });
 }
 
-test('a staged name is cut between characters and keeps a short extension', (t) => {
+test('a staged name is truncated between characters and keeps a short extension', (t) => {
   const name = stagedName(`${'😀'.repeat(100)}.pdf`);
   t.is(name, `${'😀'.repeat(62)}.pdf`);
 });
@@ -111,7 +111,7 @@ test('files with names of up to 248 bytes are published beside outputs that have
   t.is((await readdir(layout.output)).length, 6);
 });
 
-test('a job whose name leaves no room for a second one is put aside when it fails in Verifying', async (t) => {
+test('a job whose name has no room for a second one is put aside when it fails in Verifying', async (t) => {
   const { batch, layout, upload, reach } = await room(t, { watch: false, outputCollision: 'fail' });
   const names = [240, 245, 248].map(nameOf);
   for (const name of names) await writeFile(join(layout.output, outputName(name)), 'taken');

@@ -58,7 +58,7 @@ function fingerprint(path: string, age = 60_000): StagedInput {
   };
 }
 
-test('staging leaves the original where it is and starts clean when it is done twice', (t) => {
+test('staging keeps the original in place and restarts from an empty folder when repeated', (t) => {
   const { path, file } = room(t);
   const folders = new WorkingFolders(path('processing'), 1);
   const original = file('input/a.txt', 'one');
@@ -73,7 +73,7 @@ test('staging leaves the original where it is and starts clean when it is done t
   t.is(readFileSync(original, 'utf8'), 'one');
 });
 
-test('a closed working folder is empty before another job gets it, also when a try is done again', (t) => {
+test('a closed working folder is empty before another job gets it, also after a repeated attempt', (t) => {
   const { path, file } = room(t);
   const folders = new WorkingFolders(path('processing'), 1);
   folders.open('first');
@@ -89,7 +89,7 @@ test('a closed working folder is empty before another job gets it, also when a t
   t.deepEqual(readdirSync(folders.open('fourth')), []);
 });
 
-test('an upload that lost its process before the rename is staged under its final name', (t) => {
+test('an upload whose process ended before the rename is staged under its final name', (t) => {
   const { path, file } = room(t);
   file('input/.0b2c.pdf.part', 'uploaded');
   const staged = stage(
@@ -112,7 +112,7 @@ test('a symbolic link at the path of the input is refused for any target', (t) =
   );
 });
 
-test('a name the file system would not take is staged under a shorter one', (t) => {
+test('a name that is too long for the file system is staged under a shorter one', (t) => {
   const { path, file } = room(t);
   const original = file('input/a.pdf', 'one');
   const staged = stage(
@@ -124,7 +124,7 @@ test('a name the file system would not take is staged under a shorter one', (t) 
   t.true(staged.path.endsWith('ä.pdf'));
 });
 
-test('publishing never touches a file that has the name, and finds its own again', (t) => {
+test('publishing never overwrites an existing file, and recognizes its own', (t) => {
   const { path, file } = room(t);
   mkdirSync(path('processing', 'job'));
   const signed = file('processing/job/a.signed.txt', 'mine');
@@ -136,14 +136,14 @@ test('publishing never touches a file that has the name, and finds its own again
   t.throws(() => publish(signed, path('output'), ['a.signed.txt']), { code: 'output.exists' });
 });
 
-test('equal bytes of another job are not taken for an own output', (t) => {
+test('equal bytes of another job are not recognized as an own output', (t) => {
   const { path, file } = room(t);
   mkdirSync(path('processing', 'job'));
   const signed = file('processing/job/a.signed.txt', 'same');
   t.false(isPublished(signed, file('output/a.signed.txt', 'same')));
 });
 
-test('the original is removed when it is the file that was signed', (t) => {
+test('the original is removed when it is the signed file', (t) => {
   const { file } = room(t);
   const original = file('input/a.txt', 'one');
   const signed = fingerprint(original);
@@ -151,7 +151,7 @@ test('the original is removed when it is the file that was signed', (t) => {
   t.is(removeOriginal(original, signed), 'gone', 'done again');
 });
 
-test('an original that was rewritten, replaced or relinked stays in place', (t) => {
+test('a rewritten, replaced or relinked original stays in place', (t) => {
   const { path, file } = room(t);
   const original = file('input/a.txt', 'one');
   const signed = fingerprint(original);
@@ -165,7 +165,7 @@ test('an original that was rewritten, replaced or relinked stays in place', (t) 
   t.true(lstatSync(original).isSymbolicLink());
 });
 
-test('an original rewritten in the tick in which it was read stays in place, however late it is looked at', (t) => {
+test('an original rewritten in the same clock tick as its reading stays in place, however late it is compared', (t) => {
   const { file } = room(t);
   const original = file('input/a.txt', 'one');
   utimesSync(original, 1_000, 1_000);
@@ -176,7 +176,7 @@ test('an original rewritten in the tick in which it was read stays in place, how
   t.is(readFileSync(original, 'utf8'), 'two');
 });
 
-test('a stamp well older than the reading proves the bytes, so they are not read again', (t) => {
+test('a modification time well before the reading proves the bytes, so they are not read again', (t) => {
   const { file } = room(t);
   const original = file('input/a.txt', 'one');
   t.is(
@@ -185,7 +185,7 @@ test('a stamp well older than the reading proves the bytes, so they are not read
   );
 });
 
-test('a file that takes the path while the original is read again is not removed', (t) => {
+test('a file that replaces the original during its second reading is not removed', (t) => {
   const { path, file } = room(t);
   const original = file('input/a.txt', 'one');
   const outcome = removeOriginal(original, fingerprint(original, 0), (read) => {
@@ -197,7 +197,7 @@ test('a file that takes the path while the original is read again is not removed
   t.is(readFileSync(path('input', 'a.txt'), 'utf8'), 'new');
 });
 
-test('an original that was only touched, or copied onto itself, is still the one that was signed', (t) => {
+test('an original that was touched, or copied onto itself, still counts as the signed one', (t) => {
   const { file } = room(t);
   const original = file('input/a.txt', 'one');
   const signed = fingerprint(original);
@@ -205,7 +205,7 @@ test('an original that was only touched, or copied onto itself, is still the one
   t.is(removeOriginal(original, signed), 'removed');
 });
 
-test('quarantine takes back an output that another node published until its folder was moved', (t) => {
+test('quarantine removes an output that another node published until its folder was moved', (t) => {
   const { path, file } = room(t);
   // An attempt that was interrupted after the move left this.
   mkdirSync(path('error', 'job'));

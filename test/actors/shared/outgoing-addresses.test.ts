@@ -31,7 +31,7 @@ function get(url: string, policy: AddressPolicy) {
   return { url: new URL(url), method: 'GET' as const, headers: {}, policy, repeatable: true, signal };
 }
 
-test('a name that a DNS server binds to loopback after its first answer does not lead a request there', async (t) => {
+test('a name that a DNS server rebinds to loopback after its first answer is not requested there', async (t) => {
   const server = await startServer(t);
   const dns = await startDns(t, [['127.0.0.1'], ['10.0.0.1', '127.0.0.1'], ['169.254.169.254']]);
   const client = createHttpClient({ resolve: dns.resolve });
@@ -45,7 +45,7 @@ test('a name that a DNS server binds to loopback after its first answer does not
   t.deepEqual(dns.asked, ['rebinding.test', 'rebinding.test', 'rebinding.test'], 'once for each connection');
 });
 
-test('a connection goes to the address that was checked, although the DNS server answers differently at once', async (t) => {
+test('a connection uses the validated address, although the DNS server answers differently at once', async (t) => {
   const server = await startServer(t);
   const dns = await startDns(t, [['127.0.0.1'], ['192.0.2.1']]);
   const client = createHttpClient({ resolve: dns.resolve });
@@ -61,7 +61,7 @@ test('a connection goes to the address that was checked, although the DNS server
   t.is(server.connections(), 1);
 });
 
-test('a connection opened for an operator’s address is not used for a request that may reach public addresses only', async (t) => {
+test('a connection opened for an operator’s address is not reused for requests to public addresses only', async (t) => {
   const server = await startServer(t);
   const client = createHttpClient();
   t.teardown(() => client.close());
@@ -75,7 +75,7 @@ test('a connection opened for an operator’s address is not used for a request 
   t.is(server.connections(), 1);
 });
 
-test('an address from a certificate is asked only when it is public, allowed or on a listed host', async (t) => {
+test('an address from a certificate is requested only when it is public, allowed or on a listed host', async (t) => {
   const server = await startServer(t);
   const dns = await startDns(t, [['127.0.0.1']]);
   const ask = async (allowPrivate: boolean, issuerHosts: readonly string[]): Promise<string> => {
@@ -101,7 +101,7 @@ test('an address from a certificate is asked only when it is public, allowed or 
   t.is(await ask(true, []), `for ocsp.test:${server.port}`);
 });
 
-test('authorities are not asked about a certificate without a chain to a trusted root', async (t) => {
+test('authorities are not asked about a certificate without a path to a trusted root', async (t) => {
   const authority = await startAuthority();
   const other = await startAuthority();
   t.teardown(() => Promise.all([authority.close(), other.close()]));
@@ -127,7 +127,7 @@ test('authorities are not asked about a certificate without a chain to a trusted
 /** `commands/` talks to the service's own API; the pages' scripts run in browsers. */
 const EXEMPT = /^(node_modules|dist|test|bench|docs|scripts|commands|http)$/;
 
-test('no other part of the service opens HTTP connections by itself', (t) => {
+test('only the outgoing client opens HTTP connections', (t) => {
   const root = join(import.meta.dirname, '../../..');
   const folders = readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !EXEMPT.test(entry.name))

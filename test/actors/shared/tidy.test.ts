@@ -48,7 +48,7 @@ class HastyClock implements Clock {
   }
 }
 
-test('an input that cannot be removed is signed once, also after a restart, until it is changed', async (t) => {
+test('an input that cannot be removed is signed once, also after a restart, until it changes', async (t) => {
   const outside = await mkdtemp(join(tmpdir(), 'sealwright-left-'));
   t.teardown(() => rm(outside, { recursive: true, force: true }));
   const folder = join(outside, 'in');

@@ -32,7 +32,7 @@ interface Branding {
   readonly mailTexts: readonly object[];
 }
 
-test.serial('an administrator sets the branding by keyboard, and sees the mail while typing', async (t) => {
+test.serial('an administrator sets the branding by keyboard, with a live preview of the mail', async (t) => {
   const program = await startProgram(t);
   await register(program, 'ana@example.org', { administrator: true }, 'Ana');
   const visited = await visit(t, program.url, { locale: 'en-US' });

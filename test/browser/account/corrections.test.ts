@@ -89,7 +89,7 @@ function smtp(port: number) {
   };
 }
 
-test.serial('an operator sends a mail at once that waits for another try', async (t) => {
+test.serial('an operator sends a waiting mail at once', async (t) => {
   const relay = await startRelay(t);
   const { acme, service } = await startProgram(t, { settings: smtp(relay.port) });
   const visited = await visit(t, service.url, { locale: 'en-US' });
@@ -110,7 +110,7 @@ test.serial('an operator sends a mail at once that waits for another try', async
   t.is(await resend.count(), 0);
 });
 
-test.serial('a sender sees the mail that could not be sent, and sends it again', async (t) => {
+test.serial('a sender finds the failed mail, and sends it again', async (t) => {
   const relay = await startRelay(t);
   const program = await startProgram(t, { settings: smtp(relay.port) });
   await register(program, 'sender@example.org', SENDER, 'Sam Sender');

@@ -82,7 +82,7 @@ for (const [what, options] of [
   ],
 ] as const) {
   test.serial(
-    `a person of another application places fields by keyboard and sends, without account and cookies (${what})`,
+    `a user of another application places fields by keyboard and sends, without account and cookies (${what})`,
     async (t) => {
       const site = await openSite(t);
       const program = await startPortal(t, site.origin);
@@ -145,43 +145,46 @@ for (const [what, options] of [
   );
 }
 
-test.serial('a link of another tab is used up, a reload goes on, and closing leads back', async (t) => {
-  const site = await openSite(t);
-  const program = await startPortal(t, site.origin);
-  site.html = '<!doctype html><html lang="en"><title>App</title><h1>Contract 17</h1>';
-  const visited = await visit(
-    t,
-    program.url,
-    { locale: 'pt-BR', viewport: { width: 1280, height: 800 } },
-    { alsoAsks: [site.origin] },
-  );
-  if (visited === undefined) return;
-  const { page } = visited;
-  const link = await makeLink(program, { returnUrl: `${site.origin}/?contract=17` });
-  await page.goto(link.url);
-  await page.locator('#editor[data-ready]').waitFor();
-  await fillPerson(page);
-  await page.locator('#save-draft').click();
-  await page.locator('#outcome.good').waitFor();
-  await page.reload();
-  await page.locator('#editor[data-ready]').waitFor();
-  t.is(await page.locator('#people-list [name="name"]').first().inputValue(), 'Ana');
+test.serial(
+  'a link of another tab is used up, a reload keeps the session, and closing returns',
+  async (t) => {
+    const site = await openSite(t);
+    const program = await startPortal(t, site.origin);
+    site.html = '<!doctype html><html lang="en"><title>App</title><h1>Contract 17</h1>';
+    const visited = await visit(
+      t,
+      program.url,
+      { locale: 'pt-BR', viewport: { width: 1280, height: 800 } },
+      { alsoAsks: [site.origin] },
+    );
+    if (visited === undefined) return;
+    const { page } = visited;
+    const link = await makeLink(program, { returnUrl: `${site.origin}/?contract=17` });
+    await page.goto(link.url);
+    await page.locator('#editor[data-ready]').waitFor();
+    await fillPerson(page);
+    await page.locator('#save-draft').click();
+    await page.locator('#outcome.good').waitFor();
+    await page.reload();
+    await page.locator('#editor[data-ready]').waitFor();
+    t.is(await page.locator('#people-list [name="name"]').first().inputValue(), 'Ana');
 
-  const other = await page.context().newPage();
-  await other.goto(link.url);
-  await other.getByRole('heading', { name: 'Este editor não pode ser aberto' }).waitFor();
-  await assertAccessible(t, other, 'used link');
-  await other.close();
+    const other = await page.context().newPage();
+    await other.goto(link.url);
+    await other.getByRole('heading', { name: 'Este editor não pode ser aberto' }).waitFor();
+    await assertAccessible(t, other, 'used link');
+    await other.close();
 
-  await page.locator('#people-list [name="name"]').first().fill('Ana Lima');
-  await page.getByRole('button', { name: 'Salvar e fechar' }).click();
-  await page.getByRole('heading', { name: 'Contract 17' }).waitFor();
-  t.is(page.url(), `${site.origin}/?contract=17`);
-  const draft = await program.acme.get<{ document: { flowActions: { user: { name: string } }[] } }>(
-    `/api/document-drafts/${link.draftId}`,
-  );
-  t.is(draft.document.flowActions[0]?.user.name, 'Ana Lima');
-});
+    await page.locator('#people-list [name="name"]').first().fill('Ana Lima');
+    await page.getByRole('button', { name: 'Salvar e fechar' }).click();
+    await page.getByRole('heading', { name: 'Contract 17' }).waitFor();
+    t.is(page.url(), `${site.origin}/?contract=17`);
+    const draft = await program.acme.get<{ document: { flowActions: { user: { name: string } }[] } }>(
+      `/api/document-drafts/${link.draftId}`,
+    );
+    t.is(draft.document.flowActions[0]?.user.name, 'Ana Lima');
+  },
+);
 
 test.serial('after a lost answer, sending again reports the documents that were made', async (t) => {
   const site = await openSite(t);
@@ -213,7 +216,7 @@ test.serial('after a lost answer, sending again reports the documents that were 
   await frame.getByRole('heading', { name: 'The document is sent' }).waitFor();
 });
 
-test.serial('another site that is not listed cannot frame the editor', async (t) => {
+test.serial('an unlisted site cannot frame the editor', async (t) => {
   const site = await openSite(t);
   const program = await startPortal(t, 'https://app.example');
   site.html = hostPage(program.url);
@@ -230,7 +233,7 @@ test.serial('another site that is not listed cannot frame the editor', async (t)
 });
 
 test.serial(
-  'the example of the documentation opens the editor and hears that the document was sent',
+  'the documented example opens the editor and receives the event of the sent document',
   async (t) => {
     const site = await openSite(t);
     const program = await startPortal(t, site.origin);

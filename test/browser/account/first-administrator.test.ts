@@ -10,7 +10,7 @@ import { temporaryRoot } from '../../service/service.ts';
 
 const MAIN = fileURLToPath(new URL('../../../main.js', import.meta.url));
 
-test('the command line makes the first administrator, who signs in by mail', async (t) => {
+test('the command line creates the first administrator, who signs in by mail', async (t) => {
   const root = await temporaryRoot(t);
   const settings = Object.entries({ 'Storage:Root': root, ...storeSettings(root) });
   const words = ['keys', 'user', 'Acme', 'ana@example.org', '--name', 'Ana', '--json'];

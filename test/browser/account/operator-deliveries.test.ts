@@ -9,7 +9,7 @@ import { closeBrowser, logIn, toast, visit } from '../browser.ts';
 test.after.always(() => closeBrowser());
 
 test.serial(
-  'an operator sees the deliveries of an organization without bodies, and resends one',
+  'an operator lists the deliveries of an organization without bodies, and resends one',
   async (t) => {
     const program = await startProgram(t, { settings: { 'Dashboard:PollIntervalSeconds': 1 } });
     const { service, acme } = program;

@@ -162,7 +162,7 @@ test.serial(
   },
 );
 
-test.serial('the pages speak the language of the browser, and the one that was chosen', async (t) => {
+test.serial('the pages have the language of the browser, or the chosen one', async (t) => {
   const program = await startProgram(t);
   await register(program, 'eva@example.org', { administrator: true }, 'Eva');
   const page = await signIn(t, program, 'eva@example.org', 'pt-BR');

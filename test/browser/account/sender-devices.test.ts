@@ -97,7 +97,7 @@ async function middleOf(locator: Locator): Promise<{ readonly x: number; readonl
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-test.serial('a group of approvers is made by keyboard, and what is missing is named', async (t) => {
+test.serial('a group of approvers is created by keyboard, and missing data is named', async (t) => {
   const { program } = t.context;
   const visited = await visit(t, program.url, { locale: 'en-US', reducedMotion: 'reduce' });
   if (visited === undefined) return;
@@ -225,25 +225,28 @@ test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', 
   await fits(t, page, 'new key');
 });
 
-test.serial('the header of an administrator takes one row on a desk, in each language', async (t) => {
-  const { program } = t.context;
-  const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 800 } });
-  if (visited === undefined) return;
-  const { page } = visited;
-  await signIn(page, program);
-  for (const culture of ['en', 'pt', 'es']) {
-    await page.goto(`${program.url}/account/documents?culture=${culture}`);
-    const middles =
-      await page.evaluate(`[...document.querySelectorAll('.account-name, .account-head a, .account-user')]
+test.serial(
+  'the header of an administrator takes one row on a desktop screen, in each language',
+  async (t) => {
+    const { program } = t.context;
+    const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 800 } });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await signIn(page, program);
+    for (const culture of ['en', 'pt', 'es']) {
+      await page.goto(`${program.url}/account/documents?culture=${culture}`);
+      const middles =
+        await page.evaluate(`[...document.querySelectorAll('.account-name, .account-head a, .account-user')]
       .map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => Math.round((top + bottom) / 2))`);
-    if (!Array.isArray(middles)) return t.fail('no positions');
-    t.is(middles.length, 9, culture);
-    t.true(Math.max(...middles) - Math.min(...middles) < 12, `${culture}: ${middles}`);
-    t.is(await page.evaluate('document.documentElement.scrollWidth'), 1280, culture);
-  }
-});
+      if (!Array.isArray(middles)) return t.fail('no positions');
+      t.is(middles.length, 9, culture);
+      t.true(Math.max(...middles) - Math.min(...middles) < 12, `${culture}: ${middles}`);
+      t.is(await page.evaluate('document.documentElement.scrollWidth'), 1280, culture);
+    }
+  },
+);
 
-test.serial('a finger places a field, moves it, and draws the signature', async (t) => {
+test.serial('a touch places a field, moves it, and draws the signature', async (t) => {
   const { program } = t.context;
   const visited = await visit(t, program.url, PHONE);
   if (visited === undefined) return;

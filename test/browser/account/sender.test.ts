@@ -34,7 +34,7 @@ for (const [what, options] of [
   ],
 ] as const) {
   test.serial(
-    `a sender composes a document with fields, keeps it as a draft, sends it and follows it (${what})`,
+    `a sender composes a document with fields, saves it as a draft, sends it and follows it (${what})`,
     async (t) => {
       const program = await startProgram(t);
       await register(program, 'sender@example.org', SENDER, 'Sam Sender');
@@ -139,44 +139,41 @@ for (const [what, options] of [
   );
 }
 
-test.serial(
-  'after a lost answer, the same document is not made twice, and an edited one is sent',
-  async (t) => {
-    const program = await startProgram(t);
-    await register(program, 'sender@example.org', SENDER, 'Sam Sender');
-    const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 1000 } });
-    if (visited === undefined) return;
-    const { page } = visited;
-    await page.goto(await mailedLink(program, 'sender@example.org'));
-    await page.locator('form button[type="submit"]').first().click();
-    const made = async () => (await program.acme.get<{ totalCount: number }>('/api/documents')).totalCount;
-    const compose = async () => {
-      await page.goto(`${program.url}/account/documents/new`);
-      await page.locator('#add-files').setInputFiles(CONTRACT);
-      await page.locator('#file-list input').waitFor();
-      await fillPerson(page, 0, 'Ana', 'ana@example.org');
-      // The service does what is asked; its answer does not arrive.
-      const lose = async (route: Route) => {
-        await route.fetch();
-        await route.abort();
-      };
-      await page.route('**/api/documents', lose, { times: 1 });
-      await page.getByRole('button', { name: 'Send', exact: true }).click();
-      await page.locator('#outcome.bad').waitFor();
+test.serial('a document is not made twice after a lost answer, and an edited one is sent', async (t) => {
+  const program = await startProgram(t);
+  await register(program, 'sender@example.org', SENDER, 'Sam Sender');
+  const visited = await visit(t, program.url, { locale: 'en-US', viewport: { width: 1280, height: 1000 } });
+  if (visited === undefined) return;
+  const { page } = visited;
+  await page.goto(await mailedLink(program, 'sender@example.org'));
+  await page.locator('form button[type="submit"]').first().click();
+  const made = async () => (await program.acme.get<{ totalCount: number }>('/api/documents')).totalCount;
+  const compose = async () => {
+    await page.goto(`${program.url}/account/documents/new`);
+    await page.locator('#add-files').setInputFiles(CONTRACT);
+    await page.locator('#file-list input').waitFor();
+    await fillPerson(page, 0, 'Ana', 'ana@example.org');
+    // The service does what is asked; its answer does not arrive.
+    const lose = async (route: Route) => {
+      await route.fetch();
+      await route.abort();
     };
-    await compose();
-    t.is(await made(), 1);
+    await page.route('**/api/documents', lose, { times: 1 });
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('The document is sent').waitFor();
-    t.is(await made(), 1, 'repeated without a change');
-    await compose();
-    t.is(await made(), 2);
-    await page.locator('#message').fill('Please sign by Friday.');
-    await page.getByRole('button', { name: 'Send', exact: true }).click();
-    await page.getByText('The document is sent').waitFor();
-    t.is(await made(), 3, 'edited: another request');
-  },
-);
+    await page.locator('#outcome.bad').waitFor();
+  };
+  await compose();
+  t.is(await made(), 1);
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByText('The document is sent').waitFor();
+  t.is(await made(), 1, 'repeated without a change');
+  await compose();
+  t.is(await made(), 2);
+  await page.locator('#message').fill('Please sign by Friday.');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await page.getByText('The document is sent').waitFor();
+  t.is(await made(), 3, 'edited: another request');
+});
 
 test.serial('a field is dragged from its button onto a page', async (t) => {
   const program = await startProgram(t);
@@ -201,7 +198,7 @@ test.serial('a field is dragged from its button onto a page', async (t) => {
 });
 
 test.serial(
-  'scripts of other sites cannot use the session, and it does not administer or sign',
+  'scripts of other sites cannot use the session, and it neither administers nor signs',
   async (t) => {
     const program = await startProgram(t);
     await register(program, 'sender@example.org', SENDER, 'Sam Sender');

@@ -37,7 +37,7 @@ for (const [what, options] of [
   ],
 ] as const) {
   test.serial(
-    `a sender makes a template, uses it, changes it and deletes it by keyboard (${what})`,
+    `a sender creates a template, uses it, changes it and deletes it by keyboard (${what})`,
     async (t) => {
       const program = await startProgram(t);
       await register(program, 'sender@example.org', SENDER, 'Sam Sender');
@@ -124,7 +124,7 @@ for (const [what, options] of [
 }
 
 test.serial(
-  'a form that is sent twice makes one document, and pages speak Portuguese and Spanish',
+  'a form submitted twice makes one document, and pages are available in Portuguese and Spanish',
   async (t) => {
     const program = await startProgram(t);
     await register(program, 'sender@example.org', SENDER, 'Sam Sender');

@@ -16,7 +16,7 @@ for (const [device, viewport] of [
   ['desk', { width: 1280, height: 900 }],
   ['phone', { width: 360, height: 740 }],
 ] as const) {
-  test.serial(`a participant attaches a file with the keyboard on a ${device}`, async (t) => {
+  test.serial(`a participant attaches a file by keyboard on a ${device}`, async (t) => {
     if (!requireTool(t, 'pdftotext')) return;
     const portal = await PortalProgram.start(t);
     const visited = await visit(t, portal.url, { locale: 'en-US', viewport });

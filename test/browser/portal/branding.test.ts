@@ -27,7 +27,7 @@ for (const [what, type, options, background] of [
   ],
 ] as const) {
   test.serial(
-    `the pages of an organization have its logo and colors, and lead to its page (${what})`,
+    `the pages of an organization have its logo and colors, and link to its page (${what})`,
     async (t) => {
       const portal = await PortalProgram.start(t);
       const application = createServer((_, response) => {

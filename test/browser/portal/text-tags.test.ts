@@ -6,7 +6,7 @@ import { PortalProgram } from '../portal-program.ts';
 
 test.after.always(() => closeBrowser());
 
-test.serial('the page shows the place of a tag white until the file has a signature', async (t) => {
+test.serial('the page covers a tag in white until the file has a signature', async (t) => {
   const portal = await PortalProgram.start(t);
   const visited = await visit(t, portal.url, { locale: 'en-US' });
   if (visited === undefined) return;

@@ -30,7 +30,7 @@ async function verified(
 }
 
 test.serial(
-  'verify --online asks the authority that the certificate names, and without it nobody is asked',
+  'verify --online asks the authority that the certificate names, and verify without it asks none',
   async (t) => {
     const signer = authority.pki.freshSigner();
     const before = authority.requests.ocsp;
@@ -60,19 +60,16 @@ test.serial('verify --online fails for a certificate that its authority has revo
   t.regex(soft.text, /was revoked/);
 });
 
-test.serial(
-  'verify --online names the authority that does not answer, and leaves the signature open',
-  async (t) => {
-    authority.break('ocsp', 'missing');
-    authority.break('crl', 'missing');
-    try {
-      const { code, text } = await verified(authority.pki.freshSigner(), ['--online', '--allow-private']);
-      t.is(code, 1);
-      t.regex(text, /INDETERMINATE/);
-      t.true(text.includes(authority.baseUrl), text);
-    } finally {
-      authority.mend('ocsp');
-      authority.mend('crl');
-    }
-  },
-);
+test.serial('verify --online names an unavailable authority, and leaves the signature open', async (t) => {
+  authority.break('ocsp', 'missing');
+  authority.break('crl', 'missing');
+  try {
+    const { code, text } = await verified(authority.pki.freshSigner(), ['--online', '--allow-private']);
+    t.is(code, 1);
+    t.regex(text, /INDETERMINATE/);
+    t.true(text.includes(authority.baseUrl), text);
+  } finally {
+    authority.mend('ocsp');
+    authority.mend('crl');
+  }
+});

@@ -102,7 +102,7 @@ async function printed(
   return { code, text, requests };
 }
 
-test('the verdict says whether revocation was asked, and authorities are asked only when told to', async (t) => {
+test('the verdict states whether revocation was checked, and authorities are asked only with --online', async (t) => {
   const outside = await printed(report(GOOD));
   t.is(outside.requests[0]?.trust.online, undefined);
   t.regex(outside.text, /^good .*, revocation not asked outside the file$/m);
@@ -112,7 +112,7 @@ test('the verdict says whether revocation was asked, and authorities are asked o
   t.regex((await printed(report(GOOD), { revocation: 'none' })).text, /^good .*, revocation not looked at$/m);
 });
 
-test('people see who signed, when, what it covers, its time-stamps, chain, changes and doubts', async (t) => {
+test('the text lists signer, time, coverage, time-stamps, chain, changes and warnings', async (t) => {
   const { code, text } = await printed(report(GOOD));
   t.is(code, 0);
   const lines = [
@@ -133,7 +133,7 @@ test('people see who signed, when, what it covers, its time-stamps, chain, chang
   t.notRegex(text, /hidden/);
 });
 
-test('people see each failed check with its reason, and only integrity when they ask for that', async (t) => {
+test('the text lists each failed check with its reason, and integrity alone on request', async (t) => {
   const inner = {
     isValid: false,
     passedChecks: [],
@@ -160,14 +160,14 @@ test('people see each failed check with its reason, and only integrity when they
   t.is((await printed(report(worse), { chain: false })).code, 1);
 });
 
-test('a control character of a file does not reach the terminal', async (t) => {
+test('control characters of a file are not printed to the terminal', async (t) => {
   const evil = { ...GOOD, name: 'x\u001b[2Jy', reason: 'a\u0007b', location: 'c\nd' };
   const { text } = await printed(report(evil), {}, 'bell\u0007.pdf');
   t.true([...text].every((character) => character >= ' ' || character === '\n'));
   t.false(text.includes('\nd'));
 });
 
-test('an unreadable file is a bad one with its code', async (t) => {
+test('an unreadable file is invalid, with its code', async (t) => {
   const { code, text } = await printed(
     Object.assign(new Error('It is not there.'), { code: 'input.unreadable' }),
   );
@@ -175,7 +175,7 @@ test('an unreadable file is a bad one with its code', async (t) => {
   t.regex(text, /^BAD {3}a\.pdf {2}Pades\n {2}FAIL {2}It is not there\. \(input\.unreadable\)/);
 });
 
-test('the options reach the validation, and the extension tells the format', async (t) => {
+test('the options reach the validation, and the extension selects the format', async (t) => {
   const { requests } = await printed(report(GOOD), { content: ['b.bin'], revocation: 'hard' });
   t.is(requests[0]?.trust.revocation, 'hard');
   t.is(requests[0]?.at, OPTIONS.at);

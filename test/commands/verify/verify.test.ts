@@ -35,7 +35,7 @@ async function signedHello(): Promise<{ cwd: string; file: string }> {
   return { cwd, file: 'data/output/hello.signed.txt' };
 }
 
-test('verify accepts what the service signed below a given root and below its own, by content, and refuses a changed copy', async (t) => {
+test('verify accepts an output of the service by content, below a given root and the root of the service, and refuses a changed copy', async (t) => {
   const { cwd, file } = await signedHello();
   const trust = ['--trust', 'data/keys/development-ca.pem'];
   const good = await run(cwd, ['verify', ...trust, file]);
@@ -104,7 +104,7 @@ interface Printed {
   }[];
 }
 
-test('a counter-signature that fails makes verify answer with exit code 1, and the signature below it stays good', async (t) => {
+test('a failed counter-signature ends verify with exit code 1, and the signature below it stays valid', async (t) => {
   const cwd = freshFolder();
   const [input, signed, output] = ['in.xml', 'signed.xml', 'countered.xml'].map((name) => join(cwd, name));
   if (input === undefined || signed === undefined || output === undefined) return t.fail();
@@ -134,7 +134,7 @@ test('a counter-signature that fails makes verify answer with exit code 1, and t
   }
 });
 
-test('verify answers for files that are missing or unsigned with exit code 1 and a reason each', async (t) => {
+test('verify ends with exit code 1 and a reason for each missing or unsigned file', async (t) => {
   const cwd = freshFolder();
   writeFileSync(join(cwd, 'a.txt'), 'not signed');
   writeFileSync(join(cwd, 'b.xml'), '<a/>');
@@ -190,7 +190,7 @@ for (const words of [
   });
 }
 
-test('verify --independent shows that a second implementation agrees, and says what it cannot judge', async (t) => {
+test('verify --independent reports the agreement of a second implementation, and the checks it cannot do', async (t) => {
   const cwd = freshFolder();
   const signer = pki().signer('p-256');
   const at = Date.now();

@@ -5,7 +5,7 @@ import { attempt, declared, initialContext, readTable } from '../table.ts';
 
 const fresh = initialContext(inputFolderMachine, { name: 'default', budget: 3 });
 
-test('the input folder table and its machine agree in every state, on every event, at both ends of the budget', async (t) => {
+test('the input folder table and its machine agree in every state, on every event, at both limits of the budget', async (t) => {
   const table = await readTable('machines/batch/input-folder.ts');
   const { states, events } = declared(inputFolderMachine);
   t.deepEqual([...states].sort(), [...new Set(table.flatMap((row) => [row.from, row.to]))].sort());
@@ -30,7 +30,7 @@ test('the input folder table and its machine agree in every state, on every even
   }
 });
 
-test('a success gives the watcher its whole budget back', (t) => {
+test('a success restores the whole budget of the watcher', (t) => {
   const failed = { type: 'ENQUEUE_FAILED', at: 1, error: 'EIO' } as const;
   const start = inputFolderMachine.resolveState({ value: 'Running', context: fresh as never });
   const [afterTwo] = transition(inputFolderMachine, transition(inputFolderMachine, start, failed)[0], failed);

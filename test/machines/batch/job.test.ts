@@ -93,7 +93,7 @@ test('the job table and the job machine agree in every state and on every event'
   t.is(table.length, new Set(table.map((row) => `${row.from} ${row.event}`)).size, 'no row twice');
 });
 
-test('every transition of a job writes the history line its document gives', (t) => {
+test('every transition of a job writes its documented history line', (t) => {
   t.deepEqual(messages('Queued', 'CLAIM'), ['Claimed by worker.']);
   t.deepEqual(messages('Processing', 'SIGNED'), ['Signed.']);
   t.deepEqual(messages('Processing', 'DISPATCHED'), ['Dispatched to the remote portal (document d-1).']);
@@ -109,14 +109,14 @@ test('every transition of a job writes the history line its document gives', (t)
   t.deepEqual(messages('Completed', 'TIDIED', { diverged: true }), [DIVERGED_MESSAGE]);
 });
 
-test('a cancel reason is trimmed and loses one full stop, and none is no reason', (t) => {
+test('a cancel reason is trimmed and loses one full stop, and an empty one counts as absent', (t) => {
   t.is(cancelMessage(null), 'Operator canceled.');
   t.is(cancelMessage('   '), 'Operator canceled.');
   t.is(cancelMessage(' done. '), 'Operator canceled: done.');
   t.is(cancelMessage('wait..'), 'Operator canceled: wait..');
 });
 
-test('a failed job keeps its reason, and a restarted one says so', (t) => {
+test('a failed job keeps its reason, and a restarted one records the restart', (t) => {
   const snapshot = jobMachine.resolveState({
     value: 'Processing',
     context: initialContext(jobMachine, input) as never,
@@ -132,7 +132,7 @@ test('a failed job keeps its reason, and a restarted one says so', (t) => {
   t.like(restarted.context, { errorMessage: RESTART_MESSAGE, errorCode: null, updatedAt: 6 });
 });
 
-test('a job whose file was signed and released in one piece of work passes Verifying on its way to its end', (t) => {
+test('a job whose file was signed and released in one task passes Verifying before its end', (t) => {
   const released = { type: 'RELEASED', outputFileName: 'a.signed.pdf', times: { verify: 2, output: 1 } };
   const snapshot = jobMachine.resolveState({
     value: 'Processing',
@@ -165,7 +165,7 @@ test('a job whose file was signed and released in one piece of work passes Verif
   t.like(asked(actions, 'effect')[0], { do: 'quarantine', mayBePublished: true });
 });
 
-test('a completed job remembers that its input could not be removed', (t) => {
+test('a completed job records that its input could not be removed', (t) => {
   const context = { ...(initialContext(jobMachine, input) as object), untidy: true };
   const completed = jobMachine.resolveState({ value: 'Completed', context: context as never });
   const [left] = transition(jobMachine, completed, { type: 'TIDY_FAILED', at: 5, message: 'EACCES' });
@@ -186,7 +186,7 @@ test('canceling a job that waits for its signer sends the reason to the remote p
   t.like(asked(null), { do: 'cancelRemote', documentId: 'd-9', reason: 'Canceled by operator' });
 });
 
-test('a job is not cleared while its files still have to be put away', (t) => {
+test('a job is cleared only after its files are put away', (t) => {
   for (const from of ['Completed', 'Failed', 'Canceled']) {
     const context = initialContext(jobMachine, input) as object;
     t.false(attempt(jobMachine, from, { ...context, untidy: true }, withEvent('CLEAR')).accepted);
@@ -194,7 +194,7 @@ test('a job is not cleared while its files still have to be put away', (t) => {
   }
 });
 
-test('an encrypted output is remembered with its own digest, and a plain one has none', (t) => {
+test('an encrypted output is recorded with its own digest, and a plain one with none', (t) => {
   const context = initialContext(jobMachine, input) as never;
   const snapshot = jobMachine.resolveState({ value: 'Verifying', context });
   const released = { type: 'RELEASED', at: 9, outputFileName: 'a.signed.pdf.enc' } as const;
@@ -217,7 +217,7 @@ for (const { from, trigger, events, to, work } of DOCUMENTED_TRANSITIONS) {
   });
 }
 
-test('a job has the states of the document, and changes between them only as the document says', (t) => {
+test('a job has the documented states and transitions alone', (t) => {
   t.deepEqual([...JOB_STATES].sort(), [...DOCUMENTED_STATES].sort());
   t.deepEqual([...TERMINAL_STATES].sort(), [...DOCUMENTED_ENDS].sort());
   const context = initialContext(jobMachine, input);
@@ -234,7 +234,7 @@ test('a job has the states of the document, and changes between them only as the
   }
 });
 
-test('a job whose end is to be announced asks for it in each of its ends and is not cleared before', (t) => {
+test('a job with end notifications requests one in each of its ends and is not cleared before', (t) => {
   const announced = { ...initialContext(jobMachine, { ...input, webhooksPending: true }) };
   for (const [from, event] of [
     ['Verifying', 'RELEASED'],

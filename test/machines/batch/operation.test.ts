@@ -33,7 +33,7 @@ test('the operation table and the operation machine agree in every state and on 
   }
 });
 
-test('an operation adds up its batches and remembers where the next one begins', (t) => {
+test('an operation sums up its batches and stores the start of the next one', (t) => {
   const start = operationMachine.resolveState({
     value: 'Running',
     context: initialContext(operationMachine, input) as never,

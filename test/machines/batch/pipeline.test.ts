@@ -35,7 +35,7 @@ test('pausing records actor, time and reason, and resuming keeps the time of the
   t.deepEqual(toldAgain[0]?.params, { message: 'Pipeline resumed by operator.' });
 });
 
-test('a paused pipeline has no free slot, a full one neither', (t) => {
+test('a paused pipeline and a full one have no free slot', (t) => {
   t.is(freeSlots('Running', 1, 4), 3);
   t.is(freeSlots('Running', 5, 4), 0);
   t.is(freeSlots('Paused', 0, 4), 0);

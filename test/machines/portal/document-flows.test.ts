@@ -239,7 +239,7 @@ function neededOf({ user, numberRequiredSignatures }: FlowAction): number {
   return user === null ? numberRequiredSignatures : 1;
 }
 
-test('in any order of turns, refusals, versions, edits, failures and ends a flow keeps its rules', (t) => {
+test('a flow keeps its invariants in any order of turns, refusals, versions, edits, failures and ends', (t) => {
   let concluded = 0;
   for (let seed = 1; seed <= RUNS; seed++) {
     const random = seeded(seed);
@@ -281,7 +281,7 @@ test('in any order of turns, refusals, versions, edits, failures and ends a flow
   t.true(concluded > RUNS / 20, `only ${concluded} of ${RUNS} flows were concluded`);
 });
 
-test('a flow that is verified with its last signature ends as one that is verified afterwards', (t) => {
+test('a flow that is verified with its last signature ends like one that is verified afterwards', (t) => {
   const user = person('u1');
   const approver = plan('action-0', { type: 'Approver', user: person('u0') });
   const signer = plan('action-1', { step: 1, user, allowElectronicSignature: true });

@@ -41,7 +41,7 @@ test('the table of operations on documents and the machine agree in every state 
   }
 });
 
-test('an operation on documents adds up its batches and names the documents of the next one', (t) => {
+test('an operation on documents sums up its batches and names the documents of the next one', (t) => {
   const start = documentOperationMachine.resolveState({
     value: 'Running',
     context: initialContext(documentOperationMachine, input) as never,

@@ -235,7 +235,7 @@ test('a message to a document is decided once, for any number of possible target
   }
 });
 
-test('a reminder of all pending actions is not accepted without one', (t) => {
+test('a reminder of all pending actions is refused without a pending action', (t) => {
   const remind = { type: 'REMIND', flowActionId: null, at: 1 };
   t.deepEqual(attempt(documentMachine, 'Pending', context, remind).effects, ['announce', 'notify']);
   const actions = context.actions.map((action) => ({ ...action, status: 'Completed' }));
@@ -246,7 +246,7 @@ test('a reminder of all pending actions is not accepted without one', (t) => {
 const field = (id: string, isRequired: boolean) =>
   ({ id, name: id, type: 'Text', isRequired }) as unknown as DocumentField;
 
-test('values that were checked against other fields than the present ones are no signature', (t) => {
+test('values that were checked against other fields than the current ones are refused', (t) => {
   const withFields = (...fields: readonly DocumentField[]): DocumentContext => ({
     ...context,
     actions: [{ ...first, fields }, second],
@@ -266,7 +266,7 @@ test('values that were checked against other fields than the present ones are no
   }
 });
 
-test('the files of a signature that cannot be made are no attachments of the document', (t) => {
+test('the files of a failed signature do not become attachments', (t) => {
   const attachment = (id: string) => ({ id, file: input.file, isPrivate: true, creationDate: 5 });
   const values = [{ fieldId: 'f1', name: 'f1', value: 'a.pdf', attachment: attachment('at2') }];
   const document: DocumentContext = {

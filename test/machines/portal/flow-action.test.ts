@@ -38,13 +38,13 @@ test('the table of flow actions and their machine agree in every state and on ev
   }
 });
 
-test('a code that is still good is not mailed twice, unless another one is asked for', (t) => {
+test('a valid code is not mailed again, unless another one is requested', (t) => {
   t.false(attempt(flowActionMachine, 'Open', sent, send(2000)).accepted);
   t.deepEqual(attempt(flowActionMachine, 'Open', sent, send(2000, true)).effects, ['notify']);
   t.deepEqual(attempt(flowActionMachine, 'Open', sent, send(1000 + CODE_LIFETIME)).effects, ['notify']);
 });
 
-test('a code is good for ten minutes and five tries, and another one starts anew', (t) => {
+test('a code is valid for ten minutes and five attempts, and another one starts anew', (t) => {
   t.true(attempt(flowActionMachine, 'Open', sent, guess(1000 + CODE_LIFETIME - 1, true)).accepted);
   t.false(attempt(flowActionMachine, 'Open', sent, guess(1000 + CODE_LIFETIME, true)).accepted);
   t.false(attempt(flowActionMachine, 'Open', sent, guess(2000, true, 2)).accepted);
@@ -58,7 +58,7 @@ test('a code is good for ten minutes and five tries, and another one starts anew
   t.true(attempt(flowActionMachine, 'Open', snapshot.context, guess(3001, true, 3000)).accepted);
 });
 
-test('no more codes are mailed in an hour than the bound, and further ones after it', (t) => {
+test('codes over the hourly limit are not mailed, and later ones are', (t) => {
   let snapshot = flowActionMachine.resolveState({ value: 'Open', context: fresh });
   for (let count = 0; count < MAX_CODES_PER_HOUR; count++)
     [snapshot] = transition(flowActionMachine, snapshot, send(1000 + count, true) as never);

@@ -5,7 +5,7 @@ import { attempt, declared, initialContext, readTable } from '../table.ts';
 const input = { fingerprint: 'f', seed: 's', answer: null };
 const events: Readonly<Record<string, object>> = { ANSWER: { answer: '1' }, FORGET: {} };
 
-test('the table of requests that may be sent again and their machine agree', async (t) => {
+test('the table of idempotent requests and their machine agree', async (t) => {
   const table = await readTable('machines/portal/idempotent-request.ts');
   const { states, events: names } = declared(idempotentRequestMachine);
   t.deepEqual([...states].sort(), ['Answered', 'Begun', REQUEST_EXPIRED]);

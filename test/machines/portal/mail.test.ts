@@ -48,7 +48,7 @@ test('the mail table and its machine agree in every state, on every event and de
   }
 });
 
-test('pauses between tries of a mail double up to an hour, and a code is given up with its validity', (t) => {
+test('pauses between attempts of a mail double up to an hour, and a code is abandoned at its expiry', (t) => {
   const delay = (tries: number): number => {
     const { delays } = mailMachine.implementations;
     const pause = delays['pause'] as unknown as (args: object) => number;
@@ -62,7 +62,7 @@ test('pauses between tries of a mail double up to an hour, and a code is given u
   t.is(attempt(mailMachine, 'Queued', fresh(), late).to, 'Waiting');
 });
 
-test('of many failed tries of a mail the last ten are kept', (t) => {
+test('the last ten failed attempts of a mail are stored', (t) => {
   let snapshot = mailMachine.resolveState({ value: 'Queued', context: fresh() });
   for (let n = 1; n <= 25; n++) {
     const delayed = { type: 'DELAYED', at: n, code: 'c', message: `try ${n}` } as const;

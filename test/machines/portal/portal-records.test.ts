@@ -225,7 +225,7 @@ test('a template gets one version from a request that is executed again', (t) =>
   t.is(at(once, 'b').length, 3);
 });
 
-test('an organization takes no application twice and so many and no more', (t) => {
+test('an organization takes each application once, up to the limit', (t) => {
   const say = (context: object, event: { type: string; [field: string]: unknown }) =>
     attempt(organizationMachine, 'Active', context, { at: 9, ...event }).accepted;
   const add = { type: 'ADD_APPLICATION', id: 'a-2', role: 'Normal', secret: null };
@@ -242,7 +242,7 @@ test('an organization takes no application twice and so many and no more', (t) =
   t.is(LIVE_SECRETS, 2);
 });
 
-test('an upload in pieces takes no piece of another whole, and not one too many', (t) => {
+test('a segmented upload refuses a segment of another total size, and one over the limit', (t) => {
   const context = { ...owner, total: 10_000, name: '', contentType: '', pieces: [[0, 0]] };
   const say = (pieces: readonly object[], piece: object) =>
     attempt(
@@ -265,7 +265,7 @@ test('an upload in pieces takes no piece of another whole, and not one too many'
   t.is(FOLDER_REMOVED, 'Removed');
 });
 
-test('expired keys leave their places to new ones, and no key in force goes for them', (t) => {
+test('expired keys give their places to new ones, and valid keys stay', (t) => {
   for (const retiresOldest of [true, false]) {
     const secrets = [
       { ...secret, id: 'valid', createdAt: 1, lastUsedAt: null },

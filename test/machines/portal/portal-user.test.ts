@@ -39,7 +39,7 @@ test('the table of people and their machine agree in every state and on every ev
   }
 });
 
-test('people join so many organizations and no more, and leave only those they are in', (t) => {
+test('people join organizations up to the limit, and leave only their own', (t) => {
   const full = {
     ...input,
     memberships: Array.from({ length: MAX_MEMBERSHIPS }, (_, index) => ({
@@ -57,7 +57,7 @@ test('people join so many organizations and no more, and leave only those they a
 const say = (context: object, type: string, event: object, at = 9) =>
   attempt(portalUserMachine, 'Known', context, { type, at, ...event });
 
-test('a link signs in once, in its time, and only to an organization with a role', (t) => {
+test('a link signs in once, before its expiry, and only to an organization with a role', (t) => {
   const signIn = { linkId: 'l-1', session: SESSION };
   const signedIn = say(input, 'SIGN_IN', signIn);
   t.true(signedIn.accepted);
@@ -70,7 +70,7 @@ test('a link signs in once, in its time, and only to an organization with a role
   t.false(say(withoutRole, 'ISSUE_LINK', events['ISSUE_LINK'] ?? {}).accepted);
 });
 
-test('there are at most three unused links, and a fourth comes when their time is over', (t) => {
+test('at most three unused links are valid, and a fourth is accepted after their expiry', (t) => {
   const signInLinks = ['1', '2', '3'].map((id) => ({ id, expiresAt: 100 }));
   const link = { id: 'new', expiresAt: 200 };
   const full = { ...input, signInLinks };
@@ -84,7 +84,7 @@ test('there are at most three unused links, and a fourth comes when their time i
   );
 });
 
-test('sessions end with the membership, its role and the e-mail address, and with nothing else', (t) => {
+test('sessions end with the membership, its role and the e-mail address alone', (t) => {
   const left = (type: string, event: object) => {
     const { sessions = [] } = say(input, type, event).context as { sessions?: readonly object[] };
     return sessions.length;

@@ -23,7 +23,7 @@ function withWebhooks(...ids: readonly string[]): WebhookSetContext {
   return snapshot.context;
 }
 
-test('the webhook set takes every event of its table in the state it names, and no other', async (t) => {
+test('the webhook set accepts exactly the events of its table in each state', async (t) => {
   const table = await readTable('machines/portal/webhook-set.ts');
   const { states, events } = declared(webhookSetMachine);
   t.deepEqual(states, ['Kept']);
@@ -50,7 +50,7 @@ test('the webhook set refuses a sixth webhook and messages about unknown ones', 
   t.true(refused(none, 'CONFIGURE', { webhook: null }));
 });
 
-test('a disabled webhook is called again once it is replaced, and one from the settings goes with them', (t) => {
+test('a disabled webhook is active again after its replacement, and one from the settings is removed with them', (t) => {
   let snapshot = webhookSetMachine.resolveState({ value: 'Kept', context: withWebhooks('w1') });
   const tell = (event: object) => {
     [snapshot] = transition(webhookSetMachine, snapshot, { at: 5, ...event } as never);

@@ -119,7 +119,7 @@ test('the webhook table and its machine agree in every state, on every event and
   }
 });
 
-test('a delivery is tried ten times with pauses that double from 15 seconds to an hour, then the next one has its turn', (t) => {
+test('a delivery is tried ten times with pauses that double from 15 seconds to an hour, then the next one follows', (t) => {
   let snapshot = start(delivery('a'), delivery('b', { sequence: 2 }));
   const pauses: number[] = [];
   let at = 1000;
@@ -143,7 +143,7 @@ test('a delivery is tried ten times with pauses that double from 15 seconds to a
   t.is(snapshot.context.deliveries[0]?.attempts.length, MAX_ATTEMPTS);
 });
 
-test('a receiver that asks to be left alone is, within reason', (t) => {
+test('a pause that the receiver requests is kept, up to a limit', (t) => {
   const due = (retryAfter: number) =>
     (nextDue(after(start(delivery('a')), attempted('a', 'failed', 1000, retryAfter)).context) ?? 0) - 1000;
   t.is(due(60_000), 60_000);
@@ -175,7 +175,7 @@ test('an event enqueued twice is delivered once, and the outcome of another deli
   t.is(after(first, attempted('b', 'delivered', 2000)), first);
 });
 
-test('a delivery that is sent again is unchanged, goes behind the waiting ones and counts its attempts anew', (t) => {
+test('a resent delivery is unchanged, follows the waiting ones and restarts its count of attempts', (t) => {
   const done = after(start(delivery('a', { body: 'A' })), attempted('a', 'delivered', 2000));
   const busy = after(done, { type: 'ENQUEUE', at: 3000, deliveries: [delivery('b')] });
   const again = after(busy, { type: 'RESEND', at: 4000, ids: ['a', 'unknown'] });
@@ -185,7 +185,7 @@ test('a delivery that is sent again is unchanged, goes behind the waiting ones a
   t.is(after(busy, { type: 'RESEND', at: 4000, ids: ['unknown'] }), busy);
 });
 
-test('an event that is to come later holds back those behind it', (t) => {
+test('a delayed event delays the events behind it', (t) => {
   const waits = start(delivery('a', { notBefore: 61_000 }), delivery('b'));
   t.is(waits.value, 'Waiting');
   t.is(nextDue(waits.context), 61_000);
@@ -194,7 +194,7 @@ test('an event that is to come later holds back those behind it', (t) => {
   t.is(goes.context.queue[0], 'a');
 });
 
-test('of very many ended deliveries the oldest leave the record', (t) => {
+test('the oldest of very many ended deliveries leave the record', (t) => {
   let snapshot = start(delivery('d0'));
   for (let n = 0; n < 260; n++) {
     snapshot = after(snapshot, attempted(`d${n}`, 'delivered', 2000 + n), {

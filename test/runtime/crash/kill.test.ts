@@ -7,7 +7,7 @@ import { KillProof } from './kill-proof.ts';
 
 const REQUESTS = 20_000;
 
-test('killed at every fault point as every kind of effect passes it, it loses, tears and doubles nothing of 20,000 acknowledged requests', async (t) => {
+test('kills at every fault point for every kind of effect lose, tear and duplicate none of 20,000 acknowledged requests', async (t) => {
   t.timeout(240_000);
   const proof = new KillProof(t, Number(process.env['SEALWRIGHT_KILL_SEED'] ?? 1));
   const verdict = await proof.run(REQUESTS);

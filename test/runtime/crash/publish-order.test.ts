@@ -30,7 +30,7 @@ function firstAfter(
   return found;
 }
 
-test('an output is synced before it has its name, named durably before its job is Completed, and only then its original goes', async (t) => {
+test('an output is synced before its rename, the rename is durable before its job is Completed, and only then the original is removed', async (t) => {
   if (!requireTracing(t)) return;
   t.timeout(180_000);
   const root = await temporaryRoot(t);

@@ -117,7 +117,7 @@ async function differences(world: RandomWorld): Promise<readonly string[]> {
   return found;
 }
 
-test('random machines under random messages, clocks and deaths are stored as a model says', async (t) => {
+test('random machines under random messages, clocks and crashes are stored as the model predicts', async (t) => {
   t.timeout(600_000);
   let deaths = 0;
   let messages = 0;

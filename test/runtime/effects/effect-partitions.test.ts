@@ -183,7 +183,7 @@ onEachStore(
   },
 );
 
-test('work of partitions left by an earlier life is done after the next start', async (t) => {
+test('pending effects of partitions are done after a restart', async (t) => {
   const store = new MemoryStore();
   const before = partitionedWorld(store, { atOnce: 1, perPartition: 1 });
   await ask(before, 'a1', 'b1');
@@ -221,7 +221,7 @@ test('among a thousand partitions, the waiting effects of partitions at their li
   await world.runtime.stop();
 });
 
-test('partitions that would take nothing are refused at the start', (t) => {
+test('partitions with a limit below one are refused at the start', (t) => {
   t.throws(() => partitionedWorld(new MemoryStore(), { atOnce: 0, perPartition: 1 }), {
     code: 'runtime.options',
   });

@@ -38,7 +38,7 @@ function gate() {
   return { runs, handler };
 }
 
-test('a committed effect is done at once and its outcome reaches the actor in one step', async (t) => {
+test('a committed effect runs at once and its outcome reaches the actor in one step', async (t) => {
   const { runtime, system, store, committed } = makeWorld();
   runtime.start();
   await system.create(T1, null);
@@ -49,7 +49,7 @@ test('a committed effect is done at once and its outcome reaches the actor in on
   await runtime.stop();
 });
 
-test('an effect that reports nothing is removed without a step, and is done once', async (t) => {
+test('an effect without an outcome is removed without a step, and runs once', async (t) => {
   let runs = 0;
   const work: EffectHandler = {
     ...echo,
@@ -93,7 +93,7 @@ test('an effect that its handler declares unnecessary is not stored, and other e
   await runtime.stop();
 });
 
-test('a stop removes the effects that reported nothing, so that the next start does not repeat them', async (t) => {
+test('a stop removes the effects without an outcome, so that the next start does not repeat them', async (t) => {
   const work: EffectHandler = { ...echo, run: async () => null };
   const { runtime, system, store } = makeWorld({ work });
   runtime.start();
@@ -105,7 +105,7 @@ test('a stop removes the effects that reported nothing, so that the next start d
   t.deepEqual(await store.pendingEffects(T1), []);
 });
 
-test('effects wait for start, and actors take messages before it', async (t) => {
+test('effects wait for start, and actors accept messages before it', async (t) => {
   const { runtime, system, store, committed } = makeWorld();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -117,7 +117,7 @@ test('effects wait for start, and actors take messages before it', async (t) => 
   t.pass();
 });
 
-test('effects left by an earlier life are done after the next start, oldest first', async (t) => {
+test('pending effects of an earlier process run after the next start, oldest first', async (t) => {
   const store = new MemoryStore();
   const before = makeWorld({ store });
   await before.system.create(T1, null);
@@ -129,7 +129,7 @@ test('effects left by an earlier life are done after the next start, oldest firs
   await after.runtime.stop();
 });
 
-test('no more effects are in work than allowed, and the others follow', async (t) => {
+test('at most the allowed number of effects runs, and the others follow', async (t) => {
   const { runs, handler } = gate();
   const { runtime, system, committed } = makeWorld({ work: handler, options: { effectsInFlight: 2 } });
   runtime.start();
@@ -150,7 +150,7 @@ test('no more effects are in work than allowed, and the others follow', async (t
   await runtime.stop();
 });
 
-test('a retryable failure is tried again after growing pauses with the same key', async (t) => {
+test('a retryable failure is retried after growing pauses with the same key', async (t) => {
   const tries: { key: string; failures: number; at: number }[] = [];
   const work: EffectHandler = {
     ...echo,
@@ -180,7 +180,7 @@ test('a retryable failure is tried again after growing pauses with the same key'
   await runtime.stop();
 });
 
-test('a failure may say how long to wait', async (t) => {
+test('a failure may set the pause before its retry', async (t) => {
   let runs = 0;
   const work: EffectHandler = {
     ...echo,
@@ -256,7 +256,7 @@ test('an effect without a message for permanent failure is retried after every e
   await runtime.stop();
 });
 
-test('an outcome the machine does not want settles the effect all the same', async (t) => {
+test('an outcome that the machine ignores settles the effect', async (t) => {
   const { runs, handler } = gate();
   const { runtime, system, store } = makeWorld({ work: handler });
   runtime.start();
@@ -310,7 +310,7 @@ test('stop starts no further effect and waits for running effects', async (t) =>
   );
 });
 
-test('after the grace a running effect is asked to give up and stays stored', async (t) => {
+test('after the grace period a running effect is aborted and stays stored', async (t) => {
   const { runs, handler } = gate();
   const { runtime, system, store, clock } = makeWorld({ work: handler });
   runtime.start();
@@ -357,7 +357,7 @@ class LostAnswerStore extends MemoryStore {
   }
 }
 
-test('the store learns that an effect has ended after the answer about its message was lost', async (t) => {
+test('the store records that an effect has ended after the answer about its message was lost', async (t) => {
   const store = new LostAnswerStore();
   const { runtime, system, clock } = makeWorld({ store });
   runtime.start();
@@ -385,7 +385,7 @@ test('a message to an unknown actor is removed', async (t) => {
   await runtime.stop();
 });
 
-test('a message to a stopped actor waits until it is back', async (t) => {
+test('a message to a stopped actor waits until its restart', async (t) => {
   const { runtime, system, clock, committed } = makeWorld();
   runtime.start();
   await system.create(T1, null);
@@ -402,7 +402,7 @@ test('a message to a stopped actor waits until it is back', async (t) => {
   t.pass();
 });
 
-test('an outcome waits while the mailbox is full, and the work is not done twice', async (t) => {
+test('an outcome waits while the mailbox is full, and the effect does not run twice', async (t) => {
   let runs = 0;
   const { runs: open, handler } = gate();
   const counted: EffectHandler = {
@@ -427,7 +427,7 @@ test('an outcome waits while the mailbox is full, and the work is not done twice
   await runtime.stop();
 });
 
-test('a wall clock set back an hour holds up neither fresh effects nor retries', async (t) => {
+test('a wall clock set back an hour delays neither new effects nor retries', async (t) => {
   let tries = 0;
   const work: EffectHandler = {
     ...echo,
@@ -487,7 +487,7 @@ test('an effect that must be durable starts only after the flush', async (t) => 
   await runtime.stop();
 });
 
-test('a thousand effects on disk are each done once', async (t) => {
+test('a thousand effects on disk each run once', async (t) => {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
   t.teardown(() => store.close());
@@ -514,7 +514,7 @@ test('a thousand effects on disk are each done once', async (t) => {
   await runtime.stop();
 });
 
-test('an effect that cannot be put back is not forgotten while the process lives', async (t) => {
+test('an effect whose retry cannot be stored is retried while the process lives', async (t) => {
   const store = new MemoryStore();
   let refusals = 3;
   const flaky = Object.create(store) as MemoryStore;
@@ -556,7 +556,7 @@ test('an effect that cannot be put back is not forgotten while the process lives
   await runtime.stop();
 });
 
-test('effects committed before the wall clock was set back an hour are done at once all the same', async (t) => {
+test('effects committed before the wall clock was set back an hour run at once', async (t) => {
   const { runtime, system, clock } = makeWorld();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -567,7 +567,7 @@ test('effects committed before the wall clock was set back an hour are done at o
   await runtime.stop();
 });
 
-test('after a start with the wall clock set back an hour fresh effects are done at once and retries after a pause of theirs', async (t) => {
+test('after a start with the wall clock set back an hour new effects run at once and retries after their own pause', async (t) => {
   const folder = folderFor(t);
   const ahead = new SimulatedClock();
   ahead.setWallClock(3_600_000);
@@ -610,7 +610,7 @@ test('after a start with the wall clock set back an hour fresh effects are done 
   await store.close();
 });
 
-test('pauses go on growing over restarts, under the same key, and what fails is shown with its failures', async (t) => {
+test('pauses keep growing over restarts, under the same key, and a failing effect is shown with its failures', async (t) => {
   const folder = folderFor(t);
   const clock = new SimulatedClock();
   const tries: { key: string; failures: number; at: number }[] = [];

@@ -77,7 +77,7 @@ function world(store: ActorStore = new MemoryStore()) {
   return { runtime, clock, make };
 }
 
-test('kinds are counted by state without looking at actors, and pages of one state follow each other', async (t) => {
+test('kinds are counted by state without reading actors, and pages of one state are consecutive', async (t) => {
   const { runtime, make } = world();
   const { inspector, system } = runtime;
   for (let n = 0; n < 7; n += 1) await make(`d${n}`);
@@ -109,7 +109,7 @@ test('kinds are counted by state without looking at actors, and pages of one sta
   t.is((await inspector.list({ kind: 'door', limit: 9, after: 'no cursor' }))?.items.length, 7);
 });
 
-test('the oldest are those whose last line of history is oldest, with its time, on one page', async (t) => {
+test('the oldest actors are those with the oldest last line of history, listed with its time on one page', async (t) => {
   const { runtime, clock, make } = world();
   const { inspector, system } = runtime;
   for (const id of ['d3', 'd1', 'd2']) {
@@ -140,7 +140,7 @@ test('the oldest are those whose last line of history is oldest, with its time, 
   );
 });
 
-test('the oldest of more actors than are read at once is found, wherever its id sorts', async (t) => {
+test('the oldest of more actors than one read returns is found, at any position of its id', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-inspect-'));
   const lmdb = openLmdbStore({ folder });
   t.teardown(async () => {
@@ -174,7 +174,7 @@ test('the oldest of more actors than are read at once is found, wherever its id 
   }
 });
 
-test('a text finds actors by parts of their ids and names, on further pages, and says how many were read', async (t) => {
+test('a text search finds actors by parts of their ids and names, over several pages, and reports the number read', async (t) => {
   const { runtime, make } = world();
   const { inspector, system } = runtime;
   await Promise.all(Array.from({ length: 600 }, (_, n) => make(`d${String(n).padStart(3, '0')}`)));
@@ -193,7 +193,7 @@ test('a text finds actors by parts of their ids and names, on further pages, and
   t.is((await inspector.list({ kind: 'door', limit: 1 }))?.examined, undefined);
 });
 
-test('unknown cursors and states are not a failure, in either store', async (t) => {
+test('unknown cursors and states do not fail, in either store', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-inspect-'));
   const lmdb = openLmdbStore({ folder });
   t.teardown(async () => {
@@ -245,7 +245,7 @@ test('an actor is shown with history, timers and accepted events, and without se
   t.is(await runtime.inspector.actor({ kind: 'door', id: 'none' }), undefined);
 });
 
-test('children are those actors that are there of those a kind says it may have', async (t) => {
+test('children are the existing actors of those that a kind declares', async (t) => {
   const { runtime, make } = world();
   for (const id of ['d1', 'd1b', 'd2']) await make(id);
   const shown = await runtime.inspector.actor({ kind: 'door', id: 'd1' });
@@ -281,7 +281,7 @@ test('an actor that changes state between two pages of a list is on one of them'
   );
 });
 
-test('an actor with several effects that fail is on one page of those that are stuck', async (t) => {
+test('an actor with several failing effects is on one page of the stuck ones', async (t) => {
   const store = new MemoryStore();
   const { runtime, make } = world(store);
   for (const id of ['d1', 'd2']) await make(id);
@@ -298,7 +298,7 @@ test('an actor with several effects that fail is on one page of those that are s
   t.deepEqual(pages.flat(), ['d1', 'd2']);
 });
 
-test('actors with work that fails are found as stuck, with the reason and the next try', async (t) => {
+test('actors with failing effects are listed as stuck, with the reason and the next attempt', async (t) => {
   const { runtime, clock, make } = world();
   for (const id of ['d1', 'd2', 'd3']) await make(id);
   await runtime.system.send({ kind: 'door', id: 'd2' }, { type: 'RING' });

@@ -35,7 +35,7 @@ function notes(tables: Tables): number {
   return [...tables.meta.getKeys({ start: ['unsettled'], end: ['unsettled', '~'] })].length;
 }
 
-test('no crash and no failed transaction makes the state index differ from a count of all actors', async (t) => {
+test('the state index equals a count of all actors after any crash and any failed transaction', async (t) => {
   const tables = openTables(folderFor(t));
   t.teardown(() => tables.root.close());
   const dice = seededIds(7);
@@ -89,7 +89,7 @@ test('no crash and no failed transaction makes the state index differ from a cou
   t.true(compared > 100);
 });
 
-test('moves of many actors are not kept for ever, and an actor that goes to and fro costs no row', (t) => {
+test('moves of many actors are compacted, and an actor that alternates between states adds no row', (t) => {
   const tables = openTables(folderFor(t));
   t.teardown(() => tables.root.close());
   const census = new StateIndexWriter(tables, 100);

@@ -4,7 +4,7 @@ import { type Mutation, simulate } from './simulation.ts';
 
 const SEEDS = Number(process.env['SEALWRIGHT_SIMULATION_SEEDS'] ?? 120);
 
-test('nodes that are suspended, killed and cut off lose no work, and none is done twice', async (t) => {
+test('nodes that are suspended, killed and disconnected lose no effect, and duplicate none', async (t) => {
   let takenOver = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const report = await simulate(seed);

@@ -84,17 +84,20 @@ async function insist(runtime: Runtime, n: number, event: { type: string }, id: 
   }
 }
 
-test.serial('an observer that throws costs neither the answer of its step nor those of others', async (t) => {
-  const { runtime, complaints } = await world(t, {}, (step) => {
-    if (step.actor.address.id === 'c1') throw new Error('an observer at fault');
-  });
-  const outcomes = await Promise.all([1, 2, 3, 4].map((n) => runtime.system.create(address(n), {})));
-  t.true(outcomes.every(({ accepted }) => accepted));
-  t.deepEqual(complaints, ['An observer of committed steps threw.']);
-});
+test.serial(
+  'an observer that throws affects neither the answer of its step nor other observers',
+  async (t) => {
+    const { runtime, complaints } = await world(t, {}, (step) => {
+      if (step.actor.address.id === 'c1') throw new Error('an observer at fault');
+    });
+    const outcomes = await Promise.all([1, 2, 3, 4].map((n) => runtime.system.create(address(n), {})));
+    t.true(outcomes.every(({ accepted }) => accepted));
+    t.deepEqual(complaints, ['An observer of committed steps threw.']);
+  },
+);
 
 test.serial(
-  'actors are spread over threads, and each step is heard of before its sender is answered',
+  'actors are distributed over threads, and each step is observed before its sender is answered',
   async (t) => {
     const { runtime, store, heard } = await world(t, { count: 3 });
     const ids = Array.from({ length: 30 }, (_, n) => n);
@@ -151,7 +154,7 @@ test.serial(
 );
 
 test.serial(
-  'threads that are ended under load are replaced, and nothing is lost or counted twice',
+  'threads that are ended under load are replaced, and no message is lost or counted twice',
   async (t) => {
     const { runtime, store, heard, complaints, lost } = await world(t, { count: 2 });
     const actors = 12;
@@ -211,7 +214,7 @@ test.serial(
 );
 
 test.serial(
-  'a thread that spins or hoards memory costs its own messages only, and its actors answer again',
+  'a thread that loops or exhausts its heap fails its own messages only, and its actors answer again',
   async (t) => {
     const { runtime } = await world(t, { count: 2, heartbeatTimeoutMs: 1000, memory: 48 });
     for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
@@ -225,7 +228,7 @@ test.serial(
 );
 
 test.serial(
-  'an actor whose steps cost a third thread is stopped, its neighbours and its shard go on',
+  'an actor whose steps end a third thread is stopped, and the others and its shard continue',
   async (t) => {
     const { runtime, complaints, lost } = await world(t);
     for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
@@ -253,7 +256,7 @@ test.serial(
 );
 
 test.serial(
-  'a thread counts as stuck when look after look finds no answer, not because one look came late',
+  'a thread counts as stuck after repeated probes without an answer, not after one late probe',
   async (t) => {
     const looks: (() => void)[] = [];
     let answer = () => {};
@@ -290,7 +293,7 @@ test.serial(
   },
 );
 
-test.serial('a shard that cannot keep a thread gives up aloud', async (t) => {
+test.serial('a shard that repeatedly loses its thread reports a fatal failure', async (t) => {
   const { runtime, lost } = await world(t, {
     parts: 'data:text/javascript,throw new Error("broken parts")',
     losses: { restarts: 2 },

@@ -20,7 +20,7 @@ function open(t: ExecutionContext): { store: ActorStore; faults: Faults; folder:
   return { store, faults, folder };
 }
 
-test('the files of the store can be read by owner and group alone', async (t) => {
+test('only owner and group can read the files of the store', async (t) => {
   const { store, folder } = open(t);
   t.true((await store.commit(stepOf(A, 0))).ok);
   for (const name of ['data.mdb', 'lock.mdb']) {
@@ -28,7 +28,7 @@ test('the files of the store can be read by owner and group alone', async (t) =>
   }
 });
 
-test('a transaction that fails rejects its whole group, leaves nothing, and the next one works', async (t) => {
+test('a failing transaction rejects its whole group, leaves nothing, and the next one works', async (t) => {
   const { store, faults } = open(t);
   faults.arm('store.group.in-transaction', 'throw');
   const more = { counters: { c: 1 }, rows: { put: [{ view: 'v', key: [1], value: 1 }], remove: [] } };
@@ -42,7 +42,7 @@ test('a transaction that fails rejects its whole group, leaves nothing, and the 
   t.deepEqual(await store.counters(''), { c: 1 });
 });
 
-test('a commit whose answer is lost was made, and saying so again is stale', async (t) => {
+test('a commit with a lost answer was made, and its repetition is stale', async (t) => {
   const { store, faults } = open(t);
   faults.arm('store.group.committed.before-reply', 'throw');
   await t.throwsAsync(store.commit(stepOf(A, 0)), { code: 'store.unavailable' });
@@ -50,7 +50,7 @@ test('a commit whose answer is lost was made, and saying so again is stale', asy
   t.deepEqual(await store.commit(stepOf(A, 0)), { ok: false, reason: 'stale' });
 });
 
-test('a group that failed gives no lease back and takes none away', async (t) => {
+test('a failed group neither releases nor takes a lease', async (t) => {
   const { store, faults } = open(t);
   const effect = effectOf(A, 1, 0, 5);
   await store.commit(stepOf(A, 0, { effects: [effect] }));
@@ -70,7 +70,7 @@ test('more steps than one group holds are all committed, in order', async (t) =>
   t.deepEqual(await store.counters(''), { c: 1500 });
 });
 
-test('closing writes the steps that were handed over and refuses later ones', async (t) => {
+test('close writes the accepted steps and refuses later ones', async (t) => {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
   const handedOver = Promise.all([store.commit(stepOf(A, 0)), store.commit(stepOf(B, 0))]);
@@ -84,7 +84,7 @@ test('closing writes the steps that were handed over and refuses later ones', as
   await again.close();
 });
 
-test('waiting calls fail when the writing thread is lost, and closing ends', async (t) => {
+test('pending calls fail when the writing thread is lost, and close ends', async (t) => {
   const folder = folderFor(t);
   const notAFolder = join(folder, 'file');
   writeFileSync(notAFolder, 'x');
@@ -106,7 +106,7 @@ test('waiting calls fail when the writing thread is lost, and closing ends', asy
 });
 
 test.serial(
-  'after the writing thread ends during work, the store reports it once, keeps acknowledged steps and still reads',
+  'after the writing thread ends, the store reports it once, keeps acknowledged steps and is still readable',
   async (t) => {
     const folder = folderFor(t);
     const born = once(process, 'worker');
@@ -188,7 +188,7 @@ test('the first steps of a group are written before the last ones are computed',
   t.deepEqual(posted, [32, 16, 16, 8]);
 });
 
-test('a store that is closed as planned is not reported as lost', async (t) => {
+test('a regularly closed store is not reported as lost', async (t) => {
   const lost: string[] = [];
   const store = openLmdbStore({ folder: folderFor(t), onLost: (why) => lost.push(why) });
   t.is(store.refusal(), undefined);
@@ -197,7 +197,7 @@ test('a store that is closed as planned is not reported as lost', async (t) => {
   t.is(store.refusal(), 'It is closed.');
 });
 
-test('a store grows past the space it set aside, and reads go on', async (t) => {
+test('a store grows past its reserved space, and reads continue', async (t) => {
   const { store } = open(t);
   const value = 'x'.repeat(4_000_000);
   for (let n = 0; n < 70; n++) {
@@ -210,7 +210,7 @@ test('a store grows past the space it set aside, and reads go on', async (t) => 
   t.is((await store.load({ kind: 'job', id: '0' }))?.revision, 1);
 });
 
-test('it says where it is and how large', (t) => {
+test('the store reports its path and size', (t) => {
   const { store, folder } = open(t);
   const { bytes, ...where } = store.describe();
   t.deepEqual(where, { engine: 'LMDB', location: folder });

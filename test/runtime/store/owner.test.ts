@@ -16,7 +16,7 @@ async function holder(folder: string) {
   return { child, said: String(said).trim() };
 }
 
-test('a store is opened by one process at a time, and the refusal names it', async (t) => {
+test('a store is opened by one process at a time, and the refusal names the process', async (t) => {
   const folder = folderFor(t);
   const { child, said } = await holder(folder);
   t.is(said, 'open');
@@ -44,7 +44,7 @@ test('the same process does not open a store twice', async (t) => {
   await again.close();
 });
 
-test('a claim left by a dead process whose number lives on in another is taken over', async (t) => {
+test('the claim of a dead process whose pid is in use again is taken over', async (t) => {
   const folder = folderFor(t);
   const left = `owner.${process.ppid}.00000000123`;
   writeFileSync(join(folder, left), '');
@@ -54,7 +54,7 @@ test('a claim left by a dead process whose number lives on in another is taken o
   await store.close();
 });
 
-test('of many processes that come at once at most one gets the store', async (t) => {
+test('at most one of many concurrent processes gets the store', async (t) => {
   const folder = folderFor(t);
   writeFileSync(join(folder, 'owner.999999.00000000123'), '');
   const all = await Promise.all(Array.from({ length: 6 }, () => holder(folder)));
@@ -68,7 +68,7 @@ test('of many processes that come at once at most one gets the store', async (t)
   await Promise.all(all.map(({ child }) => child.exitCode ?? child.signalCode ?? once(child, 'exit')));
 });
 
-test('a store written by a newer version is refused and left alone', async (t) => {
+test('a store by a newer version is refused and left unchanged', async (t) => {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
   await store.close();

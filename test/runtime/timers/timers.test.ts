@@ -5,7 +5,7 @@ import { makeWorld, settle, T1, T2 } from '../world.ts';
 
 const HOUR = 3_600_000;
 
-test('a deadline fires at its time, once', async (t) => {
+test('a deadline fires once at its time', async (t) => {
   const { runtime, system, clock, store } = makeWorld();
   runtime.start();
   await system.create(T1, null);
@@ -23,7 +23,7 @@ test('a deadline fires at its time, once', async (t) => {
   await runtime.stop();
 });
 
-test('a deadline whose state was left never fires', async (t) => {
+test('a deadline of a left state never fires', async (t) => {
   const { runtime, system, clock } = makeWorld();
   runtime.start();
   await system.create(T1, null);
@@ -35,7 +35,7 @@ test('a deadline whose state was left never fires', async (t) => {
   await runtime.stop();
 });
 
-test('a deadline moved while its event was on the way does not fire early', async (t) => {
+test('a deadline moved while its event was in the queue does not fire early', async (t) => {
   const { runtime, system, clock, faults } = makeWorld();
   runtime.start();
   await system.create(T1, null);
@@ -61,7 +61,7 @@ test('a deadline moved while its event was on the way does not fire early', asyn
   await runtime.stop();
 });
 
-test('deadlines survive a restart; the overdue ones fire once each', async (t) => {
+test('deadlines survive a restart, and each overdue one fires once', async (t) => {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
   const clock = new SimulatedClock();
@@ -97,7 +97,7 @@ test('after the wall clock is set forward, due timers fire within half a minute'
   await runtime.stop();
 });
 
-test('a wall clock set forward while the alarm is far away is noticed by the regular look', async (t) => {
+test('a wall clock set forward before a distant alarm is noticed by the periodic check', async (t) => {
   const { runtime, system, clock, store } = makeWorld();
   await system.create(T1, null);
   clock.setWallClock(HOUR);
@@ -116,7 +116,7 @@ test('a wall clock set forward while the alarm is far away is noticed by the reg
   await runtime.stop();
 });
 
-test('a stopped actor keeps its deadline and the others go on firing', async (t) => {
+test('a stopped actor keeps its deadline and the others continue to fire', async (t) => {
   const { runtime, system, clock, store } = makeWorld();
   runtime.start();
   for (const actor of [T1, T2]) {
@@ -139,7 +139,7 @@ test('a stopped actor keeps its deadline and the others go on firing', async (t)
   await runtime.stop();
 });
 
-test('an earlier deadline armed later fires first', async (t) => {
+test('an earlier deadline that is armed later fires first', async (t) => {
   const { runtime, system, clock } = makeWorld();
   runtime.start();
   await system.create(T1, null);
@@ -158,7 +158,7 @@ test('an earlier deadline armed later fires first', async (t) => {
   await runtime.stop();
 });
 
-test('after a stop nothing fires', async (t) => {
+test('no deadline fires after a stop', async (t) => {
   const store = new MemoryStore();
   const { runtime, system, clock } = makeWorld({ store });
   runtime.start();

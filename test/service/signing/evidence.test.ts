@@ -5,7 +5,7 @@ import test from 'ava';
 import { Service, temporaryRoot } from '../service.ts';
 import { brokenPromises, sha256 } from './evidence.ts';
 
-test('a file that was signed twice, one that was lost and one that stayed are each seen', async (t) => {
+test('the check detects a file that was signed twice, one that was lost and one that stayed', async (t) => {
   const root = await temporaryRoot(t);
   const service = await Service.start(t, { root });
   const twice = await Promise.all(['a.txt', 'b.txt'].map((name) => service.upload(name, 'signed twice')));

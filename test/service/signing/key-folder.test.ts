@@ -7,7 +7,7 @@ import { loadOrCreateApiKey, openKeyFolder } from '../../../service/key-folder.t
 
 const freshPath = () => join(mkdtempSync(join(tmpdir(), 'sealwright-keys-')), 'keys');
 
-test('the API key is made once, kept for its owner only, and read back later', async (t) => {
+test('the API key is created once, readable by its owner only, and read later', async (t) => {
   const path = freshPath();
   const first = await loadOrCreateApiKey(openKeyFolder(path, systemIds), systemIds);
   const second = await loadOrCreateApiKey(openKeyFolder(path, systemIds), systemIds);
@@ -20,14 +20,14 @@ test('the API key is made once, kept for its owner only, and read back later', a
   t.deepEqual(readdirSync(path), ['api-key']);
 });
 
-test('two starts at once end up with the same key', async (t) => {
+test('two concurrent starts have the same key', async (t) => {
   const folder = openKeyFolder(freshPath(), systemIds);
   const kept = await Promise.all(Array.from({ length: 8 }, () => loadOrCreateApiKey(folder, systemIds)));
   t.is(new Set(kept.map(({ value }) => value)).size, 1);
   t.is(kept.filter(({ made }) => made).length, 1);
 });
 
-test('a key file that others can read is refused with the command that mends it', async (t) => {
+test('a key file that others can read is refused with the command that corrects it', async (t) => {
   const folder = openKeyFolder(freshPath(), systemIds);
   const { path } = await loadOrCreateApiKey(folder, systemIds);
   chmodSync(path, 0o644);
@@ -42,7 +42,7 @@ test('an empty key file is refused, not replaced', async (t) => {
   t.is(describeFailure(await t.throwsAsync(loadOrCreateApiKey(folder, systemIds))).code, 'keys.unusable');
 });
 
-test('a key folder that cannot be made is a failure with a code', (t) => {
+test('a key folder that cannot be created is a failure with a code', (t) => {
   const file = join(mkdtempSync(join(tmpdir(), 'sealwright-keys-')), 'file');
   writeFileSync(file, '');
   const failure = describeFailure(t.throws(() => openKeyFolder(join(file, 'keys'), systemIds)));
@@ -50,7 +50,7 @@ test('a key folder that cannot be made is a failure with a code', (t) => {
   t.regex(failure.message, /ENOTDIR/);
 });
 
-test('a kept text can be replaced as a whole, for its owner only, and nothing is left beside it', async (t) => {
+test('a stored text can be replaced as a whole, readable by its owner only, and no other file is left', async (t) => {
   const path = freshPath();
   const folder = openKeyFolder(path, systemIds);
   t.is(folder.read('ring'), undefined);

@@ -30,7 +30,7 @@ async function signersOf(format: SignatureFormat, path: string, content?: string
 const thumbprint = ({ fingerprint }: TestSigner) => Buffer.from(fingerprint, 'hex').toString('base64');
 
 test.serial(
-  'each profile signs with its own certificate, in the form and under the name it says',
+  'each profile signs with its own certificate, in its configured form and under its configured name',
   async (t) => {
     const root = await temporaryRoot(t);
     const [rsa, ec, large] = [pki().signer('rsa-2048'), pki().signer('p-256'), pki().signer('p-384')];
@@ -102,7 +102,7 @@ test.serial(
 );
 
 test.serial(
-  'an encrypted output opens with the password alone, and its cleartext was never in the output folder',
+  'an encrypted output is decrypted with the password alone, and its cleartext was never in the output folder',
   async (t) => {
     const root = await temporaryRoot(t);
     const service = await Service.start(t, {
@@ -145,7 +145,7 @@ test.serial(
 );
 
 test.serial(
-  'the start refuses where no profile can sign, names every file and key, and every trusted file it cannot read',
+  'the start is refused without a usable profile, and names every file and key, and every unreadable trusted file',
   async (t) => {
     const root = await temporaryRoot(t);
     const now = Date.now();
@@ -175,7 +175,7 @@ test.serial(
 );
 
 test.serial(
-  'an encrypted output that no step knew of when the process died is taken back, and a retry publishes it',
+  'an unrecorded encrypted output of a dead process is removed, and a retry publishes it',
   async (t) => {
     const root = await temporaryRoot(t);
     const settings = {

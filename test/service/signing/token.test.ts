@@ -8,7 +8,7 @@ import { pki } from '../../pki/pki.ts';
 import { Service, temporaryRoot } from '../service.ts';
 import { profile } from './profiles.ts';
 
-test('a profile signs with a key on a token, whose PIN comes from the environment', async (t) => {
+test('a profile signs with a key on a token, whose PIN is read from the environment', async (t) => {
   if (!requireTokens(t)) return;
   const signer = pki().signer('p-256');
   const tokens = makeTokens([{ label: 'service', keys: [{ signer }] }]);

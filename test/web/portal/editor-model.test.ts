@@ -84,7 +84,7 @@ test('the editor composes a creation request that the API reads', (t) => {
   t.is(read.reminders?.everyDays, 3);
 });
 
-test('a request that the editor made is shown again as it was', (t) => {
+test('a request by the editor is shown again unchanged', (t) => {
   const request = toRequest(composed());
   t.deepEqual(toRequest(fromRequest(request)), request);
   t.deepEqual(fromRequest({}).people, []);
@@ -111,7 +111,7 @@ test('the editor names the missing parts before it sends a request', (t) => {
   t.is(faultOf({ ...model, people: [twice] })?.fault, 'noMembers', 'the service takes each person once');
 });
 
-test('the editor offers fields to those whose fields the service takes', (t) => {
+test('the editor offers fields for the participants whose fields the service accepts', (t) => {
   const signer = newPerson('Signer', 1);
   const group = newPerson('Group', 1);
   const several = { ...group, needed: 2 };
@@ -132,7 +132,7 @@ test('the editor offers fields to those whose fields the service takes', (t) => 
   t.is(faultOf(model)?.fault, 'noOptions');
 });
 
-test('members of a request that the editor does not show are kept, and roles need no person in templates', (t) => {
+test('members of a request that the editor does not show are kept, and roles in templates need no person', (t) => {
   const place = { uploadId: FILE_ID, topLeftX: 1, topLeftY: 2, width: 30, height: 20 };
   const request = {
     files: [{ id: FILE_ID, name: 'lease.pdf', contentType: 'application/pdf', displayName: 'Lease' }],

@@ -29,7 +29,7 @@ test('a page has the language of its address, else of the browser, else English'
   t.is(spoken(undefined, ''), 'en');
 });
 
-test('every language says every sentence, with the same holes in it', (t) => {
+test('every language has every sentence, with the same placeholders', (t) => {
   const english = sentences(ENGLISH);
   for (const other of [PORTUGUESE, SPANISH]) {
     const translated = sentences(other);
@@ -41,7 +41,7 @@ test('every language says every sentence, with the same holes in it', (t) => {
   }
 });
 
-test('pages of senders and administrators are in their language whole', (t) => {
+test('pages of senders and administrators are completely translated', (t) => {
   const senders = [SENDER_ENGLISH, SENDER_PORTUGUESE, SENDER_SPANISH];
   const accounts = [ACCOUNT_ENGLISH, ACCOUNT_PORTUGUESE, ACCOUNT_SPANISH];
   for (const [english, ...others] of [senders, accounts].map((tables) =>
@@ -59,7 +59,7 @@ test('pages of senders and administrators are in their language whole', (t) => {
   }
 });
 
-test('JSON in a page cannot end the element that contains it', (t) => {
+test('JSON in a page cannot end its script element', (t) => {
   const text = jsonInHtml({ name: '</script><script>alert(1)</script>\u2028<!--' });
   t.notRegex(text, /[<\u2028]/);
   t.deepEqual(JSON.parse(text), { name: '</script><script>alert(1)</script>\u2028<!--' });
@@ -84,7 +84,7 @@ test('an error page has the language of the reader and different texts for overl
   t.false(broken.html.includes('<r>'));
 });
 
-test('a file is offered only where the link still opens it', (t) => {
+test('a file is offered only while the link is valid for it', (t) => {
   const shown = {
     ...{
       id: '00000000-0000-4000-8000-000000000001' as DocumentId,
@@ -116,7 +116,7 @@ test('a file is offered only where the link still opens it', (t) => {
   }
 });
 
-test('wishes in the address that make no sense count as none', (t) => {
+test('invalid options in the address are ignored', (t) => {
   t.like(signingPageOptions({ page: '-1', scale: 'PAGEWIDTH', preview: 'True', theme: 'DARK' }, true), {
     page: -1,
     scale: 'pagewidth',
@@ -134,14 +134,14 @@ test('wishes in the address that make no sense count as none', (t) => {
   });
 });
 
-test('addresses and identifiers are shown in part', (t) => {
+test('addresses and identifiers are shown partially', (t) => {
   t.is(hideEmail('maria.silva@example.com'), 'm***@example.com');
   t.is(hideEmail('@example.com'), '***');
   t.is(hideIdentifier('12345678909'), '***567***');
   t.is(hideIdentifier('123'), '***');
 });
 
-test('scripts are compressed as the browser takes them', (t) => {
+test('scripts are compressed with an encoding that the browser accepts', (t) => {
   t.is(codingFor('gzip, deflate, br'), 'br');
   t.is(codingFor('gzip, br;q=0'), 'gzip');
   t.is(codingFor('identity'), undefined);

@@ -66,7 +66,7 @@ for (const { what, bytes, page, server } of [
   });
 }
 
-test('the rounds of all derivations for one container are limited together', async (t) => {
+test('the iterations of all key derivations for one container are limited together', async (t) => {
   const { PasswordSource } = await import('../../../base/pkcs12/password-derivation.ts');
   const { NODE_PRIMITIVES } = await import('../../../crypto/keys/password-primitives.ts');
   const { readElement } = await import('../../../base/asn1/ber-reader.ts');

@@ -5,7 +5,7 @@ import { freshPath } from '../../crypto/pades/validation/verdicts.ts';
 import { requireTool, runTool, type ToolName } from '../../verifiers/index.ts';
 import { flaws, open } from './opened-file.ts';
 
-test('the page opens what NSS and Java write', async (t) => {
+test('the page opens containers of NSS and Java', async (t) => {
   if (!requireTool(t, 'openssl', 'certutil', 'pk12util')) return;
   const options = ['-name', 'signer'];
   const made = certificateFile({ kind: 'p-256', password: 'secret', name: 'Ana', options });

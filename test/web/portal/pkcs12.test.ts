@@ -72,7 +72,7 @@ test('the page opens files with a PBMAC1 integrity value and reports a wrong pas
   }
 });
 
-test('wrong password, damaged file, other file type, missing key and unsupported protection have errors of their own', async (t) => {
+test('a wrong password, a damaged file, another file type, a missing key and unsupported encryption have errors of their own', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const bytes = readFileSync(certificateFile({ kind: 'p-256', password: 'right', name: 'Ana' }).path);
   t.is(await troubleOf(bytes, 'wrong'), 'password-wrong');

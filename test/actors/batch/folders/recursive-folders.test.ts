@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { room } from '../batch-harness.ts';
 
-test('the relative path of a file from a recursive folder is repeated below output, so equal names do not meet', async (t) => {
+test('the relative path of a file from a recursive folder is repeated below output, so equal names stay separate', async (t) => {
   const it = await room(t, { recursive: true, outputCollision: 'fail' });
   const { input, output } = it.layout;
   for (const directory of ['.', 'a', 'a/b']) {
@@ -48,7 +48,7 @@ test('a failed job from a directory below is retried into the same directory bel
   t.deepEqual(await readdir(output, { recursive: true }), ['orders', 'orders/x.signed.txt']);
 });
 
-test('an output below a directory that was linked and not committed is taken back when the job fails', async (t) => {
+test('an output below an uncommitted linked directory is removed when the job fails', async (t) => {
   const it = await room(t, { recursive: true, poolFaults: 'pool.release.linked=throw:1' });
   const { input, output, error } = it.layout;
   await mkdir(join(input, 'sub'));
@@ -60,7 +60,7 @@ test('an output below a directory that was linked and not committed is taken bac
   t.true((await readdir(join(error, id ?? ''))).includes('x.signed.txt'));
 });
 
-test('a rescan takes files from directories below a recursive folder, without excluded ones, and counts directories only where they are left out', async (t) => {
+test('a rescan takes files from directories below a recursive folder, except excluded ones, and counts skipped directories', async (t) => {
   const it = await room(t, { recursive: true, start: false });
   const { input } = it.layout;
   await mkdir(join(input, 'a', 'b'), { recursive: true });

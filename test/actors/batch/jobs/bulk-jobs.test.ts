@@ -28,7 +28,7 @@ async function cleared(it: Room, deleted: number): Promise<{ deleted: number; sk
   return sum;
 }
 
-test('a bulk retry makes one new job of each failed one, and a second leaves them to their retries', async (t) => {
+test('a bulk retry creates one new job for each failed one, and a second bulk retry skips them', async (t) => {
   const it = await room(t, { watch: false });
   const ids = await failing(it, 3);
   const { bulk, jobs, pipeline } = it.batch;
@@ -57,7 +57,7 @@ test('a bulk retry makes one new job of each failed one, and a second leaves the
   t.is(third.matched, 3, 'a retry that failed is what is retried next');
 });
 
-test('a bulk retry says of each job that cannot be retried why, and goes on with the others', async (t) => {
+test('a bulk retry reports a reason for each job that cannot be retried, and continues with the others', async (t) => {
   const it = await room(t, { watch: false });
   const [first, second] = await failing(it, 2);
   if (!first || !second) return t.fail();
@@ -70,7 +70,7 @@ test('a bulk retry says of each job that cannot be retried why, and goes on with
   t.is((await it.batch.bulk.retryMany({ ...EVERYTHING, since: Date.now() + 60_000 })).matched, 0);
 });
 
-test('a bulk cancel ends every queued job with its reason, and touches no other', async (t) => {
+test('a bulk cancel ends every queued job with its reason, and changes no other', async (t) => {
   const it = await room(t, { watch: false });
   const done = await it.upload('done.txt', 'x');
   await it.reach('Completed', 1);
@@ -84,7 +84,7 @@ test('a bulk cancel ends every queued job with its reason, and touches no other'
   t.is((await jobs.get(done)).status, 'Completed');
 });
 
-test('clearing forgets finished jobs for good, keeps the others and every file, and leaves an event', async (t) => {
+test('clearing removes finished jobs, keeps the others and every file, and records an event', async (t) => {
   const it = await room(t, { watch: false });
   const completed = await it.upload('a.txt', 'a');
   const failed = (await failing(it, 1))[0];
@@ -144,7 +144,7 @@ test('a canceled file whose job was cleared is not taken by its watcher, until i
   );
 });
 
-test('clearing writes the jobs of a piece in one transaction, or in two halves', async (t) => {
+test('clearing a batch of jobs uses one transaction, or one for each half', async (t) => {
   // The transactions of this thread are counted.
   const it = await room(t, { watch: false, shards: 1 });
   const ids = await failing(it, 40);

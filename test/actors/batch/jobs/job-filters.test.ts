@@ -104,7 +104,7 @@ for (const [what, setBack] of [
   ['', () => 0],
   [' after the clock was set back twice', (index: number) => ({ 20: 3 * HOUR, 40: HOUR + 1 })[index] ?? 0],
 ] as const)
-  test(`every filter and every pair of filters finds what a look at all jobs finds, page by page and in all${what}`, async (t) => {
+  test(`every filter and every pair of filters finds the same jobs as a full scan, page by page and in total${what}`, async (t) => {
     const store = openLmdbStore({ folder: folderFor(t) });
     t.teardown(() => store.close());
     const { jobs, counts, names } = await manyJobs(store, setBack);
@@ -170,7 +170,7 @@ test('failed jobs are found by the code of their error', async (t) => {
   t.is((await findOldest(store, counts, { ...search, errorCode: 'remote.timeout' }, 100)).matched, 0);
 });
 
-test('a clock that is set back changes no order, and createdAt is what it says', (t) => {
+test('a clock set back changes no order, and createdAt keeps the clock time', (t) => {
   const clock = new SimulatedClock(START);
   const order = new OrderNumbers(clock, firstOrderNumberAt(START + HOUR));
   const [one, two] = [order.next(), order.next()];
@@ -182,7 +182,7 @@ test('a clock that is set back changes no order, and createdAt is what it says',
   );
 });
 
-test('a scan over many jobs reads in pieces and lets others have their turn', async (t) => {
+test('a scan over many jobs reads in batches and yields between them', async (t) => {
   const counts = new JobCounts({ 'jobs/Queued/default/Pades': 5_000 });
   const facts = { format: 'Pades', source: 'Upload', folder: null };
   let reads = 0;

@@ -18,7 +18,7 @@ class WalkedStore extends MemoryStore {
   }
 }
 
-test('a deep page over several ranges walks each row once and lets others have their turn', async (t) => {
+test('a deep page over several ranges reads each row once and yields between batches', async (t) => {
   const store = new WalkedStore();
   const put = Array.from({ length: JOBS }, (_, order) => ({
     view: 'jobs-by',

@@ -25,7 +25,7 @@ function holdCommit({ faults }: Room, pass: number): { readonly reached: Promise
   return { reached, release: () => release() };
 }
 
-test('a cancel that comes while the claim is being committed loses the race and the job is signed', async (t) => {
+test('a cancel during the commit of a claim is refused, and the job is signed', async (t) => {
   const it = await room(t, { watch: false, shards: 1 });
   const { jobs, pipeline } = it.batch;
   await pipeline.pause(null);
@@ -44,7 +44,7 @@ test('a cancel that comes while the claim is being committed loses the race and 
   await t.throwsAsync(jobs.cancel(id, null), { code: 'job.not-queued' });
 });
 
-test('a claim that comes while the cancel is being committed changes nothing', async (t) => {
+test('a claim during the commit of a cancel changes nothing', async (t) => {
   const it = await room(t, { watch: false, shards: 1 });
   const { jobs, pipeline } = it.batch;
   await pipeline.pause(null);
@@ -65,7 +65,7 @@ test('a claim that comes while the cancel is being committed changes nothing', a
   t.is((await jobs.get(next)).status, 'Completed');
 });
 
-test('of two cancels at once one cancels, and the other learns that it was not first', async (t) => {
+test('one of two concurrent cancels succeeds, and the other is refused as late', async (t) => {
   const it = await room(t, { watch: false, start: false });
   const id = await it.upload('a.txt', 'a');
   const { jobs } = it.batch;
@@ -79,7 +79,7 @@ test('of two cancels at once one cancels, and the other learns that it was not f
   t.is((await jobs.get(id)).history.at(-1)?.message, 'Operator canceled: one.');
 });
 
-test('of many retries at once one makes a job, and the others learn that there is one', async (t) => {
+test('one of many concurrent retries creates a job, and the others are refused', async (t) => {
   const it = await room(t, { watch: false });
   const id = await it.upload('broken.pdf', 'no PDF');
   await it.reach('Failed', 1);

@@ -25,7 +25,7 @@ function profile(name: string, more: Partial<LocalProfile> = {}): LocalProfile {
   };
 }
 
-test('an output is served with the type of its form and the digest of the very bytes, envelopes too', async (t) => {
+test('an output is served with the media type of its form and its digest, envelopes included', async (t) => {
   const it = await room(t, {
     watch: false,
     encryptionKey: Buffer.alloc(32, 7),
@@ -65,7 +65,7 @@ test('an output is served with the type of its form and the digest of the very b
   }
 });
 
-test('what is at hand of a job is what was read last, and nothing once the job has taken a step', async (t) => {
+test('the cached job is the last one read, and is dropped after a step of the job', async (t) => {
   const { batch } = await room(t, { watch: false, start: false });
   const { jobs } = batch;
   const sink = await jobs.openUpload('a.txt');
@@ -85,7 +85,7 @@ test('what is at hand of a job is what was read last, and nothing once the job h
   t.is(jobs.peek(id)?.status, 'Canceled');
 });
 
-test('a retry under a profile that is configured no more is refused, and the job stays as it was', async (t) => {
+test('a retry under a removed profile is refused, and the job stays unchanged', async (t) => {
   const first = await room(t, { watch: false, profiles: [profile('default'), profile('old')] });
   const sink = await first.batch.jobs.openUpload('broken.pdf');
   await sink.write(Buffer.from('no PDF'));
@@ -102,7 +102,7 @@ test('a retry under a profile that is configured no more is refused, and the job
   t.is((await batch.bulk.retryMany({ limit: 10, countOnly: false })).items[0]?.code, 'profile.not-found');
 });
 
-test('the profiles that are listed are those an upload may name, with the one used when none is named', async (t) => {
+test('the listed profiles are those that an upload may name, with the default one', async (t) => {
   const facts = { source: 'Pfx', subject: 'CN=A', thumbprint: 'AB', notAfter: Date.now() + DAY };
   const { batch } = await room(t, {
     watch: false,

@@ -7,7 +7,7 @@ import { room } from '../batch-harness.ts';
 
 const HOUR = 3_600_000;
 
-test('finished jobs older than the configured age are forgotten by themselves, and their files stay', async (t) => {
+test('finished jobs older than the configured age are removed automatically, and their files stay', async (t) => {
   const first = await room(t, { watch: false });
   const signed = await first.upload('a.bin', 'content');
   const broken = await first.upload('b.xml', '<unfinished');
@@ -45,7 +45,7 @@ test('without an age nothing is removed', async (t) => {
   t.is(it.batch.count(), 1);
 });
 
-test('waiting for a job ends with the job, at once when it has ended, in time, and with the service', async (t) => {
+test('waiting for a job ends with the job, at once when it has ended, at the timeout, and with the service', async (t) => {
   const it = await room(t, { watch: false });
   const { jobs, pipeline } = it.batch;
   await pipeline.pause(null);

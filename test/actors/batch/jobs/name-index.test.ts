@@ -68,7 +68,7 @@ test('new jobs are found, and removed ones are not', async (t) => {
   t.deepEqual(await names.matching('größe-4'), [9_000]);
 });
 
-test('a name is found once, at its beginning, middle and end, and never across two names', async (t) => {
+test('a name is found once, by its beginning, middle and end, and never across two names', async (t) => {
   const { names } = await manyNames();
   t.deepEqual(await names.matching('file-4999.pdf'), [4999]);
   t.deepEqual(await names.matching('pdf\0file'), []);

@@ -3,7 +3,7 @@ import test from 'ava';
 import { systemClock } from '../../../../runtime/index.ts';
 import { room } from '../batch-harness.ts';
 
-test('a job whose task computes without end is stuck in every view until its deadline fails it', async (t) => {
+test('a job whose task computes endlessly is stuck in every view until its deadline fails it', async (t) => {
   const { batch, upload, reach } = await room(t, {
     watch: false,
     poolFaults: 'pool.sign.staged/spin.txt=spin',

@@ -43,7 +43,7 @@ function movable(): { readonly clock: RoomOptions['clock'] & object; forward(by:
   };
 }
 
-test('uploads at once under one key make one job, and the bytes of the others are dropped', async (t) => {
+test('concurrent uploads under one key create one job, and the bytes of the others are dropped', async (t) => {
   const it = await room(t, { start: false, watch: false });
   const jobs = await Promise.all(Array.from({ length: 8 }, () => send(it, KEY, 'the same content')));
   t.is(new Set(jobs.map(({ id }) => id)).size, 1);
@@ -54,7 +54,7 @@ test('uploads at once under one key make one job, and the bytes of the others ar
   );
 });
 
-test('a key belongs to its caller, and uploads without one are each their own', async (t) => {
+test('a key belongs to its caller, and uploads without a key are separate', async (t) => {
   const it = await room(t, { start: false, watch: false });
   const mine = await send(it, KEY, 'x');
   const theirs = await send(it, { ...KEY, caller: 'somebody else' }, 'x');
@@ -66,7 +66,7 @@ test('a key belongs to its caller, and uploads without one are each their own', 
   t.is(it.batch.count(), 4);
 });
 
-test('a key answers for 24 hours, over restarts and the end of its job, and is free afterwards', async (t) => {
+test('a key is recorded for 24 hours, over restarts and the end of its job, and is free afterwards', async (t) => {
   const { clock, forward } = movable();
   const it = await room(t, { watch: false, clock });
   const first = await send(it, KEY, 'one');
@@ -87,7 +87,7 @@ test('a key answers for 24 hours, over restarts and the end of its job, and is f
   t.is((await again.batch.jobs.list({ statuses: [], page: 1, pageSize: 5 })).totalCount, 2);
 });
 
-test('a refused upload does not use up its key', async (t) => {
+test('a refused upload frees its key', async (t) => {
   const it = await room(t, { start: false, watch: false });
   await t.throwsAsync(send(it, KEY, ''), { code: 'upload.empty' });
   t.is(it.batch.count(), 0);
@@ -96,7 +96,7 @@ test('a refused upload does not use up its key', async (t) => {
   await rm(job.originalPath);
 });
 
-test('a key reused for another content, name or format is refused, at once or side by side, and nothing is kept of it', async (t) => {
+test('a key reused for another content, name or format is refused, and its content not stored, also concurrently', async (t) => {
   const it = await room(t, { start: false, watch: false });
   const first = await send(it, KEY, 'one');
   const mismatch = (error: unknown, differs: RegExp) => {

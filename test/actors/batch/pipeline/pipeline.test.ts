@@ -120,7 +120,7 @@ async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 }
   };
 }
 
-test('a store that refuses is asked once per poll, and the job is claimed once it is willing', async (t) => {
+test('a refusing store is asked once per poll, and the job is claimed once the store accepts it', async (t) => {
   const { store, clock, pipeline, enqueue, stateOf } = await makePipeline();
   await enqueue('a');
   store.willing = false;

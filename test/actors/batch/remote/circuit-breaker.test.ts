@@ -25,7 +25,7 @@ function breaker(answers: () => boolean) {
   return { made, probes, changes, pass };
 }
 
-test('five failures in a row open the circuit, and a success in between begins the count anew', (t) => {
+test('five consecutive failures open the circuit, and a success in between resets the count', (t) => {
   const { made, changes } = breaker(() => false);
   for (let count = 0; count < 4; count += 1) made.failed('no answer');
   made.succeeded();
@@ -51,7 +51,7 @@ test('an open circuit is probed after growing pauses of at most a minute, and cl
   t.is(probes.length, 9, 'a closed circuit is not probed');
 });
 
-test('a pause the endpoint asks for is kept, and nobody waits beyond a stop', async (t) => {
+test('a pause that the endpoint requests is kept, and ends with a stop', async (t) => {
   const { made, probes, pass } = breaker(() => true);
   for (let count = 0; count < 5; count += 1) made.failed('busy', 90_000);
   await pass(89);

@@ -18,14 +18,14 @@ function uploads() {
 const never = new AbortController().signal;
 const away = () => Promise.reject(new RemoteFailure('upload', 'no answer', { transient: true, sent: false }));
 
-test('an upload that begins during a planned stop still reaches a portal that answers', async (t) => {
+test('an upload that starts during a planned stop still reaches a portal that answers', async (t) => {
   const { made, stop } = uploads();
   stop();
   t.is(await made.run('one', async () => 'stored', never), 'stored');
   t.is(made.waiting, 0);
 });
 
-test('an upload that waits when a stop begins counts as waiting until the end, so that nobody waits for it', async (t) => {
+test('an upload that waits when a stop begins stays marked as waiting, so that the stop does not wait for it', async (t) => {
   const { made, stop } = uploads();
   const uploading = made.run('one', away, never);
   const refused = t.throwsAsync(uploading, { message: 'The service stopped before the upload was taken.' });

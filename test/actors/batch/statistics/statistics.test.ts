@@ -7,7 +7,7 @@ import { room } from '../batch-harness.ts';
 
 const MINUTE = 60_000;
 
-test('a sketch of durations is exact in count, sum and maximum, and its quantiles are one percent off at most', (t) => {
+test('a quantile sketch is exact in count, sum and maximum, and its quantiles are at most one percent off', (t) => {
   const sketch = new DurationSketch();
   t.is(sketch.quantile(0.5), 0);
   const values = Array.from({ length: 2_000 }, (_, index) => 1.007 ** index / 100);
@@ -64,7 +64,7 @@ test('statistics count jobs that ended within the window and measure only comple
   });
 });
 
-test('statistics of real jobs show their stages and how each of them ended', async (t) => {
+test('statistics of real jobs have their stages and results', async (t) => {
   const it = await room(t, { watch: false });
   for (const name of ['a.txt', 'b.txt', 'broken.xml']) await it.upload(name, '<content of a test');
   await it.reach('Completed', 2);

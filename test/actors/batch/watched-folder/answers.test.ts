@@ -18,7 +18,7 @@ test('a declined file stays declined over many listings, until it changes', asyn
   t.pass();
 });
 
-test('a file whose job is active is offered again when told to recheck it, and only then', async (t) => {
+test('a file with an active job is offered again only after a recheck', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.answer = () => 'active';
@@ -36,7 +36,7 @@ test('a file whose job is active is offered again when told to recheck it, and o
   t.is(h.offers.length, 2);
 });
 
-test('a recheck that comes while the same file is being offered is not lost', async (t) => {
+test('a recheck during the offer of the same file is not lost', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.answer = (candidate) => {
@@ -50,7 +50,7 @@ test('a recheck that comes while the same file is being offered is not lost', as
   t.is(h.offers.length, 2);
 });
 
-test('a recheck of a path that is gone, ignored or elsewhere offers nothing', async (t) => {
+test('a recheck of a missing, ignored or foreign path offers nothing', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.watched.start();
@@ -63,7 +63,7 @@ test('a recheck of a path that is gone, ignored or elsewhere offers nothing', as
   t.is(h.offers.length, 0);
 });
 
-test('a file rewritten while it is being offered is offered again as it is then', async (t) => {
+test('a file rewritten during its offer is offered again with its new content', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.answer = ({ fileName }) => {
@@ -80,7 +80,7 @@ test('a file rewritten while it is being offered is offered again as it is then'
   );
 });
 
-test('a rejected offer is made again, one file at a time until one is taken', async (t) => {
+test('a rejected offer is repeated, one file at a time until one is accepted', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   const REJECTED = 6;

@@ -6,7 +6,7 @@ import test from 'ava';
 import { createDirectoryWatches } from '../../../../actors/batch/watched-folder/directory-watches.ts';
 import { LARGE_DIRECTORY } from '../../../../actors/batch/watched-folder/fs-events.ts';
 
-test('a directory with many events is given the watch of large ones when it is opened again, and is not busy any more', async (t) => {
+test('a directory with many events gets the watch of large ones when it is reopened, and is no longer busy', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-watches-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const names = new Set<string | undefined>();

@@ -36,7 +36,7 @@ function watchesHeld(): number | undefined {
   return held;
 }
 
-test.serial('a folder costs one watch of the system, however many files are in it', async (t) => {
+test.serial('a folder uses one inotify watch for any number of files', async (t) => {
   const before = watchesHeld();
   const h = createHarness();
   t.teardown(h.close);
@@ -85,7 +85,7 @@ test.serial('10,000 files dropped at once are each offered exactly once', async 
   );
 });
 
-test.serial('a flood in one folder does not hide a file in another', async (t) => {
+test.serial('a burst of events in one folder does not hide a file in another', async (t) => {
   const flooded = createHarness();
   const quiet = createHarness();
   t.teardown(flooded.close);

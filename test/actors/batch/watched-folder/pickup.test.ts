@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { createHarness } from './harness.ts';
 
-test('never more offers are under way than the concurrency allows', async (t) => {
+test('at most the configured number of offers runs at once', async (t) => {
   const h = createHarness({ settings: { concurrency: 3 } });
   t.teardown(h.close);
   let underWay = 0;
@@ -37,7 +37,7 @@ test('never more offers are under way than the concurrency allows', async (t) =>
   t.is(most, 3);
 });
 
-test('files that are there at start are taken before the watcher calls itself running', async (t) => {
+test('existing files are offered before the watcher reports that it is running', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.put('one.pdf');
@@ -74,7 +74,7 @@ test('a file that is written slowly is offered once, when it is complete', async
   );
 });
 
-test('a file that never comes to rest is given up, and offered after its next change', async (t) => {
+test('a file that never becomes stable is abandoned, and offered after its next change', async (t) => {
   const h = createHarness({
     settings: { stability: { intervalMs: 50, requiredSamples: 3, timeoutMs: 200 } },
   });
@@ -133,7 +133,7 @@ test('a file rewritten after its offer is offered again with its new size', asyn
   );
 });
 
-test('a file removed and made again under the same name and with the same time is offered again', async (t) => {
+test('a file removed and recreated with the same name and time is offered again', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.watched.start();
@@ -150,7 +150,7 @@ test('a file removed and made again under the same name and with the same time i
   t.is(h.offers[0]?.mtimeMs, h.offers[1]?.mtimeMs);
 });
 
-test('a change that leaves size and time alone does not offer a file twice', async (t) => {
+test('a change that keeps size and time does not offer a file twice', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.watched.start();
@@ -200,7 +200,7 @@ test('an empty file is offered once it has grown', async (t) => {
   t.is(h.offers[0]?.size, 16);
 });
 
-test('names with line breaks, 255 bytes and other scripts reach the offer as they are', async (t) => {
+test('names with line breaks, 255 bytes and other scripts reach the offer unchanged', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   const names = [
@@ -221,7 +221,7 @@ test('names with line breaks, 255 bytes and other scripts reach the offer as the
   );
 });
 
-test('a name that is not UTF-8 is skipped with one warning, and the others go on', async (t) => {
+test('a name that is not UTF-8 is skipped with one warning, and the others are offered', async (t) => {
   const h = createHarness({ settings: { sweepIntervalMs: 1 } });
   t.teardown(h.close);
   const bad = Buffer.concat([Buffer.from(`${h.folder}/`), Buffer.from([0xff, 0xfe]), Buffer.from('.pdf')]);
@@ -241,7 +241,7 @@ test('a name that is not UTF-8 is skipped with one warning, and the others go on
   t.deepEqual([...new Set(h.namesOffered())], ['good-2.pdf', 'good.pdf']);
 });
 
-test('files made and removed quickly leave nothing behind, and the ones that stay are offered once', async (t) => {
+test('files created and removed quickly leave no state, and the remaining ones are offered once', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.watched.start();

@@ -11,7 +11,7 @@ function pathsOffered(h: Harness): string[] {
   return h.offers.map(({ subfolder, fileName }) => join(subfolder, fileName)).sort();
 }
 
-test('files that lie in directories below a recursive folder are found at start', async (t) => {
+test('existing files in directories below a recursive folder are found at start', async (t) => {
   const h = createHarness(RECURSIVE);
   t.teardown(h.close);
   mkdirSync(h.at('2026/may'), { recursive: true });
@@ -28,7 +28,7 @@ test('files that lie in directories below a recursive folder are found at start'
   ]);
 });
 
-test('a directory made, moved in or moved about below a recursive folder is watched without a listing being due', async (t) => {
+test('a directory created or moved below a recursive folder is watched at once', async (t) => {
   const h = createHarness(RECURSIVE);
   t.teardown(h.close);
   h.watched.start();
@@ -57,7 +57,7 @@ test('a directory made, moved in or moved about below a recursive folder is watc
   ]);
 });
 
-test('a directory removed and made again below a recursive folder is watched as before', async (t) => {
+test('a directory removed and recreated below a recursive folder is watched as before', async (t) => {
   const h = createHarness(RECURSIVE);
   t.teardown(h.close);
   mkdirSync(h.at('sub'));
@@ -92,7 +92,7 @@ test('ignored directories, links to directories and their files are left out of 
   t.deepEqual(pathsOffered(h), []);
 });
 
-test('a folder that is not recursive leaves directories alone, at start, by notice and when asked again', async (t) => {
+test('a folder that is not recursive ignores directories, at start, by event and at a rescan', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   mkdirSync(h.at('sub'));
@@ -105,7 +105,7 @@ test('a folder that is not recursive leaves directories alone, at start, by noti
   t.deepEqual(pathsOffered(h), []);
 });
 
-test('a job that leaves another file behind in a directory below gets that file offered again', async (t) => {
+test('a job that leaves another file in a subdirectory causes an offer of that file', async (t) => {
   const h = createHarness(RECURSIVE);
   t.teardown(h.close);
   mkdirSync(h.at('sub'));

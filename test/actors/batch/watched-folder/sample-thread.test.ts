@@ -51,7 +51,7 @@ async function lookByThread(thread: Counted) {
   }
 }
 
-test('the thread and node:fs give the same answers', async (t) => {
+test('the thread and node:fs return the same samples', async (t) => {
   const thread = counted(new SampleThread());
   const byLibrary = await look(counted(new SampleThread(new URL('data:text/javascript,throw 1'))));
   const byThread = await lookByThread(thread);
@@ -78,7 +78,7 @@ test('few files are sampled by node:fs', async (t) => {
   t.is(thread.taken.batches, before);
 });
 
-test('node:fs answers for a thread that does not, and for one that ends', async (t) => {
+test('node:fs samples for a thread that does not answer, and for one that ends', async (t) => {
   const silent = 'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => {});';
   const ending =
     'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit());';

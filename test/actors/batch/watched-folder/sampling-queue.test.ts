@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createFifoQueue } from '../../../../actors/batch/watched-folder/sampling-queue.ts';
 
-test('a queue gives back everything in order while it grows and shrinks', (t) => {
+test('a queue returns all entries in order while it grows and shrinks', (t) => {
   const queue = createFifoQueue<number>();
   const taken: number[] = [];
   let next = 0;

@@ -25,7 +25,7 @@ test('a missing folder is no error and is watched once it appears', async (t) =>
   t.deepEqual(h.namesOffered(), ['a.pdf', 'b.pdf']);
 });
 
-test('a folder that is removed and made again is watched as before', async (t) => {
+test('a folder that is removed and recreated is watched as before', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.watched.start();
@@ -43,7 +43,7 @@ test('a folder that is removed and made again is watched as before', async (t) =
   t.deepEqual(h.namesOffered(), ['a.pdf', 'a.pdf', 'b.pdf']);
 });
 
-test('another directory put in the place of the folder is noticed and watched', async (t) => {
+test('a directory that replaces the folder is detected and watched', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.watched.start();
@@ -85,7 +85,7 @@ test('a folder with any characters in its name is watched', async (t) => {
   }
 });
 
-test('a file with the name of its folder is a file like any other', async (t) => {
+test('a file with the name of its folder is an ordinary file', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.watched.start();
@@ -95,7 +95,7 @@ test('a file with the name of its folder is a file like any other', async (t) =>
   t.is(h.offers[0]?.fileName, 'input');
 });
 
-test('a file in the place of the folder is reported, and the folder is taken up when it is one', async (t) => {
+test('a file at the path of the folder is reported, and the folder is watched once it is a directory', async (t) => {
   const h = createHarness({ missing: true });
   t.teardown(h.close);
   writeFileSync(h.folder, 'not a directory');
@@ -125,7 +125,7 @@ test('listings find files without a file system event', async (t) => {
   t.is(h.offers[0]?.fileName, 'a.pdf');
 });
 
-test('after stop nothing is offered and the state says so', async (t) => {
+test('a stopped watcher offers nothing and reports its state', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   h.watched.start();
@@ -142,7 +142,7 @@ test('after stop nothing is offered and the state says so', async (t) => {
   t.deepEqual(h.namesOffered(), []);
 });
 
-test('a watcher stopped before it was started is ready and stopped', async (t) => {
+test('a watcher stopped before its start is ready and stopped', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
   await h.watched.stop();
@@ -152,14 +152,14 @@ test('a watcher stopped before it was started is ready and stopped', async (t) =
 
 const STOP_SCRIPT = fileURLToPath(new URL('./stop-in-process.js', import.meta.url));
 
-test('stop at any moment leaves nothing that keeps a process alive', async (t) => {
+test('stop at any moment leaves no handle that keeps the process alive', async (t) => {
   for (const moment of ['at-once', 'initializing', 'ready', 'busy', 'missing']) {
     const { stdout } = await run(process.execPath, [STOP_SCRIPT, moment], { timeout: 90_000 });
     t.is(stdout, 'stopped\n', moment);
   }
 });
 
-test('a file or folder that may not be read is reported, and taken once it may', async (t) => {
+test('an unreadable file or folder is reported, and used once it is readable', async (t) => {
   const { stdout } = await run(process.execPath, [STOP_SCRIPT, 'unreadable'], { timeout: 90_000 });
   const [file, afterFile, folder, afterFolder, last] = stdout.trimEnd().split('\n');
   t.regex(file ?? '', /^The file .*\/closed\.pdf cannot be read \(EACCES\)\. open\.pdf$/);
@@ -169,7 +169,7 @@ test('a file or folder that may not be read is reported, and taken once it may',
   t.is(last, 'stopped');
 });
 
-test('without change notices a folder is listed periodically instead', async (t) => {
+test('a folder without change events is listed periodically instead', async (t) => {
   const script = 'echo 0 > /proc/sys/user/max_inotify_watches && exec "$0" "$@"';
   const unshare = ['--user', '--map-root-user', 'sh', '-c', script, process.execPath];
   try {

@@ -126,7 +126,7 @@ test('every attempt has the same id and body and a fresh signature, with pauses 
   t.deepEqual(await it.deliveries.counts(), { Pending: 0, Delivered: 1, Failed: 0 });
 });
 
-test('a delivery is given up after ten attempts, which an event says, and can be sent again', async (t) => {
+test('a delivery is abandoned after ten attempts with an event, and can be sent again', async (t) => {
   const receiver = await startReceiver(t, status(500));
   const it = await canceledJob(t, receiver);
   for (let n = 1; n <= 10; n++) {
@@ -157,7 +157,7 @@ test('a delivery is given up after ten attempts, which an event says, and can be
   await t.throwsAsync(it.deliveries.resend('../x'), { message: /No webhook delivery/ });
 });
 
-test('a replay sends the failed ones of a range again, or all of them', async (t) => {
+test('a replay resends the failed deliveries of a range, or all of them', async (t) => {
   const gone = await startReceiver(t, status(410));
   const fine = await startReceiver(t);
   const it = await canceledJob(t, gone, [gone.url, fine.url]);
@@ -185,7 +185,7 @@ test('a replay sends the failed ones of a range again, or all of them', async (t
   t.is(fine.calls[1]?.headers['webhook-id'], fine.calls[0]?.headers['webhook-id']);
 });
 
-test('a delivery is forgotten after its retention', async (t) => {
+test('a delivery is removed after its retention', async (t) => {
   const receiver = await startReceiver(t);
   const it = await canceledJob(t, receiver);
   await it.until(async () => (await it.deliveries.counts()).Delivered === 1);

@@ -21,7 +21,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await systemClock.sleep(10);
 }
 
-test('the end of each job is announced once to each webhook that is called for it, signed', async (t) => {
+test('the end of each job is announced once to each subscribed webhook, with a signature', async (t) => {
   const all = await startReceiver(t);
   const failures = await startReceiver(t);
   const webhooks: readonly JobWebhookOptions[] = [
@@ -63,7 +63,7 @@ test('the end of each job is announced once to each webhook that is called for i
   }
 });
 
-test('jobs made while no webhook was configured are not announced, and a store of that time opens', async (t) => {
+test('jobs from a time without webhooks are not announced, and a store of that time opens', async (t) => {
   const first = await room(t, { watch: false });
   await first.batch.pipeline.pause(null);
   await first.upload('old.txt', 'content');
@@ -81,7 +81,7 @@ test('jobs made while no webhook was configured are not announced, and a store o
   );
 });
 
-test('a job is cleared once its webhook call is stored, and the call outlives the job', async (t) => {
+test('a job is cleared once its webhook call is stored, and the call survives the job', async (t) => {
   const receiver = await startReceiver(t, (_, response) => response.writeHead(500).end());
   const webhooks = [{ url: receiver.url, secret: SECRET, events: ALL }];
   const it = await room(t, { watch: false, webhooks });

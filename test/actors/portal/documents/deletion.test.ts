@@ -26,7 +26,7 @@ async function gone(paths: readonly string[]): Promise<void> {
 
 const isUsable = async (room: FlowRoom, file: FileInput) => room.create([signer('Ana')], { files: [file] });
 
-test.serial('with a document its files go, and the upload it was made of', async (t) => {
+test.serial('deletion of a document removes its files and its upload', async (t) => {
   const room = await flowRoom(t);
   const file = await room.file();
   const id = await room.create([signer('Ana')], { files: [file] });
@@ -39,7 +39,7 @@ test.serial('with a document its files go, and the upload it was made of', async
   await refusedAs(t, 'UploadNotFound', isUsable(room, file));
 });
 
-test.serial('files that another document or upload has too stay until that one goes', async (t) => {
+test.serial('files shared with another document or upload stay until that one is deleted', async (t) => {
   const room = await flowRoom(t);
   const file = await room.file('one.pdf', contract());
   const first = await room.create([signer('Ana')], { files: [file] });
@@ -57,7 +57,7 @@ test.serial('files that another document or upload has too stay until that one g
   t.pass();
 });
 
-test.serial('the fate of an upload does not reveal who else has the same file', async (t) => {
+test.serial('the state of an upload does not reveal other owners of the same file', async (t) => {
   const room = await flowRoom(t);
   const { uploads } = room.portal;
   const other: Tenant = {

@@ -51,7 +51,7 @@ test.serial(
 );
 
 test.serial(
-  'who is asked is mailed in the order of the steps, and the first step can be silenced alone',
+  'the asked participants are mailed in the order of the steps, and the first step can be silenced separately',
   async (t) => {
     const room = await flowRoom(t);
     const to = () => room.mails.map((mail) => mail.to.address);
@@ -81,47 +81,44 @@ test.serial(
   },
 );
 
-test.serial(
-  'what is asked of another organization, or against a limit, is refused with its code',
-  async (t) => {
-    const room = await flowRoom(t);
-    const { documents } = room.portal;
-    const id = await room.create([signer('Ana')]);
-    const stranger = { ...room.tenant, organization: { ...room.tenant.organization, id: 'other' as never } };
-    await refusedAs(t, 'DocumentNotFound', documents.get(stranger, id));
-    await refusedAs(t, 'DocumentNotFound', documents.cancel(stranger, id, 'x'));
-    await refusedAs(
-      t,
-      'DocumentNotFound',
-      documents.get(room.tenant, '00000000-0000-4000-8000-000000000000' as DocumentId),
-    );
-    await refusedAs(t, 'BadRequest', documents.cancel(room.tenant, id, '  '));
-    await refusedAs(
-      t,
-      'BadRequest',
-      room.create([signer('Ana')], { expirationDate: Date.now() - 2 * 86_400_000 }),
-    );
-    await refusedAs(t, 'InvalidFlowAction', room.create([{ type: 'Signer' }]));
-    await refusedAs(t, 'LimitExceeded', room.create(Array.from({ length: 31 }, (_, at) => signer(`P${at}`))));
-    await refusedAs(t, 'FolderNotFound', room.create([signer('Ana')], { folderId: id }));
-    const text = await room.file('a.txt', Buffer.from('a'), 'text/plain');
-    await refusedAs(
-      t,
-      'EnvelopeRequiresPdf',
-      room.create([signer('Ana')], { files: [text], isEnvelope: true, envelopeName: 'E' }),
-    );
-    await refusedAs(
-      t,
-      'EnvelopeNameRequired',
-      room.create([signer('Ana')], { files: [text], isEnvelope: true }),
-    );
-    await documents.cancel(room.tenant, id, 'Done.');
-    await refusedAs(t, 'DocumentAlreadyCanceled', documents.cancel(room.tenant, id, 'Again.'));
-  },
-);
+test.serial('requests for another organization, or over a limit, are refused with a code', async (t) => {
+  const room = await flowRoom(t);
+  const { documents } = room.portal;
+  const id = await room.create([signer('Ana')]);
+  const stranger = { ...room.tenant, organization: { ...room.tenant.organization, id: 'other' as never } };
+  await refusedAs(t, 'DocumentNotFound', documents.get(stranger, id));
+  await refusedAs(t, 'DocumentNotFound', documents.cancel(stranger, id, 'x'));
+  await refusedAs(
+    t,
+    'DocumentNotFound',
+    documents.get(room.tenant, '00000000-0000-4000-8000-000000000000' as DocumentId),
+  );
+  await refusedAs(t, 'BadRequest', documents.cancel(room.tenant, id, '  '));
+  await refusedAs(
+    t,
+    'BadRequest',
+    room.create([signer('Ana')], { expirationDate: Date.now() - 2 * 86_400_000 }),
+  );
+  await refusedAs(t, 'InvalidFlowAction', room.create([{ type: 'Signer' }]));
+  await refusedAs(t, 'LimitExceeded', room.create(Array.from({ length: 31 }, (_, at) => signer(`P${at}`))));
+  await refusedAs(t, 'FolderNotFound', room.create([signer('Ana')], { folderId: id }));
+  const text = await room.file('a.txt', Buffer.from('a'), 'text/plain');
+  await refusedAs(
+    t,
+    'EnvelopeRequiresPdf',
+    room.create([signer('Ana')], { files: [text], isEnvelope: true, envelopeName: 'E' }),
+  );
+  await refusedAs(
+    t,
+    'EnvelopeNameRequired',
+    room.create([signer('Ana')], { files: [text], isEnvelope: true }),
+  );
+  await documents.cancel(room.tenant, id, 'Done.');
+  await refusedAs(t, 'DocumentAlreadyCanceled', documents.cancel(room.tenant, id, 'Again.'));
+});
 
 test.serial(
-  'an envelope of two files is one document, whose marks count pages of their own file',
+  'an envelope of two files is one document whose marks count pages of their own file',
   async (t) => {
     const room = await flowRoom(t);
     const files = [await room.file('one.pdf'), await room.file('two.pdf')];
@@ -149,34 +146,31 @@ test.serial(
   },
 );
 
-test.serial(
-  'an expired document takes no signature, no refusal, no version and no cancellation',
-  async (t) => {
-    const room = await flowRoom(t);
-    const { documents } = room.portal;
-    const id = await room.create([signer('Ana')], { expirationDate: Date.now() + 86_400_000 });
-    const { expirationDate } = await room.get(id);
-    t.true(new Date(expirationDate ?? 0).toISOString().endsWith('T23:59:59.999Z'));
-    const access = await room.ticket(id, 'ana@example.org');
-    const due = (await room.store.load({ kind: 'document', id }))?.timers['expiry'] ?? 0;
-    t.true(due >= (expirationDate ?? 0) && due < (expirationDate ?? 0) + 5_000);
-    await room.runtime.system.send({ kind: 'document', id }, { type: 'EXPIRE' });
-    t.is((await room.get(id)).status, 'Expired');
-    const plain = { positions: [], initialsPositions: [] };
-    await refusedAs(t, 'InvalidDocumentStatus', room.portal.signing.signElectronically(access, plain, SCENE));
-    await refusedAs(t, 'CannotCancelExpiredDocument', documents.cancel(room.tenant, id, 'x'));
-    await refusedAs(t, 'InvalidDocumentStatus', documents.refuse(room.tenant, id, 'x'));
-    await refusedAs(
-      t,
-      'InvalidDocumentStatus',
-      documents.newVersion(room.tenant, id, { files: [await room.file()] }),
-    );
-    t.deepEqual(
-      room.events.map(({ type }) => type),
-      ['DocumentsCreated', 'DocumentExpired'],
-    );
-  },
-);
+test.serial('an expired document refuses signatures, refusals, versions and cancellation', async (t) => {
+  const room = await flowRoom(t);
+  const { documents } = room.portal;
+  const id = await room.create([signer('Ana')], { expirationDate: Date.now() + 86_400_000 });
+  const { expirationDate } = await room.get(id);
+  t.true(new Date(expirationDate ?? 0).toISOString().endsWith('T23:59:59.999Z'));
+  const access = await room.ticket(id, 'ana@example.org');
+  const due = (await room.store.load({ kind: 'document', id }))?.timers['expiry'] ?? 0;
+  t.true(due >= (expirationDate ?? 0) && due < (expirationDate ?? 0) + 5_000);
+  await room.runtime.system.send({ kind: 'document', id }, { type: 'EXPIRE' });
+  t.is((await room.get(id)).status, 'Expired');
+  const plain = { positions: [], initialsPositions: [] };
+  await refusedAs(t, 'InvalidDocumentStatus', room.portal.signing.signElectronically(access, plain, SCENE));
+  await refusedAs(t, 'CannotCancelExpiredDocument', documents.cancel(room.tenant, id, 'x'));
+  await refusedAs(t, 'InvalidDocumentStatus', documents.refuse(room.tenant, id, 'x'));
+  await refusedAs(
+    t,
+    'InvalidDocumentStatus',
+    documents.newVersion(room.tenant, id, { files: [await room.file()] }),
+  );
+  t.deepEqual(
+    room.events.map(({ type }) => type),
+    ['DocumentsCreated', 'DocumentExpired'],
+  );
+});
 
 test.serial('the same request under the same seed makes its documents once', async (t) => {
   const room = await flowRoom(t);

@@ -27,7 +27,7 @@ test('a field of a file that is not in the call is refused', (t) => {
   t.throws(() => assertFieldFiles([{ fields: FIELDS }], [{ id: FIRST }]), { code: 'InvalidFlowAction' });
 });
 
-test('a read-only field needs a value, and spaces are none', (t) => {
+test('a read-only field needs a value other than spaces', (t) => {
   for (const value of [undefined, '', '  ', '\u200b'])
     t.throws(() => planFields([{ name: 'rent', ...PLACE, value, readOnly: true }], [], { ids }), {
       code: 'InvalidFieldValue',

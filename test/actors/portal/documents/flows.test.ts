@@ -14,7 +14,7 @@ async function codeFor(room: FlowRoom, email: string, after = 0): Promise<string
 }
 
 test.serial(
-  'a code by e-mail is needed where it is asked for: a wrong one is refused, the right one signs',
+  'a wrong code by e-mail is refused where a code is required, and the right one signs',
   async (t) => {
     const room = await flowRoom(t);
     const id = await room.create([signer('Ana')], { disablePendingActionNotifications: true });
@@ -40,7 +40,7 @@ test.serial(
   },
 );
 
-test.serial('five wrong codes end a code, and another one can be asked for', async (t) => {
+test.serial('five wrong codes invalidate a code, and another one can be requested', async (t) => {
   const room = await flowRoom(t);
   const id = await room.create([signer('Ana')], { disablePendingActionNotifications: true });
   const access = await room.ticket(id, 'ana@example.org', true);
@@ -61,7 +61,7 @@ test.serial('five wrong codes end a code, and another one can be asked for', asy
 });
 
 test.serial(
-  'a refusal stops the flow, a new version starts it again without the earlier signatures',
+  'a refusal stops the flow, and a new version restarts it without the earlier signatures',
   async (t) => {
     const room = await flowRoom(t);
     const { documents, signing } = room.portal;
@@ -116,7 +116,7 @@ test.serial(
 );
 
 test.serial(
-  'a rule is done when enough of its people signed, and goes on after a refusal where that is allowed',
+  'a rule is complete when enough of its people signed, and continues after a permitted refusal',
   async (t) => {
     const room = await flowRoom(t);
     const people = ['Ana', 'Bob', 'Cy'].map((name) => person(name));
@@ -150,7 +150,7 @@ test.serial(
   },
 );
 
-test.serial('one person does not count twice among the people that a rule requires', async (t) => {
+test.serial('one person counts once among the people that a rule requires', async (t) => {
   const room = await flowRoom(t);
   const rule = { type: 'SignRule', numberRequiredSignatures: 2 } as const;
   const of = (...signRuleUsers: readonly ReturnType<typeof person>[]) =>
@@ -166,7 +166,7 @@ test.serial('one person does not count twice among the people that a rule requir
   await refusedAs(t, 'InvalidFlowAction', of(person('Ana', { identifier: '1' }), sameNumber));
 });
 
-test.serial('an edit of a rule makes nobody two of those it requires', async (t) => {
+test.serial('an edit of a rule cannot make one person count twice', async (t) => {
   const room = await flowRoom(t);
   const { documents } = room.portal;
   const signRuleUsers = ['Ana', 'Bob', 'Cy'].map((name) => person(name));
@@ -273,7 +273,7 @@ test.serial(
 );
 
 test.serial(
-  'a signature whose sealing fails is kept, shown with its code, and made by the next try',
+  'a signature whose sealing fails is kept, shown with its code, and made by the next attempt',
   async (t) => {
     const room = await flowRoom(t, { poolFaults: 'portal.seal.signed=throw:1' });
     const id = await room.create([signer('Ana')]);
@@ -293,7 +293,7 @@ test.serial(
   },
 );
 
-test.serial('initials that an action requires are asked for, and kept with the signature', async (t) => {
+test.serial('required initials are requested, and stored with the signature', async (t) => {
   const room = await flowRoom(t);
   const id = await room.create([signer('Ana', 0, { signatureInitialsMode: 'Required' })]);
   await refusedAs(t, 'InvalidFlowAction', room.sign(id, 'ana@example.org'));

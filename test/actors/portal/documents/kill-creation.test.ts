@@ -3,7 +3,7 @@ import { Service, temporaryRoot } from '../../../service/service.ts';
 import { Client, goesOn, SETTINGS } from './killed-portal.ts';
 
 test.serial(
-  'a kill while several documents are made leaves those that are there whole, and the call can be made again',
+  'a kill during the creation of several documents leaves complete ones, and the call can be repeated',
   async (t) => {
     const root = await temporaryRoot(t);
     const first = await Service.start(t, { root, settings: SETTINGS, faults: 'portal.create.some=kill:1' });

@@ -16,23 +16,20 @@ for (const [point, pass, more, what] of [
   ['portal.seal.signed', 2, MARKED, 'a file that is built again'],
   ['portal.signature.kept', 2, MARKED, 'a file that is built again'],
 ] as const) {
-  test.serial(
-    `a kill at ${point} of ${what} loses no signature that was answered and makes none twice`,
-    async (t) => {
-      const root = await temporaryRoot(t);
-      const service = await Service.start(t, { root, settings: SETTINGS, faults: `${point}=kill:${pass}` });
-      const client = new Client(service);
-      const ids = await client.create(1, more);
-      if (ids === undefined) throw new Error('nothing was made');
-      const [id = ''] = ids;
-      let isAlive = true;
-      const ended = service.ended.finally(() => {
-        isAlive = false;
-      });
-      // The second participant is asked only once the first signature stands.
-      while (isAlive) await client.sign(id).catch(() => systemClock.sleep(20));
-      t.is(await ended, 'SIGKILL');
-      await goesOn(t, root, ids);
-    },
-  );
+  test.serial(`a kill at ${point} of ${what} loses no answered signature and makes none twice`, async (t) => {
+    const root = await temporaryRoot(t);
+    const service = await Service.start(t, { root, settings: SETTINGS, faults: `${point}=kill:${pass}` });
+    const client = new Client(service);
+    const ids = await client.create(1, more);
+    if (ids === undefined) throw new Error('nothing was made');
+    const [id = ''] = ids;
+    let isAlive = true;
+    const ended = service.ended.finally(() => {
+      isAlive = false;
+    });
+    // The second participant is asked only once the first signature stands.
+    while (isAlive) await client.sign(id).catch(() => systemClock.sleep(20));
+    t.is(await ended, 'SIGKILL');
+    await goesOn(t, root, ids);
+  });
 }

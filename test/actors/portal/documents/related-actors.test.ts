@@ -3,7 +3,7 @@ import test from 'ava';
 import { flowRoom, SCENE, signer } from './flow-harness.ts';
 
 test.serial(
-  'a document leads to its mails, its codes and the lanes of its webhooks, and each of them back to it',
+  'a document is linked to its mails, codes and webhook deliveries, and each of them to the document',
   async (t) => {
     const room = await flowRoom(t);
     const { webhooks, signing } = room.portal;

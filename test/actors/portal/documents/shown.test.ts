@@ -6,7 +6,7 @@ import { approver, flowRoom, person, refusedAs, SCENE, signer } from './flow-har
 
 const PLAIN = { positions: [], initialsPositions: [] };
 
-test.serial('a link is good for nothing once its participant has another address', async (t) => {
+test.serial('a link is invalid once its participant has another address', async (t) => {
   const room = await flowRoom(t);
   const { documents, signing } = room.portal;
   const id = await room.create([signer('Ana'), approver('Bob')]);
@@ -50,7 +50,7 @@ test.serial('a participant cannot sign or approve a version that is newer than t
   await room.until(id, ({ status }) => status === 'Concluded');
 });
 
-test.serial('names of documents and envelopes are no paths, and their files are no folders', async (t) => {
+test.serial('names of documents and envelopes are not paths, and their files are not folders', async (t) => {
   const room = await flowRoom(t);
   const file = { ...(await room.file()), displayName: 'Invoice 03/2026' };
   const id = await room.create([signer('Ana')], { files: [file] });
@@ -61,7 +61,7 @@ test.serial('names of documents and envelopes are no paths, and their files are 
 });
 
 test.serial(
-  'a new version is announced by its new name, to observers only when its start is silent',
+  'a new version is announced by its new name, to observers only after a silent start',
   async (t) => {
     const room = await flowRoom(t);
     const observers = [{ user: person('Obs') }];
@@ -87,7 +87,7 @@ test.serial(
   },
 );
 
-test.serial('a signature that was begun is completed by its token alone, under its own key', async (t) => {
+test.serial('a started signature is completed by its token alone, under its own key', async (t) => {
   const room = await flowRoom(t);
   const { signing } = room.portal;
   const id = await room.create([signer('Ana'), signer('Bob')]);
@@ -115,7 +115,7 @@ test.serial('a signature that was begun is completed by its token alone, under i
   await refusedAs(t, 'InvalidTicket', complete(key));
 });
 
-test('a document shows the registration number of its organization, as settings have it', async (t) => {
+test('a document shows the registration number of its organization from the settings', async (t) => {
   const room = await flowRoom(t, {
     tenants: {
       organizations: [{ name: 'Org', identifier: '12.345' }],
@@ -129,7 +129,7 @@ test('a document shows the registration number of its organization, as settings 
 });
 
 test.serial(
-  'nothing that cannot be seen gets into what is shown of a document, mailed and printed',
+  'invisible characters are removed from shown, mailed and printed texts of a document',
   async (t) => {
     const room = await flowRoom(t);
     const turned = (text: string) => `\u202e${text}\u200b\u2069`;

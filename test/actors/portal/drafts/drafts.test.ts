@@ -62,7 +62,7 @@ function begin(id: string, call: string) {
   return room.runtime.system.send({ kind: 'draft', id }, { type: 'SEND', call });
 }
 
-test.serial('a refusal on one node does not cancel what a call on another node is making', async (t) => {
+test.serial('a refusal on one node does not cancel the documents of a call on another node', async (t) => {
   const id = await keptDraft();
   const other = refusingNode();
   let during: unknown;
@@ -76,7 +76,7 @@ test.serial('a refusal on one node does not cancel what a call on another node i
   for (const { documentId } of sent) t.is((await room.get(documentId)).status, 'Pending');
 });
 
-test.serial('a call that a dead node has begun holds the draft for 30 s, and no longer', async (t) => {
+test.serial('an attempt of a dead node holds the draft for 30 s at most', async (t) => {
   const id = await keptDraft();
   t.true((await begin(id, 'of a dead node')).accepted);
   const node = refusingNode();
@@ -88,7 +88,7 @@ test.serial('a call that a dead node has begun holds the draft for 30 s, and no 
   t.is((await room.portal.drafts.send(room.tenant, id, read)).length, 2);
 });
 
-test.serial('a call that was too slow cancels what it made after its attempt was abandoned', async (t) => {
+test.serial('a late call cancels its documents after its attempt was abandoned', async (t) => {
   const id = await keptDraft();
   const node = refusingNode();
   room.faults.arm('portal.create.some', async () => {
@@ -105,29 +105,26 @@ test.serial('a call that was too slow cancels what it made after its attempt was
   t.is((await room.portal.drafts.send(room.tenant, id, read)).length, 2);
 });
 
-test.serial(
-  'a call that was too slow cancels what it made after a refusal that found no documents',
-  async (t) => {
-    const id = await keptDraft();
-    room.faults.arm('portal.create.some', async () => {
-      clock.forward(30_000);
-      await t.throwsAsync(refusingNode(false).send(room.tenant, id, read), { code: 'FolderNotFound' });
-      t.is(await stateOf(id), 'Saved');
-    });
-    await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'InvalidDocumentStatus' });
-    const { items } = await room.portal.documents.list(room.tenant, {
-      limit: 2,
-      offset: 0,
-      newestFirst: true,
-    });
-    t.deepEqual(
-      items.map(({ status }) => status),
-      ['Canceled', 'Canceled'],
-    );
-    for (const { documentId } of await room.portal.drafts.send(room.tenant, id, read))
-      t.is((await room.get(documentId)).status, 'Pending');
-  },
-);
+test.serial('a late call cancels its documents after a refusal that found no documents', async (t) => {
+  const id = await keptDraft();
+  room.faults.arm('portal.create.some', async () => {
+    clock.forward(30_000);
+    await t.throwsAsync(refusingNode(false).send(room.tenant, id, read), { code: 'FolderNotFound' });
+    t.is(await stateOf(id), 'Saved');
+  });
+  await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'InvalidDocumentStatus' });
+  const { items } = await room.portal.documents.list(room.tenant, {
+    limit: 2,
+    offset: 0,
+    newestFirst: true,
+  });
+  t.deepEqual(
+    items.map(({ status }) => status),
+    ['Canceled', 'Canceled'],
+  );
+  for (const { documentId } of await room.portal.drafts.send(room.tenant, id, read))
+    t.is((await room.get(documentId)).status, 'Pending');
+});
 
 for (const [when, isBegun] of [
   ['some of its documents were made', true],

@@ -116,7 +116,7 @@ test('a folder of another organization is unknown', async (t) => {
   t.deepEqual(await names(it, theirs), [1, 'Secret']);
 });
 
-test('names of folders are no nonsense', async (t) => {
+test('invalid names of folders are refused', async (t) => {
   const it = folderRoom(t);
   const tenant = await newTenant(it, 'Org');
   for (const name of ['', '   ', 'a\u0000b', 'x'.repeat(256)]) {
@@ -125,7 +125,7 @@ test('names of folders are no nonsense', async (t) => {
   t.is((await it.folders.create(tenant, '..|/<script>', null)).name, '..|/<script>');
 });
 
-test('requests for one name get one folder, also at once, and another once it is removed', async (t) => {
+test('requests for one name get one folder, also concurrently, and a new one after its removal', async (t) => {
   const it = folderRoom(t);
   const tenant = await newTenant(it, 'Org');
   const other = await newTenant(it, 'Other');
@@ -144,7 +144,7 @@ test('requests for one name get one folder, also at once, and another once it is
   await t.throwsAsync(it.folders.named(tenant, 'a\u0000'), { code: 'BadRequest' });
 });
 
-test('a root folder stored before folders held names is the one of its name', async (t) => {
+test('a root folder stored before folders had names is found by its name', async (t) => {
   const it = folderRoom(t);
   const tenant = await newTenant(it, 'Org');
   const id = crypto.randomUUID() as FolderId;
@@ -153,7 +153,7 @@ test('a root folder stored before folders held names is the one of its name', as
   t.is((await it.folders.named(tenant, 'Old')).id, id);
 });
 
-test('removing a folder moves all it holds to the destination', async (t) => {
+test('removal of a folder moves its content to the destination', async (t) => {
   const it = folderRoom(t);
   it.runtime.start();
   const tenant = await newTenant(it, 'Org');
@@ -174,7 +174,7 @@ test('removing a folder moves all it holds to the destination', async (t) => {
   t.deepEqual(await names(it, tenant, { parent: target.id }), [1, 'Inner']);
 });
 
-test('removing a folder with its content deletes the documents of all folders in it', async (t) => {
+test('removal of a folder with its content deletes the documents of all nested folders', async (t) => {
   const it = folderRoom(t);
   it.runtime.start();
   const tenant = await newTenant(it, 'Org');
@@ -209,7 +209,7 @@ test('a folder is not moved into itself', async (t) => {
   t.deepEqual(await names(it, tenant), [2, 'Outer', 'Inner']);
 });
 
-test('a removal that was acknowledged is carried out after a restart', async (t) => {
+test('an acknowledged removal is completed after a restart', async (t) => {
   const it = folderRoom(t);
   const tenant = await newTenant(it, 'Org');
   const gone = await it.folders.create(tenant, 'Gone', null);

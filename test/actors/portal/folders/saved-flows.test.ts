@@ -39,7 +39,7 @@ const BODY = {
 };
 const PAGE = { limit: 10, offset: 0, newestFirst: false } as const;
 
-test('a saved flow comes back as it was sent, is replaced and removed', async (t) => {
+test('a saved flow is returned as sent, replaced and removed', async (t) => {
   const it = flowRoom(t);
   const tenant = await newTenant(it, 'Org');
   const item = await it.flows.create(tenant, BODY);
@@ -70,7 +70,7 @@ test('a saved flow of another organization is unknown', async (t) => {
   t.is((await it.flows.list(mine, PAGE)).totalCount, 0);
 });
 
-test('saved flows without a name or beyond any size are refused', async (t) => {
+test('saved flows without a name or over the size limit are refused', async (t) => {
   const it = flowRoom(t);
   const tenant = await newTenant(it, 'Org');
   await t.throwsAsync(it.flows.create(tenant, { ...BODY, name: ' ' }), { code: 'BadRequest' });

@@ -67,7 +67,7 @@ async function documents(room: FlowRoom) {
 }
 
 test.serial(
-  'each row of a table becomes a PDF for the person it names, counted until all are concluded',
+  'each row of a table becomes a PDF for the person it names, and is counted until all are concluded',
   async (t) => {
     const room = await flowRoom(t);
     const begun = await room.portal.generations.create(room.tenant, {
@@ -121,7 +121,7 @@ test.serial(
   },
 );
 
-test.serial('a template in markup stays markup, with what is filled in escaped', async (t) => {
+test.serial('a template in markup stays markup, with escaped values', async (t) => {
   const room = await flowRoom(t);
   const request = await wanted(room, {
     ...{ template: '<p>{{name}}</p>', name: 'p.xml', templateType: 'application/xml' },
@@ -175,7 +175,7 @@ function archiveOf(content: Buffer, claimed = content.length): Buffer {
 }
 
 test.serial(
-  'a spreadsheet is a table: its first sheet, what formulas gave, and days as they are written',
+  'a spreadsheet is read as a table: its first sheet, results of formulas, and dates as written',
   async (t) => {
     const room = await flowRoom(t);
     const data = await sheetOf([
@@ -224,7 +224,7 @@ test.serial(
 );
 
 test.serial(
-  'a spreadsheet that cannot be read, or is made to fill the memory, is refused with the reason',
+  'an unreadable spreadsheet, or one that would exhaust memory, is refused with the reason',
   async (t) => {
     const room = await flowRoom(t);
     const head = ['Name', 'E-Mail', 'Number'];
@@ -278,7 +278,7 @@ test.serial('a spreadsheet whose ranges span a whole sheet is read like one with
   await t.throwsAsync(room.portal.generations.create(room.tenant, beyond), { message: /beyond the last/ });
 });
 
-test.serial('a row without a column has an empty value, for any name of the column', async (t) => {
+test.serial('a missing column of a row has an empty value, for any name of the column', async (t) => {
   const room = await flowRoom(t);
   const person = { name: 'Ana', 'e-mail': 'ana@example.org', number: '1' };
   const data = JSON.stringify([{ ...person, constructor: 'Mill Ltd' }, person]);
@@ -296,7 +296,7 @@ test.serial('a row without a column has an empty value, for any name of the colu
   t.deepEqual((await Promise.all(texts)).sort(), ['<p>Ana: .</p>', '<p>Ana: Mill Ltd.</p>']);
 });
 
-test.serial('a generation with anything wrong in any row is refused before a document is made', async (t) => {
+test.serial('a generation with an invalid row is refused before a document is made', async (t) => {
   const room = await flowRoom(t);
   const { generations } = room.portal;
   const refused = async (more: Parameters<typeof wanted>[1], code: string) =>
@@ -331,7 +331,7 @@ test.serial('a generation with anything wrong in any row is refused before a doc
 });
 
 test.serial(
-  'a generation that a restart cut short goes on with what is missing, and makes nothing twice',
+  'an interrupted generation continues after the restart, and makes no document twice',
   async (t) => {
     const root = await mkdtemp(join(tmpdir(), 'sealwright-generation-'));
     t.teardown(() => rm(root, { recursive: true, force: true }));

@@ -19,7 +19,7 @@ test('placeholders are found in any surrounding text', (t) => {
   );
 });
 
-test('each character of a text is read once, also where a placeholder is never closed', (t) => {
+test('each character of a text is read once, also with an unclosed placeholder', (t) => {
   for (const text of [
     `Hello {{name}}\n{{${'\n'.repeat(120_000)}`,
     '{{ '.repeat(40_000),
@@ -39,7 +39,7 @@ test('each character of a text is read once, also where a placeholder is never c
   }
 });
 
-test('columns are counted while a JSON table is read, before its rows are filled up to them', (t) => {
+test('columns are counted while a JSON table is read, before its rows are filled', (t) => {
   const objects = Array.from({ length: 1_000 }, (_, row) =>
     Object.fromEntries(Array.from({ length: 130 }, (_, column) => [`c${row * 130 + column}`, 1])),
   );
@@ -59,6 +59,6 @@ test('columns are counted while a JSON table is read, before its rows are filled
   t.true(reads < 1_000, `${reads} cells were filled up`);
 });
 
-test('a table with a column too many is refused before the names are compared', (t) => {
+test('a table with too many columns is refused before the names are compared', (t) => {
   t.throws(() => tableOf([Array.from({ length: 201 }, () => 'same')]), { message: /more than 200 columns/ });
 });

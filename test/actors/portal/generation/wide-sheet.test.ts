@@ -58,7 +58,7 @@ function spreadsheet(rows: string): Buffer {
   });
 }
 
-test('cells without an address follow the one before, and a row that is there twice counts as it is last', async (t) => {
+test('cells without an address follow the previous one, and the last of duplicate rows counts', async (t) => {
   const cell = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`;
   const file = spreadsheet(
     `<row r="2">${cell('old')}</row><row r="1">${cell('a')}${cell('b')}</row><row r="2">${cell('new')}</row>`,
@@ -66,7 +66,7 @@ test('cells without an address follow the one before, and a row that is there tw
   t.deepEqual(await readSheet(file, LIMITS), [['a', 'b'], ['new']]);
 });
 
-test('60,000 cells in the last column there may be cost no more than elsewhere', async (t) => {
+test('60,000 cells in the last possible column cost no more than elsewhere', async (t) => {
   t.timeout(60_000);
   const rows = Array.from(
     { length: 60_000 },

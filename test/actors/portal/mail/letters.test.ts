@@ -53,7 +53,7 @@ const list = (names: readonly string[]): MailContent => ({
   })),
 });
 
-test('every kind of mail has words of its own in every language', (t) => {
+test('every kind of mail has its own text in every language', (t) => {
   const subjects = new Set<string>();
   for (const language of LANGUAGES) {
     const contents: readonly MailContent[] = [
@@ -98,7 +98,7 @@ test('a mail links to the action it names, and a concluded one without action to
   t.is(link(notice('canceled', 'a@b.test', nobody)), undefined);
 });
 
-test('names that people give stay text in the HTML of a mail', (t) => {
+test('names from users are escaped in the HTML of a mail', (t) => {
   const evil = '"><img src=x onerror=alert(1)><a href="https://evil.example">&amp;</a>\'';
   for (const content of [
     notice('refused', 'a@b.test', {
@@ -122,7 +122,7 @@ test('names that people give stay text in the HTML of a mail', (t) => {
   }
 });
 
-test('a name that is read from the right turns around nothing beside it in a mail', (t) => {
+test('a right-to-left name does not reorder the text beside it in a mail', (t) => {
   const person = 'נועה \u202e לוי';
   for (const content of [
     notice('refused', 'a@b.test', {
@@ -156,14 +156,14 @@ test('a mail loads no remote content and has no tracking', (t) => {
   }
 });
 
-test('header texts have one line and an end', (t) => {
+test('header texts are single lines of limited length', (t) => {
   t.is(oneLine('a\r\nb\u0000c\u2028d\u202ee'), 'a b c de');
   t.is(oneLine('  x  '), 'x');
   t.is(oneLine('y'.repeat(300)).length, 200);
   t.is(oneLine('\ud800'), '');
 });
 
-test('only a text that is valid between angle brackets is an address', (t) => {
+test('only a valid text between angle brackets is an address', (t) => {
   for (const good of ['a@b.test', 'ana.lima+x@exämple.test', "o'hara@x.test", 'josé@example.test'])
     t.true(isMailAddress(good), good);
   for (const bad of [
@@ -181,7 +181,7 @@ test('only a text that is valid between angle brackets is an address', (t) => {
     t.false(isMailAddress(bad), bad);
 });
 
-test('without a relay each mail becomes one file that any mail program reads, and operators too', async (t) => {
+test('without a relay each mail becomes one file that mail programs and operators can read', async (t) => {
   const folder = join(folderFor(t), 'mail');
   const world = makeMailWorld(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
   await world.ask([
@@ -239,7 +239,7 @@ test('folder and files of mails are private', async (t) => {
   t.is((await stat(folder)).mode & 0o777, 0o700);
 });
 
-test('mails in the folder that are older than asked for are removed, and nothing that is no mail of ours', async (t) => {
+test('mails in the folder over the retention age are removed, and other files are kept', async (t) => {
   const folder = join(folderFor(t), 'mail');
   await mkdir(folder);
   const old = '20200101T000000000Z-aaaa.eml';
@@ -259,7 +259,7 @@ test('mails in the folder that are older than asked for are removed, and nothing
   t.is(left.length, 3);
 });
 
-test('mails are listed by state, those of a store that was written before too, and sent again when they may be', async (t) => {
+test('mails are listed by state, also from an earlier store, and sent again where permitted', async (t) => {
   const store = new MemoryStore();
   const before = makeMailWorld(t, {
     mailer: createMailFolder(join(folderFor(t), 'mail'), CACHE_SIZE),

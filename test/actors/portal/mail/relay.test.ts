@@ -5,7 +5,7 @@ import { DOCUMENT_1, notice, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { makeMailWorld, PUBLIC_URL, smtpTo } from './mail-harness.ts';
 import { headersOf, partsOf, startRelay } from './relay.ts';
 
-test('each person gets one mail in plain text and HTML, and the answer of the relay is kept', async (t) => {
+test('each person gets one mail in plain text and HTML, and the answer of the relay is stored', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
   await world.ask([
@@ -32,7 +32,7 @@ test('each person gets one mail in plain text and HTML, and the answer of the re
   t.regex(first?.reply ?? '', /^250 /);
 });
 
-test('a mailbox that does not exist fails alone and is not tried again', async (t) => {
+test('a missing mailbox fails alone and is not retried', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
   const good = Array.from({ length: 5 }, (_, n) => `person${n}@example.test`);
@@ -47,7 +47,7 @@ test('a mailbox that does not exist fails alone and is not tried again', async (
   t.is(relay.taken.length, 5);
 });
 
-test('a recipient that is no address fails without a word to the relay', async (t) => {
+test('an invalid recipient fails without a command to the relay', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
   const bad = [
@@ -95,7 +95,7 @@ test('names that carry line ends or addresses add neither headers nor recipients
   t.false([...headers.keys()].some((name) => !/^[a-z-]+$/.test(name)));
 });
 
-test('a sender and a reply address may be written with a name, and the organization is the one who writes', async (t) => {
+test('a sender and a reply address may have a name, and the display name is that of the organization', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, {
     mailer: smtpTo(relay.port),
@@ -113,7 +113,7 @@ test('a sender and a reply address may be written with a name, and the organizat
   t.regex(headers.get('message-id') ?? '', /^<[0-9a-f-]{36}@portal\.example\.test>$/);
 });
 
-test('a mail put off by the relay is sent after a pause', async (t) => {
+test('a mail deferred by the relay is sent after a pause', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
   await world.ask([notice('pending', 'greylisted@example.test')]);
@@ -126,7 +126,7 @@ test('a mail put off by the relay is sent after a pause', async (t) => {
   t.pass();
 });
 
-test('a store that does not answer while a mail is written does not fail the mail', async (t) => {
+test('an unavailable store does not fail the mail that is written', async (t) => {
   const relay = await startRelay(t);
   let isAway = true;
   const world = makeMailWorld(t, {
@@ -147,7 +147,7 @@ test('a store that does not answer while a mail is written does not fail the mai
   t.is(relay.taken.length, 1);
 });
 
-test('a relay that is down loses nothing, over a restart too, and gets every mail once it is back', async (t) => {
+test('an unavailable relay loses no mail, also over a restart, and gets every mail afterwards', async (t) => {
   const gone = await startRelay(t);
   await gone.close();
   const folder = folderFor(t);
@@ -170,7 +170,7 @@ test('a relay that is down loses nothing, over a restart too, and gets every mai
   t.deepEqual(back.taken.flatMap(({ to }) => to).sort(), [...people].sort());
 });
 
-test('a relay that hangs is cut off, and meanwhile holds up no other work', async (t) => {
+test('a hanging relay times out, and delays no other work', async (t) => {
   const relay = await startRelay(t);
   const people = Array.from({ length: 20 }, (_, n) => `slow${n}@example.test`);
   for (const email of people) relay.hanging.add(email);
@@ -191,7 +191,7 @@ test('a relay that hangs is cut off, and meanwhile holds up no other work', asyn
   });
 });
 
-test('codes go past a long queue of other mails', async (t) => {
+test('codes overtake a long queue of other mails', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
   const crowd = Array.from({ length: 60 }, (_, n) => notice('pending', `crowd${n}@example.test`));
@@ -203,7 +203,7 @@ test('codes go past a long queue of other mails', async (t) => {
   await world.reach('Sent', 'crowd59@example.test');
 });
 
-test('a notice that is done again after a crash makes no second mail', async (t) => {
+test('a mail effect repeated after a crash sends no second mail', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
   let crashed = false;
@@ -236,7 +236,7 @@ test('a stored mail contains no part of a code or a ticket', async (t) => {
   t.false(stored.includes(PUBLIC_URL));
 });
 
-test('a mail is forgotten 30 days after it was sent', async (t) => {
+test('a mail is removed 30 days after it was sent', async (t) => {
   const relay = await startRelay(t);
   const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
   await world.ask([notice('pending', 'ana@example.test')]);

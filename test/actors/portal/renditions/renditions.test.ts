@@ -72,7 +72,7 @@ async function signedByAna() {
 
 const textOf = async (path: string) => (await runTool('pdftotext', ['-layout', path, '-'])).stdout;
 
-test('the original is there before any signature, byte for byte, and nothing else is', async (t) => {
+test('only the original exists before any signature, byte for byte', async (t) => {
   const room = await theRoom();
   const id = await room.create([signer('Ana')], { files: [await room.file('a b.pdf', contract())] });
   const original = await get(room, id, 'Original');
@@ -82,7 +82,7 @@ test('the original is there before any signature, byte for byte, and nothing els
   t.deepEqual(await availability(room, id), every('DocumentHasNoSignatures'));
 });
 
-test('every version is there after the first signature, each a sound PDF under a name of its own', async (t) => {
+test('every version exists after the first signature, each a valid PDF with its own name', async (t) => {
   if (!requireTool(t, 'pdfsig', 'certutil', 'qpdf')) return;
   const { room, id } = await signedByAna();
   t.deepEqual(await availability(room, id), every('given'));
@@ -102,7 +102,7 @@ test('every version is there after the first signature, each a sound PDF under a
   );
 });
 
-test('the printer-friendly version shows the pages, the marks at their places, the key on each page and who signed how', async (t) => {
+test('the printer-friendly version shows the pages, the marks at their places, the key on each page and the signers', async (t) => {
   if (!requireTool(t, 'mutool', 'pdftotext', 'qpdf')) return;
   const { room, id, document } = await signedByAna();
   const { path } = await get(room, id, 'PrinterFriendlyVersion');
@@ -143,7 +143,7 @@ test('the printer-friendly version shows the pages, the marks at their places, t
   t.false(signatures.includes('Bob'), 'who has not signed is in the history alone');
 });
 
-test('marks alone, the original with marks and tags each show what they are called after', async (t) => {
+test('versions with marks, with the original and with tags show the content of their names', async (t) => {
   if (!requireTool(t, 'mutool', 'pdftotext', 'qpdf')) return;
   const { room, id, document } = await signedByAna();
   const shown = async (type: DownloadType) => textOf((await get(room, id, type)).path);
@@ -158,7 +158,7 @@ test('marks alone, the original with marks and tags each show what they are call
   t.true(manifest.includes('Signature manifest') && !manifest.includes('Clause'));
 });
 
-test('a picture is drawn in a mark, and what is no picture leaves the text', async (t) => {
+test('a picture is drawn in a mark, and an invalid picture leaves the text', async (t) => {
   if (!requireTool(t, 'mutool')) return;
   const drawn = async (image: Buffer | undefined) => {
     const room = await theRoom();
@@ -179,7 +179,7 @@ test('a picture is drawn in a mark, and what is no picture leaves the text', asy
   t.true(withOne.text.includes('Ana'));
 });
 
-test('a document that was canceled, or refused, gives its original and its printer-friendly version alone', async (t) => {
+test('a canceled or refused document has its original and its printer-friendly version alone', async (t) => {
   const { room, id } = await signedByAna();
   await room.portal.documents.refuse(room.tenant, id, 'Not like this');
   const left = { ...every('DownloadTypeNotAvailable'), PrinterFriendlyVersion: 'given' };
@@ -192,7 +192,7 @@ test('a document that was canceled, or refused, gives its original and its print
   t.true(text.includes('Canceled') && text.includes('Never mind'));
 });
 
-test('a file that is no PDF gives its detached signature and the manifest, and nothing drawn on pages', async (t) => {
+test('a file that is not a PDF has its detached signature and the manifest, without drawings on pages', async (t) => {
   if (!requireTool(t, 'openssl', 'pdftotext')) return;
   const room = await theRoom();
   const content = Buffer.from('The quick brown fox\n');
@@ -218,7 +218,7 @@ test('a file that is no PDF gives its detached signature and the manifest, and n
   t.true((await textOf(manifest.path)).includes('Ana'));
 });
 
-test('a version that is asked for by many at once is drawn once, and again to the same bytes when it was swept', async (t) => {
+test('concurrent requests draw a version once, and a version is drawn to the same bytes after a sweep', async (t) => {
   const { room, id } = await signedByAna();
   const asked = await Promise.all(Array.from({ length: 8 }, () => get(room, id, 'PrinterFriendlyVersion')));
   t.is(new Set(asked.map(({ path }) => path)).size, 1);
@@ -231,7 +231,7 @@ test('a version that is asked for by many at once is drawn once, and again to th
   t.deepEqual(readFileSync(again.path), bytes);
 });
 
-test('a signature more makes another version', async (t) => {
+test('a further signature makes another version', async (t) => {
   const { room, id } = await signedByAna();
   const before = await get(room, id, 'SignaturesManifest');
   await room.sign(id, 'bob@example.org');
@@ -243,7 +243,7 @@ test('a signature more makes another version', async (t) => {
   t.true(text.includes('Bob') && text.includes('Concluded'));
 });
 
-test('a ticket fetches one version without a key, inline when it is a preview, and no other', async (t) => {
+test('a ticket fetches one version without a key, inline for a preview, and no other', async (t) => {
   const { room, id } = await signedByAna();
   const { documents } = room.portal;
   const ticketOf = (location: string) =>
@@ -264,7 +264,7 @@ test('a ticket fetches one version without a key, inline when it is a preview, a
   t.is(error?.code, 'DocumentIsDeleted');
 });
 
-test('a ticket is refused for a version there is not', async (t) => {
+test('a ticket is refused for a missing version', async (t) => {
   const room = await theRoom();
   const id = await room.create([signer('Ana')]);
   const error = await t.throwsAsync<Error & { readonly code: string }>(
@@ -301,7 +301,7 @@ async function pathOf(room: FlowRoom, upload: string | undefined): Promise<strin
   return `${room.root}/portal/blobs/${sha256.slice(0, 2)}/${sha256}`;
 }
 
-test('the manifest names who approved beside who signed, and the capacity they acted in', async (t) => {
+test('the manifest lists approvers beside signers, and their capacity', async (t) => {
   if (!requireTool(t, 'pdftotext')) return;
   const room = await theRoom();
   const id = await room.create([
@@ -315,7 +315,7 @@ test('the manifest names who approved beside who signed, and the capacity they a
   t.regex(text, /Eve – Approval[\s\S]*Legal counsel[\s\S]*Ana – Electronic signature/);
 });
 
-test('the code of the manifest leads a reader of codes to the page that checks the document', async (t) => {
+test('the QR code of the manifest leads to the page that checks the document', async (t) => {
   if (!requireTool(t, 'mutool', 'zbarimg')) return;
   const { room, id, document } = await signedByAna();
   const { path } = await get(room, id, 'SignaturesManifest');
@@ -326,7 +326,7 @@ test('the code of the manifest leads a reader of codes to the page that checks t
   t.regex(stdout, new RegExp(`^https?://\\S+/check/${document.key}\n$`));
 });
 
-test('a name in letters that no bundled font has is told by their numbers, and copied as it is', async (t) => {
+test('characters without a glyph are shown by code point, and copied as they are', async (t) => {
   if (!requireTool(t, 'pdftotext')) return;
   const room = await theRoom();
   const name = '𡨸𡨸';

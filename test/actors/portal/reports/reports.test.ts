@@ -100,7 +100,7 @@ const day = (text: string) => ({
   to: Date.parse(`${text}T23:59:59.999Z`),
 });
 
-test('totals are exact at every bound, count envelopes apart and documents of all organizations', async (t) => {
+test('totals are exact at every limit, and count envelopes separately and documents of all organizations', async (t) => {
   const it = reportRoom(t);
   await addPaper(it, '2026-05-16T23:59:59.999Z');
   await addPaper(it, '2026-05-17T00:00:00.000Z', { organizationName: 'Other' });
@@ -121,7 +121,7 @@ test('totals are exact at every bound, count envelopes apart and documents of al
   await t.throwsAsync(it.reports.documents({ from: at, to: at - 1 }), { code: 'BadRequest' });
 });
 
-test('a report holds the documents of its range with all columns, and texts stay texts', async (t) => {
+test('a report lists the documents of its range with all columns, and texts stay texts', async (t) => {
   const it = reportRoom(t);
   it.runtime.start();
   await addPaper(it, '2026-05-16T08:00:00.000Z', { name: 'before' });
@@ -154,7 +154,7 @@ test('a report holds the documents of its range with all columns, and texts stay
   t.deepEqual(rows[4]?.slice(6), ['Concluded', true, 0]);
 });
 
-test('a report of many documents comes in the order of their making, none missing', async (t) => {
+test('a report of many documents is complete and in the order of creation', async (t) => {
   const it = reportRoom(t);
   it.runtime.start();
   const start = Date.parse('2026-05-17T00:00:00.000Z');
@@ -178,7 +178,7 @@ test('a report of many documents comes in the order of their making, none missin
   t.is((await it.reports.totals(range)).totalDocuments, 501);
 });
 
-test('a report is fetched by its own ticket only, and is gone after its hour', async (t) => {
+test('a report is fetched by its own ticket only, and expires after an hour', async (t) => {
   const it = reportRoom(t);
   it.runtime.start();
   await addPaper(it, '2026-05-17T08:00:00.000Z');
@@ -208,7 +208,7 @@ test('a report is fetched by its own ticket only, and is gone after its hour', a
   t.false(existsSync(path));
 });
 
-test('a report that was promised is made after a restart', async (t) => {
+test('a promised report is made after a restart', async (t) => {
   const it = reportRoom(t);
   await addPaper(it, '2026-05-17T08:00:00.000Z', { name: 'kept' });
   // The runtime was not started: nothing of the stored work is done in this life.
@@ -220,7 +220,7 @@ test('a report that was promised is made after a restart', async (t) => {
   t.is((await sheetOf((await waiting).path))[1]?.[1], 'kept');
 });
 
-test('more lines of a report are asked for only when those before are on the disk, so that memory stays bounded', async (t) => {
+test('further lines of a report are requested only after earlier ones are on disk, so that memory stays bounded', async (t) => {
   const path = join(folderFor(t), 'many.xlsx');
   const writer = new ReportWriter(path);
   t.teardown(() => writer.close());

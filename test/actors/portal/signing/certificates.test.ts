@@ -43,7 +43,7 @@ async function judged(t: ExecutionContext, trust: TrustOptions, own: TestSigner,
 }
 
 test.serial(
-  'without trusted roots a certificate signs with a warning where that is allowed, and not at all elsewhere',
+  'without trusted roots a certificate signs with a warning where permitted, and is refused elsewhere',
   async (t) => {
     const own = pki().signer('rsa-2048');
     t.deepEqual(await judged(t, NO_TRUST, own, true), [true, 'certificate.unproven']);
@@ -52,7 +52,7 @@ test.serial(
 );
 
 test.serial(
-  'with trusted roots whoever leads to none of them signs nothing, whatever is allowed without',
+  'with trusted roots a certificate without a path to one is refused, regardless of the permission',
   async (t) => {
     const trust = { ...NO_TRUST, roots: [pki().otherRoot.certificate] };
     t.deepEqual(await judged(t, trust, pki().signer('rsa-2048'), true), [false, 'certificate.untrusted']);
@@ -60,7 +60,7 @@ test.serial(
 );
 
 test.serial(
-  'a participant whose certificate is revoked signs nothing, at a sealing profile that asks nobody for itself',
+  'a revoked certificate of a participant is refused, also when the sealing profile checks no revocation',
   async (t) => {
     const authority = await startAuthority();
     t.teardown(() => authority.close());
@@ -82,7 +82,7 @@ test.serial(
 );
 
 test.serial(
-  'a signature completed by its token alone is vouched for by the application that opened the page',
+  'a signature completed by its token alone is attributed to the application that opened the page',
   async (t) => {
     const room = await flowRoom(t);
     const id = await room.create([{ user: person('Cy') }]);
@@ -151,7 +151,7 @@ const signedBy = async (room: FlowRoom, id: DocumentId) =>
   );
 
 test.serial(
-  'an application that signs for a rule says for whom, and nobody is signed for by being first',
+  'an application that signs for a rule names the person, and no person is chosen by order',
   async (t) => {
     const { room, id, users, byKey } = await ruleRoom(t);
     const { signing } = room.portal;
@@ -169,7 +169,7 @@ test.serial(
   },
 );
 
-test.serial('of a rule the holder of the certificate signs, and a stranger to it does not', async (t) => {
+test.serial('the person of a rule who holds the certificate signs, and another one is refused', async (t) => {
   const { room, id, byKey } = await ruleRoom(t);
   await refusedAs(t, 'CpfNotExpected', begin(room, byKey(), holding('12345678909')));
   const { success, sign } = await begin(room, byKey(), holding(NUMBERS.bo));
@@ -179,7 +179,7 @@ test.serial('of a rule the holder of the certificate signs, and a stranger to it
   t.deepEqual(await signedBy(room, id), ['Bo']);
 });
 
-test.serial('the details of a new version replace those of the version before', async (t) => {
+test.serial('the details of a new version replace those of the previous one', async (t) => {
   const room = await flowRoom(t);
   const first = { fields: { a: '1' } };
   const id = await room.create([signer('Ana')], { additionalInfo: first });

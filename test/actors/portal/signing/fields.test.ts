@@ -49,7 +49,7 @@ async function textOf(room: FlowRoom, id: DocumentId): Promise<string> {
   return (await runTool('pdftotext', ['-enc', 'UTF-8', '-layout', path, '-'])).stdout;
 }
 
-test('values and all marks of those who have signed are in the signed file, and in the reply and the event', async (t) => {
+test('values and marks of all earlier signers are in the signed file, the reply and the event', async (t) => {
   if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
   const room = await flowRoom(t);
   const id = await document(room, [signer('Ana', 1, ANA), signer('Bob', 2, BOB)]);
@@ -90,7 +90,7 @@ test('values and all marks of those who have signed are in the signed file, and 
   );
 });
 
-test('a wrong value of a field is refused by the name of the field, and nothing is signed', async (t) => {
+test('an invalid value of a field is refused with the name of the field, without a signature', async (t) => {
   const room = await flowRoom(t);
   const id = await room.create([signer('Ana', 1, ANA)]);
   const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
@@ -114,7 +114,7 @@ test('a wrong value of a field is refused by the name of the field, and nothing 
   t.false((await room.get(id)).hasSignature);
 });
 
-test('fields that cannot be made are refused at the creation', async (t) => {
+test('invalid fields are refused at creation', async (t) => {
   const room = await flowRoom(t);
   const asked = (field: object, more: Partial<FlowActionInput> = {}) =>
     room.create([signer('Ana', 1, { ...more, fields: [{ name: 'x', ...field }] as never })]);
@@ -130,7 +130,7 @@ test('fields that cannot be made are refused at the creation', async (t) => {
   await refusedAs(t, 'InvalidFlowAction', room.create([signer('Ana', 1, twice)], { files: [text] }));
 });
 
-test('a participant with a certificate fills fields before the signature, after others and before them', async (t) => {
+test('a participant with a certificate fills fields before the signature, before and after other participants', async (t) => {
   if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
   const room = await flowRoom(t);
   const own = pki().signer('rsa-2048');

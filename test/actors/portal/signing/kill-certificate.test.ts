@@ -29,7 +29,7 @@ async function signWithKey(client: Client, id: string): Promise<boolean> {
 }
 
 test.serial(
-  "a kill after a signature by a participant's own key was put into the file leaves it to the next start, which signs once",
+  'a kill after an external signature was put into the file lets the next start complete it once',
   async (t) => {
     if (!requireTool(t, 'pdfsig')) return;
     const root = await temporaryRoot(t);

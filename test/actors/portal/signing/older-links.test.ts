@@ -4,7 +4,7 @@ import { flowRoom, refusedAs, SCENE, signer } from '../documents/flow-harness.ts
 const NO_MARKS = { positions: [], initialsPositions: [] };
 
 test.serial(
-  'a link made before a new version shows it, and signs it only for a caller who names the version',
+  'a link from before a new version shows it, and signs it only for a caller who names the version',
   async (t) => {
     const room = await flowRoom(t);
     const { documents, signing } = room.portal;

@@ -38,7 +38,7 @@ async function signWithKey(room: FlowRoom, id: Parameters<FlowRoom['get']>[0], e
 }
 
 test.serial(
-  'ten participants in five steps sign one PDF, in parallel within a step, and all ten signatures are good',
+  'ten participants in five steps sign one PDF, in parallel within a step, and all ten signatures are valid',
   async (t) => {
     const room = await flowRoom(t);
     const names = Array.from({ length: 10 }, (_, at) => `P${at}`);
@@ -85,7 +85,7 @@ test.serial(
 );
 
 test.serial(
-  'a participant signs with an own certificate in two calls, beside somebody who signs electronically',
+  'a participant signs by own certificate in two calls, beside one who signs electronically',
   async (t) => {
     const room = await flowRoom(t);
     const id = await room.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0)]);
@@ -101,7 +101,7 @@ test.serial(
 );
 
 test.serial(
-  'a started certificate signature delays nobody, and is signed again once the file has changed',
+  'a started certificate signature blocks no other, and is repeated after a change of the file',
   async (t) => {
     const room = await flowRoom(t);
     const id = await room.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0)]);
@@ -125,7 +125,7 @@ test.serial(
   },
 );
 
-test.serial('a value of another key is told to its signer and leaves the turn open', async (t) => {
+test.serial('a value of another key is refused for its signer and leaves the turn open', async (t) => {
   const room = await flowRoom(t);
   const id = await room.create([{ user: person('Cy'), step: 0 }]);
   const { access, token } = await signWithKey(room, id, 'cy@example.org');
@@ -144,7 +144,7 @@ test.serial('a value of another key is told to its signer and leaves the turn op
 });
 
 test.serial(
-  'a file that is no PDF gets one detached signature file with everybody in it, certificates and seals',
+  'a file that is not a PDF gets one detached signature file with all signers, certificates and seals',
   async (t) => {
     const room = await flowRoom(t);
     const content = Buffer.from('plain words\n');
@@ -204,7 +204,7 @@ test.serial(
   },
 );
 
-test.serial('an XML document is signed by several, each of whom signs the whole document', async (t) => {
+test.serial('several people sign an XML document, each the whole document', async (t) => {
   const room = await flowRoom(t);
   const files = [
     await room.file('order.xml', Buffer.from('<order><total>10</total></order>'), 'application/xml'),
@@ -233,7 +233,7 @@ test.serial('an XML document is signed by several, each of whom signs the whole 
   );
 });
 
-test.serial('a PDF that nobody could sign is refused before any document is made of it', async (t) => {
+test.serial('a PDF that cannot be signed is refused before any document is made of it', async (t) => {
   const room = await flowRoom(t);
   for (const content of ['%PDF-1.7\nnothing', 'no PDF at all']) {
     const files = [await room.file('bad.pdf', Buffer.from(content))];
@@ -247,24 +247,21 @@ test.serial('a PDF that nobody could sign is refused before any document is made
   );
 });
 
-test.serial(
-  'a certificate that is not what the action demands, or none at all, is answered with the reason',
-  async (t) => {
-    const room = await flowRoom(t);
-    const { certificate } = pki().signer('rsa-2048');
-    for (const [demand, der, type] of [
-      [{ requiredCertificateHolderTypeToSign: 'Company' }, certificate, 'certificate.demand'],
-      [{ requiredCertificateTypeToSign: 'A3' }, certificate, 'certificate.demand'],
-      [{ requiredCompanyIdentifier: '11.222.333/0001-81' }, certificate, 'certificate.demand'],
-      [{}, Buffer.from('no certificate'), 'certificate.malformed'],
-      [{}, pki().signerValid(0, 86_400_000).certificate, 'certificate.expired'],
-    ] as const) {
-      const id = await room.create([{ user: person('Cy'), ...demand }]);
-      const access = await room.ticket(id, 'cy@example.org');
-      const started = await room.portal.signing.startCertificate(access, { certificate: der, positions: [] });
-      t.like(started, { success: false, token: null, toSignHash: null });
-      t.is(started.validationResults.errors[0]?.type, type);
-      t.is((await room.get(id)).flowActions[0]?.status, 'Pending');
-    }
-  },
-);
+test.serial('an unsuitable certificate, or a missing one, is refused with the reason', async (t) => {
+  const room = await flowRoom(t);
+  const { certificate } = pki().signer('rsa-2048');
+  for (const [demand, der, type] of [
+    [{ requiredCertificateHolderTypeToSign: 'Company' }, certificate, 'certificate.demand'],
+    [{ requiredCertificateTypeToSign: 'A3' }, certificate, 'certificate.demand'],
+    [{ requiredCompanyIdentifier: '11.222.333/0001-81' }, certificate, 'certificate.demand'],
+    [{}, Buffer.from('no certificate'), 'certificate.malformed'],
+    [{}, pki().signerValid(0, 86_400_000).certificate, 'certificate.expired'],
+  ] as const) {
+    const id = await room.create([{ user: person('Cy'), ...demand }]);
+    const access = await room.ticket(id, 'cy@example.org');
+    const started = await room.portal.signing.startCertificate(access, { certificate: der, positions: [] });
+    t.like(started, { success: false, token: null, toSignHash: null });
+    t.is(started.validationResults.errors[0]?.type, type);
+    t.is((await room.get(id)).flowActions[0]?.status, 'Pending');
+  }
+});

@@ -5,7 +5,7 @@ import { runTool } from '../../../verifiers/index.ts';
 import { flowRoom, person, SCENE, signer } from '../documents/flow-harness.ts';
 
 test.serial(
-  'a document that asks for it is time-stamped at its end, and waits visibly while the authority is down',
+  'a document with a requested time-stamp gets it at its end, and shows that it waits while the authority is unavailable',
   async (t) => {
     const authority = await startAuthority();
     t.teardown(() => authority.close());

@@ -27,7 +27,7 @@ function commandsIn(t: ExecutionContext) {
   return { root, keys };
 }
 
-test('keys made on the command line are good in the service that starts afterwards', async (t) => {
+test('keys made on the command line are valid in the service that starts afterwards', async (t) => {
   const { root, keys } = commandsIn(t);
   const made = await keys('create', 'Acme', 'Acme App', '--json');
   t.is(made.exit, 0, made.err);
@@ -52,7 +52,7 @@ test('keys made on the command line are good in the service that starts afterwar
   t.is((await it.tenants.identify(monitor.key))?.application.role, 'Monitor');
 });
 
-test('the command line refuses what the rules forbid', async (t) => {
+test('the command line refuses invalid arguments', async (t) => {
   const { keys } = commandsIn(t);
   t.is((await keys('organization', 'Acme', '--identifier', '12.345', '--json')).exit, 0);
   t.is((await keys('organization', 'ACME')).exit, 2);
@@ -67,7 +67,7 @@ test('the command line refuses what the rules forbid', async (t) => {
   t.like(acme, { name: 'Acme', identifier: '12.345', applications: [] });
 });
 
-test('while the service runs, the command changes nothing and names the call that does', async (t) => {
+test('while the service runs, the command changes nothing and names the API call to use', async (t) => {
   const { root, keys } = commandsIn(t);
   const store = openLmdbStore({ folder: join(root, 'db') });
   t.teardown(() => store.close());

@@ -29,14 +29,14 @@ function world(t: ExecutionContext, options: RoomOptions = {}) {
   return { ...place, requests, seeds, make };
 }
 
-test('the same request again is given the first answer, and is done once', async (t) => {
+test('a repeated request gets the first answer, and is done once', async (t) => {
   const { requests, seeds, make } = world(t);
   t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
   t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
   t.is(seeds.length, 1);
 });
 
-test('another request under the same word is refused, before and after the first is answered', async (t) => {
+test('another request under the same idempotency key is refused, before and after the first is answered', async (t) => {
   const { requests, make } = world(t);
   const other = { ...REQUEST, fingerprint: 'f2' };
   let finish = () => {};
@@ -50,14 +50,14 @@ test('another request under the same word is refused, before and after the first
   await t.throwsAsync(requests.answer(ME, other, make), { code: 'IdempotencyConflict' });
 });
 
-test('of many requests under one word at once one is done, and all are given its answer', async (t) => {
+test('one of many concurrent requests under one idempotency key is done, and all get its answer', async (t) => {
   const { requests, seeds, make } = world(t);
   const all = await Promise.all(Array.from({ length: 20 }, () => requests.answer(ME, REQUEST, make)));
   t.deepEqual(new Set(all.map((answer) => answer.made)), new Set([1]));
   t.is(seeds.length, 1);
 });
 
-test('a word belongs to one application and one route', async (t) => {
+test('an idempotency key belongs to one application and one route', async (t) => {
   const { requests, seeds, make } = world(t);
   await requests.answer(ME, REQUEST, make);
   await requests.answer(tenant('you'), { ...REQUEST, fingerprint: 'f2' }, make);
@@ -75,7 +75,7 @@ test('a refused request frees its idempotency key', async (t) => {
   t.deepEqual(await requests.answer(ME, { ...REQUEST, fingerprint: 'f2' }, make), { made: 1 });
 });
 
-test('a request whose answer was lost is done again under the same seed, over restarts', async (t) => {
+test('a request with a lost answer is repeated under the same seed, over restarts', async (t) => {
   const first = world(t);
   first.faults.arm('portal.request.done', () => {
     throw new Error('the process dies here');
@@ -91,7 +91,7 @@ test('a request whose answer was lost is done again under the same seed, over re
   t.is(third.seeds.length, 0, 'the answer was stored');
 });
 
-test('after a day the answer is forgotten, and the word is free', async (t) => {
+test('after a day the answer is removed, and the idempotency key is free', async (t) => {
   const { requests, seeds, make, clock, settle, store } = world(t);
   await requests.answer(ME, REQUEST, make);
   clock.forward(ANSWER_LIFETIME - 60_000);

@@ -11,7 +11,7 @@ async function application(it: Room, name = 'My App') {
   };
 }
 
-test('a key names its application and organization, whole and exact', async (t) => {
+test('a key is matched whole and exactly, and identifies its application and organization', async (t) => {
   const it = room(t);
   const { organization, id } = await application(it, 'My App with spaces');
   const { key } = await it.administration.createSecret(organization, id);
@@ -39,7 +39,7 @@ test('a key names its application and organization, whole and exact', async (t) 
   }
 });
 
-test('operators see the keys of all organizations, those that expire first, without anything of the secrets', async (t) => {
+test('operators list the keys of all organizations, first to expire first, without secret data', async (t) => {
   const it = room(t);
   const [one, two] = [await application(it, 'One'), await application(it, 'Two')];
   const soon = it.clock.now() + 3_600_000;
@@ -65,7 +65,7 @@ test('secrets are stored as digests only', async (t) => {
   t.true(stored.includes((key.split('|')[1] ?? '').slice(0, 8)));
 });
 
-test('two secrets are good at a time, a third is refused, a revoked one is good no more at once', async (t) => {
+test('two secrets are valid at a time, a third is refused, and a revoked one is invalid at once', async (t) => {
   const it = room(t);
   const { organization, id } = await application(it);
   const made: { readonly id: string; readonly key: string }[] = [];
@@ -87,7 +87,7 @@ test('two secrets are good at a time, a third is refused, a revoked one is good 
   t.truthy(await again.tenants.identify(made[2]?.key ?? ''));
 });
 
-test('a revocation that happens while a key is looked up is not overlooked afterwards', async (t) => {
+test('a revocation during the lookup of a key is effective afterwards', async (t) => {
   const it = room(t);
   for (let round = 0; round < 30; round++) {
     const { organization, id } = await application(it, `App ${round}`);
@@ -98,7 +98,7 @@ test('a revocation that happens while a key is looked up is not overlooked after
   }
 });
 
-test('the last use of a secret is noted', async (t) => {
+test('the last use of a secret is recorded', async (t) => {
   const it = room(t);
   const { organization, id } = await application(it);
   const { key } = await it.administration.createSecret(organization, id);
@@ -110,7 +110,7 @@ test('the last use of a secret is noted', async (t) => {
   t.pass();
 });
 
-test('names are unique over the instance without regard to case, and of a harmless form', async (t) => {
+test('names are unique over the instance without regard to case, and have a safe form', async (t) => {
   const { administration } = room(t);
   const one = await administration.createOrganization({ name: 'Café' });
   const two = await administration.createOrganization({ name: 'Other' });
@@ -127,7 +127,7 @@ test('names are unique over the instance without regard to case, and of a harmle
   }
 });
 
-test('of callers that ask for one name at the same moment, one gets it', async (t) => {
+test('one of several concurrent callers for one name gets it', async (t) => {
   const { administration } = room(t);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, () => administration.createOrganization({ name: 'Same' })),
@@ -164,7 +164,7 @@ test('organizations are listed oldest first, found by part of their name, and co
   await t.throwsAsync(administration.organization(unknown), { code: 'OrganizationNotFound' });
 });
 
-test('a start makes what its settings name once, and takes nothing back', async (t) => {
+test('a start creates the entries of its settings once, and removes none', async (t) => {
   const it = room(t);
   const wanted = {
     organizations: [{ name: 'Acme', embedOrigins: ['https://a.example'], language: 'pt' as const }],

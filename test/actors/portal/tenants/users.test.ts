@@ -20,7 +20,7 @@ function world(t: ExecutionContext, options: RoomOptions = {}) {
   return { ...place, users: new UserDirectory({ system: runtime.system, store, clock, ids: systemIds }) };
 }
 
-test('people are listed by organization, and found by what is known of them', async (t) => {
+test('people are listed by organization, and found by their known data', async (t) => {
   const { users } = world(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
   await users.add(B, person('Bob'), OPERATOR);
@@ -34,7 +34,7 @@ test('people are listed by organization, and found by what is known of them', as
   t.is((await users.members(A, { ...PAGE, q: 'bob' })).totalCount, 0, 'of the organization only');
 });
 
-test('somebody known by the e-mail address joins as the same person, and leaves one organization at a time', async (t) => {
+test('a person with a known e-mail address joins as the same person, and leaves one organization at a time', async (t) => {
   const { users } = world(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
   const again = await users.add(
@@ -52,7 +52,7 @@ test('somebody known by the e-mail address joins as the same person, and leaves 
   t.is((await users.find(PAGE)).totalCount, 0, 'nobody knows the person any more');
 });
 
-test('an organization sees and finds of a person what it said itself, and nothing another one did', async (t) => {
+test('an organization reads and searches its own data of a person, and none of another one', async (t) => {
   const { users } = world(t);
   const zoe = { ...person('Zoe'), identifier: '52998224725', phone: '+55 11 91234-5678' };
   const known = await users.add(A, zoe, OPERATOR);
@@ -86,7 +86,7 @@ test('a subject stays the same person from its first description on, over restar
   t.is((await users.find(PAGE)).items[0]?.email, 'anna@example.com', 'the subject still names somebody');
 });
 
-test('a description that is no profile is refused', async (t) => {
+test('an invalid description of a person is refused', async (t) => {
   const { users } = world(t);
   for (const wrong of [
     { ...person('Zoe'), email: 'nobody' },

@@ -8,7 +8,7 @@ import { newTenant, room } from './upload-harness.ts';
 
 const MAIN = new URL('../../../../main.js', import.meta.url).pathname;
 
-test('a backup taken while the portal works holds its uploads and the files they stand for', async (t) => {
+test('a backup taken while the portal works has its uploads and their files', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const sink = await it.uploads.open();

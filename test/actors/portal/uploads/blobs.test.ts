@@ -35,7 +35,7 @@ function filesOf(portal: string): string[] {
   );
 }
 
-test('content that comes twice is stored once, under the digest of what arrived in pieces', async (t) => {
+test('content that arrives twice in chunks is stored once, under its digest', async (t) => {
   const { blobs, portal } = room(t);
   const content = Buffer.alloc(300_000, 'abc');
   const sink = await blobs.open();
@@ -51,7 +51,7 @@ test('content that comes twice is stored once, under the digest of what arrived 
   t.deepEqual(readdirSync(join(portal, 'incoming')), []);
 });
 
-test('bytes given up on leave nothing behind, and neither do those of a process that died', async (t) => {
+test('aborted content leaves no file, and neither does that of a dead process', async (t) => {
   const it = room(t);
   const sink = await it.blobs.open();
   await sink.write(Buffer.from('half a file'));
@@ -69,7 +69,7 @@ test('bytes given up on leave nothing behind, and neither do those of a process 
   t.deepEqual(readdirSync(join(again.portal, 'incoming')), []);
 });
 
-test('a file made elsewhere is taken over, and heals a damaged one of the same content', async (t) => {
+test('an existing file is taken over, and replaces a damaged one of the same content', async (t) => {
   const { blobs } = room(t);
   const { blob } = await blobs.put(Buffer.from('the content'));
   truncateSync(blobs.pathOf(blob), 3);
@@ -80,7 +80,7 @@ test('a file made elsewhere is taken over, and heals a damaged one of the same c
   t.false(existsSync(path));
 });
 
-test('the sweep removes only unreferenced files whose grace period is over', async (t) => {
+test('the sweep removes only unreferenced files after their grace period', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const sink = await it.uploads.open();
@@ -96,7 +96,7 @@ test('the sweep removes only unreferenced files whose grace period is over', asy
   t.true(existsSync(it.blobs.pathOf(upload)));
 });
 
-test('content put here again while a sweep runs is there afterwards', async (t) => {
+test('content stored again during a sweep exists afterwards', async (t) => {
   const { blobs, store, clock } = room(t);
   const contents = Array.from({ length: 60 }, (_, at) => Buffer.from(`content ${at}`));
   for (const content of contents) await blobs.put(content);
@@ -109,7 +109,7 @@ test('content put here again while a sweep runs is there afterwards', async (t) 
   }
 });
 
-test('a path is only made of a digest, and counters add up what refers to a file', (t) => {
+test('a path is made of a digest alone, and counters sum up the references to a file', (t) => {
   const { blobs } = room(t);
   t.throws(() => blobs.pathOf({ sha256: '../../../etc/passwd' }), { instanceOf: TypeError });
   t.deepEqual(
@@ -121,7 +121,7 @@ test('a path is only made of a digest, and counters add up what refers to a file
   );
 });
 
-test('content put here again is the same file to whoever reads it meanwhile', async (t) => {
+test('content stored again is the same file for a concurrent reader', async (t) => {
   const { blobs, clock } = room(t);
   const { blob } = await blobs.put(Buffer.from('the content'));
   const source = openSource(blobs.pathOf(blob));
@@ -133,7 +133,7 @@ test('content put here again is the same file to whoever reads it meanwhile', as
   source.close();
 });
 
-test('a small file is stored by a thread of the pool, under the digest of what arrived in pieces', async (t) => {
+test('a small file is stored by a pool thread, under the digest of its chunks', async (t) => {
   const it = room(t);
   const { pool, blobs } = await withPool(t, it);
   const content = Buffer.alloc(100_000, 'abc');
@@ -150,7 +150,7 @@ test('a small file is stored by a thread of the pool, under the digest of what a
   t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
 });
 
-test('more bytes than are held in memory go through a file, with the same result', async (t) => {
+test('content over the memory limit is streamed through a file, with the same result', async (t) => {
   const it = room(t);
   const { pool, blobs } = await withPool(t, it);
   const content = Buffer.alloc(300_000, 'abc');
@@ -162,7 +162,7 @@ test('more bytes than are held in memory go through a file, with the same result
   t.true(readFileSync(blobs.pathOf(blob)).equals(content));
 });
 
-test('a file that a sweep removes while another thread puts it there again is not answered as stored', async (t) => {
+test('a file that a sweep removes while another thread stores it again is not answered as stored', async (t) => {
   const it = room(t);
   const { blob } = await it.blobs.put(Buffer.from('not counted'));
   it.clock.forward(UNCOUNTED_GRACE + 1_000);
@@ -188,7 +188,7 @@ test('a file that a sweep removes while another thread puts it there again is no
   t.deepEqual(await kept, blob);
 });
 
-test('bytes count as held in memory until they are stored, and beyond a limit of all files none are', async (t) => {
+test('bytes count as held in memory until they are stored, and over a limit for all files none are held', async (t) => {
   const it = room(t);
   const storing: (() => void)[] = [];
   const storeSmall = ({ bytes }: { readonly bytes: Uint8Array }) =>
@@ -210,7 +210,7 @@ test('bytes count as held in memory until they are stored, and beyond a limit of
   await sink.abort();
 });
 
-test('a small PDF is inspected while it is stored; one that cannot be signed is stored all the same', async (t) => {
+test('a small PDF is inspected while it is stored, and stored also when it cannot be signed', async (t) => {
   const it = room(t);
   const { pool, blobs } = await withPool(t, it);
   const store = async (bytes: Buffer, contentType: string) => {
@@ -226,7 +226,7 @@ test('a small PDF is inspected while it is stored; one that cannot be signed is 
   t.is(pool.stages.get('portal.store')?.tasks, 3);
 });
 
-test('a file whose inspection ends its thread is stored without', async (t) => {
+test('a file whose inspection ends its thread is stored without the result', async (t) => {
   const it = room(t);
   const asked: unknown[] = [];
   const pool = {
@@ -244,7 +244,7 @@ test('a file whose inspection ends its thread is stored without', async (t) => {
   t.deepEqual(asked, [true, false]);
 });
 
-test('a format is known for some minutes, for a file of the same content, name and type', (t) => {
+test('a format is cached for some minutes, for a file of the same content, name and type', (t) => {
   const { clock } = room(t);
   const inspected = new InspectedUploads(clock);
   const file = { name: 'a.pdf', contentType: 'application/pdf' };
@@ -257,7 +257,7 @@ test('a format is known for some minutes, for a file of the same content, name a
   t.is(inspected.formatOf({ sha256: 'a' }, file), undefined);
 });
 
-test('a disk that takes no file refuses the upload for now, and leaves nothing behind', async (t) => {
+test('a full disk refuses the upload as retryable, and leaves no file', async (t) => {
   const it = room(t);
   const { blobs } = await withPool(t, it);
   rmSync(join(it.portal, 'blobs'), { recursive: true });

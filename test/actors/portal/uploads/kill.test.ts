@@ -85,13 +85,13 @@ async function round(t: ExecutionContext, faults: string, killAfter: number): Pr
 }
 
 for (const point of Object.keys(PORTAL_UPLOAD_FAULTS)) {
-  test(`nothing that was promised is lost when the process dies at ${point}`, async (t) => {
+  test(`nothing acknowledged is lost when the process is killed at ${point}`, async (t) => {
     await round(t, `${point}=kill:6`, Number.POSITIVE_INFINITY);
   });
 }
 
 for (const killAfter of [1, 20, 55]) {
-  test(`no upload, piece or key is lost when the process dies after ${killAfter} promises`, async (t) => {
+  test(`no upload, segment or key is lost when the process is killed after ${killAfter} acknowledgements`, async (t) => {
     await round(t, '', killAfter);
   });
 }

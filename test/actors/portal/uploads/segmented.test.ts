@@ -15,7 +15,7 @@ async function piece(it: Room, ticket: string, from: number, to: number, content
   return it.uploads.acceptSegment(ticket, range, sink, { name: 'big.pdf', contentType: 'application/pdf' });
 }
 
-test('pieces in any order, twice and overlapping make the file that was cut', async (t) => {
+test('segments in any order, repeated and overlapping, make the original file', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
@@ -33,7 +33,7 @@ test('pieces in any order, twice and overlapping make the file that was cut', as
   t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
 });
 
-test('an acknowledged piece is still there after a restart', async (t) => {
+test('an acknowledged segment exists after a restart', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
@@ -45,7 +45,7 @@ test('an acknowledged piece is still there after a restart', async (t) => {
 });
 
 for (const point of ['portal.segment.placed', 'portal.segment.whole'] as const) {
-  test(`an upload in pieces whose service fails at ${point} goes on with the piece sent again`, async (t) => {
+  test(`a segmented upload whose service fails at ${point} continues with the repeated segment`, async (t) => {
     const it = room(t);
     const tenant = await newTenant(it, 'Org');
     const ticket = await it.uploads.openSegmented(tenant);
@@ -108,7 +108,7 @@ test('a ticket of another upload and an expired one accept no segment', async (t
   await t.throwsAsync(piece(it, ticket, 0, 9), { code: 'NotFound' });
 });
 
-test('an organization has a bound of open uploads in pieces, and given up ones are swept', async (t) => {
+test('an organization has a limit of open segmented uploads, and abandoned ones are swept', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const tickets: string[] = [];
@@ -132,7 +132,7 @@ test('an organization has a bound of open uploads in pieces, and given up ones a
   t.false(existsSync(join(it.portal, 'segments', folders()[0] ?? 'none')));
 });
 
-test('pieces are whole when they leave no byte out', (t) => {
+test('segments are complete when they cover every byte', (t) => {
   t.false(isWhole({ total: null, pieces: [] }));
   t.false(isWhole({ total: 10, pieces: [[0, 4]] }));
   t.false(isWhole({ total: 10, pieces: [[1, 9]] }));

@@ -17,7 +17,7 @@ test('a ticket returns its claims until it expires', (t) => {
   t.is(tickets.read('download', ticket, NOW), undefined);
 });
 
-test('tickets fit into addresses', (t) => {
+test('tickets are short enough for addresses', (t) => {
   for (const kind of Object.keys(TICKET_LIFETIME) as TicketKind[]) {
     const ticket = tickets.issue(kind, [ID, ID, ID], NOW);
     t.regex(ticket, /^[A-Za-z0-9_-]{1,110}$/);
@@ -48,12 +48,12 @@ test('a ticket with a changed byte, cut off, or of another key is invalid', (t) 
   }
 });
 
-test('claims that would not fit are refused when the ticket is made', (t) => {
+test('claims over the size limit are refused when the ticket is made', (t) => {
   t.throws(() => tickets.issue('report', ['x'.repeat(255)], NOW), { instanceOf: RangeError });
   t.throws(() => new Tickets(Buffer.alloc(31)), { instanceOf: TypeError });
 });
 
-test('a sealed secret opens in its place only, and two seals of it look different', (t) => {
+test('an encrypted secret decrypts in its context only, and two encryptions of it differ', (t) => {
   const keys = portalKeys(Buffer.alloc(32, 9));
   const sealed = new SecretBox(keys.sealing, systemIds);
   const text = sealed.encrypt('bearer token', 'webhook/1/token');

@@ -95,7 +95,7 @@ test('an upload of a participant is found only for that participant, and counted
   t.deepEqual((await it.uploads.usedBy(participant)).document, { files: 0, bytes: 0 });
 });
 
-test('files without bytes and files that are too large are refused and leave nothing', async (t) => {
+test('empty files and files over the limit are refused and leave no file', async (t) => {
   const it = room(t, { maxBytes: 10 });
   const tenant = await newTenant(it, 'Org');
   await t.throwsAsync(send(it, tenant, ''), { code: 'BadRequest' });
@@ -130,7 +130,7 @@ test('an unused upload is removed after a day, a used one a week after its last 
   t.false(existsSync(later.blobs.pathOf(blob)));
 });
 
-test('names and types that are nonsense are made harmless', async (t) => {
+test('invalid names and types are replaced by safe ones', async (t) => {
   const it = room(t);
   const tenant = await newTenant(it, 'Org');
   const names = ['', '..', 'a/b/', '\u0007', 'x'.repeat(5_000), 'half \ud800 pair', '../../etc/passwd'];

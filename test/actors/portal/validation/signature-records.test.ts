@@ -75,7 +75,7 @@ const viewOf = (report: ValidationReport) => {
   return signature.view;
 };
 
-test('a person is known by the national number in the certificate, and the name stands without it', async (t) => {
+test('a person is identified by the national number in the certificate, and the name excludes it', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const der = await certificate(t, 'CN=ANA MULLER:39053344705', [
     'otherName:2.16.76.1.3.1;PRINTABLESTRING:010119803905334470500000000000000000000000000000000',
@@ -90,7 +90,7 @@ test('a person is known by the national number in the certificate, and the name 
   });
 });
 
-test('a company is known by its national number, and the person who answers for it by theirs', async (t) => {
+test('a company is identified by its national number, and the responsible person by theirs', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const der = await certificate(t, 'CN=WORKS LTD:11222333000181', [
     'otherName:2.16.76.1.3.3;OCTETSTRING:11222333000181',
@@ -104,7 +104,7 @@ test('a company is known by its national number, and the person who answers for 
   });
 });
 
-test('elsewhere people and companies are known by the numbers in their names, without kind and country', async (t) => {
+test('people and companies elsewhere are identified by the numbers in their names, without kind and country', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const subject =
     'CN=Ana Muller\nO=Works GmbH\norganizationIdentifier=VATDE-123456789\nserialNumber=PNODE-12345';
@@ -126,7 +126,7 @@ test('a national number of zeros identifies no person', async (t) => {
   t.is(viewOf(reportOf(der)).identifier, null);
 });
 
-test('time-stamps are told by what they prove, and nested checks stay nested', async (t) => {
+test('time-stamps are reported by their purpose, and nested checks stay nested', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const der = await certificate(t, 'CN=Stamps', []);
   const own = certificateRecord(readCertificate(der));
@@ -170,7 +170,7 @@ test('time-stamps are told by what they prove, and nested checks stay nested', a
   ]);
 });
 
-test('a finding about a file is a finding about each of its signatures', async (t) => {
+test('a finding about a file is reported for each of its signatures', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const der = await certificate(t, 'CN=Ana', []);
   const wrong = { ...GOOD, isValid: false, errors: [{ type: 'pdf.structure', message: 'Two roots.' }] };
@@ -182,7 +182,7 @@ test('a finding about a file is a finding about each of its signatures', async (
   );
 });
 
-test('a moved element of an XML signature stands in the warnings with its path', (t) => {
+test('a moved element of an XML signature is reported as a warning with its path', (t) => {
   const pay = '<pay Id="p">100</pay>';
   const signature = forge({ references: [{ uri: '#p', data: pay }] });
   const beside = viewOf(reportOnXml(`<r><note/><hidden>${pay}</hidden>${signature}</r>`));
@@ -198,7 +198,7 @@ test('a moved element of an XML signature stands in the warnings with its path',
   }
 });
 
-test('changes of a PDF after signing stand in the results of its signature', (t) => {
+test('changes of a PDF after signing are in the results of its signature', (t) => {
   const [filling] = honestFillings();
   const { validationResults } = viewOf(reportOnPdf(filling?.pdf ?? Buffer.alloc(0)));
   const changes = validationResults.passedChecks.find(({ type }) => type === 'pdf.changes');

@@ -66,7 +66,7 @@ async function signByCertificate(room: FlowRoom, id: DocumentId, email: string) 
 
 const thumbprint = (der: Buffer) => createHash('sha256').update(der).digest('base64');
 
-test("an electronic signature is validated as the participant's, sealed by the service, with its evidence", async (t) => {
+test('an electronic signature is validated as that of the participant, sealed by the service, with its evidence', async (t) => {
   const room = await theRoom();
   const { id, key } = await signedByAna(room);
   const record = await room.portal.validation.byKey(room.tenant, key);
@@ -113,7 +113,7 @@ test("an electronic signature is validated as the participant's, sealed by the s
   t.regex(String(evidences['timestamp']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('the evidence can be had as it was sealed, and its digest stands in the signed file', async (t) => {
+test('the evidence is served as sealed, and its digest is in the signed file', async (t) => {
   const room = await theRoom();
   const { id } = await signedByAna(room);
   const [signature] = (await room.portal.validation.byDocument(room.tenant, id)).signers;
@@ -127,7 +127,7 @@ test('the evidence can be had as it was sealed, and its digest stands in the sig
   t.true(readFileSync(path).toString('latin1').includes(inUtf16));
 });
 
-test('a key is found without regard to case, dashes and spaces, and nothing else is', async (t) => {
+test('a key is matched without regard to case, dashes and spaces alone', async (t) => {
   const room = await theRoom();
   const { id, key } = await signedByAna(room);
   const { validation } = room.portal;
@@ -148,7 +148,7 @@ test('a key is found without regard to case, dashes and spaces, and nothing else
   }
 });
 
-test('documents of others are answered like none, to everybody but who holds the key for the public page', async (t) => {
+test('documents of others are answered like missing ones, except with the key for the public page', async (t) => {
   const room = await theRoom();
   const { id, key } = await signedByAna(room);
   const { validation } = room.portal;
@@ -157,7 +157,7 @@ test('documents of others are answered like none, to everybody but who holds the
   t.is((await validation.byKey(undefined, key)).id, id);
 });
 
-test('a document nobody signed has no signatures to validate, approved or not, and a deleted one is deleted', async (t) => {
+test('a document without signatures has none to validate, approved or not, and a deleted one is reported as deleted', async (t) => {
   const room = await theRoom();
   const { validation, documents, signing } = room.portal;
   const id = await room.create([{ type: 'Approver', step: 1, user: person('Eve') }, signer('Ana', 2)]);
@@ -170,7 +170,7 @@ test('a document nobody signed has no signatures to validate, approved or not, a
   t.is(await code(validation.byDocument(room.tenant, id)), 'DocumentIsDeleted');
 });
 
-test('signatures by certificate and by seal in one file are each told as what they are', async (t) => {
+test('signatures by certificate and by seal in one file are each reported by kind', async (t) => {
   const room = await theRoom();
   const id = await room.create([{ user: person('Cy'), step: 1 }, signer('Ana', 2)]);
   const own = await signByCertificate(room, id, 'cy@example.org');
@@ -192,7 +192,7 @@ test('signatures by certificate and by seal in one file are each told as what th
   t.true(signers.every(({ validationResults }) => validationResults.isValid));
 });
 
-test('detached signatures of a text and signatures inside XML are matched to those who made them', async (t) => {
+test('detached signatures of a text and signatures inside XML are matched to their signers', async (t) => {
   const room = await theRoom();
   for (const [name, content, type] of [
     ['note.txt', Buffer.from('Some text\n'), 'text/plain'],
@@ -217,7 +217,7 @@ test('detached signatures of a text and signatures inside XML are matched to tho
   }
 });
 
-test('people who sign in one second claim the time it is, and each signature is told as who made it', async (t) => {
+test('signatures within one second are each matched to their signer', async (t) => {
   const room = await theRoom();
   const names = ['Ana', 'Bob', 'Cy', 'Di', 'Ed'];
   for (const [name, content, type] of [
@@ -255,7 +255,7 @@ async function ofUpload(room: FlowRoom, content: Buffer, type: string): Promise<
 const signedBytes = async (room: FlowRoom, id: DocumentId) =>
   readFileSync((await room.portal.documents.content(room.tenant, id, 'Signatures')).path);
 
-test('a signed file that is uploaded is good as it is, and not any more with one byte changed', async (t) => {
+test('an uploaded signed file is valid unchanged, and invalid with one byte changed', async (t) => {
   const room = await theRoom();
   const { id } = await signedByAna(room);
   const signed = await signedBytes(room, id);
@@ -272,7 +272,7 @@ test('a signed file that is uploaded is good as it is, and not any more with one
   t.is(bad?.certificateThumbprint, good?.certificateThumbprint);
 });
 
-test('the format of an uploaded file is found out by what it holds, whatever it is called', async (t) => {
+test('the format of an uploaded file is detected by its content, with any name', async (t) => {
   const room = await theRoom();
   const pdf = await signedByAna(room);
   const xml = await signedByAna(room, 'a.xml', Buffer.from('<a>1</a>'), 'application/xml');
@@ -282,7 +282,7 @@ test('the format of an uploaded file is found out by what it holds, whatever it 
   }
 });
 
-test('a detached signature without its content is described, and says what is missing', async (t) => {
+test('a detached signature without its content is described as one with missing content', async (t) => {
   const room = await theRoom();
   const { id } = await signedByAna(room, 'note.txt', Buffer.from('Some text\n'), 'text/plain');
   const signed = await signedBytes(room, id);
@@ -295,7 +295,7 @@ test('a detached signature without its content is described, and says what is mi
   t.false(signature?.validationResults.isValid);
 });
 
-test('files without signatures, without sense and of others are refused, each by its own code', async (t) => {
+test('files without signatures, malformed ones and those of others are refused with codes of their own', async (t) => {
   const room = await theRoom();
   const refusal = (content: Buffer, type: string) => code(ofUpload(room, content, type));
   t.is(await refusal(contract(), 'application/pdf'), 'DocumentHasNoSignatures');
@@ -312,7 +312,7 @@ test('files without signatures, without sense and of others are refused, each by
   t.is(await code(validation.ofUpload(room.tenant, 'no id', 'application/pdf')), 'UploadNotFound');
 });
 
-test('the report names the person who signed for a rule, and not the others who could have', async (t) => {
+test('the report names the person who signed for a rule, and not the other candidates', async (t) => {
   const room = await theRoom();
   const id = await room.create([
     {
@@ -333,7 +333,7 @@ test('the report names the person who signed for a rule, and not the others who 
   );
 });
 
-test('a signature the file came with is told beside those made here, and is not taken for one of them', async (t) => {
+test('a signature that the file had before is reported beside those of the document, and is not taken for one of them', async (t) => {
   const room = await theRoom();
   const before = sign(put(contract()), pki().signer('p-256')).output;
   const { id } = await signedByAna(room, 'signed-before.pdf', readFileSync(before));
@@ -352,7 +352,7 @@ test('a signature the file came with is told beside those made here, and is not 
   t.is(await code(room.portal.validation.byDocument(room.tenant, unsigned)), 'DocumentHasNoSignatures');
 });
 
-test('a signature by somebody nobody here knows is whole, and not trusted', async (t) => {
+test('a signature of an unknown signer is intact, and not trusted', async (t) => {
   const room = await theRoom();
   const { certificate, key, caCertificate } = await makeDevelopmentCertificates({
     label: 'Strangers',

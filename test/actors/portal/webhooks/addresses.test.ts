@@ -42,14 +42,14 @@ const CLOSED = [
   'ff02::1',
 ];
 
-test('an address that is not everybody’s is no address for webhooks, however it is written', (t) => {
+test('a non-public address is refused for webhooks in any notation', (t) => {
   for (const address of CLOSED) t.false(isPublicAddress(address), address);
   for (const address of ['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00:1450::1'])
     t.true(isPublicAddress(address), address);
   for (const text of ['', 'localhost', '1.2.3', 'fe80::1%eth0']) t.false(isPublicAddress(text), text);
 });
 
-test('no way to write a closed address makes it a URL for webhooks', (t) => {
+test('a private address is refused in a webhook URL in any notation', (t) => {
   const urls = [
     ...CLOSED.map((address) => `http://${address.includes(':') ? `[${address}]` : address}/`),
     'http://2130706433/',
@@ -74,7 +74,7 @@ test('no way to write a closed address makes it a URL for webhooks', (t) => {
     t.is(parseWebhookUrl(url, true), undefined, url);
 });
 
-test('an organization cannot register a webhook that leads inside', async (t) => {
+test('an organization cannot register a webhook to an internal address', async (t) => {
   const world = await makeWebhookWorld(t, { allowPrivate: false });
   for (const url of ['http://127.0.0.1/', 'http://169.254.169.254/latest/meta-data', 'http://[::1]/']) {
     await t.throwsAsync(world.webhooks.create(TENANT_1, { url, authType: 'NoAuth' }), {
@@ -84,7 +84,7 @@ test('an organization cannot register a webhook that leads inside', async (t) =>
   t.deepEqual(await world.webhooks.list(TENANT_1), []);
 });
 
-test('a name that resolves to a private address is not called, and says so in its record', async (t) => {
+test('a name that resolves to a private address is not called, with a note in its record', async (t) => {
   const receiver = await startReceiver(t);
   const world = await makeWebhookWorld(t, {
     allowPrivate: false,
@@ -103,7 +103,7 @@ test('a name that resolves to a private address is not called, and says so in it
   t.is(receiver.connections(), 0);
 });
 
-test('an operator’s webhook may be private, and stays so only until a tenant replaces its URL', async (t) => {
+test('an operator’s webhook may be private, until a tenant replaces its URL', async (t) => {
   const receiver = await startReceiver(t);
   const world = await makeWebhookWorld(t, { allowPrivate: false });
   const organization = TENANT_1.organization.id;
@@ -119,7 +119,7 @@ test('an operator’s webhook may be private, and stays so only until a tenant r
   t.is((await world.webhooks.test(TENANT_1, hook?.id as never)).status, 'Delivered');
 });
 
-test('a name is resolved once for a connection, which goes to the address that was judged', async (t) => {
+test('a name is resolved once for a connection, which uses the validated address', async (t) => {
   const receiver = await startReceiver(t);
   let resolved = 0;
   const world = await makeWebhookWorld(t, {
@@ -137,7 +137,7 @@ test('a name is resolved once for a connection, which goes to the address that w
   t.is(receiver.calls[0]?.headers.host, `rebinding.example:${receiver.port}`);
 });
 
-test('of several addresses of a name only the public ones are called', async (t) => {
+test('only the public addresses among those of a name are called', async (t) => {
   const receiver = await startReceiver(t);
   const world = await makeWebhookWorld(t, {
     allowPrivate: false,

@@ -13,7 +13,7 @@ function sequences(calls: readonly { readonly headers: { readonly [name: string]
   return calls.map(({ headers }) => Number(headers['webhook-sequence']));
 }
 
-test('the token of a webhook goes out exactly as it was registered, in the header of its kind', async (t) => {
+test('the token of a webhook is sent exactly as registered, in the header of its kind', async (t) => {
   for (const [authType, token, name, value] of [
     ['NoAuth', undefined, 'authorization', undefined],
     ['Basic', 'dXNlcjpwYXNz', 'authorization', 'Basic dXNlcjpwYXNz'],
@@ -34,7 +34,7 @@ test('the token of a webhook goes out exactly as it was registered, in the heade
   }
 });
 
-test('who looks at a lane sees whose document it is, and of the URL not what only sender and receiver know', async (t) => {
+test('a view of a delivery queue shows the document, and masks the secret parts of the URL', async (t) => {
   const receiver = await startReceiver(t, status(500));
   const world = await makeWebhookWorld(t);
   const { id } = await world.webhooks.create(TENANT_1, {
@@ -51,7 +51,7 @@ test('who looks at a lane sees whose document it is, and of the URL not what onl
   t.false(JSON.stringify(shown).includes('hush'));
 });
 
-test('with a secret every attempt bears a signature that the verifier of Standard Webhooks accepts, retries too', async (t) => {
+test('with a secret every attempt has a signature that the verifier of Standard Webhooks accepts, retries included', async (t) => {
   const receiver = await startReceiver(t, status(500));
   const now = Date.now();
   const world = await makeWebhookWorld(t, { time: new SimulatedClock(now) });
@@ -111,7 +111,7 @@ test('events of one document arrive one at a time and in order, despite failures
   );
 });
 
-test('an announcement that fails and comes back later keeps its place before the next one', async (t) => {
+test('an announcement that fails and is repeated keeps its place before the next one', async (t) => {
   const receiver = await startReceiver(t);
   const world = await makeWebhookWorld(t);
   await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
@@ -136,7 +136,7 @@ test('an announcement that fails and comes back later keeps its place before the
   t.is(receiver.calls.length, 3, 'none of them came twice');
 });
 
-test('a receiver that never answers slows nobody: another one gets everything at once', async (t) => {
+test('a receiver that never answers delays no other', async (t) => {
   const dead = await startReceiver(t, never);
   const alive = await startReceiver(t);
   // One slot for all other work, and documents enough to fill every slot of a shared pool.
@@ -151,7 +151,7 @@ test('a receiver that never answers slows nobody: another one gets everything at
   t.is(dead.calls.length, 8, 'no more than its share at once');
 });
 
-test('a receiver that never answers is cut off, and is tried again later', async (t) => {
+test('a receiver that never answers times out, and is tried again later', async (t) => {
   const dead = await startReceiver(t, never);
   const world = await makeWebhookWorld(t, { timeout: 300 });
   await world.webhooks.create(TENANT_1, { url: dead.url, authType: 'NoAuth' });
@@ -186,7 +186,7 @@ test('a 410 disables the webhook, and nothing more is sent to it', async (t) => 
   await world.until(() => receiver.calls.length === 2);
 });
 
-test('a receiver that asks for time gets it', async (t) => {
+test('a requested pause of a receiver is kept', async (t) => {
   const receiver = await startReceiver(t, status(429, { 'retry-after': '120' }));
   const world = await makeWebhookWorld(t);
   await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
@@ -198,7 +198,7 @@ test('a receiver that asks for time gets it', async (t) => {
   t.like(delivery?.attempts[0], { status: 429, response: 'answer 429' });
 });
 
-test('redirects are not followed, and answers are read only as far as they are kept', async (t) => {
+test('redirects are not followed, and answers are read up to the stored length', async (t) => {
   const other = await startReceiver(t);
   const receiver = await startReceiver(t, status(302, { location: other.url }));
   const world = await makeWebhookWorld(t);
@@ -223,7 +223,7 @@ test('redirects are not followed, and answers are read only as far as they are k
   t.true(written < 64_000_000);
 });
 
-test('an answer that stops in the middle counts by its status', async (t) => {
+test('an interrupted answer counts by its status', async (t) => {
   const receiver = await startReceiver(t, (_, response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('half');
@@ -285,7 +285,7 @@ test('an event stored before the process ends is delivered by the next one, with
   t.is(receiver.calls[3]?.headers['authorization'], 'Bearer abc');
 });
 
-test('a delivered event leaves the record after 30 days, with its rows and counters', async (t) => {
+test('a delivered event is removed after 30 days, with its rows and counters', async (t) => {
   const receiver = await startReceiver(t);
   const world = await makeWebhookWorld(t);
   await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });

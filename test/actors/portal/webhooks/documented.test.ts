@@ -9,7 +9,7 @@ const DOCUMENT = fileURLToPath(new URL('../../../../../docs/webhooks.md', import
 
 type IsGenuine = (headers: object, body: string, secret: string, now: number) => boolean;
 
-test('the lines by which receivers are told to check webhooks accept ours and nothing else', async (t) => {
+test('the documented code for receivers accepts webhooks of the service and refuses others', async (t) => {
   const [, code = ''] = /```js\n(.*?)```/s.exec(await readFile(DOCUMENT, 'utf8')) ?? [];
   const file = join(folderFor(t), 'check.mjs');
   await writeFile(file, `${code}\nexport { isGenuine };\n`);

@@ -53,7 +53,7 @@ function byDocument(calls: readonly ReceivedCall[]): ReadonlyMap<string, readonl
   return groups;
 }
 
-test('killed again and again, every webhook arrives with one id and one body, in sequence, and no mail is lost', async (t) => {
+test('under repeated kills every webhook arrives with one id and one body, in sequence, and no mail is lost', async (t) => {
   const root = await temporaryRoot(t);
   const receiver = await startReceiver(t, (_, response) => setImmediate(() => response.writeHead(204).end()));
   const settings = {

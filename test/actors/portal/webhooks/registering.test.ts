@@ -15,7 +15,7 @@ const OTHER = {
   organization: { id: '99999999-9999-4999-8999-999999999999' as OrganizationId, name: 'Other' },
 };
 
-test('an organization has up to five webhooks, each delivered on its own', async (t) => {
+test('an organization has up to five webhooks, each delivered separately', async (t) => {
   const receivers = await Promise.all(Array.from({ length: 5 }, () => startReceiver(t)));
   const world = await makeWebhookWorld(t);
   for (const { url } of receivers) await world.webhooks.create(TENANT_1, { url, authType: 'NoAuth' });
@@ -31,7 +31,7 @@ test('an organization has up to five webhooks, each delivered on its own', async
   t.is(bodies.size, 1, 'the same event is the same body for all of them');
 });
 
-test('events of an organization without a webhook are not stored; a new webhook receives those that follow', async (t) => {
+test('events of an organization without a webhook are not stored, and a new webhook receives later ones', async (t) => {
   const receiver = await startReceiver(t);
   const world = await makeWebhookWorld(t);
   const effects = [];
@@ -70,7 +70,7 @@ test('a webhook whose creation failed after it was stored receives events', asyn
   t.is((await world.webhooks.list(TENANT_1)).length, 1);
 });
 
-test('a webhook is refused when its fields cannot be used', async (t) => {
+test('a webhook with invalid fields is refused', async (t) => {
   const world = await makeWebhookWorld(t);
   const bad: readonly WebhookInput[] = [
     { url: 'not a url', authType: 'NoAuth' },
@@ -139,7 +139,7 @@ test('a webhook of another organization is unknown, and so are its deliveries', 
     await t.throwsAsync(world.webhooks.resend(TENANT_1, wrong), { code: 'DeliveryNotFound' }, wrong);
 });
 
-test('the webhook of the settings is brought in once, changed and removed with them', async (t) => {
+test('the webhook of the settings is added once, changed and removed with them', async (t) => {
   const world = await makeWebhookWorld(t);
   const input: WebhookInput = { url: 'https://x.test/a', authType: 'ApiKey', token: 'one', secret: SECRET };
   await world.registry.configure(ORGANIZATION_1, undefined);
@@ -157,7 +157,7 @@ test('the webhook of the settings is brought in once, changed and removed with t
   t.deepEqual(await world.webhooks.list(TENANT_1), []);
 });
 
-test('the webhook of an organization that settings name no longer is called no longer; those registered by API are', async (t) => {
+test('the webhook of an organization that was removed from the settings is no longer called, and those registered by API are', async (t) => {
   const world = await makeWebhookWorld(t);
   await world.registry.configure(ORGANIZATION_1, { url: 'https://x.test/a', authType: 'NoAuth' });
   const kept = await world.webhooks.create(TENANT_1, { url: 'https://x.test/b', authType: 'NoAuth' });
@@ -195,7 +195,7 @@ test('the record of deliveries is filtered and paged with exact totals, newest f
   t.is(pages[0]?.items[0]?.body, good.calls.at(-1)?.body);
 });
 
-test('a delivery is sent again with its id and body, one by one and by range of time', async (t) => {
+test('a delivery is sent again with its id and body, singly and by range of time', async (t) => {
   const receiver = await startReceiver(t);
   const world = await makeWebhookWorld(t);
   await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
@@ -268,7 +268,7 @@ const PLACES = {
 };
 const body = async (one: DocumentEvent) => JSON.parse(await payloadOf(one, PLACES));
 
-test('the body of each event has the shape of its row', async (t) => {
+test('the body of each event conforms to its schema', async (t) => {
   const by = {
     flowActionId: ACTION_1,
     userId: USER_1,

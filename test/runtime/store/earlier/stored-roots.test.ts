@@ -12,7 +12,7 @@ import { unpackRoot } from './stored-root.ts';
 const FOLDER = 'test/fixtures/stores';
 
 for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('-portal.json.gz'))) {
-  test.serial(`both services go on with what the program of ${name.slice(0, 10)} has stored`, async (t) => {
+  test.serial(`both services open the stores of the program of ${name.slice(0, 10)}`, async (t) => {
     t.timeout(120_000);
     const root = mkdtempSync(join(tmpdir(), 'sealwright-kept-'));
     t.teardown(() => rmSync(root, { recursive: true, force: true }));
