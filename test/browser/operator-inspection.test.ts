@@ -32,7 +32,7 @@ async function startPortal(t: ExecutionContext): Promise<Service> {
 }
 
 for (const [name, options] of [
-  ['a desk', { viewport: { width: 1280, height: 800 } }],
+  ['a desktop screen', { viewport: { width: 1280, height: 800 } }],
   ['a phone in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
   ['a narrow phone', { viewport: { width: 320, height: 640 } }],
 ] as const) {

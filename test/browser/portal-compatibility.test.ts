@@ -1,18 +1,18 @@
 import test from 'ava';
 import { classicPdf, documentObjects } from '../crypto/pdf/build.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { KEY, openDesk, TICKET } from './portal-desk.ts';
+import { KEY, startPagesServer, TICKET } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
 test.serial('a browser of three years ago gets a build of pdf.js that it can run', async (t) => {
-  const desk = await openDesk(t);
-  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, { locale: 'en-US' });
   if (visited === undefined) return;
   const { page, requests } = visited;
   // Features that such a browser lacks.
   await page.addInitScript('delete Math.sumPrecise; delete Map.prototype.getOrInsertComputed');
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page[data-drawn]').first().waitFor();
   await page.getByText('Clause 3').waitFor({ state: 'attached' });
   t.true(requests.some((request) => request.endsWith('/old-pdf.min.mjs')));
@@ -20,11 +20,11 @@ test.serial('a browser of three years ago gets a build of pdf.js that it can run
 });
 
 test.serial('a scanned page in fax compression is decoded under the policy of the pages', async (t) => {
-  const desk = await openDesk(t, { file: scannedPdf() });
-  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  const site = await startPagesServer(t, { file: scannedPdf() });
+  const visited = await visit(t, site.url, { locale: 'en-US' });
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page[data-drawn]').first().waitFor();
   const pixel = await page.evaluate(`(() => {
     const canvas = document.querySelector('.page canvas');
@@ -41,11 +41,11 @@ test.serial('the selectable text covers its picture at each rotation of a page',
     objects.set(number, body.replace('/MediaBox [0 0 200 200]', `/Rotate ${turn} /MediaBox [0 0 300 200]`));
     turn += 90;
   }
-  const desk = await openDesk(t, { file: classicPdf(objects) });
-  const visited = await visit(t, desk.url, { locale: 'en-US', viewport: { width: 700, height: 2400 } });
+  const site = await startPagesServer(t, { file: classicPdf(objects) });
+  const visited = await visit(t, site.url, { locale: 'en-US', viewport: { width: 700, height: 2400 } });
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   for (const number of [1, 2, 3, 4]) {
     await page
       .locator(`.page[data-page="${number}"][data-drawn] .textLayer span`)
@@ -80,12 +80,12 @@ test.serial('the selectable text covers its picture at each rotation of a page',
 test.serial(
   'the pages have strict headers, no cookies, and compressed scripts within the size limit',
   async (t) => {
-    const desk = await openDesk(t, { embedOrigins: [] });
+    const site = await startPagesServer(t, { embedOrigins: [] });
     const look = (path: string, headers: Record<string, string> = {}) =>
-      fetch(`${desk.url}${path}`, { headers });
+      fetch(`${site.url}${path}`, { headers });
     for (const path of [
-      desk.signPath,
-      desk.embedPath,
+      site.signPath,
+      site.embedPath,
       '/check',
       `/check/${KEY}`,
       '/position-marks/none?v=1',
@@ -107,7 +107,7 @@ test.serial(
     const key = await look('/document/assets/key-worker.js');
     t.is(key.headers.get('content-security-policy'), "default-src 'none'; script-src 'self'");
 
-    const html = await (await look(desk.signPath)).text();
+    const html = await (await look(site.signPath)).text();
     const names = [...html.matchAll(/\/document\/assets\/([\w-]+\.js)/g)].map(([, name]) => name ?? '');
     let own = 0;
     let whole = 0;

@@ -5,37 +5,37 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { clausePdf, type Desk, openDesk } from './portal-desk.ts';
+import { clausePdf, type PagesServer, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
 test.serial(
   'the widget shows the page of another origin, without cookies, and receives the event of the signature',
   async (t) => {
-    const desk = await openDesk(t);
+    const site = await startPagesServer(t);
     const host = await openHost(
       t,
-      desk,
+      site,
       `
     const widget = new SealwrightWidget({ culture: 'en', refusal: true });
     widget.on('documentSigned', (message) => note(message));
     widget.render(embedUrl, 'place', 2, '50');`,
     );
-    const page = await open(t, desk, host);
+    const page = await open(t, site, host);
     if (page === undefined) return;
     const frame = page.frameLocator('#place iframe');
     t.is(await page.locator('#place iframe').getAttribute('allow'), 'geolocation; camera; fullscreen');
     t.is(
       await page.locator('#place iframe').getAttribute('src'),
-      `${desk.url}${desk.embedPath}&page=2&scale=50&refusal=true&culture=en`,
+      `${site.url}${site.embedPath}&page=2&scale=50&refusal=true&culture=en`,
     );
     await frame.locator('.page[data-page="2"][data-drawn]').waitFor();
     await frame.getByText('Refuse', { exact: true }).waitFor();
     await frame.getByRole('button', { name: 'Sign the document' }).click();
     await frame.getByText('You signed the document.').waitFor();
     await page.locator('#heard li').first().waitFor();
-    t.deepEqual(await heard(page), [{ type: 'documentSigned', id: desk.documentId }]);
-    t.is(desk.done[0]?.given['disableNotifications'], true);
+    t.deepEqual(await heard(page), [{ type: 'documentSigned', id: site.documentId }]);
+    t.is(site.done[0]?.given['disableNotifications'], true);
     t.deepEqual(await page.context().cookies(), []);
   },
 );
@@ -50,7 +50,7 @@ test.serial(
     const frame = document.createElement('iframe');
     frame.src = embedUrl + '&preview=true&refusal=true&notify=true&culture=en&theme=dark';
     document.querySelector('#place').append(frame);`;
-    const approver = await openDesk(t, { action: { type: 'Approver' } });
+    const approver = await startPagesServer(t, { action: { type: 'Approver' } });
     const page = await open(t, approver, await openHost(t, approver, listen));
     if (page === undefined) return;
     const frame = page.frameLocator('iframe');
@@ -62,7 +62,7 @@ test.serial(
       { type: 'documentApproved', id: approver.documentId, origin: approver.url },
     ]);
 
-    const signer = await openDesk(t);
+    const signer = await startPagesServer(t);
     const other = await open(t, signer, await openHost(t, signer, listen));
     const inner = other?.frameLocator('iframe');
     await inner?.getByText('Refuse', { exact: true }).click();
@@ -76,10 +76,10 @@ test.serial(
 );
 
 test.serial('the custom element shows the page and turns messages into events', async (t) => {
-  const desk = await openDesk(t);
+  const site = await startPagesServer(t);
   const host = await openHost(
     t,
-    desk,
+    site,
     `
     const signing = document.createElement('sealwright-signing');
     signing.setAttribute('src', embedUrl);
@@ -88,41 +88,41 @@ test.serial('the custom element shows the page and turns messages into events', 
     document.querySelector('#place').append(signing);
     document.addEventListener('documentSigned', ({ detail }) => note(detail));`,
   );
-  const page = await open(t, desk, host);
+  const page = await open(t, site, host);
   if (page === undefined) return;
   t.is(await page.locator('iframe').count(), 1);
   const frame = page.frameLocator('iframe');
   await frame.getByRole('button', { name: 'Assinar o documento' }).click();
   await page.locator('#heard li').first().waitFor();
   t.like((await heard(page))[0], { type: 'documentSigned' });
-  t.is(desk.done[0]?.given['disableNotifications'], false);
+  t.is(site.done[0]?.given['disableNotifications'], false);
 });
 
 test.serial('no unlisted origin can frame the document or receive its events', async (t) => {
   const origins: string[] = [];
-  const desk = await openDesk(t, { embedOrigins: origins });
+  const site = await startPagesServer(t, { embedOrigins: origins });
   const script = `addEventListener('message', ({ data }) => note(JSON.parse(data)));
     const frame = document.createElement('iframe');
     frame.src = embedUrl + '&preview=true&culture=en';
     document.querySelector('#place').append(frame);`;
-  const known = await openHost(t, desk, script);
-  const stranger = await openHost(t, desk, script);
+  const known = await openHost(t, site, script);
+  const stranger = await openHost(t, site, script);
   origins.push(known);
-  const answer = await fetch(`${desk.url}${desk.embedPath}`);
+  const answer = await fetch(`${site.url}${site.embedPath}`);
   t.regex(answer.headers.get('content-security-policy') ?? '', new RegExp(`frame-ancestors ${known}$`));
   t.is(answer.headers.get('x-frame-options'), null);
 
-  const welcome = await open(t, desk, known);
+  const welcome = await open(t, site, known);
   if (welcome === undefined) return;
   await welcome.frameLocator('iframe').getByRole('button', { name: 'Sign the document' }).click();
   await welcome.locator('#heard li').first().waitFor();
   const types = async () => (await heard(welcome)).map((message) => (message as { type: string }).type);
   t.true((await types()).includes('ready'));
 
-  const policy = await fetch(`${desk.url}${desk.signPath}`);
+  const policy = await fetch(`${site.url}${site.signPath}`);
   t.regex(policy.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'$/);
   t.is(policy.headers.get('x-frame-options'), 'DENY');
-  const refused = await visit(t, desk.url, {}, { alsoAsks: [stranger], refusedFrames: true });
+  const refused = await visit(t, site.url, {}, { alsoAsks: [stranger], refusedFrames: true });
   await refused?.page.goto(stranger);
   const blocked = refused?.page.frames().find((frame) => frame.parentFrame() !== null);
   await blocked?.getByRole('heading', { name: 'This page cannot be shown here' }).waitFor();
@@ -136,14 +136,14 @@ test.serial('no unlisted origin can frame the document or receive its events', a
 
 test.serial('listed origins receive each event, and the frame takes the height of its content', async (t) => {
   const origins: string[] = [];
-  const desk = await openDesk(t, { embedOrigins: origins, action: { needsEmailCode: true } });
+  const site = await startPagesServer(t, { embedOrigins: origins, action: { needsEmailCode: true } });
   const script = `const widget = new SealwrightWidget({ culture: 'en', autoHeight: true, refusal: true });
     for (const type of ['ready', 'viewed', 'waiting', 'signed', 'refused', 'expired', 'error', 'closed', 'documentSigned'])
       widget.on(type, note);
     widget.render(new URLSearchParams(location.search).get('url') ?? embedUrl, 'place');`;
-  const host = await openHost(t, desk, script);
+  const host = await openHost(t, site, script);
   origins.push(host);
-  const page = await open(t, desk, host);
+  const page = await open(t, site, host);
   if (page === undefined) return;
   const frame = page.frameLocator('iframe');
   await frame.getByRole('button', { name: 'Sign the document' }).and(frame.locator(':enabled')).waitFor();
@@ -171,7 +171,7 @@ test.serial('listed origins receive each event, and the frame takes the height o
   await frame.getByRole('button', { name: 'Sign the document' }).click();
   await hear('closed');
   t.deepEqual(await types(), ['ready', 'viewed', 'error', 'documentSigned', 'signed', 'closed']);
-  t.like((await heard(page))[2], { id: desk.documentId, code: 'InvalidAuthenticationCode' });
+  t.like((await heard(page))[2], { id: site.documentId, code: 'InvalidAuthenticationCode' });
 
   for (const [state, events] of [
     ['waiting-for-turn', ['waiting']],
@@ -179,7 +179,7 @@ test.serial('listed origins receive each event, and the frame takes the height o
     ['refused', ['refused', 'closed']],
     ['canceled', ['closed']],
   ] as const) {
-    const url = `${desk.url}/document/key/ABCDEFGHIJ0123456789/sign-embedded?ticket=state-${state}`;
+    const url = `${site.url}/document/key/ABCDEFGHIJ0123456789/sign-embedded?ticket=state-${state}`;
     await page.goto(`${host}/?url=${encodeURIComponent(url)}`);
     await hear(events.at(-1) ?? '');
     t.deepEqual(await types(), events, state);
@@ -187,12 +187,12 @@ test.serial('listed origins receive each event, and the frame takes the height o
 });
 
 test.serial('the documented example signs, and reports it', async (t) => {
-  const desk = await openDesk(t);
+  const site = await startPagesServer(t);
   const example = readFileSync('docs/examples/embedding.html', 'utf8');
   t.true(example.includes('http://127.0.0.1:8090/widget.js'));
-  const host = await serveHost(t, example.replace('http://127.0.0.1:8090', desk.url));
-  const url = `${desk.url}${desk.embedPath}`;
-  const page = await open(t, desk, `${host}/#${encodeURIComponent(url)}`, host);
+  const host = await serveHost(t, example.replace('http://127.0.0.1:8090', site.url));
+  const url = `${site.url}${site.embedPath}`;
+  const page = await open(t, site, `${host}/#${encodeURIComponent(url)}`, host);
   if (page === undefined) return;
   await assertAccessible(t, page, 'example');
   await page.frameLocator('#signing iframe').getByRole('button', { name: 'Sign the document' }).click();
@@ -208,16 +208,16 @@ test.serial('marks are placed by mouse and by keyboard, and sent to the embeddin
     ],
     isEnvelope: false,
   };
-  const desk = await openDesk(t, { marks: { data, file: clausePdf(3) } });
+  const site = await startPagesServer(t, { marks: { data, file: clausePdf(3) } });
   const host = await openHost(
     t,
-    desk,
+    site,
     `
     const widget = new SealwrightWidget({ culture: 'en' });
     widget.on('marksPositioned', (message) => note(message));
     widget.render(new URL(embedUrl).origin + '/position-marks/session?v=1', 'place');`,
   );
-  const page = await open(t, desk, host);
+  const page = await open(t, site, host);
   if (page === undefined) return;
   const frame = page.frameLocator('iframe');
   await frame.locator('main[data-shown]').waitFor();
@@ -266,17 +266,17 @@ test.serial('marks are placed by mouse and by keyboard, and sent to the embeddin
     width: 64,
   });
   t.is(bruno?.prePositionedMarks.length, 1);
-  const over = await fetch(`${desk.url}/position-marks/other?v=1`);
+  const over = await fetch(`${site.url}/position-marks/other?v=1`);
   t.is(over.status, 404);
   t.true((await over.text()).includes('This session is over'));
 });
 
 /** A page of another site with the widget; returns its origin. */
-async function openHost(t: ExecutionContext, desk: Desk, script: string): Promise<string> {
+async function openHost(t: ExecutionContext, site: PagesServer, script: string): Promise<string> {
   const html = `<!doctype html><title>Host</title><ol id="heard"></ol><div id="place" style="height:40rem"></div>
-<script src="${desk.url}/widget.js"></script>
+<script src="${site.url}/widget.js"></script>
 <script>
-const embedUrl = ${JSON.stringify(`${desk.url}${desk.embedPath}`)};
+const embedUrl = ${JSON.stringify(`${site.url}${site.embedPath}`)};
 const note = (message) => {
   const item = document.createElement('li');
   item.textContent = JSON.stringify(message);
@@ -300,10 +300,15 @@ async function serveHost(t: ExecutionContext, html: string): Promise<string> {
 }
 
 /** @param origin of the page, where `host` is more than that */
-async function open(t: ExecutionContext, desk: Desk, host: string, origin = host): Promise<Page | undefined> {
+async function open(
+  t: ExecutionContext,
+  site: PagesServer,
+  host: string,
+  origin = host,
+): Promise<Page | undefined> {
   const visited = await visit(
     t,
-    desk.url,
+    site.url,
     { locale: 'en-US', reducedMotion: 'reduce' },
     { alsoAsks: [origin] },
   );

@@ -3,7 +3,7 @@ import { pki } from '../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../verifiers/index.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { clausePdf } from './portal-desk.ts';
+import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
 
 test.after.always(() => closeBrowser());
@@ -25,7 +25,7 @@ const FIELDS = [
 ];
 
 for (const [device, viewport] of [
-  ['desk', { width: 1280, height: 900 }],
+  ['desktop', { width: 1280, height: 900 }],
   ['phone', { width: 360, height: 740 }],
 ] as const) {
   test.serial(`fields are shown, checked and filled in by keyboard on a ${device}`, async (t) => {

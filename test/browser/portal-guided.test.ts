@@ -6,7 +6,7 @@ import { freshPath } from '../crypto/pades/validation/verdicts.ts';
 import { requireTool, runTool } from '../verifiers/tool.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { clausePdf, openDesk } from './portal-desk.ts';
+import { clausePdf, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -20,16 +20,16 @@ const MARKS = [
 const SCRIPT_BYTES = 60_000;
 
 for (const [shape, viewport] of [
-  ['desk', { width: 1280, height: 800 }],
+  ['desktop', { width: 1280, height: 800 }],
   ['phone', { width: 390, height: 844 }],
   ['200 per cent', { width: 640, height: 400 }],
 ] as const) {
   test.serial(`the guide leads to each place and to the actions, by keyboard (${shape})`, async (t) => {
-    const desk = await openDesk(t, { file: clausePdf(12), action: { marks: MARKS } });
-    const visited = await visit(t, desk.url, { locale: 'en-US', viewport, reducedMotion: 'reduce' });
+    const site = await startPagesServer(t, { file: clausePdf(12), action: { marks: MARKS } });
+    const visited = await visit(t, site.url, { locale: 'en-US', viewport, reducedMotion: 'reduce' });
     if (visited === undefined) return;
     const { page, requests } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     const focused = () =>
       page.evaluate('document.activeElement.getAttribute("aria-label") || document.activeElement.id');
     await page.getByRole('button', { name: 'Start', exact: true }).press('Enter');
@@ -75,11 +75,11 @@ for (const [shape, viewport] of [
 test.serial(
   'a signature as a typed name, a drawing and a picture is previewed in place and sent',
   async (t) => {
-    const desk = await openDesk(t, { action: { marks: [{ ...MARKS[0], pageNumber: 1 }] } });
-    const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
+    const site = await startPagesServer(t, { action: { marks: [{ ...MARKS[0], pageNumber: 1 }] } });
+    const visited = await visit(t, site.url, { locale: 'en-US', reducedMotion: 'reduce' });
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     await page.getByRole('button', { name: 'Start', exact: true }).waitFor();
     await page.getByText('Choose how your signature looks').click();
     const preview = page.getByRole('img', { name: 'Preview of your signature' });
@@ -133,7 +133,7 @@ test.serial(
     await preview.waitFor();
     await page.getByRole('button', { name: 'Sign the document' }).click();
     await page.getByText('You signed the document.').waitFor();
-    const sent = desk.done.at(-1)?.given['image'];
+    const sent = site.done.at(-1)?.given['image'];
     if (!Buffer.isBuffer(sent)) return t.fail('no picture was sent');
     t.is(sent.toString('latin1', 1, 4), 'PNG');
   },
@@ -166,13 +166,13 @@ const FIELDS = [
 ] as const;
 
 for (const [shape, viewport, colorScheme] of [
-  ['desk', { width: 1280, height: 800 }, 'light'],
+  ['desktop', { width: 1280, height: 800 }, 'light'],
   ['dark phone', { width: 390, height: 844 }, 'dark'],
 ] as const) {
   test.serial(`the guide leads to each field, and typed text survives a reload (${shape})`, async (t) => {
     const initials = { ...MARKS[1], pageNumber: 1 };
-    const desk = await openDesk(t, { action: { marks: [initials], fields: FIELDS } });
-    const visited = await visit(t, desk.url, {
+    const site = await startPagesServer(t, { action: { marks: [initials], fields: FIELDS } });
+    const visited = await visit(t, site.url, {
       locale: 'en-US',
       viewport,
       colorScheme,
@@ -180,7 +180,7 @@ for (const [shape, viewport, colorScheme] of [
     });
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     const inPlace = (name: string) => page.locator('.page').getByRole('group', { name, exact: true });
     const guide = page.locator('#guide');
     await page.getByRole('button', { name: 'Start', exact: true }).press('Enter');
@@ -209,18 +209,18 @@ for (const [shape, viewport, colorScheme] of [
     t.is(await page.locator('#forms').getByLabel('City of birth').inputValue(), 'Łódź');
     await page.getByRole('button', { name: 'Sign the document' }).press('Enter');
     await page.getByText('You signed the document.').waitFor();
-    t.deepEqual(desk.done.at(-1)?.given['fieldValues'], { city: 'Łódź', plan: 'Full', agreed: true });
+    t.deepEqual(site.done.at(-1)?.given['fieldValues'], { city: 'Łódź', plan: 'Full', agreed: true });
     // A draft ends with the signature.
     t.is(await page.evaluate('sessionStorage.length'), 0);
   });
 }
 
 test.serial('initials on every page are previewed before they are placed', async (t) => {
-  const desk = await openDesk(t, { action: { initialsMode: 'Optional' } });
-  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  const site = await startPagesServer(t, { action: { initialsMode: 'Optional' } });
+  const visited = await visit(t, site.url, { locale: 'en-US' });
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   await page.locator('#guide').waitFor();
   const shown = page.locator('.page .initials', { hasText: 'AMS' });
   t.is(await shown.count(), 0);
@@ -241,17 +241,17 @@ test.serial('initials on every page are previewed before they are placed', async
 });
 
 for (const [shape, viewport] of [
-  ['desk', { width: 1280, height: 800 }],
+  ['desktop', { width: 1280, height: 800 }],
   ['phone', { width: 390, height: 844 }],
 ] as const) {
   test.serial(`each page of the document is printed on one sheet (${shape})`, async (t) => {
     if (!requireTool(t, 'qpdf')) return;
-    const desk = await openDesk(t, { action: { marks: [{ ...MARKS[1], pageNumber: 1 }] } });
-    const visited = await visit(t, desk.url, { locale: 'en-US', viewport, reducedMotion: 'reduce' });
+    const site = await startPagesServer(t, { action: { marks: [{ ...MARKS[1], pageNumber: 1 }] } });
+    const visited = await visit(t, site.url, { locale: 'en-US', viewport, reducedMotion: 'reduce' });
     if (visited === undefined) return;
     const { page } = visited;
     await page.addInitScript('window.print = () => { document.documentElement.dataset.printed = "yes"; }');
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     await page.getByRole('button', { name: 'Print', exact: true }).click();
     await page.locator('html[data-printed]').waitFor();
     t.is(await page.locator('.page[data-drawn]').count(), 3);
@@ -270,7 +270,7 @@ for (const [shape, viewport] of [
       t.is(await sheets(options), '3', JSON.stringify(options));
     }
     // The page that shows the signed document.
-    await page.goto(`${desk.url}${desk.signPath.replace(/ticket=[^&]*/, 'ticket=state-concluded')}`);
+    await page.goto(`${site.url}${site.signPath.replace(/ticket=[^&]*/, 'ticket=state-concluded')}`);
     await page.locator('.page[data-drawn]').first().waitFor();
     t.is(await sheets({ format: 'A4' }), '3', 'signed');
   });

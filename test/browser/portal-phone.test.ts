@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { CODE, clausePdf, openDesk } from './portal-desk.ts';
+import { CODE, clausePdf, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -28,11 +28,11 @@ function primaryButtons(page: Page): Promise<readonly string[]> {
 const ALONE = [{ name: 'Ana', type: 'Signer', step: 1, status: 'Pending', isYou: true }] as const;
 
 test.serial('messages on a phone appear near the focused element, with one primary button', async (t) => {
-  const desk = await openDesk(t, { action: { needsEmailCode: true }, participants: ALONE });
-  const visited = await visit(t, desk.url, PHONE);
+  const site = await startPagesServer(t, { action: { needsEmailCode: true }, participants: ALONE });
+  const visited = await visit(t, site.url, PHONE);
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page[data-drawn]').first().waitFor();
   t.deepEqual(await primaryButtons(page), ['Sign']);
   await page.getByRole('link', { name: 'Sign', exact: true }).click();
@@ -75,11 +75,11 @@ test.serial('messages on a phone appear near the focused element, with one prima
 test.serial(
   'a single participant gets no text about others, and a single page no page navigation',
   async (t) => {
-    const desk = await openDesk(t, { file: clausePdf(1), participants: ALONE });
-    const visited = await visit(t, desk.url, PHONE);
+    const site = await startPagesServer(t, { file: clausePdf(1), participants: ALONE });
+    const visited = await visit(t, site.url, PHONE);
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     await page.getByText('The document has one page.').waitFor({ state: 'attached' });
     await page.getByText('Refuse', { exact: true }).click();
     await page.getByText('The document cannot be signed afterwards.').waitFor();
@@ -88,11 +88,11 @@ test.serial(
 );
 
 test.serial('a pinch enlarges the page and renders it again at full resolution', async (t) => {
-  const desk = await openDesk(t, { file: clausePdf(1) });
-  const visited = await visit(t, desk.url, PHONE);
+  const site = await startPagesServer(t, { file: clausePdf(1) });
+  const visited = await visit(t, site.url, PHONE);
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   const canvas = page.locator('.page canvas');
   await canvas.waitFor({ state: 'attached' });
   const widths = () =>

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { clausePdf, openDesk } from './portal-desk.ts';
+import { clausePdf, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -13,13 +13,13 @@ test.serial(
       { colorScheme: 'dark', viewport: { width: 320, height: 640 } },
     ] as const;
     for (const shape of cases) {
-      const desk = await openDesk(t, {
+      const site = await startPagesServer(t, {
         action: { needsEmailCode: true, initialsMode: 'Optional' },
       });
-      const visited = await visit(t, desk.url, { locale: 'en-US', ...shape });
+      const visited = await visit(t, site.url, { locale: 'en-US', ...shape });
       if (visited === undefined) return;
       const { page } = visited;
-      await page.goto(`${desk.url}${desk.signPath}`);
+      await page.goto(`${site.url}${site.signPath}`);
       await page.locator('.page[data-drawn]').first().waitFor();
       await page.getByText('Choose how your signature looks').click();
       await page.getByLabel('Draw it').check();
@@ -38,11 +38,11 @@ test.serial(
 );
 
 test.serial('a user without a mouse reads, fills in, and signs by keyboard alone', async (t) => {
-  const desk = await openDesk(t, { action: { needsEmailCode: true } });
-  const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
+  const site = await startPagesServer(t, { action: { needsEmailCode: true } });
+  const visited = await visit(t, site.url, { locale: 'en-US', reducedMotion: 'reduce' });
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   await page.getByRole('button', { name: 'Sign the document' }).and(page.locator(':enabled')).waitFor();
   const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent');
   await page.keyboard.press('Tab');
@@ -70,11 +70,11 @@ test.serial('a user without a mouse reads, fills in, and signs by keyboard alone
 test.serial(
   'pages turn, zoom and open at the requested page, and other kinds of files are shown or offered',
   async (t) => {
-    const desk = await openDesk(t, { file: clausePdf(12) });
-    const visited = await visit(t, desk.url, { locale: 'en-US', reducedMotion: 'reduce' });
+    const site = await startPagesServer(t, { file: clausePdf(12) });
+    const visited = await visit(t, site.url, { locale: 'en-US', reducedMotion: 'reduce' });
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}&page=-1&scale=150&culture=es`);
+    await page.goto(`${site.url}${site.signPath}&page=-1&scale=150&culture=es`);
     await page.locator('.page[data-page="12"][data-drawn]').waitFor();
     t.is(await page.getByLabel('Página', { exact: true }).inputValue(), '12');
     t.is(await page.locator('html').getAttribute('lang'), 'es');
@@ -89,12 +89,15 @@ test.serial(
     await page.keyboard.press('Enter');
     await page.locator('.page[data-page="2"][data-drawn]').waitFor();
 
-    const text = await openDesk(t, {
+    const text = await startPagesServer(t, {
       document: { mimeType: 'text/html' },
       file: Buffer.from('<b>Ünicode</b>'),
     });
-    const other = await openDesk(t, { document: { mimeType: 'application/zip' }, file: Buffer.from('PK') });
-    const broken = await openDesk(t, { file: Buffer.from('%PDF-1.7 and nothing else') });
+    const other = await startPagesServer(t, {
+      document: { mimeType: 'application/zip' },
+      file: Buffer.from('PK'),
+    });
+    const broken = await startPagesServer(t, { file: Buffer.from('%PDF-1.7 and nothing else') });
     for (const [{ url, signPath }, words] of [
       [text, '<b>Ünicode</b>'],
       [other, 'This kind of file cannot be shown here.'],
@@ -112,17 +115,17 @@ test.serial(
   'names with right-to-left or reordering characters keep the order of the surrounding text',
   async (t) => {
     const title = 'מנהלת 5';
-    const desk = await openDesk(t, {
+    const site = await startPagesServer(t, {
       action: {
         title,
         participant: { id: '1' as never, name: 'דנה לוי', identifier: null, email: null, phone: null },
       },
       participants: [{ name: 'Ana \u202eevil', type: 'Signer', step: 1, status: 'Pending', isYou: true }],
     });
-    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    const visited = await visit(t, site.url, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     /** Left edges of the words in an element, in the requested order. */
     const places = (selector: string, words: readonly string[]) =>
       page.evaluate(`(() => {

@@ -1,14 +1,14 @@
 import test from 'ava';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { clausePdf } from './portal-desk.ts';
+import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
 
 test.after.always(() => closeBrowser());
 
 for (const [what, options, words] of [
   [
-    'desk',
+    'desktop',
     { locale: 'en-US', viewport: { width: 1280, height: 800 } },
     {
       sign: 'Sign the document',

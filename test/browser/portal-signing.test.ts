@@ -7,22 +7,22 @@ import { pdfsig } from '../verifiers/index.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
-import { CODE, openDesk } from './portal-desk.ts';
+import { CODE, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
 test.serial(
   'a participant reads the document, requests a code, mistypes it, and signs with name and code',
   async (t) => {
-    const desk = await openDesk(t, { action: { needsEmailCode: true } });
-    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    const site = await startPagesServer(t, { action: { needsEmailCode: true } });
+    const visited = await visit(t, site.url, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     await page.getByRole('heading', { name: 'Rental agreement <b>2027</b>' }).waitFor();
     await page.locator('.page[data-drawn]').first().waitFor();
     await page.getByText('Clause 3').waitFor({ state: 'attached' });
-    t.deepEqual(desk.done, [], 'opening the page has done something');
+    t.deepEqual(site.done, [], 'opening the page has done something');
 
     await page.getByRole('button', { name: 'Send a code to a***@example.test' }).click();
     await page.getByText('The code was sent to a***@example.test.').waitFor();
@@ -36,10 +36,10 @@ test.serial(
     await page.getByText('You signed the document.').waitFor();
     t.is(await page.evaluate('document.activeElement.id'), 'outcome');
     t.deepEqual(
-      desk.done.map(({ what }) => what),
+      site.done.map(({ what }) => what),
       ['code', 'electronic'],
     );
-    t.like(desk.done[1]?.given, {
+    t.like(site.done[1]?.given, {
       typedName: 'Ana María Souza',
       emailCode: CODE,
       disableNotifications: false,
@@ -49,11 +49,11 @@ test.serial(
 );
 
 test.serial('a drawn signature is sent as a sharp picture, and survives a reload', async (t) => {
-  const desk = await openDesk(t);
-  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, { locale: 'en-US' });
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   await page.getByText('Choose how your signature looks').click();
   await page.getByLabel('Draw it').check();
   const area = page.getByRole('img', { name: 'Drawing area' });
@@ -70,7 +70,7 @@ test.serial('a drawn signature is sent as a sharp picture, and survives a reload
   await page.getByText('Your drawing will be shown.').waitFor();
   await page.getByRole('button', { name: 'Sign the document' }).click();
   await page.getByText('You signed the document.').waitFor();
-  const png = desk.done[0]?.given['image'];
+  const png = site.done[0]?.given['image'];
   if (!Buffer.isBuffer(png)) return t.fail('no picture was sent');
   t.is(png.toString('latin1', 1, 4), 'PNG');
   t.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [900, 300]);
@@ -79,18 +79,18 @@ test.serial('a drawn signature is sent as a sharp picture, and survives a reload
 test.serial('location and initials are sent only when the participant ticks them', async (t) => {
   const place = { latitude: -23.55, longitude: -46.63, accuracy: 12 };
   for (const wanted of [true, false]) {
-    const desk = await openDesk(t, { action: { initialsMode: 'Optional' } });
+    const site = await startPagesServer(t, { action: { initialsMode: 'Optional' } });
     const options = { locale: 'en-US', geolocation: place, permissions: ['geolocation'] };
-    const visited = await visit(t, desk.url, options);
+    const visited = await visit(t, site.url, options);
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     await page.getByLabel('Add my location to the evidence').setChecked(wanted);
     await page.getByRole('checkbox', { name: 'Put my initials on every page' }).setChecked(wanted);
     await page.getByRole('button', { name: 'Sign the document' }).click();
     await page.getByText('You signed the document.').waitFor();
-    t.deepEqual(desk.done[0]?.given['geolocation'], wanted ? place : undefined);
-    const initials = desk.done[0]?.given['initialsPositions'] as readonly object[];
+    t.deepEqual(site.done[0]?.given['geolocation'], wanted ? place : undefined);
+    const initials = site.done[0]?.given['initialsPositions'] as readonly object[];
     t.is(initials.length, wanted ? 3 : 0);
     if (!wanted) continue;
     const corner = { topLeftX: 595 - 72, topLeftY: 842 - 36, width: 60, height: 24, pageNumber: 3 };
@@ -102,8 +102,8 @@ for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
   test.serial(
     `a certificate file with a key of kind ${kind} signs, and the key never leaves the browser`,
     async (t) => {
-      const desk = await openDesk(t, { action: { allowElectronicSignature: false } });
-      const visited = await visit(t, desk.url, { locale: 'en-US' });
+      const site = await startPagesServer(t, { action: { allowElectronicSignature: false } });
+      const visited = await visit(t, site.url, { locale: 'en-US' });
       if (visited === undefined) return;
       const { page } = visited;
       const sent: Buffer[] = [];
@@ -118,7 +118,7 @@ for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
         password: 'a long passphrase',
         name: 'Zoë Müller',
       });
-      await page.goto(`${desk.url}${desk.signPath}`);
+      await page.goto(`${site.url}${site.signPath}`);
       await page.getByLabel('Certificate file').setInputFiles(file);
       await page.getByLabel('Password of the file').fill('wrong');
       await page.getByRole('button', { name: 'Sign the document' }).click();
@@ -129,7 +129,7 @@ for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
       await page.getByText('The document was signed with the certificate of Zoë Müller.').waitFor();
       noSecretIn(t, sent, privateKey);
 
-      const path = desk.signed();
+      const path = site.signed();
       if (path === undefined) return t.fail('nothing was signed');
       // NSS does not support Ed25519; the value was checked before it was embedded.
       if (kind === 'ed25519') return;
@@ -142,11 +142,11 @@ for (const kind of ['rsa-2048', 'p-256', 'ed25519'] as const) {
 test.serial(
   'an untrusted certificate is refused with the reason, and other files are identified by kind',
   async (t) => {
-    const desk = await openDesk(t, { action: { allowElectronicSignature: false } });
-    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    const site = await startPagesServer(t, { action: { allowElectronicSignature: false } });
+    const visited = await visit(t, site.url, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     const sign = page.getByRole('button', { name: 'Sign the document' });
     await sign.click();
     await page.getByText('Choose a certificate file.').waitFor();
@@ -165,12 +165,12 @@ test.serial(
     await page.getByLabel('Password of the file').fill('secret');
     await sign.click();
     await page.getByText('The certificate was not accepted. Nobody here trusts').waitFor();
-    t.is(desk.signed(), undefined);
+    t.is(site.signed(), undefined);
   },
 );
 
 test.serial('an approver approves, and a participant refuses with a reason', async (t) => {
-  const approver = await openDesk(t, { action: { type: 'Approver' } });
+  const approver = await startPagesServer(t, { action: { type: 'Approver' } });
   const visited = await visit(t, approver.url, { locale: 'en-US' });
   if (visited === undefined) return;
   await visited.page.goto(`${approver.url}${approver.signPath}`);
@@ -181,7 +181,7 @@ test.serial('an approver approves, and a participant refuses with a reason', asy
     ['approval'],
   );
 
-  const signer = await openDesk(t);
+  const signer = await startPagesServer(t);
   const other = await visit(t, signer.url, { locale: 'pt-BR' });
   if (other === undefined) return;
   const { page } = other;
@@ -198,11 +198,11 @@ test.serial('an approver approves, and a participant refuses with a reason', asy
 test.serial(
   'a participant who has signed gets the current state and the file without a reload',
   async (t) => {
-    const desk = await openDesk(t);
-    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    const site = await startPagesServer(t);
+    const visited = await visit(t, site.url, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}${desk.signPath}`);
+    await page.goto(`${site.url}${site.signPath}`);
     const you = page.getByRole('listitem').filter({ hasText: 'Ana María Souza (you)' });
     await you.getByText('asked to sign').waitFor();
     await page.getByRole('button', { name: 'Sign the document' }).click();
@@ -247,11 +247,11 @@ function noSecretIn(t: ExecutionContext, sent: readonly Buffer[], privateKey: Ke
 }
 
 test.serial('typed text survives a reload and a change of the language', async (t) => {
-  const desk = await openDesk(t);
-  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, { locale: 'en-US' });
   if (visited === undefined) return;
   const { page } = visited;
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   await page.getByLabel('Your full name').fill('Ana M. Souza');
   await page.getByText('Refuse', { exact: true }).click();
   await page.getByLabel('Why do you refuse?').fill('The price is wrong.');
@@ -266,6 +266,6 @@ test.serial('typed text survives a reload and a change of the language', async (
   t.is(await page.getByRole('link', { name: 'Português' }).getAttribute('aria-current'), 'true');
   await page.getByRole('button', { name: 'Assinar o documento' }).click();
   await page.getByText('Você assinou o documento.').waitFor();
-  t.like(desk.done.at(-1)?.given, { typedName: 'Ana M. Souza' });
+  t.like(site.done.at(-1)?.given, { typedName: 'Ana M. Souza' });
   t.is(await page.evaluate('sessionStorage.length'), 0);
 });

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { closeBrowser, visit } from './browser.ts';
-import { clausePdf, openDesk } from './portal-desk.ts';
+import { clausePdf, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -12,8 +12,8 @@ const SLOW_4G = { offline: false, latency: 150, downloadThroughput: 200_000, upl
 const MAX_BYTES = 550_000;
 
 test.serial('the first page of a long document is shown before the text of the others is read', async (t) => {
-  const desk = await openDesk(t, { file: clausePdf(300) });
-  const visited = await visit(t, desk.url, {
+  const site = await startPagesServer(t, { file: clausePdf(300) });
+  const visited = await visit(t, site.url, {
     locale: 'en-US',
     viewport: { width: 390, height: 844 },
     deviceScaleFactor: 2,
@@ -23,11 +23,11 @@ test.serial('the first page of a long document is shown before the text of the o
   if (visited === undefined) return;
   const { page, requests } = visited;
   // The server compresses its files at the first request, and better afterwards.
-  await page.goto(`${desk.url}${desk.signPath}`);
+  await page.goto(`${site.url}${site.signPath}`);
   await page.locator('.page[data-drawn]').first().waitFor();
   for (const name of ['pdf.min.mjs', 'pdf.worker.min.mjs']) {
     const isBest = async () => {
-      const url = `${desk.url}/document/assets/${name}`;
+      const url = `${site.url}/document/assets/${name}`;
       const { headers } = await fetch(url, { method: 'GET', headers: { 'accept-encoding': 'br' } });
       return headers.get('etag')?.includes('br10') === true;
     };
@@ -40,7 +40,7 @@ test.serial('the first page of a long document is shown before the text of the o
   await session.send('Network.emulateNetworkConditions', SLOW_4G);
   await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
   const before = requests.length;
-  await page.goto(`${desk.url}${desk.signPath}`, { waitUntil: 'commit' });
+  await page.goto(`${site.url}${site.signPath}`, { waitUntil: 'commit' });
   const { at, texts, bytes } = await page.evaluate<{
     at: number;
     texts: number;

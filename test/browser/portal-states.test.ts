@@ -3,7 +3,7 @@ import type { SigningPageView, ValidationRecord } from '../../actors/portal/api.
 import type { DocumentId } from '../../machines/ids.ts';
 import { assertAccessible } from './axe.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { KEY, openDesk } from './portal-desk.ts';
+import { KEY, startPagesServer } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -25,12 +25,12 @@ const STATES: readonly {
 ];
 
 test.serial('every state of a document has its own page, with possible actions only', async (t) => {
-  const desk = await openDesk(t);
-  const visited = await visit(t, desk.url, { locale: 'en-US' });
+  const site = await startPagesServer(t);
+  const visited = await visit(t, site.url, { locale: 'en-US' });
   if (visited === undefined) return;
   const { page } = visited;
   for (const { state, title, status = 200 } of STATES) {
-    const answer = await page.goto(`${desk.url}/document/key/${KEY}/sign?ticket=state-${state}`);
+    const answer = await page.goto(`${site.url}/document/key/${KEY}/sign?ticket=state-${state}`);
     t.is(answer?.status(), status, state);
     await page.getByRole('heading', { name: title, exact: true }).waitFor();
     t.is(await page.locator('form').count(), state === 'ticket-expired' ? 1 : 0, state);
@@ -51,16 +51,16 @@ for (const [locale, button, title] of [
   test.serial(
     `an expired link requests a new one when its button is pressed, not before (${locale})`,
     async (t) => {
-      const desk = await openDesk(t);
-      const visited = await visit(t, desk.url, {
+      const site = await startPagesServer(t);
+      const visited = await visit(t, site.url, {
         locale,
         viewport: { width: 320, height: 640 },
         colorScheme: 'dark',
       });
       if (visited === undefined) return;
       const { page } = visited;
-      await page.goto(`${desk.url}/document/key/${KEY}/sign?ticket=state-ticket-expired`);
-      t.deepEqual(desk.done, []);
+      await page.goto(`${site.url}/document/key/${KEY}/sign?ticket=state-ticket-expired`);
+      t.deepEqual(site.done, []);
       t.false(
         (await page.locator('main').textContent())?.includes('@') ?? true,
         'the address is on the page',
@@ -68,7 +68,7 @@ for (const [locale, button, title] of [
       await page.getByRole('button', { name: button }).press('Enter');
       await page.getByRole('heading', { name: title }).waitFor();
       t.deepEqual(
-        desk.done.map(({ what }) => what),
+        site.done.map(({ what }) => what),
         ['new-link'],
       );
       t.false(
@@ -76,7 +76,7 @@ for (const [locale, button, title] of [
         'the address is on the page',
       );
       await assertAccessible(t, page, 'new link');
-      const other = await fetch(`${desk.url}/document/key/${KEY}/new-link?ticket=another`, {
+      const other = await fetch(`${site.url}/document/key/${KEY}/new-link?ticket=another`, {
         method: 'POST',
       });
       t.is(other.status, 404);
@@ -87,11 +87,11 @@ for (const [locale, button, title] of [
 test.serial(
   'the public page with the key lists signers and versions, with addresses and numbers masked',
   async (t) => {
-    const desk = await openDesk(t, { record: RECORD });
-    const visited = await visit(t, desk.url, { locale: 'en-US' });
+    const site = await startPagesServer(t, { record: RECORD });
+    const visited = await visit(t, site.url, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
-    await page.goto(`${desk.url}/check`);
+    await page.goto(`${site.url}/check`);
     await page.getByLabel('Validation key').fill('WRONG');
     await page.keyboard.press('Enter');
     await page.getByText('No document has this key.').waitFor();
@@ -107,7 +107,7 @@ test.serial(
     t.false(text.includes('12345678909'));
     t.true(text.includes('The certificate was revoked.'));
     const statuses = await Promise.all(
-      Array.from({ length: 30 }, async () => (await fetch(`${desk.url}/check/${KEY}`)).status),
+      Array.from({ length: 30 }, async () => (await fetch(`${site.url}/check/${KEY}`)).status),
     );
     t.true(statuses.includes(429), 'keys can be tried without end');
   },
@@ -116,12 +116,12 @@ test.serial(
 test.serial(
   'an internal error is a page in the language of its reader, with a reference number',
   async (t) => {
-    const desk = await openDesk(t, { isBroken: true });
-    const visited = await visit(t, desk.url, { locale: 'pt-BR' });
+    const site = await startPagesServer(t, { isBroken: true });
+    const visited = await visit(t, site.url, { locale: 'pt-BR' });
     if (visited === undefined) return;
     const { page } = visited;
-    for (const path of [desk.signPath, desk.embedPath, `/check/${KEY}`]) {
-      const answer = await page.goto(`${desk.url}${path}`);
+    for (const path of [site.signPath, site.embedPath, `/check/${KEY}`]) {
+      const answer = await page.goto(`${site.url}${path}`);
       t.is(answer?.status(), 500, path);
       await page.getByRole('heading', { name: 'Algo deu errado' }).waitFor();
       await page.getByText(/^Referência: \S+$/).waitFor();

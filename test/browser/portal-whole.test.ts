@@ -3,7 +3,7 @@ import { pki } from '../pki/pki.ts';
 import { mutool, pdfsig } from '../verifiers/index.ts';
 import { closeBrowser, visit } from './browser.ts';
 import { certificateFile } from './certificate-files.ts';
-import { clausePdf } from './portal-desk.ts';
+import { clausePdf } from './pages-server.ts';
 import { PortalProgram } from './portal-program.ts';
 
 test.after.always(() => closeBrowser());

@@ -11,7 +11,7 @@ import { pki } from '../pki/pki.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { pdfsig } from '../verifiers/index.ts';
 import { closeBrowser, visit } from './browser.ts';
-import { clausePdf } from './portal-desk.ts';
+import { clausePdf } from './pages-server.ts';
 
 test.after.always(() => closeBrowser());
 

@@ -7,7 +7,7 @@ import type { JobId, ProfileName } from '../../machines/ids.ts';
 import { systemClock, systemIds } from '../../runtime/index.ts';
 import type { Room } from '../actors/batch/batch-harness.ts';
 import { pki } from '../pki/pki.ts';
-import { faster, PDF, PROFILE, scene, until } from './remote-room.ts';
+import { faster, PDF, PROFILE, startRemote, until } from './remote-harness.ts';
 
 const LOCAL = {
   method: 'Local' as const,
@@ -32,7 +32,7 @@ for (const down of ['reset', { status: 503 }] as const) {
   const name = down === 'reset' ? 'breaks every connection' : 'answers 503';
   test(`no job fails while the portal ${name} for ten minutes, and local signing continues`, async (t) => {
     const clock = faster(100);
-    const { portal, room: here } = await scene(t, {
+    const { portal, room: here } = await startRemote(t, {
       remote: DEFAULTS,
       room: { clock, profiles: [PROFILE, LOCAL], maxConcurrency: 1 },
     });
@@ -63,7 +63,7 @@ for (const down of ['reset', { status: 503 }] as const) {
 }
 
 test('failed downloads count, although the polls between them succeed', async (t) => {
-  const { portal, room: here } = await scene(t, { maxFailures: 2 });
+  const { portal, room: here } = await startRemote(t, { maxFailures: 2 });
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   portal.misbehave('download', ...Array.from({ length: 20 }, () => ({ status: 502 })));
@@ -76,7 +76,7 @@ test('failed downloads count, although the polls between them succeed', async (t
 });
 
 test('a slow download holds no slot', async (t) => {
-  const { portal, room: here } = await scene(t, {
+  const { portal, room: here } = await startRemote(t, {
     room: { profiles: [PROFILE, LOCAL], maxConcurrency: 1 },
   });
   await here.upload('a.pdf', PDF);
@@ -98,7 +98,7 @@ test('a slow download holds no slot', async (t) => {
 });
 
 test('a signed file that cannot be stored does not count as a failure of the portal', async (t) => {
-  const { portal, room: here } = await scene(t, { maxFailures: 1 });
+  const { portal, room: here } = await startRemote(t, { maxFailures: 1 });
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   // A file where the job's working folder has to be: nothing can be stored in it.
@@ -137,8 +137,8 @@ test('a call without a connection reports that nothing was sent', async (t) => {
 });
 
 /** A job that failed because the portal refused one poll. */
-async function failedJob(t: Parameters<typeof scene>[0]) {
-  const made = await scene(t);
+async function failedJob(t: Parameters<typeof startRemote>[0]) {
+  const made = await startRemote(t);
   const id = await made.room.upload('a.pdf', PDF);
   await made.room.reach('AwaitingSigner', 1);
   made.portal.misbehave('poll', { status: 403 });
@@ -199,8 +199,8 @@ test('a retry of a retry that never reached the portal finds the first document'
   t.is((await here.batch.jobs.get(third.id)).remoteDocumentId, portal.only.id);
 });
 
-async function waitingJobs(t: Parameters<typeof scene>[0], count: number) {
-  const made = await scene(t);
+async function waitingJobs(t: Parameters<typeof startRemote>[0], count: number) {
+  const made = await startRemote(t);
   const ids: JobId[] = [];
   for (let index = 0; index < count; index += 1) ids.push(await made.room.upload(`${index}.pdf`, PDF));
   await made.room.reach('AwaitingSigner', count);

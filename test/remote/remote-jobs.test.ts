@@ -6,10 +6,10 @@ import { samplePdf } from '../../bench/samples.ts';
 import { RESTART_MESSAGE } from '../../machines/batch/job-context.ts';
 import type { JobId } from '../../machines/ids.ts';
 import { systemClock } from '../../runtime/index.ts';
-import { hasty, PDF, PROFILE, scene, until } from './remote-room.ts';
+import { hasty, PDF, PROFILE, startRemote, until } from './remote-harness.ts';
 
 test('a file is uploaded, a document made for its one participant, and the signed file published', async (t) => {
-  const { portal, room: here } = await scene(t);
+  const { portal, room: here } = await startRemote(t);
   const id = await here.upload('contract "ä".pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   const waiting = await here.batch.jobs.get(id);
@@ -52,7 +52,7 @@ for (const [name, content] of [
   ['order.xml', Buffer.from('<order><item>1</item></order>')],
 ] as const) {
   test(`${name} is returned signed in its format`, async (t) => {
-    const { portal, room: here } = await scene(t);
+    const { portal, room: here } = await startRemote(t);
     const id = await here.upload(name, content);
     await here.reach('AwaitingSigner', 1);
     t.is(portal.only.request['forceCadesSignature'], name.endsWith('.bin') ? true : undefined);
@@ -65,7 +65,7 @@ for (const [name, content] of [
 
 for (const status of ['Refused', 'Expired', 'Canceled']) {
   test(`a document that is ${status} fails its job with the reason`, async (t) => {
-    const { portal, room: here } = await scene(t);
+    const { portal, room: here } = await startRemote(t);
     const id = await here.upload('a.pdf', PDF);
     await here.reach('AwaitingSigner', 1);
     portal.only.reason = 'wrong amount';
@@ -81,7 +81,7 @@ for (const status of ['Refused', 'Expired', 'Canceled']) {
 }
 
 test('Pending, FlowConcluded and unknown statuses are polled further, with one warning for the last', async (t) => {
-  const { portal, room: here } = await scene(t);
+  const { portal, room: here } = await startRemote(t);
   await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   for (const status of ['FlowConcluded', 'SomethingNew']) {
@@ -94,7 +94,7 @@ test('Pending, FlowConcluded and unknown statuses are polled further, with one w
 });
 
 test('a job over its time limit fails, and the document stays unchanged', async (t) => {
-  const { portal, room: here } = await scene(t, { timeout: 1 });
+  const { portal, room: here } = await startRemote(t, { timeout: 1 });
   const id = await here.upload('a.pdf', PDF);
   await here.reach('Failed', 1);
   t.is((await here.batch.jobs.get(id)).errorCode, 'remote.timeout');
@@ -105,7 +105,7 @@ test('a job over its time limit fails, and the document stays unchanged', async 
 for (const how of ['reset', { status: 503 }, { status: 429 }, { status: 408 }] as const) {
   const name = how === 'reset' ? how : String(how.status);
   test(`an upload that fails with ${name} is retried until it succeeds`, async (t) => {
-    const { portal, room: here } = await scene(t, { room: { clock: hasty() } });
+    const { portal, room: here } = await startRemote(t, { room: { clock: hasty() } });
     portal.misbehave('upload', how, how, how, how, how, how, how);
     await here.upload('a.pdf', PDF);
     await here.reach('AwaitingSigner', 1);
@@ -115,7 +115,7 @@ for (const how of ['reset', { status: 503 }, { status: 429 }, { status: 408 }] a
 }
 
 test('an upload that fails repeatedly while the portal answers other calls is abandoned', async (t) => {
-  const { portal, room: here } = await scene(t, { room: { clock: hasty() } });
+  const { portal, room: here } = await startRemote(t, { room: { clock: hasty() } });
   portal.misbehave('upload', ...Array.from({ length: 40 }, () => ({ status: 500 })));
   const id = await here.upload('a.pdf', PDF);
   await here.reach('Failed', 1);
@@ -125,7 +125,7 @@ test('an upload that fails repeatedly while the portal answers other calls is ab
 });
 
 test('an upload with a permanent refusal is not retried', async (t) => {
-  const { portal, room: here } = await scene(t);
+  const { portal, room: here } = await startRemote(t);
   portal.misbehave('upload', { status: 401, body: 'unknown key' });
   const id = await here.upload('a.pdf', PDF);
   await here.reach('Failed', 1);
@@ -136,7 +136,7 @@ test('an upload with a permanent refusal is not retried', async (t) => {
 for (const how of ['reset', { status: 500 }, { status: 400 }, { status: 200, body: '<html>' }] as const) {
   const name = how === 'reset' ? how : `${how.status}${'body' in how ? ' and a page' : ''}`;
   test(`a document whose creation fails with ${name} is never created twice`, async (t) => {
-    const { portal, room: here } = await scene(t);
+    const { portal, room: here } = await startRemote(t);
     portal.misbehave('create', how);
     const id = await here.upload('a.pdf', PDF);
     await here.reach('Failed', 1);
@@ -146,7 +146,7 @@ for (const how of ['reset', { status: 500 }, { status: 400 }, { status: 200, bod
 }
 
 test('consecutive failures fail the job only over the limit, and a success resets the count', async (t) => {
-  const { portal, room: here } = await scene(t, { maxFailures: 2 });
+  const { portal, room: here } = await startRemote(t, { maxFailures: 2 });
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   portal.misbehave('poll', { status: 500 }, 'reset');
@@ -159,7 +159,7 @@ test('consecutive failures fail the job only over the limit, and a success reset
 });
 
 test('a permanent refusal of the poll fails the job at once', async (t) => {
-  const { portal, room: here } = await scene(t);
+  const { portal, room: here } = await startRemote(t);
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   portal.misbehave('poll', { status: 403 });
@@ -168,7 +168,7 @@ test('a permanent refusal of the poll fails the job at once', async (t) => {
 });
 
 test('a pause that the portal requests is kept', async (t) => {
-  const { portal, room: here } = await scene(t);
+  const { portal, room: here } = await startRemote(t);
   await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   portal.misbehave('poll', { status: 503, headers: { 'retry-after': '3600' } });
@@ -184,7 +184,7 @@ for (const [name, content] of [
   ['a page', Buffer.from('<html>sorry</html>')],
 ] as const) {
   test(`${name} in place of the signed file is never published`, async (t) => {
-    const { portal, room: here } = await scene(t, { maxFailures: 1 });
+    const { portal, room: here } = await startRemote(t, { maxFailures: 1 });
     const id = await here.upload('a.pdf', PDF);
     await here.reach('AwaitingSigner', 1);
     if (content === 'half') portal.misbehave('download', 'half', 'half', 'half');
@@ -204,7 +204,7 @@ for (const [name, sent, returned] of [
   ['contract.pdf', PDF, samplePdf(4_000, 'another contract')],
 ] as const) {
   test(`${name} is not published when the portal returns a good signature of another file`, async (t) => {
-    const { portal, room: here } = await scene(t);
+    const { portal, room: here } = await startRemote(t);
     const id = await here.upload(name, sent);
     await here.reach('AwaitingSigner', 1);
     portal.only.content = returned;
@@ -218,7 +218,7 @@ for (const [name, sent, returned] of [
 }
 
 test('a file that a portal rewrites before signing is published when the comparison is off', async (t) => {
-  const { portal, room: here } = await scene(t, {
+  const { portal, room: here } = await startRemote(t, {
     room: { profiles: [{ ...PROFILE, compareContent: false }] },
   });
   const id = await here.upload('contract.pdf', PDF);
@@ -230,7 +230,7 @@ test('a file that a portal rewrites before signing is published when the compari
 });
 
 test('cancellation of a waiting job is sent to the portal, and an unavailable portal does not prevent it', async (t) => {
-  const { portal, room: here } = await scene(t);
+  const { portal, room: here } = await startRemote(t);
   const first = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   await here.batch.jobs.cancel(first, 'signed on paper');
@@ -248,7 +248,7 @@ test('cancellation of a waiting job is sent to the portal, and an unavailable po
 });
 
 test('waiting jobs are unaffected by a restart, and complete afterwards', async (t) => {
-  const { portal, room: here, again } = await scene(t);
+  const { portal, room: here, again } = await startRemote(t);
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   await here.close();
@@ -260,7 +260,7 @@ test('waiting jobs are unaffected by a restart, and complete afterwards', async 
 });
 
 test('a job canceled during the download of its signed file leaves no working file', async (t) => {
-  const { portal, room: here } = await scene(t);
+  const { portal, room: here } = await startRemote(t);
   const id = await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   // The poll has looked at the job and waits for the portal's answer.
@@ -291,7 +291,7 @@ test('a job canceled during the download of its signed file leaves no working fi
 });
 
 test('a job whose document was being created when the service ended fails, and creates no second one', async (t) => {
-  const { portal, room: here, again } = await scene(t);
+  const { portal, room: here, again } = await startRemote(t);
   portal.gates.set('create', new Promise(() => {}));
   const id = await here.upload('a.pdf', PDF);
   await until(() => portal.count('create') === 1);
@@ -307,7 +307,7 @@ test('a job whose document was being created when the service ended fails, and c
 });
 
 test('at most MaxConcurrency jobs are verified at once, for any number of concluded documents', async (t) => {
-  const { portal, room: here } = await scene(t, { room: { maxConcurrency: 1 } });
+  const { portal, room: here } = await startRemote(t, { room: { maxConcurrency: 1 } });
   for (let index = 0; index < 6; index += 1) await here.upload(`${index}.pdf`, PDF);
   await here.reach('AwaitingSigner', 6);
   let most = 0;
@@ -321,7 +321,7 @@ test('at most MaxConcurrency jobs are verified at once, for any number of conclu
 });
 
 test('a paused pipeline sends the portal no requests until it is resumed', async (t) => {
-  const { portal, room: here } = await scene(t);
+  const { portal, room: here } = await startRemote(t);
   await here.upload('a.pdf', PDF);
   await here.reach('AwaitingSigner', 1);
   await here.batch.pipeline.pause(null);
@@ -336,7 +336,7 @@ test('a paused pipeline sends the portal no requests until it is resumed', async
 });
 
 test('a cancel concurrent with the poll ends in exactly one of the two results', async (t) => {
-  const { portal, room: here } = await scene(t, { room: { maxConcurrency: 4 } });
+  const { portal, room: here } = await startRemote(t, { room: { maxConcurrency: 4 } });
   const ids: JobId[] = [];
   for (let index = 0; index < 8; index += 1) ids.push(await here.upload(`${index}.pdf`, PDF));
   await here.reach('AwaitingSigner', 8);

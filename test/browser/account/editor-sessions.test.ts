@@ -7,7 +7,7 @@ import type { FrameLocator, Page } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
-import { clausePdf } from '../portal-desk.ts';
+import { clausePdf } from '../pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -75,7 +75,7 @@ async function fillPerson(frame: FrameLocator | Page): Promise<void> {
 }
 
 for (const [what, options] of [
-  ['desk', { locale: 'en-US', viewport: { width: 1280, height: 800 } }],
+  ['desktop', { locale: 'en-US', viewport: { width: 1280, height: 800 } }],
   [
     'dark phone',
     { locale: 'en-US', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true },

@@ -10,7 +10,7 @@ import { closeBrowser, visit } from '../browser.ts';
 
 test.after.always(() => closeBrowser());
 
-/** Sizes at which each page is looked at: desk, phone, the narrowest, and 200 % zoom of a desk. */
+/** Sizes at which each page is tested: desktop, phone, the narrowest, and 200 % zoom on the desktop. */
 const SIZES = [
   { width: 1280, height: 800 },
   { width: 390, height: 844 },

@@ -5,7 +5,7 @@ import { type PortalProgram, startProgram } from '../../actors/portal/service.ts
 import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
-import { clausePdf } from '../portal-desk.ts';
+import { clausePdf } from '../pages-server.ts';
 
 const test = anyTest as TestFn<{ readonly program: PortalProgram }>;
 const ends: (() => unknown)[] = [];
@@ -29,7 +29,7 @@ const PHONE = {
 } as const;
 const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
 const HEBREW = 'חוזה שכירות (2030)';
-/** Narrowest screen, and a desk of 1280 × 800 at 200 % zoom. */
+/** Narrowest screen, and a desktop screen of 1280 × 800 at 200 % zoom. */
 const SIZES = [
   { width: 320, height: 640 },
   { width: 640, height: 400 },

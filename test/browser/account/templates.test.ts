@@ -5,7 +5,7 @@ import { startProgram } from '../../actors/portal/service.ts';
 import { mailedLink, register, SENDER } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
-import { clausePdf } from '../portal-desk.ts';
+import { clausePdf } from '../pages-server.ts';
 
 test.after.always(() => closeBrowser());
 
@@ -30,7 +30,7 @@ interface Detail {
 }
 
 for (const [what, options] of [
-  ['desk', { locale: 'en-US', viewport: { width: 1280, height: 800 } }],
+  ['desktop', { locale: 'en-US', viewport: { width: 1280, height: 800 } }],
   [
     'dark phone',
     { locale: 'en-US', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true },

@@ -5,7 +5,7 @@ import { pki } from '../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
-import { clausePdf } from '../portal-desk.ts';
+import { clausePdf } from '../pages-server.ts';
 import { PortalProgram } from '../portal-program.ts';
 
 test.after.always(() => closeBrowser());
@@ -13,7 +13,7 @@ test.after.always(() => closeBrowser());
 const place = { topLeftX: 40, topLeftY: 20, width: 200, height: 18, pageNumber: 1 };
 
 for (const [device, viewport] of [
-  ['desk', { width: 1280, height: 900 }],
+  ['desktop', { width: 1280, height: 900 }],
   ['phone', { width: 360, height: 740 }],
 ] as const) {
   test.serial(`a participant attaches a file by keyboard on a ${device}`, async (t) => {

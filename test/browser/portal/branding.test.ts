@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import test from 'ava';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
-import { clausePdf } from '../portal-desk.ts';
+import { clausePdf } from '../pages-server.ts';
 import { PortalProgram } from '../portal-program.ts';
 
 test.after.always(() => closeBrowser());
@@ -18,7 +18,7 @@ const DRAWING = (type: string) => `(() => {
 })()`;
 
 for (const [what, type, options, background] of [
-  ['desk', 'image/png', { locale: 'en-US', viewport: { width: 1280, height: 800 } }, 'rgb(122, 31, 92)'],
+  ['desktop', 'image/png', { locale: 'en-US', viewport: { width: 1280, height: 800 } }, 'rgb(122, 31, 92)'],
   [
     'dark phone',
     'image/jpeg',

@@ -1,13 +1,13 @@
 import test from 'ava';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, visit } from '../browser.ts';
-import { clausePdf } from '../portal-desk.ts';
+import { clausePdf } from '../pages-server.ts';
 import { PortalProgram } from '../portal-program.ts';
 
 test.after.always(() => closeBrowser());
 
 for (const [what, options] of [
-  ['desk', { locale: 'en-US', viewport: { width: 1280, height: 800 } }],
+  ['desktop', { locale: 'en-US', viewport: { width: 1280, height: 800 } }],
   [
     'dark phone',
     { locale: 'en-US', viewport: { width: 390, height: 844 }, colorScheme: 'dark', isMobile: true },

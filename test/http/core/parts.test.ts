@@ -96,9 +96,9 @@ test('retryable failures become 503 with whole seconds, and all others 500', (t)
 });
 
 test('production omits detail, path and exception', (t) => {
-  const scene = { traceId: 't', requestId: 'r', path: '/p' };
+  const context = { traceId: 't', requestId: 'r', path: '/p' };
   const failure = problemFrom(new Error('secret place'));
-  t.deepEqual(Object.keys(problemBody(failure, { ...scene, production: true })), [
+  t.deepEqual(Object.keys(problemBody(failure, { ...context, production: true })), [
     'type',
     'title',
     'status',
@@ -106,12 +106,12 @@ test('production omits detail, path and exception', (t) => {
     'traceId',
     'requestId',
   ]);
-  const open = problemBody(failure, { ...scene, production: false });
+  const open = problemBody(failure, { ...context, production: false });
   t.is(open['instance'], '/p');
   t.regex(String(open['exception']), /secret place[\s\S]+parts\.test/);
   const refusal = problemFrom(new Refusal('upload.empty', 'why', { errors: { file: ['is missing'] } }));
-  t.deepEqual(problemBody(refusal, { ...scene, production: true })['errors'], { file: ['is missing'] });
-  t.is(problemBody(refusal, { ...scene, production: false })['exception'], undefined);
+  t.deepEqual(problemBody(refusal, { ...context, production: true })['errors'], { file: ['is missing'] });
+  t.is(problemBody(refusal, { ...context, production: false })['exception'], undefined);
 });
 
 test('upload names are reduced to their last segment, in NFC, without control characters', (t) => {
@@ -193,7 +193,7 @@ test('a query is parsed to strings, arrays for repeated names, and objects witho
 test('a line end in a header value starts no second header', (t) => {
   let written = '';
   const response = { writeHeader: (name: string, value: string) => (written = `${name}: ${value}`) };
-  const scene = {
+  const context = {
     requestId: 'id',
     https: false,
     headOnly: false,
@@ -201,7 +201,7 @@ test('a line end in a header value starts no second header', (t) => {
     setCookie: undefined,
   };
   const headers = [['Location', '/a\r\nSet-Cookie: session=stolen\r\n\r\n<script>\0']] as const;
-  writeHead(response as unknown as Parameters<typeof writeHead>[0], 200, headers, scene);
+  writeHead(response as unknown as Parameters<typeof writeHead>[0], 200, headers, context);
   const names = written.split('\r\n').map((line) => line.split(':')[0]);
   t.true(names.includes('Location'));
   t.false(names.includes('Set-Cookie'));

@@ -32,10 +32,10 @@ test('electronic signatures are made by key and action, or by ticket, with the o
   };
   const byKey = { ...body, flowActionId: IDS.action };
   t.is((await send(`${PATH}/electronic-signature`, byKey, { headers })).status, 200);
-  const [access, signing, scene] = last('signing.signElectronically')?.args ?? [];
+  const [access, signing, origin] = last('signing.signElectronically')?.args ?? [];
   t.like(access, { by: 'key', documentId: IDS.document, flowActionId: IDS.action });
   t.like(signing, expected);
-  t.deepEqual(scene, { ipAddress: '127.0.0.1', userAgent: 'Tests/1' });
+  t.deepEqual(origin, { ipAddress: '127.0.0.1', userAgent: 'Tests/1' });
   const byTicket = await fetch(`${url}${BY_KEY}/electronic-signature`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -12,7 +12,7 @@ import { sha256 } from '../signing/evidence.ts';
 import type { Given } from './giver.ts';
 import { allEvents, allJobs, type Event, type FullJob } from './jobs.ts';
 import type { Done } from './operator.ts';
-import { FOLDER_NAMES, type Reading, type Scene } from './scene.ts';
+import { FOLDER_NAMES, type Reading, type SoakService } from './soak-service.ts';
 
 /** Complaints told at most. */
 const REPORTED = 40;
@@ -34,26 +34,26 @@ export interface Verdict {
 
 /** @param verifyEvery one of so many outputs is verified as a stranger would; all are compared by digest */
 export async function agreement(
-  scene: Scene,
+  subject: SoakService,
   given: Given,
   done: Done,
   verifyEvery: number,
 ): Promise<Verdict> {
-  const { service } = scene;
+  const { service } = subject;
   const broken: string[] = [];
   const say = (what: string) => broken.push(what);
   const jobs = await allJobs(service);
   const events = await allEvents(service);
   const byId = new Map(jobs.map((job) => [job.id, job]));
   for (const job of jobs) historyIsRight(job, say);
-  await countersAgree(scene, jobs, say);
+  await countersAgree(subject, jobs, say);
   eventsAgree(jobs, events, done, say);
-  for (const reading of scene.readings) readingAgrees(reading, jobs, events, say);
+  for (const reading of subject.readings) readingAgrees(reading, jobs, events, say);
   uploadsAgree(jobs, byId, given, say);
   actsAgree(byId, done, say);
   await droppedAgree(jobs, given, say);
-  await outputsAgree(scene, jobs, verifyEvery, say);
-  await foldersAgree(scene, jobs, byId, say);
+  await outputsAgree(subject, jobs, verifyEvery, say);
+  await foldersAgree(subject, jobs, byId, say);
   const states: Record<string, number> = {};
   for (const { status } of jobs) states[status] = (states[status] ?? 0) + 1;
   const more = broken.length - REPORTED;
@@ -91,7 +91,7 @@ function historyIsRight(job: FullJob, say: Say): void {
 }
 
 /** The counts of lists come from counters, one for each state and profile. */
-async function countersAgree({ service }: Scene, jobs: readonly FullJob[], say: Say): Promise<void> {
+async function countersAgree({ service }: SoakService, jobs: readonly FullJob[], say: Say): Promise<void> {
   const count = async (query: string) =>
     (await service.json<{ totalCount: number }>(`/api/jobs?pageSize=1${query}`)).totalCount;
   if ((await count('')) !== jobs.length) say(`the list counts ${await count('')} jobs, not ${jobs.length}`);
@@ -264,12 +264,12 @@ async function droppedAgree(jobs: readonly FullJob[], given: Given, say: Say): P
 }
 
 async function outputsAgree(
-  scene: Scene,
+  subject: SoakService,
   jobs: readonly FullJob[],
   verifyEvery: number,
   say: Say,
 ): Promise<void> {
-  const output = join(scene.root, 'output');
+  const output = join(subject.root, 'output');
   const wanted = new Map<string, FullJob>();
   for (const job of jobs) {
     if (job.status !== 'Completed' || job.outputFileName === null) continue;
@@ -300,14 +300,14 @@ async function outputsAgree(
 
 /** Nothing is left in processing, and in error only what failed or was canceled. */
 async function foldersAgree(
-  scene: Scene,
+  subject: SoakService,
   jobs: readonly FullJob[],
   byId: ReadonlyMap<string, FullJob>,
   say: Say,
 ): Promise<void> {
-  for (const name of await readdir(join(scene.root, 'processing')))
+  for (const name of await readdir(join(subject.root, 'processing')))
     if (!name.startsWith(SPARE_PREFIX)) say(`processing/${name} was left behind`);
-  for (const name of await readdir(join(scene.root, 'error'))) {
+  for (const name of await readdir(join(subject.root, 'error'))) {
     const status = byId.get(name)?.status;
     if (status !== 'Failed' && status !== 'Canceled')
       say(`error/${name} belongs to a job that is ${status ?? 'not there'}`);
@@ -317,7 +317,7 @@ async function foldersAgree(
       .filter(({ status }) => status === 'Failed' || status === 'Canceled')
       .map(({ originalPath }) => originalPath),
   );
-  const input = join(scene.root, 'input');
+  const input = join(subject.root, 'input');
   for (const name of await readdir(input)) {
     const path = join(input, name);
     if (name.startsWith('.')) say(`input/${name} was left behind`);

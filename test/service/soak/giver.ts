@@ -5,7 +5,7 @@ import { noise, samplePdf } from '../../../bench/samples.ts';
 import { systemClock } from '../../../runtime/index.ts';
 import { sha256 } from '../signing/evidence.ts';
 import type { Dice } from './dice.ts';
-import { FOLDER_NAMES, FOLDERS, type FolderName, REMOTE, type Scene } from './scene.ts';
+import { FOLDER_NAMES, FOLDERS, type FolderName, REMOTE, type SoakService } from './soak-service.ts';
 
 export interface Dropped {
   readonly path: string;
@@ -34,7 +34,7 @@ const ANSWER_WITHIN_MS = 180_000;
 const REMOTE_UPLOADS = 15;
 
 /** Gives one file; resolves when it lies there or its upload was answered. */
-export async function giveOne(scene: Scene, given: Given, chance: Dice, name: string): Promise<void> {
+export async function giveOne(subject: SoakService, given: Given, chance: Dice, name: string): Promise<void> {
   const folder = chance.pick(FOLDER_NAMES) ?? 'cades';
   // Only these two formats can be broken: CMS takes any bytes.
   const broken = (folder === 'pades' || folder === 'xades') && chance.percent(BROKEN);
@@ -47,11 +47,11 @@ export async function giveOne(scene: Scene, given: Given, chance: Dice, name: st
   );
   if (chance.percent(UPLOADS)) {
     const profile = folder === 'pades' && !broken && chance.percent(REMOTE_UPLOADS) ? REMOTE : folder;
-    await upload(scene, given, `${name}${FOLDERS[folder]}`, profile, content, !broken);
+    await upload(subject, given, `${name}${FOLDERS[folder]}`, profile, content, !broken);
     return;
   }
   const below = folder === 'cades' ? ['', 'a', 'a/b', 'c'][chance.roll(4)] : '';
-  const path = join(scene.root, 'in', folder, below ?? '', `${name}${FOLDERS[folder]}`);
+  const path = join(subject.root, 'in', folder, below ?? '', `${name}${FOLDERS[folder]}`);
   const before = chance.percent(REWRITTEN) ? contentOf(folder, `${name} at first`, false, 2_000) : undefined;
   if (before !== undefined) {
     await put(path, before);
@@ -72,7 +72,7 @@ async function put(path: string, content: Buffer): Promise<void> {
 
 /** The key makes sending it again safe, whatever became of the answer. */
 async function upload(
-  scene: Scene,
+  subject: SoakService,
   given: Given,
   fileName: string,
   profile: string,
@@ -84,7 +84,7 @@ async function upload(
   while (systemClock.elapsed() - began < ANSWER_WITHIN_MS) {
     const form = new FormData();
     form.set('file', new Blob([new Uint8Array(content)]), fileName);
-    const response = await scene.service
+    const response = await subject.service
       .fetch(`/api/files?profile=${profile}`, {
         method: 'POST',
         body: form,

@@ -1,7 +1,7 @@
 /** Everything operators do meanwhile: pause, resume, cancel, retry, one by one and in bulk, rescan. */
 import { systemClock } from '../../../runtime/index.ts';
 import type { Dice } from './dice.ts';
-import { FOLDER_NAMES, type Scene } from './scene.ts';
+import { FOLDER_NAMES, type SoakService } from './soak-service.ts';
 
 /** Everything that was answered with success, and so must be true at the end. */
 export interface Done {
@@ -31,11 +31,11 @@ const LATE = new Set([
 
 export class Operator {
   readonly done: Done = { canceled: new Set(), retried: new Map(), rescans: 0, acts: new Map() };
-  readonly #scene: Scene;
+  readonly #subject: SoakService;
   readonly #chance: Dice;
 
-  constructor(scene: Scene, chance: Dice) {
-    this.#scene = scene;
+  constructor(subject: SoakService, chance: Dice) {
+    this.#subject = subject;
     this.#chance = chance;
   }
 
@@ -99,7 +99,7 @@ export class Operator {
 
   /** Any job in this state among the newest. */
   async #find(status: string): Promise<string | undefined> {
-    const response = await this.#scene.service
+    const response = await this.#subject.service
       .fetch(`/api/jobs?pageSize=20&status=${status}`)
       .catch(() => undefined);
     const list = (await response?.json().catch(() => undefined)) as { items?: { id: string }[] } | undefined;
@@ -108,7 +108,7 @@ export class Operator {
 
   /** The body of a success; undefined when somebody was quicker, or nobody answered. */
   async #post<Body = object>(name: string, path: string, body?: object): Promise<Body | undefined> {
-    const response = await this.#scene.service
+    const response = await this.#subject.service
       .fetch(path, {
         method: 'POST',
         signal: AbortSignal.timeout(120_000),

@@ -16,7 +16,7 @@ import { agreement } from './agreement.ts';
 import { type Dice, dice } from './dice.ts';
 import { type Given, giveOne } from './giver.ts';
 import { Operator } from './operator.ts';
-import { Scene } from './scene.ts';
+import { SoakService } from './soak-service.ts';
 
 /** Files given side by side. */
 const GIVERS = 6;
@@ -56,23 +56,23 @@ function wholeNumber(name: string, text: string): number {
 
 async function soak(): Promise<number> {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-soak-'));
-  const scene = await Scene.make(root, cleanup);
+  const subject = await SoakService.make(root, cleanup);
   const given: Given = { dropped: [], uploaded: new Map() };
-  const operator = new Operator(scene, dice(seed + 1));
+  const operator = new Operator(subject, dice(seed + 1));
   const began = systemClock.elapsed();
-  await scene.start();
+  await subject.start();
   for (let round = 1; round <= rounds; round += 1) {
     const chance = dice(seed * 1_000 + round);
     const since = systemClock.elapsed();
     const files = Math.floor((jobs * round) / rounds) - Math.floor((jobs * (round - 1)) / rounds);
-    await playRound(scene, given, operator, chance, { round, files });
-    await scene.rest(chance, REST_WITHIN);
+    await playRound(subject, given, operator, chance, { round, files });
+    await subject.rest(chance, REST_WITHIN);
     const seconds = ((systemClock.elapsed() - since) / 1000).toFixed(1);
-    const { kills, stops } = scene.counts;
+    const { kills, stops } = subject.counts;
     tell(`${round}/${rounds}  ${files} files  ${seconds} s  ${kills} kills  ${stops} stops so far`);
   }
   const took = (systemClock.elapsed() - began) / 1000;
-  const look = () => agreement(scene, given, operator.done, Math.max(1, Math.floor(jobs / 2_000)));
+  const look = () => agreement(subject, given, operator.done, Math.max(1, Math.floor(jobs / 2_000)));
   // The last files are put away after their jobs have ended.
   let verdict = await look();
   for (let tries = 0; verdict.broken.length > 0 && tries < 3; tries += 1) {
@@ -82,15 +82,15 @@ async function soak(): Promise<number> {
   const acts = [...operator.done.acts].map(([name, count]) => `${count} ${name}`).join(', ');
   tell(`${given.dropped.length} dropped, ${given.uploaded.size} uploaded; ${acts}`);
   tell(
-    `${verdict.jobs} jobs ${JSON.stringify(verdict.states)}; ${scene.portal.documents.size} documents on the portal`,
+    `${verdict.jobs} jobs ${JSON.stringify(verdict.states)}; ${subject.portal.documents.size} documents on the portal`,
   );
   tell(
-    `${scene.counts.kills} kills, ${scene.counts.stops} stops, ${scene.counts.runAgain} effects run again, ${scene.readings.length} readings of the metrics compared`,
+    `${subject.counts.kills} kills, ${subject.counts.stops} stops, ${subject.counts.runAgain} effects run again, ${subject.readings.length} readings of the metrics compared`,
   );
   tell(
-    `${took.toFixed(0)} s, ${(verdict.jobs / took).toFixed(1)} jobs a second, at most ${(scene.mostMemory / 1e6).toFixed(0)} MB`,
+    `${took.toFixed(0)} s, ${(verdict.jobs / took).toFixed(1)} jobs a second, at most ${(subject.mostMemory / 1e6).toFixed(0)} MB`,
   );
-  await scene.stop();
+  await subject.stop();
   tell(`${verdict.broken.length} broken`);
   for (const line of verdict.broken) tell(`  ${line}`);
   if (verdict.broken.length > 0 || values.keep) tell(`seen in ${root}`);
@@ -105,7 +105,7 @@ interface Plan {
 
 /** Gives the round's files while the operator acts and the service is ended and started again. */
 async function playRound(
-  scene: Scene,
+  subject: SoakService,
   given: Given,
   operator: Operator,
   chance: Dice,
@@ -117,8 +117,8 @@ async function playRound(
   /** Nobody gives or acts while the service is being started anew. */
   let restarting: Promise<void> = Promise.resolve();
   const end = async (how: 'kill' | 'stop') => {
-    await (how === 'kill' ? scene.kill() : scene.stop());
-    await scene.start();
+    await (how === 'kill' ? subject.kill() : subject.stop());
+    await subject.start();
   };
   const giver = async (number: number) => {
     const own = dice(seed * 1_000_000 + round * 100 + number);
@@ -126,13 +126,13 @@ async function playRound(
       const how = endings.get(file);
       // In the middle of everything: the others go on.
       if (how !== undefined) restarting = restarting.then(() => end(how));
-      await giveOne(scene, given, own, `${round}-${file}`);
+      await giveOne(subject, given, own, `${round}-${file}`);
     }
   };
   const acting = async () => {
     while (giving) {
       await operator.act();
-      scene.decide(chance);
+      subject.decide(chance);
       await systemClock.sleep(chance.roll(2 * ACT_EVERY));
     }
   };

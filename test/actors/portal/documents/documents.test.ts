@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { DocumentId, FlowActionId } from '../../../../machines/ids.ts';
-import { approver, type FlowRoom, flowRoom, person, refusedAs, SCENE, signer } from './flow-harness.ts';
+import { approver, type FlowRoom, flowRoom, ORIGIN, person, refusedAs, signer } from './flow-harness.ts';
 
 function page(room: FlowRoom, query: object = {}) {
   return room.portal.documents.list(room.tenant, { limit: 10, offset: 0, newestFirst: false, ...query });
@@ -158,7 +158,7 @@ test.serial('an expired document refuses signatures, refusals, versions and canc
   await room.runtime.system.send({ kind: 'document', id }, { type: 'EXPIRE' });
   t.is((await room.get(id)).status, 'Expired');
   const plain = { positions: [], initialsPositions: [] };
-  await refusedAs(t, 'InvalidDocumentStatus', room.portal.signing.signElectronically(access, plain, SCENE));
+  await refusedAs(t, 'InvalidDocumentStatus', room.portal.signing.signElectronically(access, plain, ORIGIN));
   await refusedAs(t, 'CannotCancelExpiredDocument', documents.cancel(room.tenant, id, 'x'));
   await refusedAs(t, 'InvalidDocumentStatus', documents.refuse(room.tenant, id, 'x'));
   await refusedAs(

@@ -63,7 +63,7 @@ export interface FlowRoom {
   close(grace?: number): Promise<void>;
 }
 
-export const SCENE = { ipAddress: '203.0.113.7', userAgent: 'Test' } as const;
+export const ORIGIN = { ipAddress: '203.0.113.7', userAgent: 'Test' } as const;
 
 export function person(name: string, more: Partial<FlowActionInput['user']> = {}) {
   return { name, email: `${name.toLowerCase()}@example.org`, ...more };
@@ -242,7 +242,7 @@ export async function flowRoom(
       await portal.signing.signElectronically(
         access,
         { positions: [], initialsPositions: [], ...signing },
-        SCENE,
+        ORIGIN,
       );
     },
     async signedFile(id, name = 'signed.pdf') {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
-import { approver, type FlowRoom, flowRoom, person, refusedAs, SCENE, signer } from './flow-harness.ts';
+import { approver, type FlowRoom, flowRoom, ORIGIN, person, refusedAs, signer } from './flow-harness.ts';
 
 /** The code in the newest mail to somebody. */
 async function codeFor(room: FlowRoom, email: string, after = 0): Promise<string> {
@@ -21,7 +21,7 @@ test.serial(
     const access = await room.ticket(id, 'ana@example.org', true);
     const plain = { positions: [], initialsPositions: [] };
     const sign = (emailCode?: string) =>
-      room.portal.signing.signElectronically(access, { ...plain, ...(emailCode && { emailCode }) }, SCENE);
+      room.portal.signing.signElectronically(access, { ...plain, ...(emailCode && { emailCode }) }, ORIGIN);
     await refusedAs(t, 'InvalidAuthenticationCode', sign());
     await room.portal.signing.sendEmailCode(access, false);
     const code = await codeFor(room, 'ana@example.org');
@@ -35,7 +35,7 @@ test.serial(
     t.like(signers[0]?.evidences, {
       authenticationTypes: ['Email', 'Application'],
       authenticatedEmail: 'ana@example.org',
-      ipAddress: SCENE.ipAddress,
+      ipAddress: ORIGIN.ipAddress,
     });
   },
 );
@@ -48,7 +48,7 @@ test.serial('five wrong codes invalidate a code, and another one can be requeste
     room.portal.signing.signElectronically(
       access,
       { emailCode, positions: [], initialsPositions: [] },
-      SCENE,
+      ORIGIN,
     );
   await room.portal.signing.sendEmailCode(access, false);
   const code = await codeFor(room, 'ana@example.org');
@@ -68,7 +68,7 @@ test.serial(
     const id = await room.create([signer('Ana', 1), approver('Bob', 2), signer('Cy', 3)]);
     await room.sign(id, 'ana@example.org');
     const bob = await room.ticket(id, 'bob@example.org');
-    await signing.refuse(bob, 'The price is wrong.', SCENE);
+    await signing.refuse(bob, 'The price is wrong.', ORIGIN);
     const refused = await room.get(id);
     t.like(refused, { status: 'Refused', statusUpdateReason: 'The price is wrong.' });
     t.deepEqual(
@@ -95,7 +95,7 @@ test.serial(
       ['Pending', 'Created', 'Created'],
     );
     await room.sign(id, 'ana@example.org');
-    await signing.approve(await room.ticket(id, 'bob@example.org'), SCENE);
+    await signing.approve(await room.ticket(id, 'bob@example.org'), ORIGIN);
     await room.sign(id, 'cy@example.org');
     const done = await room.until(id, ({ status }) => status === 'Concluded');
     t.is((await room.portal.validation.byDocument(room.tenant, id)).signers.length, 2);
@@ -129,7 +129,7 @@ test.serial(
       ruleName: 'Board',
     } as const;
     const id = await room.create([rule]);
-    await room.portal.signing.refuse(await room.ticket(id, 'cy@example.org'), 'Not me.', SCENE);
+    await room.portal.signing.refuse(await room.ticket(id, 'cy@example.org'), 'Not me.', ORIGIN);
     t.is((await room.get(id)).status, 'Pending');
     await Promise.all([room.sign(id, 'ana@example.org'), room.sign(id, 'bob@example.org')]);
     const done = await room.until(id, ({ status }) => status === 'Concluded');
@@ -145,7 +145,7 @@ test.serial(
       ],
     );
     const strict = await room.create([{ ...rule, allowRuleFlowToContinueIfRefused: false }]);
-    await room.portal.signing.refuse(await room.ticket(strict, 'cy@example.org'), 'Not me.', SCENE);
+    await room.portal.signing.refuse(await room.ticket(strict, 'cy@example.org'), 'Not me.', ORIGIN);
     t.is((await room.get(strict)).status, 'Refused');
   },
 );

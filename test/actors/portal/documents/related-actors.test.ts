@@ -1,6 +1,6 @@
 /** Party that looks at an actor of the portal finds what it made, and from there the way back. */
 import test from 'ava';
-import { flowRoom, SCENE, signer } from './flow-harness.ts';
+import { flowRoom, ORIGIN, signer } from './flow-harness.ts';
 
 test.serial(
   'a document is linked to its mails, codes and webhook deliveries, and each of them to the document',
@@ -26,7 +26,7 @@ test.serial(
     await signing.sendEmailCode(access, false);
     await leadsBack('flow-action');
     await leadsBack('mail');
-    await signing.refuse(access, 'No.', SCENE);
+    await signing.refuse(access, 'No.', ORIGIN);
     await leadsBack('webhook-lane');
     const organization = { kind: 'organization', id: room.tenant.organization.id };
     const [set] = (await inspector.actor(organization))?.children ?? [];

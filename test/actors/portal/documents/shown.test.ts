@@ -2,7 +2,7 @@
 import test from 'ava';
 import { pki } from '../../../pki/pki.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
-import { approver, flowRoom, person, refusedAs, SCENE, signer } from './flow-harness.ts';
+import { approver, flowRoom, ORIGIN, person, refusedAs, signer } from './flow-harness.ts';
 
 const PLAIN = { positions: [], initialsPositions: [] };
 
@@ -15,12 +15,12 @@ test.serial('a link is invalid once its participant has another address', async 
   const edit = (flowActionId: string, participantEmailAddress: string) =>
     documents.editFlow(room.tenant, id, { editedFlowActions: [{ flowActionId, participantEmailAddress }] });
   await edit(bob?.id ?? '', 'robert@example.org');
-  await refusedAs(t, 'InvalidTicket', signing.approve(bobs, SCENE));
-  await refusedAs(t, 'InvalidTicket', signing.refuse(bobs, 'No.', SCENE));
+  await refusedAs(t, 'InvalidTicket', signing.approve(bobs, ORIGIN));
+  await refusedAs(t, 'InvalidTicket', signing.refuse(bobs, 'No.', ORIGIN));
   // The same address in another spelling is the same person.
   await edit(ana?.id ?? '', 'Ana@Example.org');
-  await signing.signElectronically(anas, PLAIN, SCENE);
-  await signing.approve(await room.ticket(id, 'robert@example.org'), SCENE);
+  await signing.signElectronically(anas, PLAIN, ORIGIN);
+  await signing.approve(await room.ticket(id, 'robert@example.org'), ORIGIN);
   const { flowActions } = await room.until(id, ({ status }) => status === 'Concluded');
   t.deepEqual(
     flowActions.map(({ user, status }) => [user?.email, status]),
@@ -42,11 +42,11 @@ test.serial('a participant cannot sign or approve a version that is newer than t
   };
   await documents.newVersion(room.tenant, id, { files: [await room.file('second.pdf')] });
   const sign = async (version: number) =>
-    signing.signElectronically(await shown('ana@example.org', version), PLAIN, SCENE);
+    signing.signElectronically(await shown('ana@example.org', version), PLAIN, ORIGIN);
   await refusedAs(t, 'InvalidDocumentStatus', sign(1));
-  await refusedAs(t, 'InvalidDocumentStatus', signing.approve(await shown('bob@example.org', 1), SCENE));
+  await refusedAs(t, 'InvalidDocumentStatus', signing.approve(await shown('bob@example.org', 1), ORIGIN));
   await sign(2);
-  await signing.approve(await shown('bob@example.org', 2), SCENE);
+  await signing.approve(await shown('bob@example.org', 2), ORIGIN);
   await room.until(id, ({ status }) => status === 'Concluded');
 });
 
@@ -98,10 +98,10 @@ test.serial('a started signature is completed by its token alone, under its own 
   if (toSign === null || token === null) throw new Error('begun');
   const signature = secret.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
   const complete = (key: string) =>
-    signing.completeCertificate({ by: 'token', key }, { token, signature }, SCENE);
+    signing.completeCertificate({ by: 'token', key }, { token, signature }, ORIGIN);
   await refusedAs(t, 'InvalidTicket', complete(other.key));
   const anas = await room.ticket(id, 'ana@example.org');
-  await refusedAs(t, 'InvalidTicket', signing.completeCertificate(anas, { token, signature }, SCENE));
+  await refusedAs(t, 'InvalidTicket', signing.completeCertificate(anas, { token, signature }, ORIGIN));
   const { key } = await room.get(id);
   t.true((await complete(key)).success);
   const { flowActions } = await room.get(id);
@@ -142,9 +142,9 @@ test.serial(
     });
     const access = await room.ticket(id, 'ana@example.org');
     if (access.by !== 'ticket') throw new Error('a ticket');
-    await room.portal.signing.signElectronically(access, { ...PLAIN, typedName: turned('Ana S.') }, SCENE);
+    await room.portal.signing.signElectronically(access, { ...PLAIN, typedName: turned('Ana S.') }, ORIGIN);
     const { key } = await room.until(id, ({ flowActions: [one] }) => one?.status === 'Completed');
-    await room.portal.signing.refuse(await room.ticket(id, 'bob@example.org'), turned('No\nthanks'), SCENE);
+    await room.portal.signing.refuse(await room.ticket(id, 'bob@example.org'), turned('No\nthanks'), ORIGIN);
     const refused = await room.until(id, ({ status }) => status === 'Refused');
     t.like(refused, {
       name: 'Lease',

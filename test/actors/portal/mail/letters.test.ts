@@ -13,7 +13,7 @@ import { MemoryStore, migrateStore, SimulatedClock, systemClock } from '../../..
 import { folderFor } from '../../../runtime/folder.ts';
 import { ACTION_1, notice, summary, USER_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
-import { makeMailWorld, PUBLIC_URL } from './mail-harness.ts';
+import { PUBLIC_URL, startMailSystem } from './mail-harness.ts';
 import { headersOf, partsOf } from './relay.ts';
 
 const CACHE_SIZE = { clock: { now: () => 0 }, keep: 30 * 86_400_000 };
@@ -183,12 +183,12 @@ test('only a valid text between angle brackets is an address', (t) => {
 
 test('without a relay each mail becomes one file that mail programs and operators can read', async (t) => {
   const folder = join(folderFor(t), 'mail');
-  const world = makeMailWorld(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
-  await world.ask([
+  const mailSystem = startMailSystem(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
+  await mailSystem.ask([
     notice('pending', 'ana@example.test', { document: summary({ name: 'Contrato de locação' }) }),
     notice('pending', 'bo@example.test'),
   ]);
-  await world.reach('Sent', 'ana@example.test', 'bo@example.test');
+  await mailSystem.reach('Sent', 'ana@example.test', 'bo@example.test');
   const names = await readdir(folder);
   t.is(names.length, 2);
   t.true(
@@ -200,17 +200,17 @@ test('without a relay each mail becomes one file that mail programs and operator
   t.regex(headersOf(ana).get('subject') ?? '', /^=\?UTF-8\?/i);
   t.regex(partsOf(ana).get('text/plain') ?? '', /Contrato de locação/);
   const found = async (search: string) => {
-    const { items, totalCount } = await world.mails.mailbox({ search, limit: 9, offset: 0 });
+    const { items, totalCount } = await mailSystem.mails.mailbox({ search, limit: 9, offset: 0 });
     t.is(items.length, totalCount);
     return items.map(({ to }) => to);
   };
   t.deepEqual(await found('LOCAÇÃO'), ['ana@example.test']);
   t.deepEqual(await found('bo@'), ['bo@example.test']);
   t.deepEqual(await found('nobody'), []);
-  for (const mail of (await world.mails.newest({ limit: 9, offset: 0 })).items) {
+  for (const mail of (await mailSystem.mails.newest({ limit: 9, offset: 0 })).items) {
     const { id, to } = mail;
-    t.is(await world.mails.textState(mail), 'kept');
-    const content = await world.mails.content(id);
+    t.is(await mailSystem.mails.textState(mail), 'kept');
+    const content = await mailSystem.mails.content(id);
     const text = content?.text ?? '';
     const raw = raws.find((one) => one.includes(to)) ?? '';
     t.true(text.startsWith(raw.slice(0, raw.indexOf('\r\n\r\n'))), to);
@@ -223,17 +223,17 @@ test('without a relay each mail becomes one file that mail programs and operator
     const [link = '-'] = /http\S+\/sign\?ticket=\S+/.exec(text) ?? [];
     t.true(raw.includes(`\r\n${link}\r\n`), raw);
     await rm(join(folder, names.find((name) => name.endsWith(`-${id}.eml`)) ?? ''));
-    t.is(await world.mails.content(id), undefined);
-    t.is(await world.mails.textState(mail), 'removed');
+    t.is(await mailSystem.mails.content(id), undefined);
+    t.is(await mailSystem.mails.textState(mail), 'removed');
   }
-  await t.throwsAsync(world.mails.content('nobody'), { code: 'MailNotFound' });
+  await t.throwsAsync(mailSystem.mails.content('nobody'), { code: 'MailNotFound' });
 });
 
 test('folder and files of mails are private', async (t) => {
   const folder = join(folderFor(t), 'mail');
-  const world = makeMailWorld(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
-  await world.ask([notice('pending', 'ana@example.test')]);
-  await world.reach('Sent', 'ana@example.test');
+  const mailSystem = startMailSystem(t, { mailer: createMailFolder(folder, CACHE_SIZE) });
+  await mailSystem.ask([notice('pending', 'ana@example.test')]);
+  await mailSystem.reach('Sent', 'ana@example.test');
   const names = await readdir(folder);
   t.is((await stat(join(folder, names[0] ?? ''))).mode & 0o777, 0o600);
   t.is((await stat(folder)).mode & 0o777, 0o700);
@@ -245,12 +245,12 @@ test('mails in the folder over the retention age are removed, and other files ar
   const old = '20200101T000000000Z-aaaa.eml';
   for (const name of [old, `${old}.part`, 'notes.eml', '20200101T000000000Z.txt'])
     await writeFile(join(folder, name), '');
-  const world = makeMailWorld(t, {
+  const mailSystem = startMailSystem(t, {
     mailer: createMailFolder(folder, { clock: systemClock, keep: 86_400_000 }),
     clock: new SimulatedClock(Date.now()),
   });
-  await world.ask([notice('pending', 'ana@example.test')]);
-  await world.reach('Sent', 'ana@example.test');
+  await mailSystem.ask([notice('pending', 'ana@example.test')]);
+  await mailSystem.reach('Sent', 'ana@example.test');
   const left = await readdir(folder);
   t.deepEqual(left.filter((name) => !/-[0-9a-f-]{36}\.eml$/.test(name)).sort(), [
     '20200101T000000000Z.txt',
@@ -261,7 +261,7 @@ test('mails in the folder over the retention age are removed, and other files ar
 
 test('mails are listed by state, also from an earlier store, and sent again where permitted', async (t) => {
   const store = new MemoryStore();
-  const before = makeMailWorld(t, {
+  const before = startMailSystem(t, {
     mailer: createMailFolder(join(folderFor(t), 'mail'), CACHE_SIZE),
     store,
   });
@@ -297,8 +297,8 @@ test('mails are listed by state, also from an earlier store, and sent again wher
 test('a mail that cannot be written to the folder waits', async (t) => {
   const file = join(folderFor(t), 'file');
   await writeFile(file, '');
-  const world = makeMailWorld(t, { mailer: createMailFolder(join(file, 'mail'), CACHE_SIZE) });
-  await world.ask([notice('pending', 'ana@example.test')]);
-  await world.reach('Waiting', 'ana@example.test');
-  t.is((await world.mail('ana@example.test'))?.context.failures[0]?.code, 'mail.folder');
+  const mailSystem = startMailSystem(t, { mailer: createMailFolder(join(file, 'mail'), CACHE_SIZE) });
+  await mailSystem.ask([notice('pending', 'ana@example.test')]);
+  await mailSystem.reach('Waiting', 'ana@example.test');
+  t.is((await mailSystem.mail('ana@example.test'))?.context.failures[0]?.code, 'mail.folder');
 });

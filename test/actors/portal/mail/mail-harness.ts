@@ -27,7 +27,7 @@ import { stubDocument } from '../stub-document.ts';
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 export const PUBLIC_URL = 'https://portal.example.test';
 
-export interface MailWorld {
+export interface MailSystem {
   readonly runtime: Runtime;
   readonly clock: SimulatedClock;
   readonly mails: Mails;
@@ -40,7 +40,7 @@ export interface MailWorld {
   reach(state: string, ...emails: readonly string[]): Promise<void>;
 }
 
-export interface MailWorldOptions {
+export interface MailSystemOptions {
   readonly mailer: Mailer;
   readonly store?: ActorStore;
   readonly clock?: SimulatedClock;
@@ -52,7 +52,7 @@ export interface MailWorldOptions {
   readonly effectsInFlight?: number;
 }
 
-export function makeMailWorld(t: ExecutionContext, options: MailWorldOptions): MailWorld {
+export function startMailSystem(t: ExecutionContext, options: MailSystemOptions): MailSystem {
   const { mailer, store = new MemoryStore(), clock = new SimulatedClock() } = options;
   const faults = new Faults();
   const ids = seededIds(7);

@@ -2,17 +2,17 @@ import test from 'ava';
 import { openLmdbStore, Retryable } from '../../../../runtime/index.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1, notice, ORGANIZATION_1, summary } from '../mailbox.ts';
-import { makeMailWorld, PUBLIC_URL, smtpTo } from './mail-harness.ts';
+import { PUBLIC_URL, smtpTo, startMailSystem } from './mail-harness.ts';
 import { headersOf, partsOf, startRelay } from './relay.ts';
 
 test('each person gets one mail in plain text and HTML, and the answer of the relay is stored', async (t) => {
   const relay = await startRelay(t);
-  const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
-  await world.ask([
+  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  await mailSystem.ask([
     notice('pending', 'ana@example.test', { role: 'sign' }),
     notice('pending', 'bo@example.test'),
   ]);
-  await world.reach('Sent', 'ana@example.test', 'bo@example.test');
+  await mailSystem.reach('Sent', 'ana@example.test', 'bo@example.test');
   t.deepEqual(relay.taken.map(({ to }) => to).sort(), [['ana@example.test'], ['bo@example.test']]);
   const raw = relay.taken.find(({ to }) => to[0] === 'ana@example.test')?.raw ?? '';
   const headers = headersOf(raw);
@@ -27,29 +27,32 @@ test('each person gets one mail in plain text and HTML, and the answer of the re
       parts.get(type) ?? '',
       /portal\.example\.test\/document\/key\/ABCDEFGHIJ0123456789\/sign\?ticket=/,
     );
-  const [first] = await world.mails.ofDocument({ organization: { id: ORGANIZATION_1 } } as never, DOCUMENT_1);
+  const [first] = await mailSystem.mails.ofDocument(
+    { organization: { id: ORGANIZATION_1 } } as never,
+    DOCUMENT_1,
+  );
   t.like(first, { status: 'Sent', tries: 1, about: 'pending', lastError: null });
   t.regex(first?.reply ?? '', /^250 /);
 });
 
 test('a missing mailbox fails alone and is not retried', async (t) => {
   const relay = await startRelay(t);
-  const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
   const good = Array.from({ length: 5 }, (_, n) => `person${n}@example.test`);
-  await world.ask(['nobody@example.test', ...good].map((email) => notice('pending', email)));
-  await world.reach('Sent', ...good);
-  await world.reach('Failed', 'nobody@example.test');
-  const failed = await world.mail('nobody@example.test');
+  await mailSystem.ask(['nobody@example.test', ...good].map((email) => notice('pending', email)));
+  await mailSystem.reach('Sent', ...good);
+  await mailSystem.reach('Failed', 'nobody@example.test');
+  const failed = await mailSystem.mail('nobody@example.test');
   t.like(failed?.context.failures[0], { code: 'mail.refused' });
   t.regex(failed?.context.failures[0]?.message ?? '', /^550 No such user here/);
-  world.clock.advance(24 * 3_600_000);
-  await world.until(() => world.runtime.stats().effectsInFlight === 0);
+  mailSystem.clock.advance(24 * 3_600_000);
+  await mailSystem.until(() => mailSystem.runtime.stats().effectsInFlight === 0);
   t.is(relay.taken.length, 5);
 });
 
 test('an invalid recipient fails without a command to the relay', async (t) => {
   const relay = await startRelay(t);
-  const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
   const bad = [
     '',
     'nobody',
@@ -58,16 +61,16 @@ test('an invalid recipient fails without a command to the relay', async (t) => {
     'a@b>,<evil@example.test',
     '<a@b>',
   ];
-  await world.ask(bad.map((email) => notice('pending', email)));
-  await world.reach('Failed', ...bad);
-  for (const email of bad) t.is((await world.mail(email))?.context.failures[0]?.code, 'mail.address');
+  await mailSystem.ask(bad.map((email) => notice('pending', email)));
+  await mailSystem.reach('Failed', ...bad);
+  for (const email of bad) t.is((await mailSystem.mail(email))?.context.failures[0]?.code, 'mail.address');
   t.deepEqual(relay.taken, []);
 });
 
 test('names that carry line ends or addresses add neither headers nor recipients', async (t) => {
   const relay = await startRelay(t);
   const evil = 'X\r\nBcc: evil@example.test\r\n\r\nbody';
-  const world = makeMailWorld(t, {
+  const mailSystem = startMailSystem(t, {
     mailer: smtpTo(relay.port),
     profiles: new Map([
       [
@@ -76,13 +79,13 @@ test('names that carry line ends or addresses add neither headers nor recipients
       ],
     ]),
   });
-  await world.ask([
+  await mailSystem.ask([
     notice('pending', 'ana@example.test', {
       to: { name: `Ana" <evil@example.test>, ${evil}`, email: 'ana@example.test' },
       document: summary({ name: `Contract ${evil}`, description: evil }),
     }),
   ]);
-  await world.reach('Sent', 'ana@example.test');
+  await mailSystem.reach('Sent', 'ana@example.test');
   t.deepEqual(
     relay.taken.map(({ to }) => to),
     [['ana@example.test']],
@@ -97,15 +100,15 @@ test('names that carry line ends or addresses add neither headers nor recipients
 
 test('a sender and a reply address may have a name, and the display name is that of the organization', async (t) => {
   const relay = await startRelay(t);
-  const world = makeMailWorld(t, {
+  const mailSystem = startMailSystem(t, {
     mailer: smtpTo(relay.port),
     sender: 'Signing desk <desk@portal.example.test>',
     profiles: new Map([
       [ORGANIZATION_1, { name: 'Acme, Inc. "A"', language: 'pt', replyTo: 'Ana <ana@acme.test>' }],
     ]),
   });
-  await world.ask([notice('pending', 'bo@example.test')]);
-  await world.reach('Sent', 'bo@example.test');
+  await mailSystem.ask([notice('pending', 'bo@example.test')]);
+  await mailSystem.reach('Sent', 'bo@example.test');
   const headers = headersOf(relay.taken[0]?.raw ?? '');
   t.is(relay.taken[0]?.from, 'desk@portal.example.test');
   t.regex(headers.get('from') ?? '', /^"Acme, Inc\. \\"A\\"" <desk@portal\.example\.test>$/);
@@ -115,21 +118,21 @@ test('a sender and a reply address may have a name, and the display name is that
 
 test('a mail deferred by the relay is sent after a pause', async (t) => {
   const relay = await startRelay(t);
-  const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
-  await world.ask([notice('pending', 'greylisted@example.test')]);
-  await world.reach('Waiting', 'greylisted@example.test');
-  t.like((await world.mail('greylisted@example.test'))?.context.failures[0], { code: 'mail.delayed' });
-  const [waiting] = (await world.mails.newest({ limit: 1, offset: 0 })).items;
-  t.is(waiting?.nextTryAt, world.clock.now() + 30_000);
-  world.clock.advance(30_000);
-  await world.until(async () => (await world.mail('greylisted@example.test'))?.context.tries === 2);
+  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  await mailSystem.ask([notice('pending', 'greylisted@example.test')]);
+  await mailSystem.reach('Waiting', 'greylisted@example.test');
+  t.like((await mailSystem.mail('greylisted@example.test'))?.context.failures[0], { code: 'mail.delayed' });
+  const [waiting] = (await mailSystem.mails.newest({ limit: 1, offset: 0 })).items;
+  t.is(waiting?.nextTryAt, mailSystem.clock.now() + 30_000);
+  mailSystem.clock.advance(30_000);
+  await mailSystem.until(async () => (await mailSystem.mail('greylisted@example.test'))?.context.tries === 2);
   t.pass();
 });
 
 test('an unavailable store does not fail the mail that is written', async (t) => {
   const relay = await startRelay(t);
   let isAway = true;
-  const world = makeMailWorld(t, {
+  const mailSystem = startMailSystem(t, {
     mailer: smtpTo(relay.port),
     async reading() {
       if (!isAway) return;
@@ -137,13 +140,13 @@ test('an unavailable store does not fail the mail that is written', async (t) =>
       throw new Retryable('store.unavailable', 'The connection was lost.');
     },
   });
-  await world.ask([notice('pending', 'ana@example.test')]);
-  await world.until(async () => {
-    world.clock.advance(1000);
-    const state = (await world.mail('ana@example.test'))?.state;
+  await mailSystem.ask([notice('pending', 'ana@example.test')]);
+  await mailSystem.until(async () => {
+    mailSystem.clock.advance(1000);
+    const state = (await mailSystem.mail('ana@example.test'))?.state;
     return state === 'Sent' || state === 'Failed';
   });
-  t.like(await world.mail('ana@example.test'), { state: 'Sent', context: { failures: [] } });
+  t.like(await mailSystem.mail('ana@example.test'), { state: 'Sent', context: { failures: [] } });
   t.is(relay.taken.length, 1);
 });
 
@@ -153,7 +156,7 @@ test('an unavailable relay loses no mail, also over a restart, and gets every ma
   const folder = folderFor(t);
   const people = Array.from({ length: 12 }, (_, n) => `person${n}@example.test`);
   const store = openLmdbStore({ folder });
-  const before = makeMailWorld(t, { mailer: smtpTo(gone.port), store });
+  const before = startMailSystem(t, { mailer: smtpTo(gone.port), store });
   await before.ask(people.map((email) => notice('pending', email)));
   await before.reach('Waiting', ...people);
   t.is((await before.mail('person0@example.test'))?.context.failures[0]?.code, 'mail.unreachable');
@@ -163,7 +166,7 @@ test('an unavailable relay loses no mail, also over a restart, and gets every ma
   const back = await startRelay(t, gone.port);
   const again = openLmdbStore({ folder });
   t.teardown(() => again.close());
-  const after = makeMailWorld(t, { mailer: smtpTo(back.port), store: again, clock: before.clock });
+  const after = startMailSystem(t, { mailer: smtpTo(back.port), store: again, clock: before.clock });
   after.clock.advance(60_000);
   after.runtime.start();
   await after.reach('Sent', ...people);
@@ -175,62 +178,68 @@ test('a hanging relay times out, and delays no other work', async (t) => {
   const people = Array.from({ length: 20 }, (_, n) => `slow${n}@example.test`);
   for (const email of people) relay.hanging.add(email);
   // One slot for all other work: if mails took it, the stub's own effect would wait for them.
-  const world = makeMailWorld(t, { mailer: smtpTo(relay.port, { silenceTimeout: 300 }), effectsInFlight: 1 });
-  await world.ask(people.map((email) => notice('pending', email)));
-  await world.until(() => world.runtime.stats().effectsInFlight > 0);
-  await world.ask([notice('pending', 'bo@example.test')], 'another-document');
-  t.truthy(await world.mail('bo@example.test'), 'it was made while the relay hung');
-  await world.reach('Waiting', ...people);
-  const failure = (await world.mail('slow0@example.test'))?.context.failures[0];
+  const mailSystem = startMailSystem(t, {
+    mailer: smtpTo(relay.port, { silenceTimeout: 300 }),
+    effectsInFlight: 1,
+  });
+  await mailSystem.ask(people.map((email) => notice('pending', email)));
+  await mailSystem.until(() => mailSystem.runtime.stats().effectsInFlight > 0);
+  await mailSystem.ask([notice('pending', 'bo@example.test')], 'another-document');
+  t.truthy(await mailSystem.mail('bo@example.test'), 'it was made while the relay hung');
+  await mailSystem.reach('Waiting', ...people);
+  const failure = (await mailSystem.mail('slow0@example.test'))?.context.failures[0];
   t.is(failure?.code, 'mail.unreachable');
   // The silence that is waited for is short: a busy machine makes a relay that answers seem silent, too.
-  await world.until(async () => {
-    const bo = await world.mail('bo@example.test');
-    if (bo?.state === 'Waiting') await world.clock.advance(600_000);
+  await mailSystem.until(async () => {
+    const bo = await mailSystem.mail('bo@example.test');
+    if (bo?.state === 'Waiting') await mailSystem.clock.advance(600_000);
     return bo?.state === 'Sent';
   });
 });
 
 test('codes overtake a long queue of other mails', async (t) => {
   const relay = await startRelay(t);
-  const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
   const crowd = Array.from({ length: 60 }, (_, n) => notice('pending', `crowd${n}@example.test`));
-  await world.ask([...crowd, notice('code', 'ana@example.test', { codeGeneration: 3 })]);
-  await world.reach('Sent', 'ana@example.test');
+  await mailSystem.ask([...crowd, notice('code', 'ana@example.test', { codeGeneration: 3 })]);
+  await mailSystem.reach('Sent', 'ana@example.test');
   const place = relay.taken.findIndex(({ to }) => to[0] === 'ana@example.test');
   t.true(place >= 0 && place < 30, `the code was mail number ${place}`);
   t.regex(relay.taken[place]?.raw ?? '', /100003/);
-  await world.reach('Sent', 'crowd59@example.test');
+  await mailSystem.reach('Sent', 'crowd59@example.test');
 });
 
 test('a mail effect repeated after a crash sends no second mail', async (t) => {
   const relay = await startRelay(t);
-  const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
+  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
   let crashed = false;
   // The first outcome is that of `notify`: its work is done and nobody hears of it.
-  world.faults.arm('effect.done.before-outcome', () => {
+  mailSystem.faults.arm('effect.done.before-outcome', () => {
     crashed = true;
     throw new Error('crashed after the work');
   });
-  const asked = world.ask([notice('pending', 'ana@example.test')]);
-  await world.until(() => crashed);
-  world.clock.advance(10_000);
+  const asked = mailSystem.ask([notice('pending', 'ana@example.test')]);
+  await mailSystem.until(() => crashed);
+  mailSystem.clock.advance(10_000);
   await asked;
-  await world.reach('Sent', 'ana@example.test');
-  await world.until(() => world.runtime.stats().effectsInFlight === 0);
-  t.is((await world.mails.newest({ limit: 9, offset: 0 })).totalCount, 1);
+  await mailSystem.reach('Sent', 'ana@example.test');
+  await mailSystem.until(() => mailSystem.runtime.stats().effectsInFlight === 0);
+  t.is((await mailSystem.mails.newest({ limit: 9, offset: 0 })).totalCount, 1);
   t.is(relay.taken.length, 1);
 });
 
 test('a stored mail contains no part of a code or a ticket', async (t) => {
   const relay = await startRelay(t);
-  const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
-  await world.ask([
+  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  await mailSystem.ask([
     notice('code', 'ana@example.test', { codeGeneration: 8 }),
     notice('pending', 'bo@example.test'),
   ]);
-  await world.reach('Sent', 'ana@example.test', 'bo@example.test');
-  const stored = JSON.stringify([await world.mail('ana@example.test'), await world.mail('bo@example.test')]);
+  await mailSystem.reach('Sent', 'ana@example.test', 'bo@example.test');
+  const stored = JSON.stringify([
+    await mailSystem.mail('ana@example.test'),
+    await mailSystem.mail('bo@example.test'),
+  ]);
   t.true(relay.taken.some(({ raw }) => raw.includes('100008')));
   t.false(stored.includes('100008'));
   t.false(stored.includes(PUBLIC_URL));
@@ -238,15 +247,15 @@ test('a stored mail contains no part of a code or a ticket', async (t) => {
 
 test('a mail is removed 30 days after it was sent', async (t) => {
   const relay = await startRelay(t);
-  const world = makeMailWorld(t, { mailer: smtpTo(relay.port) });
-  await world.ask([notice('pending', 'ana@example.test')]);
-  await world.reach('Sent', 'ana@example.test');
-  const count = async () => (await world.mails.newest({ limit: 9, offset: 0 })).totalCount;
-  const sentAt = world.clock.now();
-  await world.until(async () => {
-    world.clock.advance(12 * 3_600_000);
+  const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
+  await mailSystem.ask([notice('pending', 'ana@example.test')]);
+  await mailSystem.reach('Sent', 'ana@example.test');
+  const count = async () => (await mailSystem.mails.newest({ limit: 9, offset: 0 })).totalCount;
+  const sentAt = mailSystem.clock.now();
+  await mailSystem.until(async () => {
+    mailSystem.clock.advance(12 * 3_600_000);
     return (await count()) === 0;
   });
-  t.true(world.clock.now() - sentAt >= 30 * 24 * 3_600_000);
-  t.deepEqual(await world.runtime.store.rows({ view: 'document-mails', limit: 9 }), []);
+  t.true(mailSystem.clock.now() - sentAt >= 30 * 24 * 3_600_000);
+  t.deepEqual(await mailSystem.runtime.store.rows({ view: 'document-mails', limit: 9 }), []);
 });

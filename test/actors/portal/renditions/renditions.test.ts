@@ -9,7 +9,7 @@ import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { complaints, pictures, seenText } from '../../../crypto/pdf/pages/pages-harness.ts';
 import { pki } from '../../../pki/pki.ts';
 import { opensslCms, pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
-import { type FlowRoom, person, SCENE, signer } from '../documents/flow-harness.ts';
+import { type FlowRoom, ORIGIN, person, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
 import { sharedRoom } from './shared-harness.ts';
 
@@ -308,7 +308,7 @@ test('the manifest lists approvers beside signers, and their capacity', async (t
     { type: 'Approver', step: 1, title: 'Legal counsel', user: person('Eve') },
     signer('Ana', 2),
   ]);
-  await room.portal.signing.approve(await room.ticket(id, 'eve@example.org'), SCENE);
+  await room.portal.signing.approve(await room.ticket(id, 'eve@example.org'), ORIGIN);
   await room.sign(id, 'ana@example.org');
   await room.until(id, ({ status }) => status === 'Concluded');
   const text = await textOf((await get(room, id, 'SignaturesManifest')).path);

@@ -7,7 +7,7 @@ import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.
 import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
 import { startAuthority } from '../../../pki/authority.ts';
 import { keyOf, pki, type TestSigner, testSigner } from '../../../pki/pki.ts';
-import { type FlowRoom, flowRoom, person, refusedAs, SCENE, signer } from '../documents/flow-harness.ts';
+import { type FlowRoom, flowRoom, ORIGIN, person, refusedAs, signer } from '../documents/flow-harness.ts';
 
 const NUMBERS = { ana: '39053344705', bo: '52998224725', cy: '11144477735' } as const;
 const POSITIONS = { positions: [], initialsPositions: [] };
@@ -89,7 +89,7 @@ test.serial(
     const access = await room.ticket(id, 'cy@example.org');
     const { sign } = await begin(room, access, pki().signer('rsa-2048'));
     const { key } = await room.get(id);
-    const done = await room.portal.signing.completeCertificate({ by: 'token', key }, sign(), SCENE);
+    const done = await room.portal.signing.completeCertificate({ by: 'token', key }, sign(), ORIGIN);
     t.true(done.success);
     await room.until(id, ({ status }) => status === 'Concluded');
     t.like(await contextOf(room, id), {
@@ -155,16 +155,16 @@ test.serial(
   async (t) => {
     const { room, id, users, byKey } = await ruleRoom(t);
     const { signing } = room.portal;
-    await refusedAs(t, 'InvalidFlowAction', signing.signElectronically(byKey(), POSITIONS, SCENE));
+    await refusedAs(t, 'InvalidFlowAction', signing.signElectronically(byKey(), POSITIONS, ORIGIN));
     const stranger = byKey(crypto.randomUUID());
-    await refusedAs(t, 'FlowActionNotFound', signing.signElectronically(stranger, POSITIONS, SCENE));
-    await signing.signElectronically(byKey(users[1]?.id), POSITIONS, SCENE);
+    await refusedAs(t, 'FlowActionNotFound', signing.signElectronically(stranger, POSITIONS, ORIGIN));
+    await signing.signElectronically(byKey(users[1]?.id), POSITIONS, ORIGIN);
     await room.until(id, ({ hasSignature }) => hasSignature);
     t.deepEqual(await signedBy(room, id), ['Bo']);
     await refusedAs(
       t,
       'InvalidDocumentStatus',
-      signing.signElectronically(byKey(users[1]?.id), POSITIONS, SCENE),
+      signing.signElectronically(byKey(users[1]?.id), POSITIONS, ORIGIN),
     );
   },
 );
@@ -174,7 +174,7 @@ test.serial('the person of a rule who holds the certificate signs, and another o
   await refusedAs(t, 'CpfNotExpected', begin(room, byKey(), holding('12345678909')));
   const { success, sign } = await begin(room, byKey(), holding(NUMBERS.bo));
   t.true(success);
-  t.true((await room.portal.signing.completeCertificate(byKey(), sign(), SCENE)).success);
+  t.true((await room.portal.signing.completeCertificate(byKey(), sign(), ORIGIN)).success);
   await room.until(id, ({ hasSignature }) => hasSignature);
   t.deepEqual(await signedBy(room, id), ['Bo']);
 });

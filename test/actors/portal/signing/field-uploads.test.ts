@@ -3,7 +3,7 @@ import test from 'ava';
 import type { SigningAccess } from '../../../../actors/portal/api.ts';
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { DocumentId, UserId } from '../../../../machines/ids.ts';
-import { type FlowRoom, flowRoom, refusedAs, SCENE, signer } from '../documents/flow-harness.ts';
+import { type FlowRoom, flowRoom, ORIGIN, refusedAs, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
 
 const FIELDS = [{ name: 'id', type: 'Attachment' }] as const;
@@ -90,7 +90,7 @@ const ENDS: { readonly [end: string]: (id: DocumentId) => Promise<unknown> } = {
   cancellation: (id) => room.portal.documents.cancel(room.tenant, id, 'Wrong file'),
   'refusal by the organization': (id) => room.portal.documents.refuse(room.tenant, id, 'Wrong file'),
   'refusal by the participant': async (id) =>
-    room.portal.signing.refuse(await room.ticket(id, 'ana@example.org'), 'No', SCENE),
+    room.portal.signing.refuse(await room.ticket(id, 'ana@example.org'), 'No', ORIGIN),
   deletion: (id) => room.portal.documents.remove(room.tenant, id),
 };
 
@@ -124,7 +124,7 @@ test.serial(
     await room.portal.signing.signElectronically(
       ana,
       { positions: [], initialsPositions: [], fieldValues: { id: upload } },
-      SCENE,
+      ORIGIN,
     );
     await room.until(id, ({ status }) => status === 'Concluded');
     await untilForgotten(id);

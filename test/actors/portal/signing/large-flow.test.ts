@@ -3,7 +3,7 @@ import test from 'ava';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
-import { approver, flowRoom, SCENE, signer } from '../documents/flow-harness.ts';
+import { approver, flowRoom, ORIGIN, signer } from '../documents/flow-harness.ts';
 
 test('a document of 50 participants, 200 fields and 300 pages concludes with every signature accepted', async (t) => {
   if (!requireTool(t, 'pdfsig', 'certutil', 'pdftotext')) return;
@@ -28,7 +28,7 @@ test('a document of 50 participants, 200 fields and 300 pages concludes with eve
     { files: [file] },
   );
   for (const name of approving)
-    await room.portal.signing.approve(await room.ticket(id, `${name}@example.org`), SCENE);
+    await room.portal.signing.approve(await room.ticket(id, `${name}@example.org`), ORIGIN);
   for (const [at, name] of signing.entries()) {
     const fieldValues = Object.fromEntries(fieldsOf(at).map((field) => [field.name, `v${field.name}`]));
     await room.sign(id, `${name}@example.org`, { fieldValues });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { flowRoom, refusedAs, SCENE, signer } from '../documents/flow-harness.ts';
+import { flowRoom, ORIGIN, refusedAs, signer } from '../documents/flow-harness.ts';
 
 const NO_MARKS = { positions: [], initialsPositions: [] };
 
@@ -20,16 +20,16 @@ test.serial(
     t.is(page.state, 'ready');
     t.like(page.document, { isNewVersion: true, version: 2, name: 'second' });
     t.true((await signing.pageContent(key, older.ticket)).length > 0);
-    await refusedAs(t, 'VersionChanged', signing.signElectronically(older, NO_MARKS, SCENE));
-    await refusedAs(t, 'VersionChanged', signing.refuse(bobs, 'No.', SCENE));
+    await refusedAs(t, 'VersionChanged', signing.signElectronically(older, NO_MARKS, ORIGIN));
+    await refusedAs(t, 'VersionChanged', signing.refuse(bobs, 'No.', ORIGIN));
     await refusedAs(
       t,
       'InvalidDocumentStatus',
-      signing.signElectronically({ ...older, documentVersion: 1 }, NO_MARKS, SCENE),
+      signing.signElectronically({ ...older, documentVersion: 1 }, NO_MARKS, ORIGIN),
     );
     t.is((await room.get(id)).hasSignature, false);
-    await signing.signElectronically({ ...older, documentVersion: 2 }, NO_MARKS, SCENE);
-    await signing.signElectronically(await room.ticket(id, 'bob@example.org'), NO_MARKS, SCENE);
+    await signing.signElectronically({ ...older, documentVersion: 2 }, NO_MARKS, ORIGIN);
+    await signing.signElectronically(await room.ticket(id, 'bob@example.org'), NO_MARKS, ORIGIN);
     await room.until(id, ({ status }) => status === 'Concluded');
   },
 );

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { validateFile } from '../../../../crypto/index.ts';
 import { pki } from '../../../pki/pki.ts';
 import { mutool, opensslCms, pdfsig, qpdf, requireTool, runTool, xmlsec1 } from '../../../verifiers/index.ts';
-import { type FlowRoom, flowRoom, person, SCENE, signer } from '../documents/flow-harness.ts';
+import { type FlowRoom, flowRoom, ORIGIN, person, signer } from '../documents/flow-harness.ts';
 
 /** Every signature of a PDF is good in the eyes of three programs, and the newest covers the whole file. */
 async function assertGood(t: ExecutionContext, path: string, count: number): Promise<void> {
@@ -90,12 +90,12 @@ test.serial(
     const room = await flowRoom(t);
     const id = await room.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0)]);
     const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
-    const completed = await room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
+    const completed = await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     t.true(completed.success, JSON.stringify(completed.validationResults));
     await room.sign(id, 'ana@example.org');
     await room.until(id, ({ status }) => status === 'Concluded');
     await assertGood(t, await room.signedFile(id), 2);
-    const again = room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
+    const again = room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     await t.throwsAsync(again, { message: /ticket/ });
   },
 );
@@ -109,7 +109,7 @@ test.serial(
     await room.sign(id, 'ana@example.org');
     await room.until(id, ({ hasSignature }) => hasSignature);
     const { signing } = room.portal;
-    const changed = await signing.completeCertificate(access, { token, signature }, SCENE);
+    const changed = await signing.completeCertificate(access, { token, signature }, ORIGIN);
     t.false(changed.success);
     t.is(changed.validationResults.errors[0]?.type, 'document.changed');
     const { next } = changed;
@@ -119,7 +119,7 @@ test.serial(
         .signer('rsa-2048')
         .key.sign(next?.toSign ?? Buffer.alloc(0), { scheme: 'rsa-pkcs1', digest: 'sha256' }),
     };
-    t.true((await signing.completeCertificate(access, again, SCENE)).success);
+    t.true((await signing.completeCertificate(access, again, ORIGIN)).success);
     await room.until(id, ({ status }) => status === 'Concluded');
     await assertGood(t, await room.signedFile(id), 2);
   },
@@ -132,13 +132,13 @@ test.serial('a value of another key is refused for its signer and leaves the tur
   const wrong = pki()
     .signer('rsa-2048')
     .key.sign(Buffer.from('other'), { scheme: 'rsa-pkcs1', digest: 'sha256' });
-  const refused = await room.portal.signing.completeCertificate(access, { token, signature: wrong }, SCENE);
+  const refused = await room.portal.signing.completeCertificate(access, { token, signature: wrong }, ORIGIN);
   t.false(refused.success);
   t.is(refused.validationResults.errors[0]?.type, 'signature.mismatch');
   const { flowActions, processingError } = await room.get(id);
   t.deepEqual([flowActions[0]?.status, processingError], ['Pending', null]);
   const next = await signWithKey(room, id, 'cy@example.org');
-  const completed = await room.portal.signing.completeCertificate(next.access, next, SCENE);
+  const completed = await room.portal.signing.completeCertificate(next.access, next, ORIGIN);
   t.true(completed.success);
   await room.until(id, ({ status }) => status === 'Concluded');
 });
@@ -153,7 +153,7 @@ test.serial(
     const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
     await room.sign(id, 'ana@example.org');
     // The file beside the signatures stays the same, so nobody has to wait for anybody.
-    const completed = await room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
+    const completed = await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     t.true(completed.success, JSON.stringify(completed.validationResults));
     await room.sign(id, 'bob@example.org');
     await room.until(id, ({ status }) => status === 'Concluded');
@@ -187,7 +187,7 @@ test.serial(
     await room.sign(id, 'ana@example.org', { positions: [place] });
     await room.until(id, ({ flowActions: [ana] }) => ana?.status === 'Completed');
     const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
-    await room.portal.signing.completeCertificate(access, { token, signature }, SCENE);
+    await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     await room.until(id, ({ status }) => status === 'Concluded');
     const path = await room.signedFile(id);
     const { stdout } = await runTool('pdftotext', ['-enc', 'UTF-8', path, '-']);
@@ -213,7 +213,7 @@ test.serial('several people sign an XML document, each the whole document', asyn
   await room.sign(id, 'ana@example.org');
   t.is((await room.get(id)).processingError, null);
   const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
-  t.true((await room.portal.signing.completeCertificate(access, { token, signature }, SCENE)).success);
+  t.true((await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN)).success);
   await room.until(id, ({ status }) => status === 'Concluded');
   const path = await room.signedFile(id, 'order.xml');
   const ids = [...readFileSync(path, 'utf8').matchAll(/<ds:Signature [^>]*Id="([^"]+)"/g)].map(

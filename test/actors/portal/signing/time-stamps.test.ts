@@ -2,7 +2,7 @@ import test from 'ava';
 import { startAuthority } from '../../../pki/authority.ts';
 import { pki } from '../../../pki/pki.ts';
 import { runTool } from '../../../verifiers/index.ts';
-import { flowRoom, person, SCENE, signer } from '../documents/flow-harness.ts';
+import { flowRoom, ORIGIN, person, signer } from '../documents/flow-harness.ts';
 
 test.serial(
   'a document with a requested time-stamp gets it at its end, and shows that it waits while the authority is unavailable',
@@ -53,7 +53,7 @@ test.serial(
     });
     if (toSign === null || token === null) throw new Error('nothing to sign');
     const signature = key.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
-    t.true((await room.portal.signing.completeCertificate(access, { token, signature }, SCENE)).success);
+    t.true((await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN)).success);
     await room.until(id, ({ status }) => status === 'Concluded');
     const { signers } = await room.portal.validation.byDocument(room.tenant, id);
     t.deepEqual(

@@ -7,7 +7,7 @@ import type { ApplicationId, DocumentId, OrganizationId } from '../../../../mach
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { put, sign } from '../../../crypto/pades/validation/verdicts.ts';
 import { pki, testSigner } from '../../../pki/pki.ts';
-import { type FlowRoom, person, SCENE, signer } from '../documents/flow-harness.ts';
+import { type FlowRoom, ORIGIN, person, signer } from '../documents/flow-harness.ts';
 import { sharedRoom } from '../renditions/shared-harness.ts';
 
 const theRoom = sharedRoom();
@@ -60,7 +60,7 @@ async function signByCertificate(room: FlowRoom, id: DocumentId, email: string) 
   });
   if (started.toSign === null || started.token === null) throw new Error('nothing to sign');
   const signature = own.key.sign(started.toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
-  await room.portal.signing.completeCertificate(access, { token: started.token, signature }, SCENE);
+  await room.portal.signing.completeCertificate(access, { token: started.token, signature }, ORIGIN);
   return own;
 }
 
@@ -103,7 +103,7 @@ test('an electronic signature is validated as that of the participant, sealed by
   );
   const evidences = signature.evidences ?? {};
   t.like(evidences, {
-    ipAddress: SCENE.ipAddress,
+    ipAddress: ORIGIN.ipAddress,
     authenticationTypes: ['Application'],
     accountVerifiedEmail: null,
     authenticatedSelfie: null,
@@ -121,7 +121,10 @@ test('the evidence is served as sealed, and its digest is in the signed file', a
   const digest = createHash('sha256').update(file).digest('base64');
   t.is(signature?.evidences?.['evidencesSha256'], digest);
   const told = JSON.parse(file.toString()) as { readonly participant: object; readonly ipAddress: string };
-  t.like(told, { participant: { name: 'Ana Müller', email: 'ana@example.org' }, ipAddress: SCENE.ipAddress });
+  t.like(told, {
+    participant: { name: 'Ana Müller', email: 'ana@example.org' },
+    ipAddress: ORIGIN.ipAddress,
+  });
   const { path } = await room.portal.documents.content(room.tenant, id, 'Signatures');
   const inUtf16 = Buffer.from(digest, 'utf16le').swap16().toString('hex');
   t.true(readFileSync(path).toString('latin1').includes(inUtf16));
@@ -163,7 +166,7 @@ test('a document without signatures has none to validate, approved or not, and a
   const id = await room.create([{ type: 'Approver', step: 1, user: person('Eve') }, signer('Ana', 2)]);
   const { key } = await room.get(id);
   t.is(await code(validation.byKey(room.tenant, key)), 'DocumentHasNoSignatures');
-  await signing.approve(await room.ticket(id, 'eve@example.org'), SCENE);
+  await signing.approve(await room.ticket(id, 'eve@example.org'), ORIGIN);
   t.is(await code(validation.byDocument(room.tenant, id)), 'DocumentHasNoSignatures');
   await documents.remove(room.tenant, id);
   t.is(await code(validation.byKey(room.tenant, key)), 'DocumentIsDeleted');

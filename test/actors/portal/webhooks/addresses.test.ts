@@ -3,7 +3,7 @@ import { isPublicAddress } from '../../../../actors/http-client/index.ts';
 import { parseWebhookUrl } from '../../../../actors/portal/webhooks/webhook-addresses.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { startReceiver } from './receiver.ts';
-import { flow, makeWebhookWorld, TENANT_1 } from './webhook-harness.ts';
+import { flow, startWebhookSystem, TENANT_1 } from './webhook-harness.ts';
 
 /** Ways to write an address that is nobody's on the internet. */
 const CLOSED = [
@@ -75,54 +75,55 @@ test('a private address is refused in a webhook URL in any notation', (t) => {
 });
 
 test('an organization cannot register a webhook to an internal address', async (t) => {
-  const world = await makeWebhookWorld(t, { allowPrivate: false });
+  const webhookSystem = await startWebhookSystem(t, { allowPrivate: false });
   for (const url of ['http://127.0.0.1/', 'http://169.254.169.254/latest/meta-data', 'http://[::1]/']) {
-    await t.throwsAsync(world.webhooks.create(TENANT_1, { url, authType: 'NoAuth' }), {
+    await t.throwsAsync(webhookSystem.webhooks.create(TENANT_1, { url, authType: 'NoAuth' }), {
       code: 'WebhookUrlNotAllowed',
     });
   }
-  t.deepEqual(await world.webhooks.list(TENANT_1), []);
+  t.deepEqual(await webhookSystem.webhooks.list(TENANT_1), []);
 });
 
 test('a name that resolves to a private address is not called, with a note in its record', async (t) => {
   const receiver = await startReceiver(t);
-  const world = await makeWebhookWorld(t, {
+  const webhookSystem = await startWebhookSystem(t, {
     allowPrivate: false,
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
   });
   const url = `http://inside.example:${receiver.port}/hook`;
-  const hook = await world.webhooks.create(TENANT_1, { url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
-  const newest = async () => (await world.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
-  await world.until(async () => (await newest())?.attempts.length === 1);
+  const hook = await webhookSystem.webhooks.create(TENANT_1, { url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
+  const newest = async () =>
+    (await webhookSystem.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
+  await webhookSystem.until(async () => (await newest())?.attempts.length === 1);
   t.is(
     (await newest())?.attempts[0]?.error,
     'webhook.address: inside.example has no address that webhooks may be sent to.',
   );
-  t.is((await world.webhooks.test(TENANT_1, hook.id)).status, 'Failed');
+  t.is((await webhookSystem.webhooks.test(TENANT_1, hook.id)).status, 'Failed');
   t.is(receiver.connections(), 0);
 });
 
 test('an operator’s webhook may be private, until a tenant replaces its URL', async (t) => {
   const receiver = await startReceiver(t);
-  const world = await makeWebhookWorld(t, { allowPrivate: false });
+  const webhookSystem = await startWebhookSystem(t, { allowPrivate: false });
   const organization = TENANT_1.organization.id;
-  await world.registry.configure(organization, { url: receiver.url, authType: 'NoAuth' });
-  const [hook] = await world.webhooks.list(TENANT_1);
-  t.is((await world.webhooks.test(TENANT_1, hook?.id as never)).status, 'Delivered');
+  await webhookSystem.registry.configure(organization, { url: receiver.url, authType: 'NoAuth' });
+  const [hook] = await webhookSystem.webhooks.list(TENANT_1);
+  t.is((await webhookSystem.webhooks.test(TENANT_1, hook?.id as never)).status, 'Delivered');
   const url = `http://localhost:${receiver.port}/other`;
-  await world.webhooks.replace(TENANT_1, hook?.id as never, { url, authType: 'NoAuth' });
-  const refused = await world.webhooks.test(TENANT_1, hook?.id as never);
+  await webhookSystem.webhooks.replace(TENANT_1, hook?.id as never, { url, authType: 'NoAuth' });
+  const refused = await webhookSystem.webhooks.test(TENANT_1, hook?.id as never);
   t.is(refused.attempts[0]?.error, 'webhook.address: localhost has no address that webhooks may be sent to.');
   t.is(receiver.calls.length, 1);
-  await world.registry.configure(organization, { url: receiver.url, authType: 'NoAuth' });
-  t.is((await world.webhooks.test(TENANT_1, hook?.id as never)).status, 'Delivered');
+  await webhookSystem.registry.configure(organization, { url: receiver.url, authType: 'NoAuth' });
+  t.is((await webhookSystem.webhooks.test(TENANT_1, hook?.id as never)).status, 'Delivered');
 });
 
 test('a name is resolved once for a connection, which uses the validated address', async (t) => {
   const receiver = await startReceiver(t);
   let resolved = 0;
-  const world = await makeWebhookWorld(t, {
+  const webhookSystem = await startWebhookSystem(t, {
     resolve: async () => {
       resolved += 1;
       // What a second look would find.
@@ -130,8 +131,8 @@ test('a name is resolved once for a connection, which uses the validated address
     },
   });
   const url = `http://rebinding.example:${receiver.port}/hook`;
-  const hook = await world.webhooks.create(TENANT_1, { url, authType: 'NoAuth' });
-  const result = await world.webhooks.test(TENANT_1, hook.id);
+  const hook = await webhookSystem.webhooks.create(TENANT_1, { url, authType: 'NoAuth' });
+  const result = await webhookSystem.webhooks.test(TENANT_1, hook.id);
   t.is(result.status, 'Delivered', result.attempts[0]?.error ?? '');
   t.is(resolved, 1);
   t.is(receiver.calls[0]?.headers.host, `rebinding.example:${receiver.port}`);
@@ -139,7 +140,7 @@ test('a name is resolved once for a connection, which uses the validated address
 
 test('only the public addresses among those of a name are called', async (t) => {
   const receiver = await startReceiver(t);
-  const world = await makeWebhookWorld(t, {
+  const webhookSystem = await startWebhookSystem(t, {
     allowPrivate: false,
     timeout: 300,
     resolve: async () => [
@@ -148,25 +149,25 @@ test('only the public addresses among those of a name are called', async (t) => 
       { address: '240.0.0.1', family: 4 },
     ],
   });
-  const hook = await world.webhooks.create(TENANT_1, {
+  const hook = await webhookSystem.webhooks.create(TENANT_1, {
     url: `http://mixed.example:${receiver.port}/hook`,
     authType: 'NoAuth',
   });
-  t.is((await world.webhooks.test(TENANT_1, hook.id)).status, 'Failed');
+  t.is((await webhookSystem.webhooks.test(TENANT_1, hook.id)).status, 'Failed');
   t.is(receiver.connections(), 0);
 });
 
 test('an unreachable receiver fails the attempt, not the program', async (t) => {
   const receiver = await startReceiver(t);
   await receiver.close();
-  const world = await makeWebhookWorld(t);
-  const hook = await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  const refused = await world.webhooks.test(TENANT_1, hook.id);
+  const webhookSystem = await startWebhookSystem(t);
+  const hook = await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  const refused = await webhookSystem.webhooks.test(TENANT_1, hook.id);
   t.is(refused.attempts[0]?.error, 'webhook.unreachable: The receiver cannot be reached: ECONNREFUSED.');
-  const unknown = await world.webhooks.create(TENANT_1, {
+  const unknown = await webhookSystem.webhooks.create(TENANT_1, {
     url: 'http://no-such-name.invalid/',
     authType: 'NoAuth',
   });
-  const failed = await world.webhooks.test(TENANT_1, unknown.id);
+  const failed = await webhookSystem.webhooks.test(TENANT_1, unknown.id);
   t.regex(failed.attempts[0]?.error ?? '', /^webhook\.unreachable: /);
 });

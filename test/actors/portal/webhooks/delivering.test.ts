@@ -5,7 +5,7 @@ import { openLmdbStore, SimulatedClock } from '../../../../runtime/index.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { never, ok, startReceiver, status } from './receiver.ts';
-import { documentId, event, flow, makeWebhookWorld, TENANT_1 } from './webhook-harness.ts';
+import { documentId, event, flow, startWebhookSystem, TENANT_1 } from './webhook-harness.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 
@@ -21,10 +21,10 @@ test('the token of a webhook is sent exactly as registered, in the header of its
     ['ApiKey', 'app name|secret', 'x-api-key', 'app name|secret'],
   ] as const) {
     const receiver = await startReceiver(t);
-    const world = await makeWebhookWorld(t);
-    await world.webhooks.create(TENANT_1, { url: receiver.url, authType, token });
-    await world.announce(DOCUMENT_1, event('DocumentConcluded', 1));
-    await world.until(() => receiver.calls.length === 1);
+    const webhookSystem = await startWebhookSystem(t);
+    await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType, token });
+    await webhookSystem.announce(DOCUMENT_1, event('DocumentConcluded', 1));
+    await webhookSystem.until(() => receiver.calls.length === 1);
     const [call] = receiver.calls;
     t.is(call?.headers[name], value, authType);
     t.is(call?.method, 'POST');
@@ -36,15 +36,15 @@ test('the token of a webhook is sent exactly as registered, in the header of its
 
 test('a view of a delivery queue shows the document, and masks the secret parts of the URL', async (t) => {
   const receiver = await startReceiver(t, status(500));
-  const world = await makeWebhookWorld(t);
-  const { id } = await world.webhooks.create(TENANT_1, {
+  const webhookSystem = await startWebhookSystem(t);
+  const { id } = await webhookSystem.webhooks.create(TENANT_1, {
     url: `${receiver.url}?code=hush`,
     authType: 'NoAuth',
   });
-  await world.announce(DOCUMENT_1, event('DocumentConcluded', 1));
+  await webhookSystem.announce(DOCUMENT_1, event('DocumentConcluded', 1));
   const lane = { kind: 'webhook-lane', id: `${id}/${DOCUMENT_1}` };
-  const look = () => world.runtime.inspector.actor(lane);
-  await world.until(async () => JSON.stringify((await look())?.context).includes('"attempts":[{'));
+  const look = () => webhookSystem.runtime.inspector.actor(lane);
+  await webhookSystem.until(async () => JSON.stringify((await look())?.context).includes('"attempts":[{'));
   const shown = await look();
   t.deepEqual(shown?.parent, { kind: 'document', id: DOCUMENT_1 });
   t.true(JSON.stringify(shown).includes(`${receiver.url}?(hidden)`));
@@ -54,13 +54,13 @@ test('a view of a delivery queue shows the document, and masks the secret parts 
 test('with a secret every attempt has a signature that the verifier of Standard Webhooks accepts, retries included', async (t) => {
   const receiver = await startReceiver(t, status(500));
   const now = Date.now();
-  const world = await makeWebhookWorld(t, { time: new SimulatedClock(now) });
-  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth', secret: SECRET });
-  await world.announce(DOCUMENT_1, event('DocumentSigned', 1, { at: now }));
-  await world.until(() => receiver.calls.length === 1);
+  const webhookSystem = await startWebhookSystem(t, { time: new SimulatedClock(now) });
+  await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth', secret: SECRET });
+  await webhookSystem.announce(DOCUMENT_1, event('DocumentSigned', 1, { at: now }));
+  await webhookSystem.until(() => receiver.calls.length === 1);
   receiver.answer = ok;
-  await world.until(() => {
-    world.clock.advance(1000);
+  await webhookSystem.until(() => {
+    webhookSystem.clock.advance(1000);
     return receiver.calls.length === 2;
   });
   const [first, second] = receiver.calls;
@@ -87,12 +87,12 @@ test('events of one document arrive one at a time and in order, despite failures
       response.writeHead(receiver.calls.length % 3 === 0 ? 503 : 200).end();
     });
   });
-  const world = await makeWebhookWorld(t);
-  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 12));
-  await world.until(async () => {
-    world.clock.advance(5000);
-    const { totalCount } = await world.webhooks.deliveries(TENANT_1, {
+  const webhookSystem = await startWebhookSystem(t);
+  await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 12));
+  await webhookSystem.until(async () => {
+    webhookSystem.clock.advance(5000);
+    const { totalCount } = await webhookSystem.webhooks.deliveries(TENANT_1, {
       status: 'Delivered',
       limit: 1,
       offset: 0,
@@ -113,26 +113,29 @@ test('events of one document arrive one at a time and in order, despite failures
 
 test('an announcement that fails and is repeated keeps its place before the next one', async (t) => {
   const receiver = await startReceiver(t);
-  const world = await makeWebhookWorld(t);
-  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  const webhookSystem = await startWebhookSystem(t);
+  await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
   let crashes = 0;
   // The first announcement is cut off before it has begun, and is tried again a second later.
-  world.faults.arm('effect.leased.before-run', () => {
+  webhookSystem.faults.arm('effect.leased.before-run', () => {
     crashes += 1;
     throw new Error('cut off');
   });
   const address = { kind: 'document', id: DOCUMENT_1 };
-  await world.runtime.system.create(address, null);
+  await webhookSystem.runtime.system.create(address, null);
   for (const one of flow(DOCUMENT_1, 3))
-    await world.runtime.system.send(address, { type: 'ASK', effect: { do: 'announce', events: [one] } });
-  await world.until(() => receiver.calls.length === 3);
+    await webhookSystem.runtime.system.send(address, {
+      type: 'ASK',
+      effect: { do: 'announce', events: [one] },
+    });
+  await webhookSystem.until(() => receiver.calls.length === 3);
   t.is(crashes, 1);
   t.deepEqual(sequences(receiver.calls), [1, 2, 3]);
-  await world.until(async () => {
-    world.clock.advance(1000);
-    return (await world.runtime.store.pendingEffects(address)).length === 0;
+  await webhookSystem.until(async () => {
+    webhookSystem.clock.advance(1000);
+    return (await webhookSystem.runtime.store.pendingEffects(address)).length === 0;
   });
-  await world.until(() => world.runtime.stats().effectsInFlight === 0);
+  await webhookSystem.until(() => webhookSystem.runtime.stats().effectsInFlight === 0);
   t.is(receiver.calls.length, 3, 'none of them came twice');
 });
 
@@ -140,59 +143,64 @@ test('a receiver that never answers delays no other', async (t) => {
   const dead = await startReceiver(t, never);
   const alive = await startReceiver(t);
   // One slot for all other work, and documents enough to fill every slot of a shared pool.
-  const world = await makeWebhookWorld(t, { timeout: 60_000, effectsInFlight: 1 });
-  const gone = await world.webhooks.create(TENANT_1, { url: dead.url, authType: 'NoAuth' });
-  const there = await world.webhooks.create(TENANT_1, { url: alive.url, authType: 'NoAuth' });
-  for (let n = 0; n < 100; n++) await world.announce(documentId(n), ...flow(documentId(n), 1));
+  const webhookSystem = await startWebhookSystem(t, { timeout: 60_000, effectsInFlight: 1 });
+  const gone = await webhookSystem.webhooks.create(TENANT_1, { url: dead.url, authType: 'NoAuth' });
+  const there = await webhookSystem.webhooks.create(TENANT_1, { url: alive.url, authType: 'NoAuth' });
+  for (let n = 0; n < 100; n++) await webhookSystem.announce(documentId(n), ...flow(documentId(n), 1));
   const count = async (webhookId: WebhookId, status: 'Pending' | 'Delivered') =>
-    (await world.webhooks.deliveries(TENANT_1, { webhookId, status, limit: 1, offset: 0 })).totalCount;
-  await world.until(async () => (await count(there.id, 'Delivered')) === 100);
+    (await webhookSystem.webhooks.deliveries(TENANT_1, { webhookId, status, limit: 1, offset: 0 }))
+      .totalCount;
+  await webhookSystem.until(async () => (await count(there.id, 'Delivered')) === 100);
   t.is(await count(gone.id, 'Pending'), 100);
   t.is(dead.calls.length, 8, 'no more than its share at once');
 });
 
 test('a receiver that never answers times out, and is tried again later', async (t) => {
   const dead = await startReceiver(t, never);
-  const world = await makeWebhookWorld(t, { timeout: 300 });
-  await world.webhooks.create(TENANT_1, { url: dead.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
-  const newest = async () => (await world.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
-  await world.until(async () => (await newest())?.attempts.length === 1);
+  const webhookSystem = await startWebhookSystem(t, { timeout: 300 });
+  await webhookSystem.webhooks.create(TENANT_1, { url: dead.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
+  const newest = async () =>
+    (await webhookSystem.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
+  await webhookSystem.until(async () => (await newest())?.attempts.length === 1);
   const delivery = await newest();
   t.like(delivery, { status: 'Pending' });
   t.is(delivery?.attempts[0]?.error, 'webhook.timeout: No answer within 300 milliseconds.');
   dead.answer = ok;
-  await world.until(() => {
-    world.clock.advance(1000);
+  await webhookSystem.until(() => {
+    webhookSystem.clock.advance(1000);
     return dead.calls.length === 2;
   });
 });
 
 test('a 410 disables the webhook, and nothing more is sent to it', async (t) => {
   const receiver = await startReceiver(t, status(410));
-  const world = await makeWebhookWorld(t);
-  const hook = await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 3));
-  await world.until(async () => (await world.webhooks.list(TENANT_1))[0]?.isDisabled === true);
-  t.regex((await world.webhooks.list(TENANT_1))[0]?.disabledReason ?? '', /410|gone/i);
-  await world.until(() => world.runtime.stats().effectsInFlight === 0);
-  await world.announce(documentId(2), ...flow(documentId(2), 1));
-  await world.until(() => world.runtime.stats().effectsInFlight === 0);
+  const webhookSystem = await startWebhookSystem(t);
+  const hook = await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 3));
+  await webhookSystem.until(
+    async () => (await webhookSystem.webhooks.list(TENANT_1))[0]?.isDisabled === true,
+  );
+  t.regex((await webhookSystem.webhooks.list(TENANT_1))[0]?.disabledReason ?? '', /410|gone/i);
+  await webhookSystem.until(() => webhookSystem.runtime.stats().effectsInFlight === 0);
+  await webhookSystem.announce(documentId(2), ...flow(documentId(2), 1));
+  await webhookSystem.until(() => webhookSystem.runtime.stats().effectsInFlight === 0);
   t.is(receiver.calls.length, 1);
   receiver.answer = ok;
-  await world.webhooks.replace(TENANT_1, hook.id, { url: receiver.url, authType: 'NoAuth' });
-  t.like((await world.webhooks.list(TENANT_1))[0], { isDisabled: false, disabledReason: null });
-  await world.announce(documentId(3), ...flow(documentId(3), 1));
-  await world.until(() => receiver.calls.length === 2);
+  await webhookSystem.webhooks.replace(TENANT_1, hook.id, { url: receiver.url, authType: 'NoAuth' });
+  t.like((await webhookSystem.webhooks.list(TENANT_1))[0], { isDisabled: false, disabledReason: null });
+  await webhookSystem.announce(documentId(3), ...flow(documentId(3), 1));
+  await webhookSystem.until(() => receiver.calls.length === 2);
 });
 
 test('a requested pause of a receiver is kept', async (t) => {
   const receiver = await startReceiver(t, status(429, { 'retry-after': '120' }));
-  const world = await makeWebhookWorld(t);
-  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
-  const newest = async () => (await world.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
-  await world.until(async () => (await newest())?.attempts.length === 1);
+  const webhookSystem = await startWebhookSystem(t);
+  await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
+  const newest = async () =>
+    (await webhookSystem.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
+  await webhookSystem.until(async () => (await newest())?.attempts.length === 1);
   const delivery = await newest();
   t.is((delivery?.nextTryAt ?? 0) - (delivery?.attempts[0]?.at ?? 0), 120_000);
   t.like(delivery?.attempts[0], { status: 429, response: 'answer 429' });
@@ -201,9 +209,9 @@ test('a requested pause of a receiver is kept', async (t) => {
 test('redirects are not followed, and answers are read up to the stored length', async (t) => {
   const other = await startReceiver(t);
   const receiver = await startReceiver(t, status(302, { location: other.url }));
-  const world = await makeWebhookWorld(t);
-  const hook = await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  const moved = await world.webhooks.test(TENANT_1, hook.id);
+  const webhookSystem = await startWebhookSystem(t);
+  const hook = await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  const moved = await webhookSystem.webhooks.test(TENANT_1, hook.id);
   t.like(moved, { status: 'Failed', type: 'Test', documentId: null });
   t.is(moved.attempts[0]?.status, 302);
   t.deepEqual(other.calls, []);
@@ -217,7 +225,7 @@ test('redirects are not followed, and answers are read up to the stored length',
     };
     more();
   };
-  const endless = await world.webhooks.test(TENANT_1, hook.id);
+  const endless = await webhookSystem.webhooks.test(TENANT_1, hook.id);
   t.is(endless.status, 'Delivered');
   t.is(endless.attempts[0]?.response?.length, 1000);
   t.true(written < 64_000_000);
@@ -228,9 +236,9 @@ test('an interrupted answer counts by its status', async (t) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('half');
   });
-  const world = await makeWebhookWorld(t, { timeout: 2000 });
-  const hook = await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  const result = await world.webhooks.test(TENANT_1, hook.id);
+  const webhookSystem = await startWebhookSystem(t, { timeout: 2000 });
+  const hook = await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  const result = await webhookSystem.webhooks.test(TENANT_1, hook.id);
   t.like(result, { status: 'Delivered' });
   t.is(result.attempts[0]?.response, 'half');
 });
@@ -238,28 +246,32 @@ test('an interrupted answer counts by its status', async (t) => {
 test('the event of a conclusion is sent after the configured delay', async (t) => {
   const receiver = await startReceiver(t);
   const at = Date.UTC(2026, 0, 4);
-  const world = await makeWebhookWorld(t, { concludedDelay: 60_000, time: new SimulatedClock(at) });
-  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, event('DocumentSigned', 1), event('DocumentConcluded', 2));
-  await world.until(() => receiver.calls.length === 1);
-  await world.until(() => world.runtime.stats().effectsInFlight === 0);
-  const { items } = await world.webhooks.deliveries(TENANT_1, { status: 'Pending', limit: 9, offset: 0 });
+  const webhookSystem = await startWebhookSystem(t, { concludedDelay: 60_000, time: new SimulatedClock(at) });
+  await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, event('DocumentSigned', 1), event('DocumentConcluded', 2));
+  await webhookSystem.until(() => receiver.calls.length === 1);
+  await webhookSystem.until(() => webhookSystem.runtime.stats().effectsInFlight === 0);
+  const { items } = await webhookSystem.webhooks.deliveries(TENANT_1, {
+    status: 'Pending',
+    limit: 9,
+    offset: 0,
+  });
   t.deepEqual(
     items.map(({ type, nextTryAt }) => [type, nextTryAt]),
     [['DocumentConcluded', at + 60_000]],
   );
-  await world.until(() => {
-    world.clock.advance(1000);
+  await webhookSystem.until(() => {
+    webhookSystem.clock.advance(1000);
     return receiver.calls.length === 2;
   });
-  t.true(world.clock.now() >= at + 60_000);
+  t.true(webhookSystem.clock.now() >= at + 60_000);
 });
 
 test('an event stored before the process ends is delivered by the next one, with the same id and body', async (t) => {
   const folder = folderFor(t);
   const receiver = await startReceiver(t, status(503));
   const store = openLmdbStore({ folder });
-  const before = await makeWebhookWorld(t, { store });
+  const before = await startWebhookSystem(t, { store });
   await before.webhooks.create(TENANT_1, {
     url: receiver.url,
     authType: 'Bearer',
@@ -274,7 +286,7 @@ test('an event stored before the process ends is delivered by the next one, with
   receiver.answer = ok;
   const again = openLmdbStore({ folder });
   t.teardown(() => again.close());
-  const after = await makeWebhookWorld(t, { store: again, time: before.clock, seed: 8 });
+  const after = await startWebhookSystem(t, { store: again, time: before.clock, seed: 8 });
   await after.until(() => {
     after.clock.advance(1000);
     return receiver.calls.length === 4;
@@ -287,18 +299,19 @@ test('an event stored before the process ends is delivered by the next one, with
 
 test('a delivered event is removed after 30 days, with its rows and counters', async (t) => {
   const receiver = await startReceiver(t);
-  const world = await makeWebhookWorld(t);
-  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 2));
-  const count = async () => (await world.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).totalCount;
-  await world.until(() => receiver.calls.length === 2);
+  const webhookSystem = await startWebhookSystem(t);
+  await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 2));
+  const count = async () =>
+    (await webhookSystem.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).totalCount;
+  await webhookSystem.until(() => receiver.calls.length === 2);
   t.is(await count(), 2);
-  const endedAt = world.clock.now();
-  await world.until(async () => {
-    world.clock.advance(12 * 3_600_000);
+  const endedAt = webhookSystem.clock.now();
+  await webhookSystem.until(async () => {
+    webhookSystem.clock.advance(12 * 3_600_000);
     return (await count()) === 0;
   });
-  t.true(world.clock.now() - endedAt >= 30 * 24 * 3_600_000);
-  t.deepEqual(await world.runtime.store.rows({ view: 'deliveries', limit: 9 }), []);
-  t.deepEqual(await world.runtime.store.counters('deliveries/'), {});
+  t.true(webhookSystem.clock.now() - endedAt >= 30 * 24 * 3_600_000);
+  t.deepEqual(await webhookSystem.runtime.store.rows({ view: 'deliveries', limit: 9 }), []);
+  t.deepEqual(await webhookSystem.runtime.store.counters('deliveries/'), {});
 });

@@ -7,7 +7,7 @@ import type { OrganizationId, WebhookId } from '../../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
 import { ACTION_1, DOCUMENT_1, ORGANIZATION_1, summary, USER_1 } from '../mailbox.ts';
 import { ok, startReceiver, status } from './receiver.ts';
-import { documentId, event, flow, makeWebhookWorld, TENANT_1 } from './webhook-harness.ts';
+import { documentId, event, flow, startWebhookSystem, TENANT_1 } from './webhook-harness.ts';
 
 const SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 const OTHER = {
@@ -17,14 +17,17 @@ const OTHER = {
 
 test('an organization has up to five webhooks, each delivered separately', async (t) => {
   const receivers = await Promise.all(Array.from({ length: 5 }, () => startReceiver(t)));
-  const world = await makeWebhookWorld(t);
-  for (const { url } of receivers) await world.webhooks.create(TENANT_1, { url, authType: 'NoAuth' });
-  await t.throwsAsync(world.webhooks.create(TENANT_1, { url: receivers[0]?.url ?? '', authType: 'NoAuth' }), {
-    code: 'MaxWebhooksLimitReached',
-  });
-  t.is((await world.webhooks.list(TENANT_1)).length, 5);
-  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 2));
-  await world.until(() => receivers.every(({ calls }) => calls.length === 2));
+  const webhookSystem = await startWebhookSystem(t);
+  for (const { url } of receivers) await webhookSystem.webhooks.create(TENANT_1, { url, authType: 'NoAuth' });
+  await t.throwsAsync(
+    webhookSystem.webhooks.create(TENANT_1, { url: receivers[0]?.url ?? '', authType: 'NoAuth' }),
+    {
+      code: 'MaxWebhooksLimitReached',
+    },
+  );
+  t.is((await webhookSystem.webhooks.list(TENANT_1)).length, 5);
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 2));
+  await webhookSystem.until(() => receivers.every(({ calls }) => calls.length === 2));
   const ids = new Set(receivers.flatMap(({ calls }) => calls.map(({ headers }) => headers['webhook-id'])));
   t.is(ids.size, 10);
   const bodies = new Set(receivers.flatMap(({ calls }) => calls.map(({ body }) => body)));
@@ -33,45 +36,45 @@ test('an organization has up to five webhooks, each delivered separately', async
 
 test('events of an organization without a webhook are not stored, and a new webhook receives later ones', async (t) => {
   const receiver = await startReceiver(t);
-  const world = await makeWebhookWorld(t);
+  const webhookSystem = await startWebhookSystem(t);
   const effects = [];
   // The first event finds out that there is no webhook.
-  await world.announce(DOCUMENT_1, event('DocumentSigned', 1));
+  await webhookSystem.announce(DOCUMENT_1, event('DocumentSigned', 1));
   for (const sequence of [2, 3]) {
     const effect = { do: 'announce', events: [event('DocumentSigned', sequence)] };
-    await world.runtime.system.send({ kind: 'document', id: DOCUMENT_1 }, { type: 'ASK', effect });
-    effects.push(...(await world.store.pendingEffects({ kind: 'document', id: DOCUMENT_1 })));
+    await webhookSystem.runtime.system.send({ kind: 'document', id: DOCUMENT_1 }, { type: 'ASK', effect });
+    effects.push(...(await webhookSystem.store.pendingEffects({ kind: 'document', id: DOCUMENT_1 })));
   }
   t.deepEqual(effects, []);
-  const { id } = await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, event('DocumentSigned', 4));
-  await world.until(() => receiver.calls.length === 1);
-  await world.webhooks.remove(TENANT_1, id);
-  await world.announce(DOCUMENT_1, event('DocumentSigned', 5));
-  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, event('DocumentSigned', 6));
-  await world.until(() => receiver.calls.length === 2);
+  const { id } = await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, event('DocumentSigned', 4));
+  await webhookSystem.until(() => receiver.calls.length === 1);
+  await webhookSystem.webhooks.remove(TENANT_1, id);
+  await webhookSystem.announce(DOCUMENT_1, event('DocumentSigned', 5));
+  await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, event('DocumentSigned', 6));
+  await webhookSystem.until(() => receiver.calls.length === 2);
   t.is(receiver.calls.length, 2);
 });
 
 test('a webhook whose creation failed after it was stored receives events', async (t) => {
   const receiver = await startReceiver(t);
-  const world = await makeWebhookWorld(t);
+  const webhookSystem = await startWebhookSystem(t);
   const input = { url: receiver.url, authType: 'NoAuth' } as const;
-  const { id } = await world.webhooks.create(TENANT_1, input);
-  await world.webhooks.remove(TENANT_1, id);
-  t.true(world.registry.hasNone(ORGANIZATION_1));
-  world.faults.arm('step.committed.before-reply/webhook-set', 'throw');
-  await t.throwsAsync(world.webhooks.create(TENANT_1, input), { code: 'fault.injected' });
-  if (!t.false(world.registry.hasNone(ORGANIZATION_1))) return;
-  if (!t.false(world.registry.hasNone(ORGANIZATION_1))) return;
-  await world.announce(DOCUMENT_1, event('DocumentSigned', 1));
-  await world.until(() => receiver.calls.length === 1);
-  t.is((await world.webhooks.list(TENANT_1)).length, 1);
+  const { id } = await webhookSystem.webhooks.create(TENANT_1, input);
+  await webhookSystem.webhooks.remove(TENANT_1, id);
+  t.true(webhookSystem.registry.hasNone(ORGANIZATION_1));
+  webhookSystem.faults.arm('step.committed.before-reply/webhook-set', 'throw');
+  await t.throwsAsync(webhookSystem.webhooks.create(TENANT_1, input), { code: 'fault.injected' });
+  if (!t.false(webhookSystem.registry.hasNone(ORGANIZATION_1))) return;
+  if (!t.false(webhookSystem.registry.hasNone(ORGANIZATION_1))) return;
+  await webhookSystem.announce(DOCUMENT_1, event('DocumentSigned', 1));
+  await webhookSystem.until(() => receiver.calls.length === 1);
+  t.is((await webhookSystem.webhooks.list(TENANT_1)).length, 1);
 });
 
 test('a webhook with invalid fields is refused', async (t) => {
-  const world = await makeWebhookWorld(t);
+  const webhookSystem = await startWebhookSystem(t);
   const bad: readonly WebhookInput[] = [
     { url: 'not a url', authType: 'NoAuth' },
     { url: 'https://x.test', authType: 'Bearer' },
@@ -84,7 +87,7 @@ test('a webhook with invalid fields is refused', async (t) => {
     { url: 'https://x.test', authType: 'NoAuth', secret: Buffer.alloc(32).toString('base64') },
   ];
   for (const input of bad) {
-    const refusal = await t.throwsAsync(world.webhooks.create(TENANT_1, input));
+    const refusal = await t.throwsAsync(webhookSystem.webhooks.create(TENANT_1, input));
     t.like(refusal, { code: 'BadRequest' }, JSON.stringify(input));
   }
   t.is(parseWebhookSecret(SECRET)?.length, 24);
@@ -92,14 +95,14 @@ test('a webhook with invalid fields is refused', async (t) => {
 });
 
 test('tokens and secrets of webhooks are neither shown nor stored in clear', async (t) => {
-  const world = await makeWebhookWorld(t);
+  const webhookSystem = await startWebhookSystem(t);
   const input = {
     url: 'https://x.test',
     authType: 'Bearer',
     token: 'very-secret-token',
     secret: SECRET,
   } as const;
-  const made = await world.webhooks.create(TENANT_1, input);
+  const made = await webhookSystem.webhooks.create(TENANT_1, input);
   t.deepEqual(Object.keys(made).sort(), [
     'authType',
     'disabledReason',
@@ -110,83 +113,95 @@ test('tokens and secrets of webhooks are neither shown nor stored in clear', asy
     'url',
   ]);
   t.true(made.isSigned);
-  const stored = JSON.stringify(await world.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }));
+  const stored = JSON.stringify(
+    await webhookSystem.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }),
+  );
   t.false(stored.includes('very-secret-token') || stored.includes(SECRET.slice(6)));
-  t.like(await world.registry.open(ORGANIZATION_1, made.id), { token: 'very-secret-token', secret: SECRET });
+  t.like(await webhookSystem.registry.open(ORGANIZATION_1, made.id), {
+    token: 'very-secret-token',
+    secret: SECRET,
+  });
 });
 
 test('a webhook of another organization is unknown, and so are its deliveries', async (t) => {
   const receiver = await startReceiver(t);
-  const world = await makeWebhookWorld(t);
-  const made = await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
-  await world.until(() => receiver.calls.length === 1);
-  const { items } = await world.webhooks.deliveries(TENANT_1, { limit: 9, offset: 0 });
+  const webhookSystem = await startWebhookSystem(t);
+  const made = await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
+  await webhookSystem.until(() => receiver.calls.length === 1);
+  const { items } = await webhookSystem.webhooks.deliveries(TENANT_1, { limit: 9, offset: 0 });
   const id = items[0]?.id ?? '';
-  t.deepEqual(await world.webhooks.list(OTHER), []);
-  t.is((await world.webhooks.deliveries(OTHER, { webhookId: made.id, limit: 9, offset: 0 })).totalCount, 0);
-  await t.throwsAsync(world.webhooks.replace(OTHER, made.id, { url: receiver.url, authType: 'NoAuth' }), {
-    code: 'WebhookNotFound',
-  });
-  await t.throwsAsync(world.webhooks.remove(OTHER, made.id), { code: 'WebhookNotFound' });
-  await t.throwsAsync(world.webhooks.test(OTHER, made.id), { code: 'WebhookNotFound' });
-  await t.throwsAsync(world.webhooks.resend(OTHER, id), { code: 'DeliveryNotFound' });
+  t.deepEqual(await webhookSystem.webhooks.list(OTHER), []);
   t.is(
-    (await world.webhooks.replay(OTHER, { from: 0, to: Number.MAX_SAFE_INTEGER, failedOnly: false })).count,
+    (await webhookSystem.webhooks.deliveries(OTHER, { webhookId: made.id, limit: 9, offset: 0 })).totalCount,
+    0,
+  );
+  await t.throwsAsync(
+    webhookSystem.webhooks.replace(OTHER, made.id, { url: receiver.url, authType: 'NoAuth' }),
+    {
+      code: 'WebhookNotFound',
+    },
+  );
+  await t.throwsAsync(webhookSystem.webhooks.remove(OTHER, made.id), { code: 'WebhookNotFound' });
+  await t.throwsAsync(webhookSystem.webhooks.test(OTHER, made.id), { code: 'WebhookNotFound' });
+  await t.throwsAsync(webhookSystem.webhooks.resend(OTHER, id), { code: 'DeliveryNotFound' });
+  t.is(
+    (await webhookSystem.webhooks.replay(OTHER, { from: 0, to: Number.MAX_SAFE_INTEGER, failedOnly: false }))
+      .count,
     0,
   );
   for (const wrong of ['', 'x', `${id}9`, id.replace('1', '2'), `${made.id}/${DOCUMENT_1}`])
-    await t.throwsAsync(world.webhooks.resend(TENANT_1, wrong), { code: 'DeliveryNotFound' }, wrong);
+    await t.throwsAsync(webhookSystem.webhooks.resend(TENANT_1, wrong), { code: 'DeliveryNotFound' }, wrong);
 });
 
 test('the webhook of the settings is added once, changed and removed with them', async (t) => {
-  const world = await makeWebhookWorld(t);
+  const webhookSystem = await startWebhookSystem(t);
   const input: WebhookInput = { url: 'https://x.test/a', authType: 'ApiKey', token: 'one', secret: SECRET };
-  await world.registry.configure(ORGANIZATION_1, undefined);
-  t.is(await world.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }), undefined);
-  await world.registry.configure(ORGANIZATION_1, input);
-  const [first] = await world.webhooks.list(TENANT_1);
+  await webhookSystem.registry.configure(ORGANIZATION_1, undefined);
+  t.is(await webhookSystem.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }), undefined);
+  await webhookSystem.registry.configure(ORGANIZATION_1, input);
+  const [first] = await webhookSystem.webhooks.list(TENANT_1);
   const revision = async () =>
-    (await world.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }))?.revision;
+    (await webhookSystem.runtime.store.load({ kind: 'webhook-set', id: ORGANIZATION_1 }))?.revision;
   const before = await revision();
-  await world.registry.configure(ORGANIZATION_1, input);
+  await webhookSystem.registry.configure(ORGANIZATION_1, input);
   t.is(await revision(), before, 'a start with the same settings changes nothing');
-  await world.registry.configure(ORGANIZATION_1, { ...input, token: 'two' });
-  t.like(await world.registry.open(ORGANIZATION_1, first?.id as WebhookId), { token: 'two' });
-  await world.registry.configure(ORGANIZATION_1, undefined);
-  t.deepEqual(await world.webhooks.list(TENANT_1), []);
+  await webhookSystem.registry.configure(ORGANIZATION_1, { ...input, token: 'two' });
+  t.like(await webhookSystem.registry.open(ORGANIZATION_1, first?.id as WebhookId), { token: 'two' });
+  await webhookSystem.registry.configure(ORGANIZATION_1, undefined);
+  t.deepEqual(await webhookSystem.webhooks.list(TENANT_1), []);
 });
 
 test('the webhook of an organization that was removed from the settings is no longer called, and those registered by API are', async (t) => {
-  const world = await makeWebhookWorld(t);
-  await world.registry.configure(ORGANIZATION_1, { url: 'https://x.test/a', authType: 'NoAuth' });
-  const kept = await world.webhooks.create(TENANT_1, { url: 'https://x.test/b', authType: 'NoAuth' });
-  await bootstrapTenants({} as never, { organizations: [], applications: [] }, world.registry);
-  t.deepEqual(await world.webhooks.list(TENANT_1), [kept]);
-  t.deepEqual(await world.registry.configured(), []);
+  const webhookSystem = await startWebhookSystem(t);
+  await webhookSystem.registry.configure(ORGANIZATION_1, { url: 'https://x.test/a', authType: 'NoAuth' });
+  const kept = await webhookSystem.webhooks.create(TENANT_1, { url: 'https://x.test/b', authType: 'NoAuth' });
+  await bootstrapTenants({} as never, { organizations: [], applications: [] }, webhookSystem.registry);
+  t.deepEqual(await webhookSystem.webhooks.list(TENANT_1), [kept]);
+  t.deepEqual(await webhookSystem.registry.configured(), []);
 });
 
 test('the record of deliveries is filtered and paged with exact totals, newest first', async (t) => {
   const good = await startReceiver(t);
   const bad = await startReceiver(t, status(500));
-  const world = await makeWebhookWorld(t);
-  const yes = await world.webhooks.create(TENANT_1, { url: good.url, authType: 'NoAuth' });
-  const no = await world.webhooks.create(TENANT_1, { url: bad.url, authType: 'NoAuth' });
+  const webhookSystem = await startWebhookSystem(t);
+  const yes = await webhookSystem.webhooks.create(TENANT_1, { url: good.url, authType: 'NoAuth' });
+  const no = await webhookSystem.webhooks.create(TENANT_1, { url: bad.url, authType: 'NoAuth' });
   for (let n = 0; n < 7; n++) {
     const document = summary({ id: documentId(n) as typeof DOCUMENT_1 });
-    await world.announce(documentId(n), event('DocumentSigned', 1, { document, at: 1000 + n }));
+    await webhookSystem.announce(documentId(n), event('DocumentSigned', 1, { document, at: 1000 + n }));
   }
-  await world.until(() => good.calls.length === 7 && bad.calls.length === 7);
+  await webhookSystem.until(() => good.calls.length === 7 && bad.calls.length === 7);
   const total = async (query: object) =>
-    (await world.webhooks.deliveries(TENANT_1, { limit: 3, offset: 0, ...query })).totalCount;
-  await world.until(async () => (await total({ status: 'Delivered' })) === 7);
+    (await webhookSystem.webhooks.deliveries(TENANT_1, { limit: 3, offset: 0, ...query })).totalCount;
+  await webhookSystem.until(async () => (await total({ status: 'Delivered' })) === 7);
   t.is(await total({}), 14);
   t.is(await total({ webhookId: yes.id }), 7);
   t.is(await total({ webhookId: no.id, status: 'Pending' }), 7);
   t.is(await total({ webhookId: no.id, status: 'Delivered' }), 0);
   const pages = await Promise.all(
     [0, 1, 2, 3].map((offset) =>
-      world.webhooks.deliveries(TENANT_1, { webhookId: yes.id, limit: 3, offset }),
+      webhookSystem.webhooks.deliveries(TENANT_1, { webhookId: yes.id, limit: 3, offset }),
     ),
   );
   const seen = pages.flatMap(({ items }) => items.map(({ createdAt }) => createdAt));
@@ -197,38 +212,38 @@ test('the record of deliveries is filtered and paged with exact totals, newest f
 
 test('a delivery is sent again with its id and body, singly and by range of time', async (t) => {
   const receiver = await startReceiver(t);
-  const world = await makeWebhookWorld(t);
-  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  const webhookSystem = await startWebhookSystem(t);
+  await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
   for (let n = 0; n < 4; n++) {
     const document = summary({ id: documentId(n) as typeof DOCUMENT_1 });
-    await world.announce(
+    await webhookSystem.announce(
       documentId(n),
       event('DocumentSigned', 1, { document, at: 1000 * n }),
       event('DocumentConcluded', 2, { document, at: 1000 * n + 1 }),
     );
   }
   const idle = () =>
-    world.until(async () => {
-      const { totalCount } = await world.webhooks.deliveries(TENANT_1, {
+    webhookSystem.until(async () => {
+      const { totalCount } = await webhookSystem.webhooks.deliveries(TENANT_1, {
         status: 'Pending',
         limit: 1,
         offset: 0,
       });
-      return totalCount === 0 && world.runtime.stats().effectsInFlight === 0;
+      return totalCount === 0 && webhookSystem.runtime.stats().effectsInFlight === 0;
     });
-  await world.until(() => receiver.calls.length === 8);
+  await webhookSystem.until(() => receiver.calls.length === 8);
   await idle();
-  const [newest] = (await world.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items;
+  const [newest] = (await webhookSystem.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items;
   receiver.calls.length = 0;
-  await world.webhooks.resend(TENANT_1, newest?.id ?? '');
-  await world.until(() => receiver.calls.length === 1);
+  await webhookSystem.webhooks.resend(TENANT_1, newest?.id ?? '');
+  await webhookSystem.until(() => receiver.calls.length === 1);
   await idle();
   t.like(receiver.calls[0], { body: newest?.body });
   t.is(receiver.calls[0]?.headers['webhook-id'], newest?.id);
   receiver.calls.length = 0;
-  t.is((await world.webhooks.replay(TENANT_1, { from: 1000, to: 2001, failedOnly: true })).count, 0);
-  t.is((await world.webhooks.replay(TENANT_1, { from: 1000, to: 2001, failedOnly: false })).count, 4);
-  await world.until(() => receiver.calls.length === 4);
+  t.is((await webhookSystem.webhooks.replay(TENANT_1, { from: 1000, to: 2001, failedOnly: true })).count, 0);
+  t.is((await webhookSystem.webhooks.replay(TENANT_1, { from: 1000, to: 2001, failedOnly: false })).count, 4);
+  await webhookSystem.until(() => receiver.calls.length === 4);
   await idle();
   for (const n of [1, 2]) {
     const own = receiver.calls.filter(({ body }) => body.includes(documentId(n)));
@@ -242,23 +257,29 @@ test('a delivery is sent again with its id and body, singly and by range of time
 
 test('a replay finds the failed deliveries by their status and sends them again', async (t) => {
   const receiver = await startReceiver(t, status(500));
-  const world = await makeWebhookWorld(t);
-  await world.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
-  await world.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
+  const webhookSystem = await startWebhookSystem(t);
+  await webhookSystem.webhooks.create(TENANT_1, { url: receiver.url, authType: 'NoAuth' });
+  await webhookSystem.announce(DOCUMENT_1, ...flow(DOCUMENT_1, 1));
   const count = async (status: 'Failed' | 'Delivered') =>
-    (await world.webhooks.deliveries(TENANT_1, { status, limit: 1, offset: 0 })).totalCount;
-  await world.until(async () => {
-    world.clock.advance(60_000);
+    (await webhookSystem.webhooks.deliveries(TENANT_1, { status, limit: 1, offset: 0 })).totalCount;
+  await webhookSystem.until(async () => {
+    webhookSystem.clock.advance(60_000);
     return (await count('Failed')) === 1;
   });
   t.is(receiver.calls.length, 10);
   t.is(new Set(receiver.calls.map(({ headers }) => headers['webhook-id'])).size, 1);
   receiver.answer = ok;
   t.is(
-    (await world.webhooks.replay(TENANT_1, { from: 0, to: world.clock.now(), failedOnly: true })).count,
+    (
+      await webhookSystem.webhooks.replay(TENANT_1, {
+        from: 0,
+        to: webhookSystem.clock.now(),
+        failedOnly: true,
+      })
+    ).count,
     1,
   );
-  await world.until(async () => (await count('Delivered')) === 1);
+  await webhookSystem.until(async () => (await count('Delivered')) === 1);
   t.is(receiver.calls.length, 11);
 });
 

@@ -37,7 +37,7 @@ export const TENANT_1 = {
   application: { id: '22222222-2222-4222-8222-222222222222', name: 'Sales', role: 'Normal' },
 } as unknown as Tenant;
 
-export interface WebhookWorld extends Outgoing {
+export interface WebhookSystem extends Outgoing {
   readonly store: ActorStore;
   readonly runtime: Runtime;
   readonly clock: SimulatedClock;
@@ -47,7 +47,7 @@ export interface WebhookWorld extends Outgoing {
   until(condition: () => boolean | Promise<boolean>): Promise<void>;
 }
 
-export interface WebhookWorldOptions extends Partial<HttpWebhookOptions> {
+export interface WebhookSystemOptions extends Partial<HttpWebhookOptions> {
   readonly store?: ActorStore;
   readonly time?: SimulatedClock;
   readonly concludedDelay?: number;
@@ -56,10 +56,10 @@ export interface WebhookWorldOptions extends Partial<HttpWebhookOptions> {
   readonly seed?: number;
 }
 
-export async function makeWebhookWorld(
+export async function startWebhookSystem(
   t: ExecutionContext,
-  options: WebhookWorldOptions = {},
-): Promise<WebhookWorld> {
+  options: WebhookSystemOptions = {},
+): Promise<WebhookSystem> {
   const {
     store = new MemoryStore(),
     time = new SimulatedClock(Date.UTC(2026, 0, 4)),

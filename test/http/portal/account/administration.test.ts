@@ -5,7 +5,7 @@ import anyTest, { type TestFn } from 'ava';
 import { type PortalProgram, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { register, SENDER, signedIn, type UserBrowser } from './users.ts';
 
-interface Scene {
+interface AdministrationContext {
   readonly program: PortalProgram;
   readonly browser: UserBrowser;
   readonly receiver: Server;
@@ -13,7 +13,7 @@ interface Scene {
   readonly hook: string;
 }
 
-const test = anyTest as TestFn<Scene>;
+const test = anyTest as TestFn<AdministrationContext>;
 const tasks: (() => unknown)[] = [];
 test.before(async (t) => {
   const program = await startProgram({ teardown: (task) => void tasks.push(task) });

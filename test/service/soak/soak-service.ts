@@ -35,7 +35,7 @@ interface Cleanup {
   teardown(task: () => unknown): void;
 }
 
-export class Scene {
+export class SoakService {
   readonly portal: ScriptedPortal;
   readonly root: string;
   readonly readings: Reading[] = [];
@@ -54,7 +54,7 @@ export class Scene {
     this.#cleanup = cleanup;
   }
 
-  static async make(root: string, cleanup: Cleanup): Promise<Scene> {
+  static async make(root: string, cleanup: Cleanup): Promise<SoakService> {
     const portal = await new ScriptedPortal().listen(cleanup as Parameters<ScriptedPortal['listen']>[0]);
     const signer = pki().signer('p-256');
     const profiles: Settings[] = [];
@@ -95,7 +95,7 @@ export class Scene {
       'Hosting:ShutdownTimeoutSeconds': 30,
       'Logging:File:WriteToConsole': false,
     }) as Settings;
-    return new Scene(root, portal, settings, cleanup);
+    return new SoakService(root, portal, settings, cleanup);
   }
 
   get service(): Service {

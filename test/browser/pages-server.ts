@@ -39,7 +39,7 @@ const STATE_TICKET = /^state-([a-z-]+)$/;
 type PageState = SigningPageView['state'];
 
 /** Options of a test. */
-export interface DeskOptions {
+export interface PagesServerOptions {
   readonly state?: PageState;
   readonly action?: Partial<NonNullable<SigningPageView['action']>>;
   readonly document?: Partial<NonNullable<SigningPageView['document']>>;
@@ -61,7 +61,7 @@ export interface Done {
   readonly given: { readonly [name: string]: unknown };
 }
 
-export interface Desk {
+export interface PagesServer {
   readonly url: string;
   readonly signPath: string;
   readonly embedPath: string;
@@ -80,8 +80,11 @@ export function clausePdf(pages: number): Buffer {
   return classicPdf(objects);
 }
 
-export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): Promise<Desk> {
-  const folder = mkdtempSync(join(tmpdir(), 'sealwright-desk-'));
+export async function startPagesServer(
+  t: ExecutionContext,
+  options: PagesServerOptions = {},
+): Promise<PagesServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-pages-'));
   const input = join(folder, 'document');
   writeFileSync(input, options.file ?? clausePdf(3));
   const done: Done[] = [];
@@ -100,7 +103,7 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
   const signing: PortalSigning = {
     checkAccess: async (access) => checkAccess(access),
     page: async (key, ticket) => {
-      if (options.isBroken === true) throw new Error('The desk is out of order.');
+      if (options.isBroken === true) throw new Error('The page is out of order.');
       const state = key === KEY ? STATE_TICKET.exec(ticket)?.[1] : undefined;
       if (state !== undefined) return viewOf(documentId, { ...options, state: state as PageState });
       return key === KEY && ticket === TICKET
@@ -181,7 +184,7 @@ export async function openDesk(t: ExecutionContext, options: DeskOptions = {}): 
     signing,
     validation: {
       byKey: async (_tenant: unknown, key: string) => {
-        if (options.isBroken === true) throw new Error('The desk is out of order.');
+        if (options.isBroken === true) throw new Error('The page is out of order.');
         if (options.record === undefined || key !== KEY) throw new PortalRefusal('DocumentInvalidKey');
         return options.record;
       },
@@ -271,7 +274,7 @@ function now(view: SigningPageView, done: readonly Done[], signed: string | unde
   };
 }
 
-function viewOf(documentId: string, options: DeskOptions): SigningPageView {
+function viewOf(documentId: string, options: PagesServerOptions): SigningPageView {
   const participant = {
     id: randomUUID() as UserId,
     name: 'Ana María Souza',

@@ -25,14 +25,14 @@ export const PROFILE: RemoteProfile = {
   },
 };
 
-export interface Scene {
+export interface RemoteService {
   readonly portal: ScriptedPortal;
   readonly room: Room;
   /** Opens the service on the same folder again. */
   again(more?: RoomOptions): Promise<Room>;
 }
 
-export async function scene(
+export async function startRemote(
   t: ExecutionContext,
   options: {
     readonly timeout?: number;
@@ -40,7 +40,7 @@ export async function scene(
     readonly remote?: RemotePollOptions;
     readonly room?: RoomOptions;
   } = {},
-): Promise<Scene> {
+): Promise<RemoteService> {
   const portal = await new ScriptedPortal().listen(t);
   const open = (more?: RoomOptions) => {
     const remote = createRemotePortal({
