@@ -133,7 +133,7 @@ export class Timers {
       if (outcome.accepted || outcome.reason === 'not-accepted') return;
       log.warn('A timer could not be delivered; it is tried again.', {
         timer: keyOf(timer),
-        reason: outcome.reason,
+        because: outcome.reason,
       });
     } catch (error) {
       log.warn('A timer could not be delivered; it is tried again.', {
