@@ -34,6 +34,7 @@ const LONG = [
   'http/portal/{nonsense*,audit-trail*,openapi*,xades-options-long*}',
   'http/portal/signing/{concurrent-signatures,own-signatures,signed-envelopes,unproven-certificates}*',
   'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',
+  'http/portal/account/branded-mails*',
   'http/portal/lists/{client*,document-operations*,document-packages*}',
   'web/portal/*-makers*',
   'commands/{actors,backup,decrypt,doctor,program,store-copy,verify-history,verify/*}*',

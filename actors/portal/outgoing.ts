@@ -87,7 +87,7 @@ export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingD
     },
     mails: new Mails({
       ...{ system, store, clock, ids, mailer },
-      sendTest: testMailSender({ mailer, profileOf: organizationOf, sender, clock, ids }),
+      sendTest: testMailSender({ mailer, profileOf, sender, clock, ids }),
     }),
     webhooks: new Deliveries({ system, store, clock, ids, registry, caller }),
     registry,

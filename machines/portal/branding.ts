@@ -10,7 +10,7 @@
  */
 import type { Millis } from '../ids.ts';
 import { recordMachine } from '../record.ts';
-import type { MailRequest } from './portal-types.ts';
+import type { MailContent } from './mail.ts';
 
 /** Kinds of mails whose words an organization can change. */
 export const BRANDED_MAILS = [
@@ -24,7 +24,9 @@ export const BRANDED_MAILS = [
   'flow-edited',
   'observing',
   'code',
-] as const satisfies readonly MailRequest['about'][];
+  'pending-list',
+  'sign-in',
+] as const satisfies readonly MailContent['about'][];
 export type BrandedMail = (typeof BRANDED_MAILS)[number];
 
 /** Words of an organization in place of ours; null = ours. Plain text with placeholders. */

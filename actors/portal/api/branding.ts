@@ -22,7 +22,7 @@ export interface PageBranding {
 
 export interface PortalBranding {
   /** Names that texts of mails may have in braces. */
-  readonly placeholders: readonly string[];
+  placeholdersOf(kind: BrandedMail): readonly string[];
   get(tenant: Tenant): Promise<BrandingContext>;
   /** Refusals: `InvalidBranding`. */
   replace(tenant: Tenant, settings: BrandingSettings): Promise<BrandingContext>;

@@ -4,6 +4,7 @@ import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { plainLine, plainText } from '../../../machines/plain-text.ts';
 import {
   BRANDED_MAILS,
+  type BrandedMail,
   type BrandingContext,
   type BrandingMessage,
   type BrandingSettings,
@@ -17,7 +18,7 @@ import { type ActorSystem, actorKind, type Clock, defineActor } from '../../../r
 import type { MailPreview, PageBranding, PortalBranding } from '../api/branding.ts';
 import type { Tenant } from '../api/callers.ts';
 import { samplePreview } from '../mail/mail-preview.ts';
-import { PLACEHOLDERS, wordingFault } from '../mail/mail-wording.ts';
+import { placeholdersOf, wordingFault } from '../mail/mail-wording.ts';
 import { cleanLogo } from './logo-file.ts';
 
 const BRANDING = actorKind<typeof brandingMachine>('branding');
@@ -76,7 +77,7 @@ export function redirectOf({ redirectUrl, redirectOrigins }: BrandingContext): s
 }
 
 export class BrandingService implements PortalBranding {
-  readonly placeholders = PLACEHOLDERS;
+  readonly placeholdersOf = placeholdersOf;
   readonly #dependencies: BrandingDependencies;
 
   constructor(dependencies: BrandingDependencies) {
@@ -187,10 +188,10 @@ function primaryColorOf(given: string | null): string | null {
   );
 }
 
-function checkedWording({ subject, introduction }: MailWording, kind: string): MailWording {
+function checkedWording({ subject, introduction }: MailWording, kind: BrandedMail): MailWording {
   const checked = (text: string | null, name: string, clean: (given: string) => string) => {
     if (text === null || text.trim() === '') return null;
-    const fault = wordingFault(text);
+    const fault = wordingFault(text, kind);
     if (fault !== undefined) throw refused(`The ${name} of the mail ${kind} ${fault}.`);
     return clean(text);
   };

@@ -1,6 +1,7 @@
 /** Mails with sample data, for organizations that write their own words. */
 import type { DocumentId, FlowActionId, OrganizationId, UserId } from '../../../machines/ids.ts';
 import type { BrandedMail, BrandingContext } from '../../../machines/portal/branding.ts';
+import type { MailContent } from '../../../machines/portal/mail.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
 import { renderMail } from './mail-rendering.ts';
 import { mailBodyHtml, mailBodyText } from './templates/letter.ts';
@@ -34,45 +35,60 @@ export function samplePreview(
   about: BrandedMail,
   organization: { readonly name: string; readonly language: Language; readonly branding: BrandingContext },
 ): { readonly subject: string; readonly text: string; readonly html: string } {
-  const sample = SAMPLES[organization.language];
-  const mail = renderMail(
-    {
-      about,
-      to: { name: 'Ana Souza', email: 'ana@example.org' },
-      document: {
-        id: SAMPLE_ID as DocumentId,
-        organizationId: SAMPLE_ID as OrganizationId,
-        name: sample.document,
-        key: 'SAMPLE',
-        creationDate: 0,
-        updateDate: 0,
-        folderId: null,
-        createdBy: { id: SAMPLE_ID, type: 'Application', name: organization.name },
-        description: sample.description,
-      },
-      flowActionId: SAMPLE_ID as FlowActionId,
-      userId: SAMPLE_ID as UserId,
-      codeGeneration: 1,
-      role: 'sign',
-      reason: sample.reason,
-      byName: 'Bo Lind',
-      expirationDate: Date.UTC(2030, 0, 31),
+  const mail = renderMail(sampleContent(about, organization), {
+    organization,
+    links: {
+      action: () => SAMPLE_URL,
+      observer: () => SAMPLE_URL,
+      check: () => SAMPLE_URL,
+      signIn: () => SAMPLE_URL,
     },
-    {
-      organization,
-      links: {
-        action: () => SAMPLE_URL,
-        observer: () => SAMPLE_URL,
-        check: () => SAMPLE_URL,
-        signIn: () => SAMPLE_URL,
-      },
-      codeFor: () => SAMPLE_CODE,
-    },
-  );
+    codeFor: () => SAMPLE_CODE,
+  });
   const { subject } = mail;
   return {
     subject,
     text: mailBodyText(mail),
     html: mailBodyHtml(mail, organization.language, { name: organization.name, ...organization.branding }),
+  };
+}
+
+function sampleContent(
+  about: BrandedMail,
+  { name, language }: { readonly name: string; readonly language: Language },
+): MailContent {
+  const sample = SAMPLES[language];
+  const to = { name: 'Ana Souza', email: 'ana@example.org' };
+  const document = {
+    id: SAMPLE_ID as DocumentId,
+    organizationId: SAMPLE_ID as OrganizationId,
+    name: sample.document,
+    key: 'SAMPLE',
+    creationDate: 0,
+    updateDate: 0,
+    folderId: null,
+    createdBy: { id: SAMPLE_ID, type: 'Application', name },
+    description: sample.description,
+  } as const;
+  const participant = { flowActionId: SAMPLE_ID as FlowActionId, userId: SAMPLE_ID as UserId };
+  if (about === 'sign-in')
+    return { about, to, userId: participant.userId, linkId: SAMPLE_ID, expiresAt: Date.UTC(2030, 0, 31) };
+  if (about === 'pending-list') {
+    const second = { ...document, name: `${sample.document} 2` };
+    return {
+      ...{ about, to },
+      documents: [
+        { document, ...participant, role: 'sign' },
+        { document: second, ...participant, role: 'approve' },
+      ],
+    };
+  }
+  return {
+    ...{ about, to, document, ...participant },
+    codeGeneration: 1,
+    role: 'sign',
+    reason: sample.reason,
+    byName: 'Bo Lind',
+    expirationDate: Date.UTC(2030, 0, 31),
   };
 }

@@ -82,9 +82,11 @@ export function testMail(organization: MailRenderingOptions['organization'], nam
 }
 
 function signInMail(content: SignInMail, { organization, links }: MailRenderingOptions): MailBody {
-  const words = SIGN_IN[organization.language]({
-    organization: named(organization.name),
-    minutes: SIGN_IN_LIFETIME_MS / 60_000,
+  const facts = { organization: named(organization.name), minutes: SIGN_IN_LIFETIME_MS / 60_000 };
+  const ours = SIGN_IN[organization.language](facts);
+  const words = reworded(ours, organization.branding?.mailTexts['sign-in'], {
+    ...{ organization: facts.organization, minutes: String(facts.minutes) },
+    recipient: recipientOf(content),
   });
   return {
     ...framed(words, content.to.name, organization),
@@ -98,7 +100,7 @@ function documentMail(
 ): MailBody {
   const facts = documentInfo(request, organization.name);
   const wording = organization.branding?.mailTexts[request.about];
-  const values = { ...facts, recipient: request.to.name && named(request.to.name) };
+  const values = { ...facts, recipient: recipientOf(request) };
   if (request.about === 'code') {
     const ours = CODE[organization.language]({ ...facts, minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 });
     const words = reworded(ours, wording, values);
@@ -112,12 +114,20 @@ function documentMail(
   };
 }
 
+function recipientOf({ to: { name } }: Pick<MailRequest, 'to'>): string | null {
+  return name && named(name);
+}
+
 function pendingListMail(
   { to, documents }: PendingList,
   { organization, links }: MailRenderingOptions,
 ): MailBody {
   const { language, name } = organization;
-  const words = PENDING_LIST[language]({ organization: named(name), count: documents.length });
+  const facts = { organization: named(name), count: documents.length };
+  const words = reworded(PENDING_LIST[language](facts), organization.branding?.mailTexts['pending-list'], {
+    ...{ organization: facts.organization, count: String(facts.count) },
+    recipient: recipientOf({ to }),
+  });
   return {
     ...framed(words, to.name, organization),
     items: documents.map(({ document, flowActionId, userId, role }) => ({

@@ -2,10 +2,10 @@
  * An organization's own words in its mails: plain text with named placeholders such as `{document}`. `{{` and `}}` are
  * braces. The scanner reads each character once; the HTML of a mail escapes the result like all texts.
  */
-import type { MailWording } from '../../../machines/portal/branding.ts';
+import type { BrandedMail, MailWording } from '../../../machines/portal/branding.ts';
 import type { MailTexts } from './templates/mail-texts.ts';
 
-export const PLACEHOLDERS = [
+const OF_DOCUMENTS = [
   'document',
   'organization',
   'recipient',
@@ -14,30 +14,39 @@ export const PLACEHOLDERS = [
   'by',
   'expires',
 ] as const;
-export type Placeholder = (typeof PLACEHOLDERS)[number];
+/** Those of mails that are not about one document. */
+const OF_OTHERS = {
+  'pending-list': ['organization', 'recipient', 'count'],
+  'sign-in': ['organization', 'recipient', 'minutes'],
+} as const;
+type Placeholder = (typeof OF_DOCUMENTS)[number] | (typeof OF_OTHERS)[keyof typeof OF_OTHERS][number];
+
+/** Names that the texts of a mail may have in braces. */
+export function placeholdersOf(kind: BrandedMail): readonly Placeholder[] {
+  return kind === 'pending-list' || kind === 'sign-in' ? OF_OTHERS[kind] : OF_DOCUMENTS;
+}
 
 /** Placeholders in one text: a description alone may have 10,000 characters. */
 const MAX_PLACEHOLDERS = 20;
 
 /** @returns what is wrong with a text; undefined when nothing is */
-export function wordingFault(text: string): string | undefined {
+export function wordingFault(text: string, kind: BrandedMail): string | undefined {
+  const known = placeholdersOf(kind);
   let count = 0;
   for (const { name } of placeholdersIn(text)) {
     count += 1;
     if (count > MAX_PLACEHOLDERS) return `has more than ${MAX_PLACEHOLDERS} placeholders`;
     if (name === undefined) return 'has a single brace; write two for one in the text';
-    if (!PLACEHOLDERS.some((known) => known === name))
-      return `has the unknown placeholder {${name}}; known are ${PLACEHOLDERS.map((known) => `{${known}}`).join(', ')}`;
+    if (!known.some((one) => one === name))
+      return `has the unknown placeholder {${name}}; known are ${known.map((one) => `{${one}}`).join(', ')}`;
   }
   return undefined;
 }
 
+type Values = { readonly [Name in Placeholder]?: string | null };
+
 /** The texts of a mail with the words of an organization in their place. */
-export function reworded(
-  words: MailTexts,
-  wording: MailWording | undefined,
-  values: { readonly [Name in Placeholder]: string | null },
-): MailTexts {
+export function reworded(words: MailTexts, wording: MailWording | undefined, values: Values): MailTexts {
   if (wording === undefined) return words;
   const { subject, introduction } = wording;
   const [, ...rest] = words.paragraphs;
@@ -56,7 +65,7 @@ export function reworded(
   };
 }
 
-function filledIn(text: string, values: { readonly [Name in Placeholder]: string | null }): string {
+function filledIn(text: string, values: Values): string {
   let filled = '';
   let from = 0;
   for (const { at, end, name } of placeholdersIn(text)) {

@@ -37,7 +37,7 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
   ) => {
     const { kind, notice, values = {} } = more;
     const shown = { branding: await branding.get(user.tenant), preview: await previewOf(page, user, kind) };
-    const { placeholders } = branding;
+    const placeholders = branding.placeholdersOf(kind);
     return accountReply(200, brandingPage(page, user, { ...shown, kind, notice, values, placeholders }));
   };
   return [

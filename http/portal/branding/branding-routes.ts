@@ -22,7 +22,9 @@ const subject = textUpTo(MAX_SUBJECT).nullish().meta({
 });
 const introduction = textUpTo(MAX_INTRODUCTION)
   .nullish()
-  .describe('In place of the first paragraph; plain text with placeholders such as {document}.');
+  .describe(
+    'In place of the first paragraph; plain text with placeholders such as {document}; those of pending-list are {organization}, {recipient} and {count}, those of sign-in {organization}, {recipient} and {minutes}.',
+  );
 
 const brandingShape = z
   .strictObject({

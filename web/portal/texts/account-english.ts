@@ -149,6 +149,8 @@ export const ACCOUNT_ENGLISH = {
       'flow-edited': 'Changed participants',
       observing: 'Link of an observer',
       code: 'Code',
+      'pending-list': 'List of pending documents',
+      'sign-in': 'Link to sign in',
     },
   },
   applications: {

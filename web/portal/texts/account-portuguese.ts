@@ -152,6 +152,8 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
       'flow-edited': 'Participantes alterados',
       observing: 'Link de um observador',
       code: 'Código',
+      'pending-list': 'Lista de documentos pendentes',
+      'sign-in': 'Link para entrar',
     },
   },
   applications: {

@@ -152,6 +152,8 @@ export const ACCOUNT_SPANISH: AccountTexts = {
       'flow-edited': 'Participantes cambiados',
       observing: 'Enlace de un observador',
       code: 'Código',
+      'pending-list': 'Lista de documentos pendientes',
+      'sign-in': 'Enlace para entrar',
     },
   },
   applications: {

@@ -53,7 +53,7 @@ export function mailBodyHtml(mail: MailBody, language: Language, look?: MailLook
   const body = [greeting, ...paragraphs].map((text) => html`<p>${text}</p>`);
   if (code !== undefined) body.push(html`<p class="code" style="${CODE}">${code}</p>`);
   if (button !== undefined) body.push(buttonHtml(button, look?.primaryColor ?? '#1d4ed8'));
-  if (items !== undefined) body.push(html`<ul>${items.map((item) => html`<li>${linkHtml(item)}</li>`)}</ul>`);
+  if (items !== undefined) body.push(itemsHtml(items, look?.primaryColor ?? null));
   return html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -93,6 +93,16 @@ function headerHtml({ name, headerColor, logo }: MailLook): Html | undefined {
 function buttonHtml({ label, url }: MailLink, colour: string): Html {
   return html`<p><a href="${url}" style="${BUTTON};background:${colour}">${label}</a></p>
 <p style="font-size:13px;word-break:break-all">${url}</p>`;
+}
+
+/** Links; buttons in the color of the organization, on which white text has enough contrast in light and dark mails. */
+function itemsHtml(items: readonly MailLink[], colour: string | null): Html {
+  if (colour === null) return html`<ul>${items.map((item) => html`<li>${linkHtml(item)}</li>`)}</ul>`;
+  const buttons = items.map(
+    ({ label, url }) =>
+      html`<li style="margin:0 0 12px"><a href="${url}" style="${BUTTON};background:${colour}">${label}</a></li>`,
+  );
+  return html`<ul style="list-style:none;padding:0">${buttons}</ul>`;
 }
 
 function linkHtml({ label, url }: MailLink): Html {
