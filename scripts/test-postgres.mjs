@@ -13,27 +13,36 @@ const SUITES = [
   'service/{bad-input,folders,kill,main-job,metrics,session,stop}',
   'actors/batch/**/{batch,job-races,pipeline,recovery,folders,recursive-folders,upload-keys}',
   'actors/portal/{documents,drafts,signing}/*',
-  'http/portal/{attachments,creation-options,isolation,key-scopes,named-folders,program}',
+  'http/portal/{attachments,audit-trail,audit-trail-kill,creation-options,isolation,key-scopes,named-folders,program}',
   'http/portal/account/*',
-  'http/portal/lists/{client,document-lists,document-packages}',
+  'http/portal/lists/*',
   'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,text-tags}',
+  'http/portal/requests/{branding,folder-keys,observers,reminders,reminders-kill,saved-flow-documents,templates*}',
+  'http/portal/signing/*',
+  'browser/account/sender',
+  'browser/portal-{fields,signed,whole}',
 ];
 
 /**
- * Suites whose services may be several nodes: they make no assumption about which one does the work. Suites in the
- * process of the test (`http/batch`, `actors`) have one node by nature, as have those that read the store of LMDB, the
- * memory or the metrics of one process (`service/{metrics,jobs-at-scale,shards}`, `commands`).
+ * Suites whose services may be several nodes: they make no assumption about which one does the work. Out of this list:
+ * - suites in the process of the test, which has one node: `actors`, `http/portal/requests` with a clock set forward
+ *   (`branding`, `folder-keys`, `observers`, `reminders*`, `saved-flow-documents`, `templates`, `templates-document`);
+ * - suites on services in memory, without a store: `http/batch`, `http/core`, browser suites on `portal-desk.ts`;
+ * - suites that read the store of LMDB, the memory or the metrics of one process: `service/{metrics,jobs-at-scale,shards}`,
+ *   `commands`, `browser/operator-nodes`.
  */
 const SUITES_OF_NODES = [
-  'service/{kill,session}',
+  'service/{kill,main-job,session}',
   'http/portal/{attachments,creation-options,isolation,key-scopes,named-folders,program}',
   'http/portal/account/*',
   'http/portal/lists/{client,document-lists,document-packages}',
   'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,text-tags}',
+  'browser/account/sender',
+  'browser/portal-{signed,whole}',
 ];
 
-/** Several nodes on one machine start slowly: ava ends a run in which no test ends for so long. */
-const NODES_TIMEOUT = '--timeout=5m';
+/** Services with a database start slowly on a busy machine: ava ends a run in which no test ends for so long. */
+const TIMEOUT = '--timeout=5m';
 
 const hasNodes = Number(process.env.SEALWRIGHT_NODES ?? 1) > 1;
 const suites = hasNodes ? SUITES_OF_NODES : SUITES;
@@ -46,11 +55,7 @@ if (server === undefined) {
 const ava = fileURLToPath(new URL('../node_modules/ava/entrypoints/cli.mjs', import.meta.url));
 const child = spawn(
   process.execPath,
-  [
-    ava,
-    ...(hasNodes ? [NODES_TIMEOUT] : []),
-    ...(files.length > 0 ? files : suites.map((suite) => `dist/test/${suite}.test.js`)),
-  ],
+  [ava, TIMEOUT, ...(files.length > 0 ? files : suites.map((suite) => `dist/test/${suite}.test.js`))],
   { stdio: 'inherit', env: { SEALWRIGHT_TESTS: 'all', ...process.env, SEALWRIGHT_POSTGRES_URL: server.url } },
 );
 // The server ends after the tests, also when they are interrupted.

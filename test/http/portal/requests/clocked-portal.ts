@@ -82,19 +82,28 @@ export async function typesOf({ client }: ClockedPortal, id: string): Promise<re
   return items.map(({ type }) => type);
 }
 
-/** Addresses of the mails of this kind. */
-export async function mailed(
-  { client }: ClockedPortal,
-  id: string,
-  about: string,
-): Promise<readonly string[]> {
-  const mails = await client.get<{ about: string; to: string }[]>(`/api/documents/${id}/mails`);
-  return mails.filter((mail) => mail.about === about).map(({ to }) => to);
+interface ListedMail {
+  readonly about: string;
+  readonly to: string;
+  readonly status: string;
 }
 
+async function mailsOf({ client }: ClockedPortal, id: string, about: string): Promise<readonly ListedMail[]> {
+  const mails = await client.get<ListedMail[]>(`/api/documents/${id}/mails`);
+  return mails.filter((mail) => mail.about === about);
+}
+
+/** Addresses of the mails of this kind. */
+export async function mailed(portal: ClockedPortal, id: string, about: string): Promise<readonly string[]> {
+  return (await mailsOf(portal, id, about)).map(({ to }) => to);
+}
+
+/** Resolves with the addresses once as many mails of this kind were sent. */
 export function untilMailed(portal: ClockedPortal, id: string, about: string, count: number) {
   return until(async () => {
-    const to = await mailed(portal, id, about);
-    return to.length >= count ? to : undefined;
+    const mails = await mailsOf(portal, id, about);
+    return mails.filter(({ status }) => status === 'Sent').length >= count
+      ? mails.map(({ to }) => to)
+      : undefined;
   });
 }
