@@ -12,6 +12,13 @@ export function commandsOf(markdown: string): string[] {
   return [...found].map(([, block, cell]) => (block ?? cell ?? '').trim());
 }
 
+/** Blocks of one language of a page, in their order. */
+export function blocksOf(markdown: string, language: 'sh' | 'console'): string[] {
+  return [...markdown.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)]
+    .filter(([, named]) => named === language)
+    .map(([, , block]) => (block ?? '').trim());
+}
+
 export interface CommandResult {
   readonly exitCode: number;
   /** Standard output of the command. */

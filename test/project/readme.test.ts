@@ -1,6 +1,6 @@
 /**
- * Runs every command of README.md and docs/tutorial.md as printed; only the two addresses are replaced by those of free
- * ports.
+ * Runs every command of README.md, docs/tutorial.md and the guides as printed; only the two addresses are replaced by
+ * those of free ports. Blocks of the language `console` are examples with values of the reader, and are not run.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,13 +9,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { freshFolder, start } from '../commands/program.ts';
 import { classicPdf, documentObjects } from '../crypto/pdf/build.ts';
-import { type CommandResult, commandsOf, Shell } from './markdown-commands.ts';
+import { blocksOf, type CommandResult, commandsOf, Shell } from './markdown-commands.ts';
 
 /** Each page and the least number of commands it has. */
 const PAGES = [
   ['README.md', 50],
   ['docs/tutorial.md', 7],
 ] as const;
+/** Guides, whose commands need what their first lines name, with their examples. */
+const GUIDES = [
+  [
+    'docs/how-to.md',
+    [
+      'sealwright decrypt --password-env',
+      'sealwright verify --trust root.pem',
+      'PGPASSWORD=secret sealwright store copy',
+      'pg_dump --format=custom',
+    ],
+  ],
+  ['docs/templates.md', []],
+  ['docs/fields.md', ['curl -F file=@passport.pdf "https://sign.example.com/']],
+  ['docs/embedding.md', ['curl -s https://portal.example/']],
+] as const;
+/** Commands that need a stopped service. */
+const STOPPED = /^sealwright (keys|verify-history)/;
 const INSTALL = 'npm ci\nnpm start';
 const FREE_PORTS = { Batch__Url: 'http://127.0.0.1:0', Portal__Url: 'http://127.0.0.1:0' };
 
@@ -99,6 +116,75 @@ for (const [page, least] of PAGES) {
     t.is(commands[0], INSTALL);
     await runAll(t, commands.slice(1));
   });
+}
+
+for (const [page, examples] of GUIDES) {
+  test(`${page}: every command works as printed, but for the examples`, async (t) => {
+    const text = readFileSync(page, 'utf8');
+    const shown = blocksOf(text, 'console');
+    t.is(shown.length, examples.length);
+    for (const [index, start] of examples.entries()) t.true(shown[index]?.startsWith(start), start);
+    const commands = blocksOf(text, 'sh');
+    if (commands.length > 0) await runGuide(t, commands);
+  });
+}
+
+/** Runs the commands of a guide: those that need a stopped service first, then the others. */
+async function runGuide(t: ExecutionContext, commands: readonly string[]): Promise<void> {
+  const folder = freshFolder();
+  symlinkSync(resolve('dist'), join(folder, 'dist'));
+  for (const name of ['contract.pdf', 'lease.pdf'])
+    writeFileSync(join(folder, name), classicPdf(documentObjects({ pages: 2, text: 'Clause' })));
+  writeFileSync(join(folder, 'logo.png'), Buffer.from(LOGO, 'base64'));
+  const PATH = process.env['PATH'] ?? '';
+  const stopped = new Shell(folder, { PATH });
+  t.teardown(() => stopped.close());
+  await stopped.run('sealwright() { node dist/main.js "$@"; }');
+  const { out } = await stopped.run('sealwright keys create "Sys Admin" Administration --role Administrator');
+  const administrator = /^Administration\|\w+$/m.exec(out)?.[0] ?? '';
+  t.not(administrator, '', out);
+  for (const command of commands.filter((one) => STOPPED.test(one))) {
+    const result = await stopped.run(command);
+    t.is(result.exitCode, 0, `${command}\n${JSON.stringify(result)}`);
+  }
+  const { batch, portal } = await startsWithNpm(t, folder);
+  const shell = new Shell(folder, { PATH, Batch__Url: batch, Portal__Url: portal });
+  t.teardown(() => shell.close());
+  const addressed = (command: string) => command.replaceAll('http://127.0.0.1:8090', portal);
+  for (const line of prepared(administrator)) {
+    const result = await shell.run(addressed(line));
+    t.true(works(result), `${line}\n${JSON.stringify(result)}`);
+  }
+  for (const command of commands.filter((one) => !STOPPED.test(one))) {
+    const result = await shell.run(`set -o pipefail\n${addressed(command)}`);
+    t.true(works(result), `${command}\n${JSON.stringify(result)}`);
+  }
+}
+
+/** A PNG of one pixel. */
+const LOGO =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** Commands that set the variables which the guides name, make a concluded document and a draft. */
+function prepared(administrator: string): readonly string[] {
+  const flow =
+    '"flowActions":[{"user":{"name":"Ana","email":"ana@example.com"},"allowElectronicSignature":true}]';
+  const file =
+    '"files":[{"id":"\'$UPLOAD\'","displayName":"Lease","name":"lease.pdf","contentType":"application/pdf"}]';
+  const roles = '"flowActions":[{"title":"Tenant","allowElectronicSignature":true}]';
+  return [
+    'PORTAL=http://127.0.0.1:8090',
+    'KEY="X-Api-Key: default|$(cat data/keys/portal-application-secret)"',
+    `ADMINISTRATOR='${administrator}'`,
+    'ALL=$(curl -sH "X-Api-Key: $ADMINISTRATOR" $PORTAL/api/admin/organizations)',
+    `ORGANIZATION=$(jq -r '.items[] | select(.name=="Default") | .id' <<< "$ALL")`,
+    'APPLICATION=$(curl -sH "X-Api-Key: $ADMINISTRATOR" --json \'{"name":"Guide"}\' $PORTAL/api/admin/organizations/$ORGANIZATION/applications | jq -r .id)',
+    'UPLOAD=$(curl -sH "$KEY" -F file=@lease.pdf $PORTAL/api/uploads | jq -r .id)',
+    `DOCUMENT=$(curl -sH "$KEY" --json '{${file},${flow}}' $PORTAL/api/documents | jq -r '.[0].documentId')`,
+    `ACTION=$(curl -sH "$KEY" $PORTAL/api/documents/$DOCUMENT | jq -r '.flowActions[0].id')`,
+    `curl -sH "$KEY" --json '{"flowActionId":"'$ACTION'"}' $PORTAL/api/documents/$DOCUMENT/electronic-signature`,
+    `curl -sH "$KEY" --json '{"name":"Lease","document":{${file},${roles}}}' $PORTAL/api/document-drafts`,
+  ];
 }
 
 async function runAll(t: ExecutionContext, commands: readonly string[]): Promise<void> {
