@@ -291,7 +291,7 @@ export class Portal implements PortalService, HostedService {
       documentOperations: new DocumentOperationService({ system, store, clock, ids }),
       users: new UserDirectory({ system, store, clock, ids }),
       operatorWebhooks,
-      activity: new Activity({ store, clock, organizations: () => operatorWebhooks.organizations() }),
+      activity: new Activity({ store, clock, organizations: () => operatorWebhooks.organizationIds() }),
       operatorKeys: new OperatorKeyList(administration),
       signIn: new UserSignIn({
         ...{ system, store, clock, ids, links },

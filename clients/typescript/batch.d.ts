@@ -23,7 +23,7 @@ export type Operation = { readonly "id": string; readonly "action": "retry" | "c
 export type OperationCount = { readonly "matched": number };
 export type OperationList = { readonly "items": readonly (Operation)[]; readonly "page": number; readonly "pageSize": number; readonly "totalCount": number };
 export type PipelineState = { readonly "paused": boolean; readonly "pausedAtUtc": (string) | (null); readonly "resumedAtUtc": (string) | (null); readonly "pausedBy": "system" | "operator"; readonly "reason": string | null; readonly "held": ({ readonly "reason": string; readonly "since": string }) | (null); readonly "maxConcurrency": number; readonly "jobsInFlight": number; readonly "jobsInFlightByFormat": { readonly "pades": number; readonly "cades": number; readonly "xades": number; readonly "total": number } };
-export type PortalActivity = { readonly "since": string; readonly "intervalSeconds": number; readonly "documents": { readonly "created": readonly (number)[]; readonly "concluded": readonly (number)[]; readonly "refused": readonly (number)[] }; readonly "webhooks": { readonly "delivered": readonly (number)[]; readonly "failed": readonly (number)[] }; readonly "mails": { readonly "sent": readonly (number)[]; readonly "failed": readonly (number)[] }; readonly "complete": boolean };
+export type PortalActivity = { readonly "since": string; readonly "intervalSeconds": number; readonly "documents": { readonly "created": readonly (number)[]; readonly "concluded": readonly (number)[]; readonly "refused": readonly (number)[] }; readonly "webhooks": { readonly "delivered": readonly (number)[]; readonly "failed": readonly (number)[] }; readonly "mails": { readonly "sent": readonly (number)[]; readonly "failed": readonly (number)[] }; readonly "complete": boolean; readonly "incomplete": readonly ("documents" | "webhooks" | "mails")[] };
 export type PortalKeys = { readonly "items": readonly ({ readonly "id": string; readonly "organization": string; readonly "application": string; readonly "role": string; readonly "limited": boolean; readonly "createdAt": string; readonly "lastUsedAt": (string) | (null); readonly "expiresAt": (string) | (null); readonly "expiry": "never" | "later" | "soon" | "over" })[]; readonly "complete": boolean };
 export type PortalWebhookDeliveryList = { readonly "items": readonly ({ readonly "id": string; readonly "webhookId": string; readonly "documentId": (string) | (null); readonly "type": string; readonly "sequence": number; readonly "status": "Pending" | "Delivered" | "Failed"; readonly "createdAt": string; readonly "nextAttemptAt": (string) | (null); readonly "attempts": readonly ({ readonly "at": string; readonly "url": string; readonly "status": number | null; readonly "milliseconds": number; readonly "error": string | null; readonly "response": string | null })[] })[]; readonly "page": number; readonly "pageSize": number; readonly "totalCount": number };
 export type PortalWebhookOrganizations = { readonly "items": readonly ({ readonly "id": string; readonly "name": string; readonly "pending": number; readonly "delivered": number; readonly "failed": number })[] };
@@ -226,15 +226,15 @@ export interface BatchOperations {
   /** Lists the keys of the portal's applications, those that expire first at the beginning. */
   readonly "GET /api/portal/keys": {
     readonly params: {  };
-    readonly query: {  };
+    readonly query: { readonly "version"?: string };
     readonly body: undefined;
     readonly answer: PortalKeys;
-    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Counts documents, webhook deliveries and e-mails of the portal in equal intervals up to now. */
   readonly "GET /api/portal/activity": {
     readonly params: {  };
-    readonly query: { readonly "window"?: string; readonly "intervals"?: number };
+    readonly query: { readonly "window"?: string; readonly "intervals"?: number; readonly "version"?: string };
     readonly body: undefined;
     readonly answer: PortalActivity;
     readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
@@ -274,10 +274,10 @@ export interface BatchOperations {
   /** Says whether the pipeline is paused and what is in flight. */
   readonly "GET /api/pipeline/state": {
     readonly params: {  };
-    readonly query: {  };
+    readonly query: { readonly "version"?: string };
     readonly body: undefined;
     readonly answer: PipelineState;
-    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Claims no more jobs; those in flight finish. Lasts over restarts. */
   readonly "POST /api/pipeline/pause": {

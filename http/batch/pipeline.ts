@@ -3,10 +3,12 @@
  *
  * Source: docs/batch-values.md §0, §3.
  */
+import { z } from 'zod';
 import type { PipelineControl } from '../../actors/batch/api/service.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { AT } from './description/example-values.ts';
+import { type SharedAnswers, sharedVersion } from './inspection/shared-answers.ts';
 import { checkReason, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { pipelineBody, pipelineShape } from './shapes.ts';
 
@@ -40,7 +42,7 @@ const PIPELINE = {
   jobsInFlightByFormat: { pades: 1, cades: 0, xades: 1, total: 2 },
 };
 
-export function pipelineRoutes(pipeline: PipelineControl): readonly AnyRoute[] {
+export function pipelineRoutes(pipeline: PipelineControl, shared: SharedAnswers): readonly AnyRoute[] {
   return [
     route({
       ...COMMON,
@@ -50,12 +52,12 @@ export function pipelineRoutes(pipeline: PipelineControl): readonly AnyRoute[] {
       description:
         '`held` gives the reason and the time while no jobs are claimed because a disk is full or a folder is not writable; it ends automatically. Counts against the actions limit, as the other operations of the pipeline do.',
       bodyPolicy: 'none',
+      query: z.object({ version: sharedVersion }),
       body: noBody,
       examples: { responses: { 200: PIPELINE } },
       refusals: [],
-      async handle() {
-        return json(200, pipelineBody(await pipeline.state()));
-      },
+      handle: ({ query: { version } }) =>
+        shared.answer(version, ['pipeline'], async () => pipelineBody(await pipeline.state())),
     }),
     route({
       ...COMMON,

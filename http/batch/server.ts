@@ -156,10 +156,10 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     ...(operations === undefined ? [] : operationRoutes(operations)),
     ...(webhooks === undefined ? [] : webhookRoutes(webhooks)),
     ...(portalWebhooks === undefined ? [] : portalWebhookRoutes(portalWebhooks)),
-    ...(portalKeys === undefined ? [] : portalKeyRoutes(portalKeys)),
-    ...(portalActivity === undefined ? [] : portalActivityRoutes(portalActivity)),
+    ...(portalKeys === undefined ? [] : portalKeyRoutes(portalKeys, shared)),
+    ...(portalActivity === undefined ? [] : portalActivityRoutes(portalActivity, shared)),
     ...statisticsRoutes(service.profiles, service.statistics, service.jobs, shared),
-    ...pipelineRoutes(service.pipeline),
+    ...pipelineRoutes(service.pipeline, shared),
     ...actionRoutes(service.folders, service.retention),
     ...eventRoutes(service.events),
     ...(inspection === undefined

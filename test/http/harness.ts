@@ -101,7 +101,13 @@ export async function startServer(
     portalKeys: { keys: async () => ({ items: [], complete: true }) },
     portalActivity: {
       activity: async () => ({
-        ...{ since: 0, interval: 1000, complete: true, webhooks: { delivered: [1], failed: [0] } },
+        ...{
+          since: 0,
+          interval: 1000,
+          complete: true,
+          incomplete: [],
+          webhooks: { delivered: [1], failed: [0] },
+        },
         ...{ documents: { created: [2], concluded: [1], refused: [0] }, mails: { sent: [3], failed: [0] } },
       }),
     },

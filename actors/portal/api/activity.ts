@@ -1,6 +1,9 @@
 /** Documents, webhook deliveries and e-mails by the time of their creation, for charts of operators. */
 import type { Millis } from '../../../machines/ids.ts';
 
+/** Member of the answer whose entries are counted. */
+export type ActivitySort = 'documents' | 'webhooks' | 'mails';
+
 /** One number for each interval, oldest first. */
 type Counts = readonly number[];
 
@@ -12,8 +15,10 @@ export interface PortalActivity {
   readonly documents: { readonly created: Counts; readonly concluded: Counts; readonly refused: Counts };
   readonly webhooks: { readonly delivered: Counts; readonly failed: Counts };
   readonly mails: { readonly sent: Counts; readonly failed: Counts };
-  /** False when there is more in the window than is read: then the oldest intervals lack some. */
+  /** False when there is more in the window than was read. */
   readonly complete: boolean;
+  /** Sorts of which not all was read: their counts are too low. */
+  readonly incomplete: readonly ActivitySort[];
 }
 
 export interface OperatorActivity {

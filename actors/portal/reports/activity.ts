@@ -1,30 +1,41 @@
 /**
  * Counts documents, webhook deliveries and e-mails by intervals of their creation. Reads rows, newest first, at most
- * `MAX_ROWS` of each range. Implements `OperatorActivity`.
+ * `MAX_ROWS` of each range, until `DEADLINE_MS`. Implements `OperatorActivity`.
+ *
+ * Source: docs/decisions/0153-cost-of-operator-pages.md.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ActorStore, Clock, Row } from '../../../runtime/index.ts';
-import type { OperatorActivity, PortalActivity } from '../api/activity.ts';
-import type { OrganizationDeliveries } from '../api/webhooks.ts';
+import type { ActivitySort, OperatorActivity, PortalActivity } from '../api/activity.ts';
 import { CREATED_DOCUMENT_ROW } from '../document-records/document-index.ts';
 import { MAILS_BY_STATE } from '../mail/mails.ts';
 import { ANY } from '../webhooks/deliveries.ts';
 
+const SORTS: readonly ActivitySort[] = ['documents', 'webhooks', 'mails'];
 /** Maximum number of rows of one range that are read: about 50 ms on a store on disk. */
 const MAX_ROWS = 5000;
 const READ_AT_ONCE = 500;
+/** Maximum number of organizations whose deliveries are read, and of those read at the same time. */
+const MAX_ORGANIZATIONS = 1000;
+const ORGANIZATIONS_AT_ONCE = 8;
+/** Time after which no further rows are read. */
+const DEADLINE_MS: Millis = 5000;
 
 export interface ActivityDependencies {
   readonly store: Pick<ActorStore, 'rows'>;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Organizations with deliveries. */
-  organizations(): Promise<readonly Pick<OrganizationDeliveries, 'id'>[]>;
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>;
+  /** Returns the organizations with deliveries, those with most failures first. */
+  organizations(): Promise<readonly string[]>;
 }
 
 interface Range {
+  readonly sort: ActivitySort;
   readonly view: string;
   readonly prefix?: readonly string[];
+  timeOf(row: Row): Millis;
+  /** Counts a row in one of the intervals. */
+  add(at: number, row: Row): void;
 }
 
 export class Activity implements OperatorActivity {
@@ -37,62 +48,100 @@ export class Activity implements OperatorActivity {
   async activity(window: Millis, intervals: number): Promise<PortalActivity> {
     const { clock, organizations } = this.#dependencies;
     const since = clock.now() - window;
-    const interval = window / intervals;
-    let isComplete = true;
-    const count = async (
-      range: Range,
-      timeOf: (row: Row) => Millis,
-      add: (row: Row, at: number) => void,
-    ): Promise<void> => {
-      let after: Row['key'] | undefined;
-      for (let read = 0; read < MAX_ROWS; read += READ_AT_ONCE) {
-        const rows = await this.#dependencies.store.rows({
-          ...{ ...range, reverse: true, limit: READ_AT_ONCE },
-          ...(after && { after }),
-        });
-        for (const row of rows) {
-          const at = Math.floor((timeOf(row) - since) / interval);
-          if (at < 0) return;
-          add(row, Math.min(at, intervals - 1));
-        }
-        if (rows.length < READ_AT_ONCE) return;
-        after = rows.at(-1)?.key;
-        // Reads of a store on disk do not wait; other work of the thread comes in between.
-        await nextTurn();
-      }
-      isComplete = false;
-    };
+    const count = new RangeReader(this.#dependencies, since, window, intervals);
     const series = () => new Array<number>(intervals).fill(0);
-    const increment = (counts: number[]) => (_: Row, at: number) => {
+    const increment = (counts: number[], at: number) => {
       counts[at] = (counts[at] ?? 0) + 1;
     };
     const [created, concluded, refused] = [series(), series(), series()];
-    await count(
-      { view: 'documents-created' },
-      ({ value }) => CREATED_DOCUMENT_ROW.read(value).creationDate,
-      (row, at) => {
-        increment(created)(row, at);
-        const { status } = CREATED_DOCUMENT_ROW.read(row.value);
-        if (status === 'Concluded') increment(concluded)(row, at);
-        if (status === 'Refused') increment(refused)(row, at);
+    await count.read({
+      sort: 'documents',
+      view: 'documents-created',
+      timeOf: ({ value }) => CREATED_DOCUMENT_ROW.read(value).creationDate,
+      add: (at, { value }) => {
+        increment(created, at);
+        const { status } = CREATED_DOCUMENT_ROW.read(value);
+        if (status === 'Concluded') increment(concluded, at);
+        if (status === 'Refused') increment(refused, at);
       },
-    );
-    const [sent, lost] = [series(), series()];
-    const mailTime = ({ key }: Row) => Number(key[1]);
-    await count({ view: MAILS_BY_STATE, prefix: ['Sent'] }, mailTime, increment(sent));
-    await count({ view: MAILS_BY_STATE, prefix: ['Failed'] }, mailTime, increment(lost));
-    const [delivered, failed] = [series(), series()];
-    const deliveryTime = ({ key }: Row) => Number(key[3]);
-    for (const { id } of await organizations()) {
-      await count({ view: 'deliveries', prefix: [id, ANY, 'Delivered'] }, deliveryTime, increment(delivered));
-      await count({ view: 'deliveries', prefix: [id, ANY, 'Failed'] }, deliveryTime, increment(failed));
-    }
-    return {
-      ...{ since, interval },
-      documents: { created, concluded, refused },
-      webhooks: { delivered, failed },
-      mails: { sent, failed: lost },
-      complete: isComplete,
+    });
+    const mails = { sent: series(), failed: series() };
+    const mailsOf = (state: string, counts: number[]) =>
+      count.read({
+        ...{ sort: 'mails', view: MAILS_BY_STATE, prefix: [state] },
+        timeOf: ({ key }) => Number(key[1]),
+        add: (at) => increment(counts, at),
+      });
+    await mailsOf('Sent', mails.sent);
+    await mailsOf('Failed', mails.failed);
+    const webhooks = { delivered: series(), failed: series() };
+    const deliveriesOf = (organization: string, state: string, counts: number[]) =>
+      count.read({
+        ...{ sort: 'webhooks', view: 'deliveries', prefix: [organization, ANY, state] },
+        timeOf: ({ key }) => Number(key[3]),
+        add: (at) => increment(counts, at),
+      });
+    const all = await organizations();
+    if (all.length > MAX_ORGANIZATIONS) count.incomplete.add('webhooks');
+    const waiting = all.slice(0, MAX_ORGANIZATIONS).values();
+    const readWaiting = async () => {
+      for (const organization of waiting) {
+        await deliveriesOf(organization, 'Failed', webhooks.failed);
+        await deliveriesOf(organization, 'Delivered', webhooks.delivered);
+      }
     };
+    await Promise.all(Array.from({ length: ORGANIZATIONS_AT_ONCE }, readWaiting));
+    return {
+      ...{ since, interval: window / intervals },
+      documents: { created, concluded, refused },
+      ...{ webhooks, mails },
+      complete: count.incomplete.size === 0,
+      incomplete: SORTS.filter((sort) => count.incomplete.has(sort)),
+    };
+  }
+}
+
+/** Reads ranges from their newest row to the begin of the window. */
+class RangeReader {
+  readonly #dependencies: Pick<ActivityDependencies, 'store' | 'clock'>;
+  readonly #since: Millis;
+  readonly #interval: Millis;
+  readonly #intervals: number;
+  readonly #end: Millis;
+  /** Sorts of which rows were left out. */
+  readonly incomplete = new Set<ActivitySort>();
+
+  constructor(
+    dependencies: Pick<ActivityDependencies, 'store' | 'clock'>,
+    since: Millis,
+    window: Millis,
+    intervals: number,
+  ) {
+    this.#dependencies = dependencies;
+    this.#since = since;
+    this.#interval = window / intervals;
+    this.#intervals = intervals;
+    this.#end = dependencies.clock.elapsed() + DEADLINE_MS;
+  }
+
+  async read({ sort, timeOf, add, ...range }: Range): Promise<void> {
+    const { store, clock } = this.#dependencies;
+    let after: Row['key'] | undefined;
+    for (let read = 0; read < MAX_ROWS && clock.elapsed() < this.#end; read += READ_AT_ONCE) {
+      const rows = await store.rows({
+        ...{ ...range, reverse: true, limit: READ_AT_ONCE },
+        ...(after && { after }),
+      });
+      for (const row of rows) {
+        const at = Math.floor((timeOf(row) - this.#since) / this.#interval);
+        if (at < 0) return;
+        add(Math.min(at, this.#intervals - 1), row);
+      }
+      if (rows.length < READ_AT_ONCE) return;
+      after = rows.at(-1)?.key;
+      // Reads of a store on disk do not wait; other work of the thread comes in between.
+      await nextTurn();
+    }
+    this.incomplete.add(sort);
   }
 }

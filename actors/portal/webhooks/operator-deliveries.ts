@@ -32,7 +32,23 @@ export class OperatorDeliveries implements OperatorWebhooks {
   }
 
   async organizations(): Promise<readonly OrganizationDeliveries[]> {
-    const { store, administration } = this.#dependencies;
+    const { administration } = this.#dependencies;
+    const first = (await this.#counts()).slice(0, MAX_ORGANIZATIONS);
+    return Promise.all(
+      first.map(async ([id, byStatus]) => {
+        const { name } = await administration.organization(id as OrganizationId);
+        return { id: id as OrganizationId, name, counts: byStatus };
+      }),
+    );
+  }
+
+  /** Returns all organizations with deliveries, those with most failures first. */
+  async organizationIds(): Promise<readonly string[]> {
+    return (await this.#counts()).map(([id]) => id);
+  }
+
+  async #counts(): Promise<readonly (readonly [string, OrganizationDeliveries['counts']])[]> {
+    const { store } = this.#dependencies;
     const counts = new Map<string, OrganizationDeliveries['counts']>();
     for (const [name, count] of Object.entries(await store.counters('deliveries/'))) {
       const [, organization = '', , status = ''] = name.split('/');
@@ -40,16 +56,9 @@ export class OperatorDeliveries implements OperatorWebhooks {
       if (status === 'Pending' || status === 'Delivered' || status === 'Failed')
         counts.set(organization, { ...known, [status]: known[status] + count });
     }
-    const first = [...counts]
+    return [...counts]
       .filter(([, { Pending, Delivered, Failed }]) => Pending + Delivered + Failed > 0)
-      .sort(([, one], [, other]) => other.Failed - one.Failed || other.Pending - one.Pending)
-      .slice(0, MAX_ORGANIZATIONS);
-    return Promise.all(
-      first.map(async ([id, byStatus]) => {
-        const { name } = await administration.organization(id as OrganizationId);
-        return { id: id as OrganizationId, name, counts: byStatus };
-      }),
-    );
+      .sort(([, one], [, other]) => other.Failed - one.Failed || other.Pending - one.Pending);
   }
 
   async deliveriesOf(

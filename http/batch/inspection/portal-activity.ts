@@ -5,11 +5,11 @@
  */
 import { z } from 'zod';
 import type { OperatorActivity } from '../../../actors/portal/api.ts';
-import { json } from '../../core/reply.ts';
 import { type AnyRoute, route } from '../../core/router.ts';
 import { noParams, seriesQuery } from '../queries.ts';
 import { withQueryLimit } from '../query-limits.ts';
 import { isoTime, timestamp } from '../shapes.ts';
+import { type SharedAnswers, sharedVersion } from './shared-answers.ts';
 
 /** One number for each interval. */
 const counts = (description: string) =>
@@ -43,11 +43,18 @@ const activityShape = z
       .describe('E-mails by the interval in which they were created.'),
     complete: z
       .boolean()
-      .describe('False when the window has more than 5,000 entries of one sort: the oldest are not counted.'),
+      .describe('False when not all of the window was read: `incomplete` names the counts that are too low.'),
+    incomplete: z
+      .array(z.enum(['documents', 'webhooks', 'mails']))
+      .max(3)
+      .meta({
+        description: 'Members of which not all was read: their counts are too low. Empty with `complete`.',
+        examples: [['webhooks']],
+      }),
   })
   .meta({ id: 'PortalActivity' });
 
-export function portalActivityRoutes(portal: OperatorActivity): readonly AnyRoute[] {
+export function portalActivityRoutes(portal: OperatorActivity, shared: SharedAnswers): readonly AnyRoute[] {
   return [
     route({
       ...withQueryLimit('route.not-found'),
@@ -55,9 +62,9 @@ export function portalActivityRoutes(portal: OperatorActivity): readonly AnyRout
       group: 'System',
       summary: 'Counts documents, webhook deliveries and e-mails of the portal in equal intervals up to now.',
       description:
-        'For charts: one number for each interval, oldest first, by the time of creation and with the state of now. Reads the newest 5,000 of each sort. Only where the portal is served.',
+        'For charts: one number for each interval, oldest first, by the time of creation and with the state of now. Reads at most the newest 5,000 documents, the newest 5,000 e-mails of each state, and the newest 5,000 deliveries of each state of each organization, of at most 1,000 organizations, and stops after 5 seconds. Only where the portal is served.',
       params: noParams,
-      query: seriesQuery,
+      query: seriesQuery.extend({ version: sharedVersion }),
       responses: { 200: activityShape },
       examples: {
         responses: {
@@ -68,14 +75,16 @@ export function portalActivityRoutes(portal: OperatorActivity): readonly AnyRout
             webhooks: { delivered: [62, 78, 51, 30], failed: [0, 2, 0, 0] },
             mails: { sent: [64, 81, 55, 31], failed: [0, 0, 1, 0] },
             complete: true,
+            incomplete: [],
           },
         },
       },
       refusals: ['validation.filter-invalid'],
-      async handle({ query: { window, intervals } }) {
-        const { since, interval, ...rest } = await portal.activity(window, intervals);
-        return json(200, { since: isoTime(since), intervalSeconds: interval / 1000, ...rest });
-      },
+      handle: ({ query: { window, intervals, version } }) =>
+        shared.answer(version, ['activity', window, intervals], async () => {
+          const { since, interval, ...rest } = await portal.activity(window, intervals);
+          return { since: isoTime(since), intervalSeconds: interval / 1000, ...rest };
+        }),
     }),
   ];
 }

@@ -5,12 +5,12 @@
  */
 import { z } from 'zod';
 import type { OperatorKeys } from '../../../actors/portal/api.ts';
-import { json } from '../../core/reply.ts';
 import { type AnyRoute, route } from '../../core/router.ts';
 import { AT } from '../description/example-values.ts';
 import { noParams } from '../queries.ts';
 import { withQueryLimit } from '../query-limits.ts';
 import { isoTime, timestamp } from '../shapes.ts';
+import { type SharedAnswers, sharedVersion } from './shared-answers.ts';
 
 const MAX_KEYS = 500;
 
@@ -40,7 +40,7 @@ const keysShape = z
   })
   .meta({ id: 'PortalKeys' });
 
-export function portalKeyRoutes(keys: OperatorKeys): readonly AnyRoute[] {
+export function portalKeyRoutes(keys: OperatorKeys, shared: SharedAnswers): readonly AnyRoute[] {
   return [
     route({
       ...withQueryLimit('route.not-found'),
@@ -50,6 +50,7 @@ export function portalKeyRoutes(keys: OperatorKeys): readonly AnyRoute[] {
       description:
         'With organization, application and last use, without secrets. Reads the first 1,000 organizations by name and answers at most 500 keys. Only where the portal is served.',
       params: noParams,
+      query: z.object({ version: sharedVersion }),
       responses: { 200: keysShape },
       examples: {
         responses: {
@@ -72,18 +73,19 @@ export function portalKeyRoutes(keys: OperatorKeys): readonly AnyRoute[] {
         },
       },
       refusals: [],
-      async handle() {
-        const { items, complete } = await keys.keys();
-        return json(200, {
-          items: items.map(({ createdAt, lastUsedAt, expiresAt, ...key }) => ({
-            ...key,
-            createdAt: isoTime(createdAt),
-            lastUsedAt: lastUsedAt === null ? null : isoTime(lastUsedAt),
-            expiresAt: expiresAt === null ? null : isoTime(expiresAt),
-          })),
-          complete,
-        });
-      },
+      handle: ({ query: { version } }) =>
+        shared.answer(version, ['portal-keys'], async () => {
+          const { items, complete } = await keys.keys();
+          return {
+            items: items.map(({ createdAt, lastUsedAt, expiresAt, ...key }) => ({
+              ...key,
+              createdAt: isoTime(createdAt),
+              lastUsedAt: lastUsedAt === null ? null : isoTime(lastUsedAt),
+              expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+            })),
+            complete,
+          };
+        }),
     }),
   ];
 }

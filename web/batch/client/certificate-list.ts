@@ -1,6 +1,6 @@
 /** `/certificates`: certificates that profiles sign with, keys of applications, and how long they are valid. */
 import { createElement, requireElement, setText } from '../../client/dom.ts';
-import { ApiProblem, getJson, requestAny } from './api.ts';
+import { ApiProblem, getJson, getShared, requestAny } from './api.ts';
 import { duration } from './runtime-page.ts';
 import { chip, emptyRow, refill, timeElement } from './state-labels.ts';
 import { untilTime } from './times.ts';
@@ -61,9 +61,10 @@ export async function refreshCertificateList(): Promise<void> {
 async function showKeys(): Promise<void> {
   const section = requireElement('#keys-section');
   try {
-    const { items, complete } = await getJson<{ readonly items: readonly Key[]; readonly complete: boolean }>(
-      '/api/portal/keys',
-    );
+    const { items, complete } = await getShared<{
+      readonly items: readonly Key[];
+      readonly complete: boolean;
+    }>('/api/portal/keys');
     section.hidden = false;
     const ending = items.filter(({ expiry }) => expiry === 'soon' || expiry === 'over').length;
     setText(

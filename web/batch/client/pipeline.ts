@@ -1,7 +1,7 @@
 /** State of the pipeline, requested rarely: `GET /api/pipeline/state` shares its rate limit with the actions. */
 
 import { delay } from '../../client/dom.ts';
-import { getJson } from './api.ts';
+import { getShared } from './api.ts';
 
 export interface PipelineState {
   readonly paused: boolean;
@@ -21,7 +21,7 @@ let cached: Promise<PipelineState> | undefined;
 
 export function pipelineState(): Promise<PipelineState> {
   if (cached === undefined) {
-    cached = getJson<PipelineState>('/api/pipeline/state');
+    cached = getShared<PipelineState>('/api/pipeline/state');
     delay(CACHE_MS, clearPipelineState);
     cached.catch(clearPipelineState);
   }

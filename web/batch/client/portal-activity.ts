@@ -1,6 +1,6 @@
 /** Charts of the portal on `/documents`: documents, webhook deliveries and e-mails of the last 24 hours. One request. */
 import { findElement, requireElement } from '../../client/dom.ts';
-import { getJson } from './api.ts';
+import { getShared } from './api.ts';
 import { showChart } from './series-chart.ts';
 
 /** See `GET /api/portal/activity`. */
@@ -14,6 +14,8 @@ interface Activity {
   };
   readonly webhooks: { readonly delivered: readonly number[]; readonly failed: readonly number[] };
   readonly mails: { readonly sent: readonly number[]; readonly failed: readonly number[] };
+  /** Counts that are too low: not all of the window was read. */
+  readonly incomplete: readonly ('documents' | 'webhooks' | 'mails')[];
 }
 
 /** Refreshes between two updates of the charts, which change slowly. */
@@ -28,7 +30,7 @@ export async function refreshActivity(): Promise<void> {
     refreshes += 1;
     return;
   }
-  const { documents, webhooks, mails, ...series } = await getJson<Activity>(
+  const { documents, webhooks, mails, incomplete, ...series } = await getShared<Activity>(
     '/api/portal/activity?window=24h&intervals=24',
   );
   const created = documents.created.reduce((sum, count) => sum + count, 0);
@@ -44,13 +46,16 @@ export async function refreshActivity(): Promise<void> {
     ['webhooks', webhooks.delivered, webhooks.failed, 'Webhook deliveries', 'delivered', 'failed'],
     ['mails', mails.sent, mails.failed, 'E-mails', 'sent', 'failed'],
   ] as const;
-  for (const [name, good, bad, title, goodText, badText] of charts)
+  for (const [name, good, bad, title, goodText, badText] of charts) {
+    const isLow = incomplete.includes(name);
     showChart(
       requireElement(`#chart-${name}`),
       { ...series, good, bad },
-      { title, good: goodText, bad: badText },
+      { title: isLow ? `${title}, not all counted` : title, good: goodText, bad: badText },
     );
-  requireElement('#created').textContent = `${created} created`;
+  }
+  const more = incomplete.includes('documents') ? 'more than ' : '';
+  requireElement('#created').textContent = `${more}${created} created`;
   // A failed request is repeated at the next refresh.
   refreshes += 1;
 }

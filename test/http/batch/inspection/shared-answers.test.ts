@@ -90,6 +90,7 @@ test('open pages share lists of jobs and statistics, separately for each filter'
     '/api/statistics?window=15m',
     '/api/statistics/series?window=24h&intervals=4',
     '/api/failures?',
+    '/api/pipeline/state?',
   ]) {
     const shared = await read(`${path}&version=process.1`);
     t.deepEqual(await read(`${path}&version=process.1`), shared, path);
