@@ -271,7 +271,9 @@ for (const [shape, viewport] of [
     }
     // The page that shows the signed document.
     await page.goto(`${site.url}${site.signPath.replace(/ticket=[^&]*/, 'ticket=state-concluded')}`);
-    await page.locator('.page[data-drawn]').first().waitFor();
+    await page.getByRole('button', { name: 'Print', exact: true }).click();
+    await page.locator('html[data-printed]').waitFor();
+    t.is(await page.locator('.page[data-drawn]').count(), 3, 'signed');
     t.is(await sheets({ format: 'A4' }), '3', 'signed');
   });
 }

@@ -15,6 +15,7 @@ for (const [what, options, words] of [
       shown: 'The signed document is shown.',
       signed: 'Download the signed document',
       record: 'Download the signature record',
+      print: 'Print',
     },
   ],
   [
@@ -25,6 +26,7 @@ for (const [what, options, words] of [
       shown: 'O documento assinado está na tela.',
       signed: 'Baixar o documento assinado',
       record: 'Baixar o registro das assinaturas',
+      print: 'Imprimir',
     },
   ],
 ] as const) {
@@ -47,6 +49,10 @@ for (const [what, options, words] of [
       await page.locator('.signatures li', { hasText: 'Ana Souza' }).waitFor();
       await page.locator('.page[data-drawn]').first().waitFor();
       await assertAccessible(t, page, 'after signing');
+      await page.evaluate('window.print = () => { document.documentElement.dataset.printed = "yes"; }');
+      await page.getByRole('button', { name: words.print, exact: true }).press('Enter');
+      await page.locator('html[data-printed]').waitFor();
+      t.is(await page.locator('.page[data-drawn]').count(), 2);
       const savedAs = async (name: string) => {
         const saving = page.waitForEvent('download');
         await page.getByRole('link', { name }).press('Enter');

@@ -26,6 +26,7 @@ export function documentPart(
 <label>${signing.page} <input id="page-number" inputmode="numeric" size="3" value="1" autocomplete="off"></label>
 <span id="page-count"></span>
 <label>${signing.zoom} <select id="zoom"><option value="PageWidth">${signing.fitWidth}</option>${zooms}</select></label>
+<button type="button" id="print" hidden>${signing.print}</button>
 `;
   const isPdf = mimeType === 'application/pdf';
   return html`<section id="document" class="document" aria-label="${signing.document}">
@@ -44,7 +45,6 @@ function guidePart({ signing }: PageTexts): Html {
   return html`<div id="guide" class="guide" hidden>
 <button type="button" id="guide-next"></button> <span id="guide-progress" role="status"></span>
 <button type="button" id="guide-unseen"></button>
-<button type="button" id="print">${signing.print}</button>
 <details id="thumbnails"><summary>${signing.thumbnails}</summary>
 <ol class="thumbnails" role="list"></ol>
 </details>

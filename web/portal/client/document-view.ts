@@ -36,8 +36,12 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
       const shown = await showPdf(requireElement('#pages'), content, words);
       state.textContent = counted(words.showing, shown.count);
       state.className = 'unseen';
-      const { startPager } = await import('./pager.ts');
+      const { startPager, startPrint } = await import('./pager.ts');
       startPager(shown, data.page);
+      startPrint(shown, () => {
+        state.className = 'hint';
+        state.textContent = words.printTooLong;
+      });
       for (const place of data.covers) await shown.cover(place);
       for (const mark of data.marks) {
         const label = {

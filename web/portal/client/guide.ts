@@ -7,8 +7,6 @@ import type { ShownPdf } from './pdf-view.ts';
 const THUMBNAIL_WIDTH = 90;
 /** A page is seen when this part of it, or of the window, was visible. */
 const SEEN_SHARE = 0.5;
-/** Longest document that is printed from the page; each page is a picture in memory. */
-const MAX_PRINTED_PAGES = 30;
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
@@ -78,11 +76,6 @@ export function startGuide(shown: ShownPdf, { words }: Pick<SigningData, 'words'
     const frame = shown.frame(number);
     if (frame !== undefined) observer.observe(frame);
   }
-  const print = requireElement('#print', HTMLButtonElement);
-  print.addEventListener('click', () => {
-    if (shown.count > MAX_PRINTED_PAGES) progress.textContent = words.printTooLong;
-    else void shown.drawAll().then(() => window.print());
-  });
   requireElement('#guide').hidden = false;
   tell();
 }

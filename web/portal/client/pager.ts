@@ -1,6 +1,9 @@
-/** Page number, previous, next and zoom controls of a PDF. */
+/** Page number, previous, next, zoom and print controls of a PDF. */
 import { requireElement } from '../../client/dom.ts';
 import type { ShownPdf } from './pdf-view.ts';
+
+/** Longest document that is printed from the page; each page is a picture in memory. */
+const MAX_PRINTED_PAGES = 30;
 
 /** @param page initial page, from 1; -1 = the last; null = the first */
 export function startPager(shown: ShownPdf, page: number | null): void {
@@ -46,4 +49,14 @@ export function startPager(shown: ShownPdf, page: number | null): void {
   if (zoom.value !== 'PageWidth') shown.setZoom(zoom.value);
   if (page !== null) shown.goTo(page);
   tell();
+}
+
+/** Prints the pages as they are shown now. @param tooLong called in place of that for a long document */
+export function startPrint(shown: ShownPdf, tooLong: () => void): void {
+  const print = requireElement('#print', HTMLButtonElement);
+  print.hidden = false;
+  print.addEventListener('click', () => {
+    if (shown.count > MAX_PRINTED_PAGES) tooLong();
+    else void shown.drawAll().then(() => window.print());
+  });
 }
