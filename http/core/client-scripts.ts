@@ -13,6 +13,7 @@ const SENDER = [
   'editor-files.js',
   'editor-faults.js',
   'editor-model.js',
+  'pasted-members.js',
   'editor-people.js',
   'editor-places.js',
   'new-version.js',

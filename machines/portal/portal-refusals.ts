@@ -104,7 +104,7 @@ export class PortalRefusal extends Error {
   readonly code: PortalRefusalCode;
   /** Flat; for status 422 and others. */
   readonly details: Readonly<Record<string, string>> | undefined;
-  /** Request member → what is wrong with it; only for status 400. */
+  /** Request member → what is wrong with it. Answers have it with status 400; pages show it beside the field. */
   readonly errors: Readonly<Record<string, readonly string[]>> | undefined;
   /** Whole seconds to wait before trying again; sent as Retry-After. */
   readonly retryAfterSeconds: number | undefined;

@@ -102,6 +102,7 @@ export function accountPage(
     main: html`<a class="skip" href="#main">${words.skip}</a>
 <header class="account-head">
 <p class="account-name">${logo ?? ''}<bdi>${user.tenant.organization.name}</bdi></p>
+<details class="menu"><summary>${navigation.menu}</summary></details>
 <nav aria-label="${navigation.label}">
 ${links}</nav>
 <div class="account-user"><span>${who}</span>
@@ -144,16 +145,27 @@ const LANGUAGE_NAMES: { readonly [Name in Language]: string } = {
   es: 'Español',
 };
 
-/** Result of the last form, above the page. */
+/** Result of the last form: above the page, or beside the field at fault. */
 export interface AccountNotice {
   readonly kind: 'good' | 'bad';
   readonly text: string;
+  readonly form?: RefusedForm;
+}
+
+/** A refused form, which is shown again with what was entered. */
+export interface RefusedForm {
+  /** Path to which it posts. */
+  readonly action: string;
+  /** By field; without secrets. */
+  readonly values: Readonly<Record<string, string>>;
+  /** The field at fault. Undefined: the refusal is not about one field. */
+  readonly field: string | undefined;
 }
 
 export function noticePart(notice: AccountNotice | undefined): Html {
-  if (notice === undefined) return html``;
-  const role = notice.kind === 'bad' ? 'alert' : 'status';
-  return html`<p class="outcome ${notice.kind}" role="${role}">${notice.text}</p>\n`;
+  if (notice === undefined || notice.form?.field !== undefined) return html``;
+  const attributes = notice.kind === 'bad' ? html`role="alert" tabindex="-1" autofocus` : html`role="status"`;
+  return html`<p class="outcome ${notice.kind}" ${attributes}>${notice.text}</p>\n`;
 }
 
 /** A button that asks once more, without a script. */

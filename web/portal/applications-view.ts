@@ -13,6 +13,7 @@ import {
   sureForm,
   utcTime,
 } from './account-frame.ts';
+import { entriesOf, type FormEntries } from './entered-form.ts';
 import type { AccountTexts } from './texts/account-english.ts';
 import { filled } from './texts/page-texts.ts';
 
@@ -29,19 +30,23 @@ export function applicationsPage(
     const address = addressFrom(page, `/organization/applications/${id}`);
     return html`<tr><td>${name}</td><td>${texts.roles[role]}</td><td><a class="button" href="${address}" aria-label="${label}">${texts.keys}</a></td></tr>\n`;
   });
-  const roles = APPLICATION_ROLES.map((role) => html`<option value="${role}">${texts.roles[role]}</option>`);
+  const path = '/organization/applications';
+  const entries = entriesOf(notice, path);
+  const roles = APPLICATION_ROLES.map(
+    (role) => html`<option value="${role}"${entries.selected('role', role)}>${texts.roles[role]}</option>`,
+  );
   const choice = hasRoles
     ? html`<label for="role">${texts.role}</label>\n<select id="role" name="role">${roles}</select>\n`
     : html``;
   const creation = html`<label for="name">${texts.name}</label>
-<input id="name" name="name" required maxlength="100">
-${choice}<p class="ways"><button type="submit" class="main">${texts.add}</button></p>`;
+<input id="name" name="name" required maxlength="100" value="${entries.value('name')}"${entries.marks('name')}>
+${entries.fault('name')}${choice}<p class="ways"><button type="submit" class="main">${texts.add}</button></p>`;
   return accountPage(page, user, {
     title: texts.title,
     main: html`${noticePart(notice)}<p>${texts.text}</p>
 ${accountTable(texts.title, [texts.name, texts.role, texts.keys], rows, true)}
 <section><h2>${texts.add}</h2>
-${form(page, user, '/organization/applications', creation)}
+${form(page, user, path, creation)}
 </section>`,
   });
 }
@@ -59,15 +64,6 @@ export interface KeyFolders {
   readonly hasMore: boolean;
 }
 
-/** Values that a person entered for a key that was refused; the form shows them again. */
-export interface EnteredKey {
-  /** Names of the checked boxes. */
-  readonly checked: ReadonlySet<string>;
-  readonly expiry: string;
-}
-
-const NOTHING_ENTERED: EnteredKey = { checked: new Set(), expiry: '' };
-
 /** @param made the key that was just created, shown this once */
 export function applicationPage(
   page: AccountPage,
@@ -77,28 +73,26 @@ export function applicationPage(
     made,
     notice,
     folders,
-    entered = NOTHING_ENTERED,
   }: {
     readonly made?: string | undefined;
     readonly notice?: AccountNotice | undefined;
     readonly folders: KeyFolders;
-    /** @default nothing */
-    readonly entered?: EnteredKey | undefined;
   },
 ): string {
   const { applications: texts } = page.texts;
   const path = `/organization/applications/${application.id}`;
+  const entries = entriesOf(notice, `${path}/keys`);
   const rows = application.secrets.map((secret) => keyRow(page, user, path, secret, folders));
   const heads = [texts.begins, texts.scopesShort, texts.created, texts.lastUse, texts.expires, texts.actions];
   const scopes = KEY_SCOPES.map(
     (scope) =>
-      html`<label><input type="checkbox" name="scope${scope}" value="yes"${mark(entered, `scope${scope}`)}> ${texts.scopeNames[scope]}</label>\n`,
+      html`<label><input type="checkbox" name="scope${scope}" value="yes"${entries.checked(`scope${scope}`)}> ${texts.scopeNames[scope]}</label>\n`,
   );
   const creation = html`<fieldset class="scopes"><legend>${texts.scopes}</legend>
 ${scopes}</fieldset>
-${folderChoice(texts, folders, entered)}<label for="expiry">${texts.expiry}</label>
-<input id="expiry" name="expiry" type="date" value="${entered.expiry}">
-<p class="ways"><button type="submit" class="main">${texts.createKey}</button></p>`;
+${folderChoice(texts, folders, entries)}<label for="expiry">${texts.expiry}</label>
+<input id="expiry" name="expiry" type="date" value="${entries.value('expiry')}"${entries.marks('expiry')}>
+${entries.fault('expiry')}<p class="ways"><button type="submit" class="main">${texts.createKey}</button></p>`;
   const shown =
     made === undefined
       ? html``
@@ -117,19 +111,15 @@ ${form(page, user, `${path}/keys`, creation)}
   });
 }
 
-function mark({ checked }: EnteredKey, name: string): Html {
-  return checked.has(name) ? html` checked` : html``;
-}
-
 function folderChoice(
   texts: AccountTexts['applications'],
   { offered, hasMore }: KeyFolders,
-  entered: EnteredKey,
+  entries: FormEntries,
 ): Html {
   if (offered.length === 0) return html``;
   const boxes = offered.map(
     ({ id, name }) =>
-      html`<label><input type="checkbox" name="${FOLDER_FIELD}${id}" value="yes"${mark(entered, `${FOLDER_FIELD}${id}`)}> <bdi>${name}</bdi></label>\n`,
+      html`<label><input type="checkbox" name="${FOLDER_FIELD}${id}" value="yes"${entries.checked(`${FOLDER_FIELD}${id}`)}> <bdi>${name}</bdi></label>\n`,
   );
   const more = hasMore ? html`<p class="hint">${texts.moreFolders}</p>\n` : html``;
   return html`<fieldset class="scopes"><legend>${texts.folderChoice}</legend>

@@ -11,6 +11,7 @@ import {
   noticePart,
   sureForm,
 } from './account-frame.ts';
+import { entriesOf } from './entered-form.ts';
 import { BRANDING } from './page-frame.ts';
 import { senderTexts } from './sender/sender-language.ts';
 
@@ -23,8 +24,6 @@ export interface BrandingPage {
   readonly kind: BrandedMail;
   readonly preview: MailPreview;
   readonly placeholders: readonly string[];
-  /** Inputs of a refused form, by name. */
-  readonly values: Readonly<Record<string, string>>;
   readonly notice: AccountNotice | undefined;
 }
 
@@ -66,20 +65,22 @@ ${shown}
 </section>`;
 }
 
-function looksPart(page: AccountPage, user: SignedInUser, { branding, values }: BrandingPage): Html {
+function looksPart(page: AccountPage, user: SignedInUser, { branding, notice }: BrandingPage): Html {
   const { branding: texts } = page.texts;
+  const entries = entriesOf(notice, `${PATH}/looks`);
   const colour = (
     name: 'primaryColor' | 'headerColor',
     label: string,
   ) => html`<label for="${name}">${label}</label>
-<input id="${name}" name="${name}" maxlength="7" pattern="#[0-9a-fA-F]{6}" placeholder="#1b5fb4" spellcheck="false" autocomplete="off" value="${values[name] ?? branding[name] ?? ''}">`;
+<input id="${name}" name="${name}" maxlength="7" pattern="#[0-9a-fA-F]{6}" placeholder="#1b5fb4" spellcheck="false" autocomplete="off" value="${entries.value(name, branding[name] ?? '')}"${entries.marks(name)}>
+${entries.fault(name)}`;
   const content = html`${colour('primaryColor', texts.primaryColor)}
 ${colour('headerColor', texts.headerColor)}
 <label for="redirect-origins">${texts.redirectOrigins}</label>
-<textarea id="redirect-origins" name="redirectOrigins" rows="3" maxlength="6000" spellcheck="false">${values['redirectOrigins'] ?? branding.redirectOrigins.join('\n')}</textarea>
-<label for="redirect-url">${texts.redirectUrl}</label>
-<input id="redirect-url" name="redirectUrl" type="url" maxlength="500" spellcheck="false" value="${values['redirectUrl'] ?? branding.redirectUrl ?? ''}">
-<p class="ways"><button type="submit">${texts.save}</button></p>`;
+<textarea id="redirect-origins" name="redirectOrigins" rows="3" maxlength="6000" spellcheck="false"${entries.marks('redirectOrigins')}>${entries.value('redirectOrigins', branding.redirectOrigins.join('\n'))}</textarea>
+${entries.fault('redirectOrigins')}<label for="redirect-url">${texts.redirectUrl}</label>
+<input id="redirect-url" name="redirectUrl" type="url" maxlength="500" spellcheck="false" value="${entries.value('redirectUrl', branding.redirectUrl ?? '')}"${entries.marks('redirectUrl')}>
+${entries.fault('redirectUrl')}<p class="ways"><button type="submit">${texts.save}</button></p>`;
   return html`<section aria-labelledby="looks-title"><h2 id="looks-title">${texts.looks}</h2>
 ${form(page, user, `${PATH}/looks`, content)}
 </section>`;
@@ -88,9 +89,10 @@ ${form(page, user, `${PATH}/looks`, content)}
 function mailPart(
   page: AccountPage,
   user: SignedInUser,
-  { branding, kind, preview, placeholders, values }: BrandingPage,
+  { branding, kind, preview, placeholders, notice }: BrandingPage,
 ): Html {
   const { branding: texts } = page.texts;
+  const entries = entriesOf(notice, `${PATH}/mail`);
   const own = branding.mailTexts[kind];
   const kinds = BRANDED_MAILS.map((one) => {
     const chosen = one === kind ? html` selected` : '';
@@ -101,10 +103,10 @@ function mailPart(
   const named = lines(placeholders.map((name) => html`<code>{${name}}</code>`));
   const content = html`<input type="hidden" name="kind" value="${kind}">
 <label for="subject">${texts.subject}</label>
-<input id="subject" name="subject" maxlength="200" aria-describedby="words-hint" value="${values['subject'] ?? own?.subject ?? ''}">
-<label for="introduction">${texts.introduction}</label>
-<textarea id="introduction" name="introduction" rows="5" maxlength="2000" aria-describedby="words-hint">${values['introduction'] ?? own?.introduction ?? ''}</textarea>
-<p class="hint" id="words-hint">${texts.hint} ${named}</p>
+<input id="subject" name="subject" maxlength="200" value="${entries.value('subject', own?.subject ?? '')}"${entries.marks('subject', 'words-hint')}>
+${entries.fault('subject')}<label for="introduction">${texts.introduction}</label>
+<textarea id="introduction" name="introduction" rows="5" maxlength="2000"${entries.marks('introduction', 'words-hint')}>${entries.value('introduction', own?.introduction ?? '')}</textarea>
+${entries.fault('introduction')}<p class="hint" id="words-hint">${texts.hint} ${named}</p>
 <p class="ways"><button type="submit">${texts.saveMail}</button></p>`;
   return html`<section aria-labelledby="mail-title"><h2 id="mail-title">${texts.mails}</h2>
 <form method="get" action="${PATH}#mail-title" class="filter">${language}
@@ -112,7 +114,7 @@ function mailPart(
 <select id="kind" name="kind">${kinds}</select></div>
 <button type="submit">${texts.show}</button>
 </form>
-${form(page, user, `${PATH}/mail`, content)}
+${form(page, user, `${PATH}/mail`, content, html` enctype="multipart/form-data"`)}
 <h3 id="preview-title">${texts.preview}</h3>
 <p id="preview-state" class="hint" role="status" aria-live="polite"></p>
 <div role="group" aria-labelledby="preview-title"><p><strong id="preview-subject"><bdi>${preview.subject}</bdi></strong></p>

@@ -18,6 +18,7 @@ import {
   sureForm,
   utcTime,
 } from './account-frame.ts';
+import { entriesOf, type FormEntries } from './entered-form.ts';
 import { filled } from './texts/page-texts.ts';
 
 const AUTH_TYPES: readonly WebhookView['authType'][] = ['NoAuth', 'Basic', 'Bearer', 'ApiKey'];
@@ -43,31 +44,22 @@ export function organizationPage(page: AccountPage, user: SignedInUser, data: Or
     main: html`${noticePart(data.notice)}
 ${integration(page, user, data)}
 ${deliveryList(page, user, data)}
-${origins(page, user, data.organization.embedOrigins)}
+${origins(page, user, data)}
 ${mail(page, user)}`,
   });
 }
 
-function integration(
-  page: AccountPage,
-  user: SignedInUser,
-  { webhooks, eventTypes }: OrganizationPageData,
-): Html {
+function integration(page: AccountPage, user: SignedInUser, data: OrganizationPageData): Html {
   const { organization: texts } = page.texts;
-  const known = webhooks.map((webhook) => webhookPart(page, user, webhook, eventTypes));
-  const types = AUTH_TYPES.map((type) => html`<option value="${type}">${texts.authTypes[type]}</option>`);
+  const { webhooks } = data;
+  const known = webhooks.map((webhook) => webhookPart(page, user, webhook, data));
+  const path = '/organization/webhooks';
+  const entries = entriesOf(data.notice, path);
   const registration = form(
     page,
     user,
-    '/organization/webhooks',
-    html`<label for="url">${texts.url}</label>
-<input id="url" name="url" type="url" required maxlength="2000" spellcheck="false">
-<label for="auth-type">${texts.authentication}</label>
-<select id="auth-type" name="authType">${types}</select>
-<label for="token">${texts.token}</label>
-<input id="token" name="token" type="password" maxlength="2000" autocomplete="off">
-<label for="secret">${texts.secret}</label>
-<input id="secret" name="secret" type="password" maxlength="200" autocomplete="off">
+    path,
+    html`${targetFields(page, entries)}
 <p class="ways"><button type="submit" class="main">${texts.register}</button></p>`,
   );
   return html`<section aria-labelledby="integration"><h2 id="integration">${texts.integration}</h2>
@@ -78,11 +70,35 @@ ${registration}
 </section>`;
 }
 
+/** Fields of a webhook. @param known the webhook that they change; its id ends the ids of the fields */
+function targetFields(
+  { texts: { organization: texts } }: AccountPage,
+  entries: FormEntries,
+  known?: WebhookView,
+): Html {
+  const end = known === undefined ? '' : `-${known.id}`;
+  const types = AUTH_TYPES.map((type) => {
+    const chosen = entries.selected('authType', type, known?.authType ?? 'NoAuth');
+    return html`<option value="${type}"${chosen}>${texts.authTypes[type]}</option>`;
+  });
+  const about = known !== undefined ? texts.kept : entries.isRefused ? texts.again : undefined;
+  const hint = about === undefined ? undefined : `kept${end}`;
+  return html`<label for="url${end}">${texts.url}</label>
+<input id="url${end}" name="url" type="url" required maxlength="2000" spellcheck="false" value="${entries.value('url', known?.url)}"${entries.marks('url')}>
+${entries.fault('url')}<label for="auth-type${end}">${texts.authentication}</label>
+<select id="auth-type${end}" name="authType">${types}</select>
+${hint === undefined ? '' : html`<p class="hint" id="${hint}">${about}</p>\n`}<label for="token${end}">${texts.token}</label>
+<input id="token${end}" name="token" type="password" maxlength="2000" autocomplete="off"${entries.marks('token', hint)}>
+${entries.fault('token')}<label for="secret${end}">${texts.secret}</label>
+<input id="secret${end}" name="secret" type="password" maxlength="200" autocomplete="off"${entries.marks('secret', hint)}>
+${entries.fault('secret')}`;
+}
+
 function webhookPart(
   page: AccountPage,
   user: SignedInUser,
   webhook: WebhookView,
-  eventTypes: readonly string[],
+  data: OrganizationPageData,
 ): Html {
   const { organization: texts } = page.texts;
   const { id, url, authType, isSigned, disabledReason } = webhook;
@@ -95,43 +111,32 @@ function webhookPart(
   return html`<article>
 <h3>${url}</h3>
 <p>${texts.authentication}: ${texts.authTypes[authType]}. ${isSigned ? texts.signed : ''}</p>
-${disabled}${edition(page, user, webhook, eventTypes)}
+${disabled}${edition(page, user, webhook, data)}
 <div class="ways">${test}
 ${sureForm(page, user, `${path}/removal`, { ask: texts.remove, sure: texts.removeSure })}</div>
 </article>
 `;
 }
 
-/** A form that changes the webhook; ids end with that of the webhook, because each has such a form. */
+/** A form that changes the webhook; open when it was refused. */
 function edition(
   page: AccountPage,
   user: SignedInUser,
-  { id, url, authType, events }: WebhookView,
-  eventTypes: readonly string[],
+  webhook: WebhookView,
+  { eventTypes, notice }: OrganizationPageData,
 ): Html {
   const { organization: texts } = page.texts;
-  const types = AUTH_TYPES.map((type) => {
-    const chosen = type === authType ? html` selected` : '';
-    return html`<option value="${type}"${chosen}>${texts.authTypes[type]}</option>`;
-  });
+  const path = `/organization/webhooks/${webhook.id}`;
+  const entries = entriesOf(notice, path);
   const boxes = eventTypes.map((type) => {
-    const checked = events?.includes(type) === true ? html` checked` : '';
+    const checked = entries.checked(`event${type}`, webhook.events?.includes(type));
     return html`<label><input type="checkbox" name="event${type}" value="yes"${checked}> ${type}</label>\n`;
   });
-  const content = html`<label for="url-${id}">${texts.url}</label>
-<input id="url-${id}" name="url" type="url" required maxlength="2000" spellcheck="false" value="${url}">
-<label for="auth-type-${id}">${texts.authentication}</label>
-<select id="auth-type-${id}" name="authType">${types}</select>
-<p class="hint" id="kept-${id}">${texts.kept}</p>
-<label for="token-${id}">${texts.token}</label>
-<input id="token-${id}" name="token" type="password" maxlength="2000" autocomplete="off" aria-describedby="kept-${id}">
-<label for="secret-${id}">${texts.secret}</label>
-<input id="secret-${id}" name="secret" type="password" maxlength="200" autocomplete="off" aria-describedby="kept-${id}">
-<fieldset class="scopes"><legend>${texts.events}</legend>
+  const content = html`${targetFields(page, entries, webhook)}<fieldset class="scopes"><legend>${texts.events}</legend>
 ${boxes}</fieldset>
 <p class="ways"><button type="submit">${texts.saveWebhook}</button></p>`;
-  return html`<details><summary>${texts.edit}</summary>
-${form(page, user, `/organization/webhooks/${id}`, content)}
+  return html`<details${entries.isRefused ? html` open` : ''}><summary>${texts.edit}</summary>
+${form(page, user, path, content)}
 </details>`;
 }
 
@@ -191,13 +196,20 @@ ${resend}</td>
 </details></td></tr>\n`;
 }
 
-function origins(page: AccountPage, user: SignedInUser, known: readonly string[]): Html {
+function origins(
+  page: AccountPage,
+  user: SignedInUser,
+  { organization, notice }: OrganizationPageData,
+): Html {
   const { organization: texts } = page.texts;
+  const path = '/organization/origins';
+  const entries = entriesOf(notice, path);
+  const text = entries.value('origins', organization.embedOrigins.join('\n'));
   const content = html`<label for="origins">${texts.originsLabel}</label>
-<textarea id="origins" name="origins" rows="4" maxlength="4000" spellcheck="false">${known.join('\n')}</textarea>
-<p class="ways"><button type="submit">${texts.save}</button></p>`;
+<textarea id="origins" name="origins" rows="4" maxlength="4000" spellcheck="false"${entries.marks('origins')}>${text}</textarea>
+${entries.fault('origins')}<p class="ways"><button type="submit">${texts.save}</button></p>`;
   return html`<section aria-labelledby="embedding"><h2 id="embedding">${texts.origins}</h2>
-${form(page, user, '/organization/origins', content)}
+${form(page, user, path, content)}
 </section>`;
 }
 

@@ -29,7 +29,7 @@ a { color: var(--brand); }
 .trouble, .outcome.bad { color: var(--bad); border-color: currentColor; background: color-mix(in srgb, var(--bad) 7%, Canvas); }
 .outcome.good { color: var(--good); border-color: currentColor; background: color-mix(in srgb, var(--good) 9%, Canvas); font-weight: 600; }
 .outcome.good::before { content: "\\2713\\00a0\\00a0" / ""; }
-.outcome:empty { display: none; }
+.outcome:empty { display: none; } .fault { color: var(--bad); font-weight: 600; }
 .outcome.busy::before { content: ""; display: inline-block; width: 1em; height: 1em; margin-right: 0.6em; vertical-align: -0.15em; border: 2px solid var(--line); border-top-color: var(--brand); border-radius: 50%; animation: turn 0.9s linear infinite; }
 @keyframes turn { to { rotate: 1turn; } }
 button, .button, input, select, textarea {
@@ -195,7 +195,9 @@ const ACCOUNT = `.account-head { display: flex; flex-wrap: wrap; align-items: ce
 .account-main section { border: 1px solid var(--line); border-radius: 0.5rem; padding: 1rem; margin: 0 0 1.25rem; } .account-main section > h3:first-child { margin-top: 0; } .account-main :is(section, section > form) > :last-child { margin-bottom: 0; }
 .account-main > :is(h2, .rows + h2) { margin-top: 1.75rem; } .account-main details :is(input:not([type="checkbox"]), select) { display: block; margin: 0.25rem 0 0.5rem; } .sure summary { white-space: nowrap; } .account-main details.sure { margin: 0; }
 @media (min-width: 75rem) { .account-head { flex-wrap: nowrap; } .account-head nav { flex-shrink: 0; } .account-head nav a { white-space: nowrap; } .account-name, .account-user span { line-height: 1.2; min-width: 4rem; } .account-name { flex: 0 1 auto; } .account-user { flex: 0 1 auto; flex-wrap: nowrap; } .account-user button { white-space: nowrap; } }
-@media (max-width: 34rem) { .account-head { padding: 0.5rem 0.75rem; } .account-name { flex: 1 1 auto; } .account-user { order: 1; justify-content: space-between; } .account-user span { display: none; } .account-head nav { order: 2; flex: 1 1 100%; margin: 0 -0.5rem; } }
+.menu { margin: 0; } .menu summary { padding: 0.6rem 0.75rem; border: 1px solid var(--field); border-radius: 0.375rem; background: Canvas; line-height: 1.4; }
+@media (min-width: 48.01rem) { .menu { display: none; } }
+@media (max-width: 48rem) { .account-head { padding: 0.5rem 0.75rem; gap: 0.5rem; } .account-name { flex: 1 1 6rem; } .account-user span, .menu:not([open]) + nav { display: none; } .account-head nav { order: 1; flex: 1 1 100%; display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); margin: 0 -0.5rem; } }
 @media print { .account-head, .account-main :is(.languages, .ways, .filters, form, details, .skip) { display: none; } .account-main { max-width: none; padding: 0; } .account-main section { border: 0; padding: 0; } .participants li, .history li { break-inside: avoid; } .scroll { overflow: visible; } }
 .account-main select { display: block; margin: 0.25rem 0 0.5rem; } .account-main td form { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; } .account-main td select { margin: 0; }
 .account-main pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--panel); padding: 0.5rem; margin: 0 0 0.5rem; font-size: 0.85rem; }

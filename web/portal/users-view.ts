@@ -12,6 +12,7 @@ import {
   noticePart,
   sureForm,
 } from './account-frame.ts';
+import { entriesOf } from './entered-form.ts';
 import { filled } from './texts/page-texts.ts';
 
 export function usersPage(
@@ -23,12 +24,14 @@ export function usersPage(
   const { users: texts, organization } = page.texts;
   const { offset, limit, notice } = more;
   const rows = members.items.map((member) => userRow(page, user, member));
+  const path = '/organization/users';
+  const entries = entriesOf(notice, path);
   const addition = html`<label for="name">${texts.name}</label>
-<input id="name" name="name" required maxlength="255" autocomplete="off">
-<label for="email">${texts.email}</label>
-<input id="email" name="email" type="email" required maxlength="255" autocomplete="off" spellcheck="false">
-<label for="role">${texts.role}</label>
-<select id="role" name="role">${roleOptions(page, 'sender')}</select>
+<input id="name" name="name" required maxlength="255" autocomplete="off" value="${entries.value('name')}"${entries.marks('name')}>
+${entries.fault('name')}<label for="email">${texts.email}</label>
+<input id="email" name="email" type="email" required maxlength="255" autocomplete="off" spellcheck="false" value="${entries.value('email')}"${entries.marks('email')}>
+${entries.fault('email')}<label for="role">${texts.role}</label>
+<select id="role" name="role">${roleOptions(page, USER_ROLES.find((role) => role === entries.value('role')) ?? 'sender')}</select>
 <p class="ways"><button type="submit" class="main">${texts.add}</button></p>`;
   const link = (to: number, label: string) =>
     html`<a class="button" href="${addressFrom(page, `/organization/users?offset=${to}`)}">${label}</a>`;
@@ -40,7 +43,7 @@ export function usersPage(
 ${accountTable(texts.title, [texts.name, texts.email, texts.role, texts.actions], rows, true)}
 <p class="ways">${newer}${older}</p>
 <section><h2>${texts.add}</h2>
-${form(page, user, '/organization/users', addition)}
+${form(page, user, path, addition)}
 </section>`,
   });
 }

@@ -156,7 +156,7 @@ type WithoutTime = BrandingMessage extends infer Message
 function checkedSettings(given: BrandingSettings): BrandingSettings {
   const redirectOrigins = given.redirectOrigins.map(originOf);
   if (redirectOrigins.length > MAX_ORIGINS)
-    throw refused(`At most ${MAX_ORIGINS} RedirectOrigins are accepted.`);
+    throw refused('RedirectOrigins', `At most ${MAX_ORIGINS} RedirectOrigins are accepted.`);
   const mailTexts: Record<string, MailWording> = {};
   for (const kind of BRANDED_MAILS) {
     const wording = given.mailTexts[kind];
@@ -174,7 +174,7 @@ function checkedSettings(given: BrandingSettings): BrandingSettings {
 function colorOf(given: string | null, name: string): string | null {
   if (given === null) return null;
   const colour = given.trim().toLowerCase();
-  if (!COLOUR.test(colour)) throw refused(`The ${name} must have the form #rrggbb.`);
+  if (!COLOUR.test(colour)) throw refused(name, `The ${name} must have the form #rrggbb.`);
   return colour;
 }
 
@@ -184,6 +184,7 @@ function primaryColorOf(given: string | null): string | null {
   const least = Math.min(...LIGHT.map((ground) => contrast(colour, ground)));
   const shade = readableShade(colour, LIGHT, '#000000');
   throw refused(
+    'PrimaryColor',
     `The PrimaryColor ${colour} has the contrast ${least.toFixed(1)} with white text and light pages; WCAG 2.2 AA needs ${AA_CONTRAST}. The shade ${shade} has it.`,
   );
 }
@@ -192,7 +193,7 @@ function checkedWording({ subject, introduction }: MailWording, kind: BrandedMai
   const checked = (text: string | null, name: string, clean: (given: string) => string) => {
     if (text === null || text.trim() === '') return null;
     const fault = wordingFault(text, kind);
-    if (fault !== undefined) throw refused(`The ${name} of the mail ${kind} ${fault}.`);
+    if (fault !== undefined) throw refused(name, `The ${name} of the mail ${kind} ${fault}.`);
     return clean(text);
   };
   return {
@@ -205,7 +206,10 @@ function originOf(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const isBare = url !== undefined && (given === url.origin || given === `${url.origin}/`);
   if (!isBare || !isSafe(url))
-    throw refused('Each of the RedirectOrigins must be an origin such as https://app.example.org.');
+    throw refused(
+      'RedirectOrigins',
+      'Each of the RedirectOrigins must be an origin such as https://app.example.org.',
+    );
   return url.origin;
 }
 
@@ -213,9 +217,10 @@ function redirectUrlOf(given: string | null, origins: readonly string[]): string
   if (given === null || given.trim() === '') return null;
   const url = URL.canParse(given) && given.length <= MAX_URL_LENGTH ? new URL(given) : undefined;
   if (url === undefined || !isSafe(url) || url.username !== '' || url.password !== '')
-    throw refused('The RedirectUrl must be an https address.');
+    throw refused('RedirectUrl', 'The RedirectUrl must be an https address.');
   if (!origins.includes(url.origin))
     throw refused(
+      'RedirectUrl',
       `The origin ${url.origin} of the RedirectUrl is not one of the RedirectOrigins. Add it there.`,
     );
   return url.href;
@@ -228,8 +233,9 @@ function isSafe({ protocol, hostname }: URL): boolean {
   );
 }
 
-function refused(message: string): PortalRefusal {
-  return new PortalRefusal('InvalidBranding', message);
+/** @param member the setting at fault */
+function refused(member: string, message: string): PortalRefusal {
+  return new PortalRefusal('InvalidBranding', message, { errors: { [member]: [message] } });
 }
 
 /** Values of the custom properties of the stylesheet; the shade of dark pages is derived. */

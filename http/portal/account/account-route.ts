@@ -73,6 +73,8 @@ const UNKNOWN: ReadonlySet<string> = new Set<PortalRefusalCode>([
 
 /** A form field; longer texts are refused. */
 export const formText = z.string().max(4096).default('');
+/** A form field of several lines, whose ends browsers send as two characters. */
+export const formLines = z.string().max(10_000).default('');
 
 /**
  * The page's language and looks, from its address and the browser.

@@ -14,12 +14,7 @@ import type { FolderId } from '../../../machines/ids.ts';
 import { KEY_SCOPES, MAX_KEY_FOLDERS, SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
-import {
-  applicationPage,
-  applicationsPage,
-  type EnteredKey,
-  FOLDER_FIELD,
-} from '../../../web/portal/applications-view.ts';
+import { applicationPage, applicationsPage, FOLDER_FIELD } from '../../../web/portal/applications-view.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { APPLICATION_ROLES } from '../input/enumerations.ts';
 import { applicationId, folderId } from '../input/ids.ts';
@@ -58,7 +53,6 @@ export function applicationPageRoutes(
     more: {
       readonly made?: string;
       readonly notice?: AccountNotice | undefined;
-      readonly entered?: EnteredKey | undefined;
     },
   ) =>
     orNotice(
@@ -73,14 +67,8 @@ export function applicationPageRoutes(
       },
       (notice) => showAll(page, user, notice),
     );
-  const withNotice = async (
-    page: AccountPage,
-    user: SignedInUser,
-    id: string,
-    notice: AccountNotice,
-    entered?: EnteredKey,
-  ) => {
-    const shown = await showOne(page, user, id, { notice, entered });
+  const withNotice = async (page: AccountPage, user: SignedInUser, id: string, notice: AccountNotice) => {
+    const shown = await showOne(page, user, id, { notice });
     return shown.kind === 'page' ? shown : showAll(page, user, notice);
   };
   return [
@@ -106,6 +94,10 @@ export function applicationPageRoutes(
             return doneReply(page, `${PATH}/${made.id}`, 'applicationAdded');
           },
           (notice) => showAll(page, user, notice),
+          {
+            ...{ action: PATH, values: body },
+            faults: { Name: ['name', page.texts.faults.applicationName], NameTaken: ['name'] },
+          },
         ),
     }),
     accountGet({
@@ -137,7 +129,12 @@ export function applicationPageRoutes(
             );
             return showOne(page, user, params.applicationId, { made: key });
           },
-          (notice) => withNotice(page, user, params.applicationId, notice, enteredIn(body)),
+          (notice) => withNotice(page, user, params.applicationId, notice),
+          {
+            action: `${PATH}/${params.applicationId}/keys`,
+            values: textsIn(body),
+            faults: { ExpirationDate: ['expiry', page.texts.faults.expiry] },
+          },
         ),
     }),
     accountPost({
@@ -169,9 +166,8 @@ function foldersOf(body: z.infer<typeof keyForm>): readonly FolderId[] {
   return names.map((name) => folderId(name.slice(FOLDER_FIELD.length)));
 }
 
-function enteredIn({ expiry, ...boxes }: z.infer<typeof keyForm>): EnteredKey {
-  const checked = Object.entries(boxes).filter(([, value]) => value !== '');
-  return { checked: new Set(checked.map(([name]) => name)), expiry };
+function textsIn(body: z.infer<typeof keyForm>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]));
 }
 
 /** Refusals: `BadRequest` for an expiry that is no day. */
@@ -179,7 +175,10 @@ function limitsOf(body: z.infer<typeof keyForm>) {
   const scopes = KEY_SCOPES.filter((scope) => body[`scope${scope}`] !== '');
   const { expiry } = body;
   const expiresAt = expiry === '' ? undefined : Date.parse(`${expiry}T23:59:59.999Z`);
-  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) throw new PortalRefusal('BadRequest');
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) {
+    const message = 'The ExpirationDate is no day.';
+    throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
+  }
   return {
     ...(scopes.length > 0 && { scopes }),
     ...(expiresAt !== undefined && { expiresAt }),

@@ -20,8 +20,8 @@ import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { DELIVERY_STATUSES, EVENT_TYPES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';
 import { webhookId } from '../input/ids.ts';
-import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
-import { doneNotice, doneReply, offsetOf, orNotice } from './outcomes.ts';
+import { accountGet, accountPost, accountReply, formLines, formText } from './account-route.ts';
+import { doneNotice, doneReply, offsetOf, orNotice, type SentForm } from './outcomes.ts';
 
 const PATH = '/organization';
 const LIMIT = 20;
@@ -91,6 +91,7 @@ export function organizationPageRoutes(
             return doneReply(page, PATH, 'webhookAdded');
           },
           (notice) => show(page, user, { notice }),
+          sentWebhook(page, `${PATH}/webhooks`, body),
         ),
     }),
     accountPost({
@@ -117,6 +118,7 @@ export function organizationPageRoutes(
             return doneReply(page, PATH, 'webhookChanged');
           },
           (notice) => show(page, user, { notice }),
+          sentWebhook(page, `${PATH}/webhooks/${params.webhookId}`, body),
         ),
     }),
     accountPost({
@@ -183,12 +185,13 @@ export function organizationPageRoutes(
       path: `${PATH}/origins`,
       summary: 'Sets the origins that may show the signing pages in a frame.',
       description: 'Without origins any page may show them.',
-      body: z.object({ origins: formText }),
+      body: z.object({ origins: formLines }),
       async handle({ page, user, body }) {
         const embedOrigins = originsIn(body.origins);
         if (embedOrigins === undefined) {
-          const text = page.texts.errors.originsInvalid;
-          return { ...(await show(page, user, { notice: { kind: 'bad', text } })), status: 422 };
+          const form = { action: `${PATH}/origins`, values: body, field: 'origins' };
+          const notice = { kind: 'bad', text: page.texts.errors.originsInvalid, form } as const;
+          return { ...(await show(page, user, { notice })), status: 422 };
         }
         const { tenant } = user;
         await administration.configure(tenant.organization.id, { embedOrigins }, callerName(tenant));
@@ -234,6 +237,23 @@ function webhookInput(body: {
     authType: WEBHOOK_AUTH_TYPES.find((type) => type === body.authType) ?? 'NoAuth',
     ...(token !== '' && { token }),
     ...(secret !== '' && { secret: secret.trim() }),
+  };
+}
+
+/** Without its token and secret, which no page shows again. */
+function sentWebhook(
+  { texts: { faults } }: AccountPage,
+  action: string,
+  { token: _, secret: __, ...values }: { readonly token: string; readonly secret: string },
+): SentForm {
+  return {
+    ...{ action, values },
+    faults: {
+      Url: ['url', faults.url],
+      WebhookUrlNotAllowed: ['url'],
+      Token: ['token', faults.token],
+      Secret: ['secret', faults.secret],
+    },
   };
 }
 

@@ -21,18 +21,40 @@ export function doneNotice(
   return Object.hasOwn(texts.done, name) ? { kind: 'good', text: texts.done[name as Done] } : undefined;
 }
 
-/** Carries out a form; a refusal becomes a notice on the page. */
+/** A form that is shown again if it is refused. */
+export interface SentForm {
+  /** Path to which it posts. */
+  readonly action: string;
+  /** By field; without secrets. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Code of a refusal, or member that one names → field at fault, and what to say if not the text of the refusal. */
+  readonly faults?: Readonly<Record<string, readonly [field: string, text?: string]>>;
+}
+
+/** Carries out a form; a refusal becomes a notice on the page, or beside the field at fault. */
 export async function orNotice(
   page: AccountPage,
   run: () => Promise<PageReply | EmptyReply>,
   show: (notice: AccountNotice) => Promise<PageReply>,
+  sent?: SentForm,
 ): Promise<PageReply | EmptyReply> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof PortalRefusal)) throw error;
-    return { ...(await show({ kind: 'bad', text: refusalText(page.texts, error) })), status: 422 };
+    return { ...(await show(refusalNotice(page, error, sent))), status: 422 };
   }
+}
+
+function refusalNotice({ texts }: AccountPage, refusal: PortalRefusal, sent: SentForm | undefined) {
+  const text = refusalText(texts, refusal);
+  if (sent === undefined) return { kind: 'bad', text } as const;
+  const { action, values, faults = {} } = sent;
+  const named = [refusal.code, ...Object.keys(refusal.errors ?? {})].find((name) =>
+    Object.hasOwn(faults, name),
+  );
+  const [field, own] = (named === undefined ? undefined : faults[named]) ?? [];
+  return { kind: 'bad', text: own ?? text, form: { action, values, field } } as const;
 }
 
 function refusalText({ errors }: AccountTexts, { code, message }: PortalRefusal): string {

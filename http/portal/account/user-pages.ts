@@ -7,7 +7,7 @@ import {
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
+import type { AccountNotice, AccountPage, RefusedForm } from '../../../web/portal/account-frame.ts';
 import { usersPage } from '../../../web/portal/users-view.ts';
 import type { PageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -29,9 +29,9 @@ export function userPageRoutes(users: PortalUsers): readonly AnyRoute[] {
     const members = await users.members(user.tenant.organization.id, { limit: LIMIT, offset });
     return accountReply(200, usersPage(page, user, members, { offset, limit: LIMIT, notice }));
   };
-  const notYourself = async (page: AccountPage, user: SignedInUser) => {
-    const text = page.texts.errors.yourself;
-    return { ...(await show(page, user, { kind: 'bad', text })), status: 422 };
+  const notYourself = async (page: AccountPage, user: SignedInUser, form?: RefusedForm) => {
+    const notice = { kind: 'bad', text: page.texts.errors.yourself, ...(form && { form }) } as const;
+    return { ...(await show(page, user, notice)), status: 422 };
   };
   return [
     accountGet({
@@ -45,7 +45,13 @@ export function userPageRoutes(users: PortalUsers): readonly AnyRoute[] {
       description: 'Users sign in with a link that they receive by e-mail.',
       body: z.object({ name: formText, email: formText, role: formText }),
       handle({ page, user, body }) {
-        if (body.email.trim().toLowerCase() === user.email.toLowerCase()) return notYourself(page, user);
+        const { texts } = page;
+        const sent = {
+          ...{ action: PATH, values: body },
+          faults: { Name: ['name', texts.faults.name], Email: ['email', texts.faults.email] },
+        } as const;
+        if (body.email.trim().toLowerCase() === user.email.toLowerCase())
+          return notYourself(page, user, { action: PATH, values: body, field: 'email' });
         return orNotice(
           page,
           async () => {
@@ -56,6 +62,7 @@ export function userPageRoutes(users: PortalUsers): readonly AnyRoute[] {
             return doneReply(page, PATH, 'userAdded');
           },
           (notice) => show(page, user, notice),
+          sent,
         );
       },
     }),

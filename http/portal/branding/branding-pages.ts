@@ -6,7 +6,7 @@ import type { AccountNotice, AccountPage } from '../../../web/portal/account-fra
 import { brandingPage } from '../../../web/portal/branding-view.ts';
 import { page as pageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
+import { accountGet, accountPost, accountReply, formLines, formText } from '../account/account-route.ts';
 import { doneNotice, doneReply, orNotice } from '../account/outcomes.ts';
 
 const PATH = '/organization/branding';
@@ -32,13 +32,12 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
     more: {
       readonly kind: BrandedMail;
       readonly notice: AccountNotice | undefined;
-      readonly values?: Readonly<Record<string, string>>;
     },
   ) => {
-    const { kind, notice, values = {} } = more;
+    const { kind, notice } = more;
     const shown = { branding: await branding.get(user.tenant), preview: await previewOf(page, user, kind) };
     const placeholders = branding.placeholdersOf(kind);
-    return accountReply(200, brandingPage(page, user, { ...shown, kind, notice, values, placeholders }));
+    return accountReply(200, brandingPage(page, user, { ...shown, kind, notice, placeholders }));
   };
   return [
     accountGet({
@@ -62,7 +61,7 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
       description: 'The rules are those of `PUT /api/organizations/{id}/branding`.',
       body: z.object({
         ...{ primaryColor: formText, headerColor: formText },
-        ...{ redirectOrigins: formText, redirectUrl: formText },
+        ...{ redirectOrigins: formLines, redirectUrl: formText },
       }),
       handle: ({ page, user, body }) =>
         orNotice(
@@ -81,7 +80,16 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
             });
             return doneReply(page, PATH, 'brandingSaved');
           },
-          (notice) => show(page, user, { kind: 'pending', notice, values: body }),
+          (notice) => show(page, user, { kind: 'pending', notice }),
+          {
+            ...{ action: `${PATH}/looks`, values: body },
+            faults: {
+              PrimaryColor: ['primaryColor'],
+              HeaderColor: ['headerColor', page.texts.faults.color],
+              RedirectOrigins: ['redirectOrigins', page.texts.faults.redirectOrigins],
+              RedirectUrl: ['redirectUrl', page.texts.faults.redirectUrl],
+            },
+          },
         ),
     }),
     accountPost({
@@ -105,7 +113,14 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
             await branding.replace(user.tenant, { ...settings, mailTexts });
             return doneReply(page, `${PATH}?kind=${kind}`, 'brandingSaved');
           },
-          (notice) => show(page, user, { kind, notice, values: body }),
+          (notice) => show(page, user, { kind, notice }),
+          {
+            ...{ action: `${PATH}/mail`, values: body },
+            faults: {
+              Subject: ['subject', page.texts.faults.wording],
+              Introduction: ['introduction', page.texts.faults.wording],
+            },
+          },
         );
       },
     }),

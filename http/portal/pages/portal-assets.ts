@@ -35,6 +35,7 @@ const SCRIPTS = [
   'editor-files.js',
   'editor-faults.js',
   'editor-model.js',
+  'pasted-members.js',
   'editor-people.js',
   'editor-places.js',
   'electronic.js',

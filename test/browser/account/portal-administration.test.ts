@@ -178,3 +178,43 @@ test.serial('the pages have the language of the browser, or the chosen one', asy
   await page.getByText('El usuario se ha añadido.').waitFor();
   await looksGood(t, page, 'Spanish');
 });
+
+test.serial('a refused form keeps its entries, and the focus is in the field at fault', async (t) => {
+  const program = await startProgram(t);
+  await register(program, 'eva@example.org', { administrator: true }, 'Eva');
+  const page = await signIn(t, program, 'eva@example.org');
+  if (page === undefined) return;
+  const url = page.getByLabel('URL');
+  await url.fill('https://receiver.example/hook');
+  await page.getByLabel('Authentication').selectOption('Bearer');
+  await page.getByRole('button', { name: 'Register webhook' }).click();
+  await page.getByText('This authentication needs a token').waitFor();
+  t.is(await url.inputValue(), 'https://receiver.example/hook');
+  t.is(await page.getByLabel('Authentication').inputValue(), 'Bearer');
+  t.is(await page.evaluate('document.activeElement?.id'), 'token');
+  t.true(
+    await page.evaluate('scrollY > 0 || document.activeElement.getBoundingClientRect().bottom < innerHeight'),
+  );
+  await looksGood(t, page, 'refused webhook');
+  await page.keyboard.type('token-0123');
+  await page.keyboard.press('Enter');
+  await page.getByText('The webhook is registered.').waitFor();
+
+  // A change of a webhook stays open.
+  await page.getByText('Edit', { exact: true }).click();
+  const edition = page.locator('article details[open]').first();
+  await edition.getByLabel('Secret for signed calls').fill('whsec_short');
+  await edition.getByRole('button', { name: 'Save the webhook' }).click();
+  await page.getByText('The secret is whsec_').waitFor();
+  t.regex(String(await page.evaluate('document.activeElement?.id')), /^secret-[0-9a-f-]{36}$/);
+  await looksGood(t, page, 'refused change of a webhook');
+
+  // A user that exists.
+  await page.goto(`${program.url}/organization/users`);
+  await page.getByLabel('Name').fill('Eva');
+  await page.getByLabel('E-mail address').fill('eva@example.org');
+  await page.getByRole('button', { name: 'Add user' }).click();
+  await page.getByText('You cannot change or remove yourself').waitFor();
+  t.is(await page.evaluate('document.activeElement?.id'), 'email');
+  await looksGood(t, page, 'refused user');
+});

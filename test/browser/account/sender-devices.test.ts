@@ -225,6 +225,63 @@ test.serial('each page fits on 320 px and at 200 % zoom, with all its actions', 
   await fits(t, page, 'new key');
 });
 
+test.serial('a pasted list fills a group up to its limit, and the rest is announced', async (t) => {
+  const { program } = t.context;
+  const visited = await visit(t, program.url, PHONE);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await signIn(page, program);
+  await page.goto(`${program.url}/account/documents/new`);
+  await page.locator('#editor[data-ready]').waitFor();
+  await page.getByRole('button', { name: 'Add a group' }).press('Enter');
+  await page.getByRole('group', { name: 'Person 2, member 1', exact: true }).getByLabel('E-mail').focus();
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    const lines = Array.from({ length: 150 }, (_, index) => 'P' + index + ' <p' + index + '@example.org>');
+    clipboardData.setData('text/plain', lines.join('\\n'));
+    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(paste);
+  })()`);
+  await page.getByText('The rest was left out.').waitFor();
+  t.is(await page.locator('.member').count(), 100);
+  await page.getByRole('button', { name: 'Add a member' }).press('Enter');
+  t.is(await page.locator('.member').count(), 100);
+  await assertAccessible(t, page, 'full group');
+  await fits(t, page, 'full group');
+  await page.getByRole('button', { name: 'Remove Person 2, member 100' }).press('Enter');
+  await page.getByText('The rest was left out.').waitFor({ state: 'detached' });
+});
+
+test.serial('on a phone a button opens the navigation, by keyboard and without a script', async (t) => {
+  const { program } = t.context;
+  for (const javaScriptEnabled of [true, false]) {
+    const visited = await visit(t, program.url, { ...PHONE, javaScriptEnabled });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await signIn(page, program);
+    await page.goto(`${program.url}/organization`);
+    const users = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Users' });
+    t.false(await users.isVisible());
+    const head = await page.locator('.account-head').boundingBox();
+    t.true((head?.height ?? 844) < 80, `the header is ${head?.height} px high`);
+    await page.locator('.menu summary').press('Enter');
+    await users.waitFor();
+    if (javaScriptEnabled) {
+      await assertAccessible(t, page, 'open navigation');
+      await fits(t, page, 'open navigation');
+      await page.setViewportSize(PHONE.viewport);
+    }
+    await page.keyboard.press('Tab');
+    t.is(await page.evaluate('document.activeElement.textContent'), 'Documents');
+    await users.press('Enter');
+    await page.getByRole('heading', { name: 'Users', exact: true }).waitFor();
+    t.false(await users.isVisible());
+    await page.setViewportSize({ width: 1280, height: 800 });
+    t.true(await users.isVisible());
+    t.false(await page.locator('.menu').isVisible());
+  }
+});
+
 test.serial(
   'the header of an administrator takes one row on a desktop screen, in each language',
   async (t) => {

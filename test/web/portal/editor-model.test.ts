@@ -7,9 +7,9 @@ import {
   emptyModel,
   fromRequest,
   newPerson,
-  readMembers,
   toRequest,
 } from '../../../web/portal/client/sender/editor-model.ts';
+import { pastedMembers, readMembers } from '../../../web/portal/client/sender/pasted-members.ts';
 
 const FILE_ID = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
 
@@ -187,4 +187,15 @@ test('members are read from lines, and from a line that a program for e-mail cop
   t.deepEqual(readMembers('Silva, Cy <cy@example.org>\r\nDee <dee@example.org>\n'), members);
   t.deepEqual(readMembers('Silva, Cy <cy@example.org>, Dee <dee@example.org>;'), members);
   t.deepEqual(readMembers('eve@example.org'), [{ name: 'eve@example.org', email: 'eve@example.org' }]);
+});
+
+test('of a long text a group takes the members that it has room for', (t) => {
+  const text = Array.from({ length: 150 }, (_, index) => `P${index} <p${index}@example.org>`).join('\n');
+  t.is(pastedMembers(text, 99).members.length, 99);
+  t.false(pastedMembers(text, 99).isWhole);
+  t.true(pastedMembers(text, 150).isWhole);
+  t.deepEqual(pastedMembers(text, 0), { members: [], isWhole: false });
+  const long = `${'n'.repeat(201)} <a@example.org>\nB <${'b'.repeat(254)}@x>\nC <c@example.org>`;
+  t.deepEqual(pastedMembers(long, 9), { members: [{ name: 'C', email: 'c@example.org' }], isWhole: false });
+  t.false(pastedMembers(`${' '.repeat(1_000_000)}D <d@example.org>`, 9).isWhole);
 });

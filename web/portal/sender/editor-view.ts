@@ -12,6 +12,7 @@ export const EDITOR_SCRIPTS = [
   'dom.js',
   'page-data.js',
   'editor-model.js',
+  'pasted-members.js',
   'editor-faults.js',
   'editor-files.js',
   'editor-people.js',

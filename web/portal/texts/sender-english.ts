@@ -107,6 +107,9 @@ export const SENDER_ENGLISH: SenderTexts = {
       noFile: 'Add a file first.',
       noPerson: 'Add a person who signs or approves.',
       noMail: 'Give a name and an e-mail address.',
+      leftOut:
+        'A group has at most 100 members, a name 200 characters, and an address 254. The rest was left out.',
+      tooManyPeople: 'A document has at most 100 people who act, and 100 observers.',
       noMembers:
         'Give the group a name, and at least as many members as must act, each with an e-mail address of their own.',
       noRole: 'Give a role, or a name and an e-mail address.',

@@ -109,6 +109,9 @@ export const SENDER_PORTUGUESE: SenderTexts = {
       noFile: 'Adicione primeiro um arquivo.',
       noPerson: 'Adicione uma pessoa que assine ou aprove.',
       noMail: 'Informe nome e e-mail.',
+      leftOut:
+        'Um grupo tem no máximo 100 membros, um nome 200 caracteres e um endereço 254. O resto ficou de fora.',
+      tooManyPeople: 'Um documento tem no máximo 100 pessoas que agem e 100 observadores.',
       noMembers:
         'Informe o nome do grupo e pelo menos tantos membros quantos precisam agir, cada um com o próprio e-mail.',
       noRole: 'Informe um papel, ou nome e e-mail.',

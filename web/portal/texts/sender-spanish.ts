@@ -109,6 +109,9 @@ export const SENDER_SPANISH: SenderTexts = {
       noFile: 'Añada primero un archivo.',
       noPerson: 'Añada una persona que firme o apruebe.',
       noMail: 'Indique un nombre y un correo electrónico.',
+      leftOut:
+        'Un grupo tiene como máximo 100 miembros, un nombre 200 caracteres y una dirección 254. El resto se ha omitido.',
+      tooManyPeople: 'Un documento tiene como máximo 100 personas que actúan y 100 observadores.',
       noMembers:
         'Indique el nombre del grupo y al menos tantos miembros como deban actuar, cada uno con su propio correo electrónico.',
       noRole: 'Indique un rol, o un nombre y un correo electrónico.',

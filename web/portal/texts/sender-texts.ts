@@ -39,6 +39,8 @@ export interface EditorScriptTexts {
   readonly noFile: string;
   readonly noPerson: string;
   readonly noMail: string;
+  readonly leftOut: string;
+  readonly tooManyPeople: string;
   readonly noMembers: string;
   readonly noRole: string;
   readonly noFields: string;

@@ -302,6 +302,103 @@ test.serial('the pages of users have the branding of their organization', async 
     t.true((await browser.page(page)).includes(styles), page);
 });
 
+/** The element of a form that is marked as wrong, and the text that describes it. */
+function faultIn(html: string): { readonly field: string; readonly text: string } {
+  const field = /<(?:input|textarea)[^>]* aria-invalid="true"[^>]*>/.exec(html)?.[0] ?? '';
+  const id = /aria-describedby="(?:[\w-]+ )?(fault-\w+)"/.exec(field)?.[1] ?? 'none';
+  const [, text = ''] = new RegExp(`id="${id}" role="alert">([^<]*)<`).exec(html) ?? [];
+  return { field, text };
+}
+
+test.serial('refused forms keep what was entered, and mark the field at fault', async (t) => {
+  const { browser, hook } = t.context;
+  const refused = async (path: string, fields: Readonly<Record<string, string>>, body?: FormData) => {
+    const answer = await (body === undefined
+      ? browser.submit(path, fields)
+      : browser.fetch(path, { method: 'POST', body }));
+    t.is(answer.status, 422, path);
+    const html = await answer.text();
+    const { field, text } = faultIn(html);
+    t.true(field.includes(' autofocus'), `${path}: ${field}`);
+    t.is(html.split('role="alert"').length, 2, `${path}: one message`);
+    return { html, name: / name="(\w+)"/.exec(field)?.[1], text };
+  };
+  const webhooks = '/organization/webhooks';
+  const secrets = { token: 'token-0123', secret: 'whsec_short' };
+  const first = await refused(webhooks, { url: hook, authType: 'Bearer', ...secrets });
+  t.is(first.name, 'secret');
+  t.regex(first.text, /^The secret is whsec_/);
+  t.true(first.html.includes(`value="${hook}"`));
+  t.true(first.html.includes('<option value="Bearer" selected>'));
+  t.true(first.html.includes('Enter token and secret again'));
+  for (const secret of Object.values(secrets)) t.false(first.html.includes(secret));
+  t.is((await refused(webhooks, { url: 'none "', authType: 'NoAuth' })).name, 'url');
+  t.is((await refused(webhooks, { url: 'ftp://x.example', authType: 'NoAuth' })).name, 'url');
+  t.is((await refused(webhooks, { url: hook, authType: 'Basic' })).name, 'token');
+
+  await browser.submit(webhooks, { url: hook, authType: 'NoAuth' });
+  const known =
+    /\/organization\/webhooks\/[0-9a-f-]{36}/.exec(await browser.page('/organization'))?.[0] ?? '';
+  const changed = { url: `${hook}/2`, authType: 'ApiKey', eventDocumentSigned: 'yes' };
+  const edited = await refused(known, changed);
+  t.is(edited.name, 'token');
+  t.true(edited.html.includes('<details open>'));
+  t.true(edited.html.includes(`value="${hook}/2"`));
+  t.true(edited.html.includes('name="eventDocumentSigned" value="yes" checked'));
+  t.true(
+    edited.html.includes(
+      'id="url" name="url" type="url" required maxlength="2000" spellcheck="false" value=""',
+    ),
+  );
+  await browser.submit(`${known}/removal`);
+
+  const origins = await refused('/organization/origins', { origins: 'https://a.example\n<none>' });
+  t.true(origins.html.includes('>https://a.example\n&lt;none&gt;</textarea>'));
+
+  const person = { name: 'Zoë <Z>', email: 'none', role: 'administrator' };
+  const user = await refused('/organization/users', person);
+  t.is(user.text, 'Enter an e-mail address, such as ana@example.com.');
+  t.true(user.html.includes('value="Zoë &lt;Z&gt;"'));
+  t.regex(user.html, /<select id="role" name="role"><option value="administrator" selected>/);
+  const own = await refused('/organization/users', { ...person, email: 'ana@example.org' });
+  t.regex(own.text, /^You cannot change or remove yourself/);
+
+  const application = await refused('/organization/applications', { name: 'a|b' });
+  t.is(application.text, 'Enter a name of at most 100 characters, without the bar |.');
+  t.true(application.html.includes('value="a|b"'));
+  t.is((await refused('/organization/applications', { name: 'shop' })).text, 'This name is taken.');
+  const list = await browser.page('/organization/applications');
+  const shop = /href="(\/organization\/applications\/[0-9a-f-]{36})" aria-label="Keys of Shop"/.exec(
+    list,
+  )?.[1];
+  const key = await refused(`${shop}/keys`, { expiry: 'never', scopeRead: 'yes' });
+  t.is(key.name, 'expiry');
+  t.true(key.html.includes('name="scopeRead" value="yes" checked'));
+
+  const looks = { primaryColor: '#7a1f5c', headerColor: 'pink', redirectOrigins: 'x', redirectUrl: '' };
+  const colour = await refused('/organization/branding/looks', { ...looks, redirectOrigins: '' });
+  t.is(colour.text, 'Enter a color as #rrggbb.');
+  t.true(colour.html.includes('value="#7a1f5c"'));
+  const many = Array.from({ length: 21 }, (_, index) => `https://${'a'.repeat(200)}${index}.example`).join(
+    '\r\n',
+  );
+  for (const redirectOrigins of ['x', many])
+    t.is(
+      (await refused('/organization/branding/looks', { ...looks, redirectOrigins })).name,
+      'redirectOrigins',
+    );
+  const introduction = `Hello {stranger} ${'漢'.repeat(1900)}`;
+  const fields = { kind: 'reminder', subject: 'Hi', introduction };
+  // Form data as the page's form sends it: three bytes for each character, in place of nine.
+  const body = new FormData();
+  for (const [name, value] of Object.entries({ formToken: browser.token, ...fields }))
+    body.append(name, value);
+  const mail = await refused('/organization/branding/mail', fields, body);
+  t.is(mail.name, 'introduction');
+  t.true(mail.html.includes(`>${introduction}</textarea>`));
+  t.true(mail.html.includes('<option value="reminder" selected>'));
+});
+
 test.serial('the journal records the user of every change', async (t) => {
   const { program } = t.context;
   const { service } = program;

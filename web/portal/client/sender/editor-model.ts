@@ -179,27 +179,6 @@ export function readOptions(text: string): readonly string[] {
     .filter((line) => line !== '');
 }
 
-/**
- * `Ana <ana@example.org>` → name and address; a line without brackets is an address. Addresses in brackets may also be
- * separated by commas or semicolons, as programs for e-mail copy them.
- */
-export function readMembers(text: string): GroupMember[] {
-  return text
-    .replace(/>\s*[,;]/g, '>\n')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .map((line) => {
-      const open = line.indexOf('<');
-      if (open < 0) return { name: line, email: line };
-      const email = line
-        .slice(open + 1)
-        .replace('>', '')
-        .trim();
-      return { name: line.slice(0, open).trim() || email, email };
-    });
-}
-
 /** Returns the body of `POST /api/documents`. */
 export function toRequest(model: EditorModel): CreationRequest {
   const names = new Set(

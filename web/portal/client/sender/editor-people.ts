@@ -3,6 +3,7 @@ import { createElement, requireElement } from '../../../client/dom.ts';
 import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
 import { filled } from '../page-data.ts';
 import {
+  acts,
   type EditorModel,
   type EditorPerson,
   type GroupMember,
@@ -10,9 +11,9 @@ import {
   newMember,
   newPerson,
   type PersonRole,
-  readMembers,
   signs,
 } from './editor-model.ts';
+import { MAX_PEOPLE, pastedMembers } from './pasted-members.ts';
 
 export interface PeopleRows {
   /** Brings the model up to date with the rows. */
@@ -55,6 +56,7 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
     remove.addEventListener('click', () => {
       read();
       model.people = model.people.filter((other) => other !== person);
+      told.textContent = '';
       show();
       changed();
       requireElement('#add-person').focus();
@@ -79,6 +81,7 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
   const showMembers = (person: EditorPerson, list: HTMLElement, title: string) => {
     const { content } = requireElement('#member-row', HTMLTemplateElement);
     const add = list.parentElement?.querySelector('[data-add-member]');
+    const told = messageAfter(list);
     const draw = () =>
       list.replaceChildren(
         ...person.members.map((member, index) => {
@@ -99,6 +102,7 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
           remove?.setAttribute('aria-label', filled(words.removePerson, { name }));
           remove?.addEventListener('click', () => {
             person.members = person.members.filter((other) => other !== member);
+            told.textContent = '';
             draw();
             changed();
             if (add instanceof HTMLElement) add.focus();
@@ -111,17 +115,24 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
       const text = event.clipboardData?.getData('text/plain') ?? '';
       if (!text.includes('<') && !text.trim().includes('\n')) return;
       event.preventDefault();
-      const pasted = readMembers(text);
-      person.members = person.members.flatMap((member) => {
-        if (member !== at) return [member];
-        return member.name === '' && member.email === '' ? pasted : [member, ...pasted];
-      });
+      const isFree = at.name === '' && at.email === '';
+      const room = MAX_PEOPLE - person.members.length + (isFree ? 1 : 0);
+      const { members: pasted, isWhole } = pastedMembers(text, room);
+      if (pasted.length > 0) {
+        person.members = person.members.flatMap((member) => {
+          if (member !== at) return [member];
+          return isFree ? pasted : [member, ...pasted];
+        });
+      }
       draw();
       changed();
+      told.textContent = isWhole ? '' : words.leftOut;
       const last = person.members.indexOf(pasted.at(-1) ?? at);
       list.querySelector<HTMLInputElement>(`li:nth-child(${last + 1}) input`)?.focus();
     };
     add?.addEventListener('click', () => {
+      told.textContent = person.members.length < MAX_PEOPLE ? '' : words.leftOut;
+      if (person.members.length >= MAX_PEOPLE) return;
       person.members.push(newMember());
       draw();
       list.querySelector<HTMLInputElement>('li:last-child input')?.focus();
@@ -147,8 +158,12 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
     }
   };
 
+  const told = messageAfter(requireElement('#add-person').parentElement ?? list);
   const add = (role: PersonRole) => {
     read();
+    const alike = model.people.filter((other) => acts(other) === (role !== 'Observer'));
+    told.textContent = alike.length < MAX_PEOPLE ? '' : words.tooManyPeople;
+    if (alike.length >= MAX_PEOPLE) return;
     const last = Math.max(
       0,
       ...model.people.filter((person) => person.role !== 'Observer').map(({ step }) => step),
@@ -176,6 +191,13 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
   requireElement('#add-observer').addEventListener('click', () => add('Observer'));
   show();
   return { read, markMissing };
+}
+
+/** An empty message below a list; screen readers read what it becomes. */
+function messageAfter(element: Element): HTMLElement {
+  const message = createElement('p', { class: 'outcome bad', role: 'status' });
+  element.after(message);
+  return message;
 }
 
 /** Roles that a row offers. */
