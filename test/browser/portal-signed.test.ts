@@ -49,6 +49,7 @@ for (const [what, options, words] of [
       await page.locator('.signatures li', { hasText: 'Ana Souza' }).waitFor();
       await page.locator('.page[data-drawn]').first().waitFor();
       await assertAccessible(t, page, 'after signing');
+      t.is(await page.locator('#download').count(), 0, 'the file without the signature');
       await page.evaluate('window.print = () => { document.documentElement.dataset.printed = "yes"; }');
       await page.getByRole('button', { name: words.print, exact: true }).press('Enter');
       await page.locator('html[data-printed]').waitFor();
@@ -66,7 +67,8 @@ for (const [what, options, words] of [
       await page.goto(url);
       await page.locator('.page[data-drawn]').first().waitFor();
       await page.locator('.signatures li', { hasText: 'Ana Souza' }).waitFor();
-      t.is(await page.locator('#guide').count(), 0);
+      t.is(await page.locator('#guide, #download').count(), 0);
+      t.is(await page.locator('.languages a').count(), 3);
       await assertAccessible(t, page, 'signed before');
       t.is(await savedAs(words.signed), 'agreement-signed.pdf');
       const { items } = await portal.call<{ items: readonly { type: string }[] }>(

@@ -102,7 +102,7 @@ export function accountPage(
     main: html`<a class="skip" href="#main">${words.skip}</a>
 <header class="account-head">
 <p class="account-name">${logo ?? ''}<bdi>${user.tenant.organization.name}</bdi></p>
-<details class="menu"><summary>${navigation.menu}</summary></details>
+<details class="menu"><summary>${navigation.label}</summary></details>
 <nav aria-label="${navigation.label}">
 ${links}</nav>
 <div class="account-user"><span>${who}</span>

@@ -1,8 +1,15 @@
-/** Parts of the pages of a document: the place of its file with its tools, and its participants. */
+/** Parts of the pages of a document: the place of its file with its tools, its participants, and the languages. */
 import type { SigningPageView } from '../../actors/portal/api.ts';
 import { type Html, html, lines } from '../../base/html.ts';
 import type { PortalFrame } from './page-frame.ts';
+import type { SigningAddresses } from './signing-options.ts';
 import type { PageTexts } from './texts/page-texts.ts';
+
+const LANGUAGE_NAMES = [
+  ['en', 'English'],
+  ['pt', 'Português'],
+  ['es', 'Español'],
+] as const;
 
 const ZOOMS = ['50', '75', '100', '125', '150', '200', '300'];
 
@@ -49,6 +56,19 @@ function guidePart({ signing }: PageTexts): Html {
 <ol class="thumbnails" role="list"></ol>
 </details>
 </div>`;
+}
+
+/** The page in the other languages; typed text stays. */
+export function languageSwitch(
+  { language, languages }: PageTexts,
+  { self }: Pick<SigningAddresses, 'self'>,
+): Html {
+  const plain = self.replace(/&culture=[^&]*/, '');
+  const links = LANGUAGE_NAMES.map(([tag, name]) => {
+    const current = tag === language ? html` aria-current="true"` : '';
+    return html`<a href="${plain}&culture=${tag}" lang="${tag}" hreflang="${tag}"${current}>${name}</a>`;
+  });
+  return html`<nav class="languages" aria-label="${languages}">${links}</nav>`;
 }
 
 export function participantList(

@@ -5,7 +5,7 @@
 import type { SigningPageView } from '../../actors/portal/api.ts';
 import { type Html, html, lines } from '../../base/html.ts';
 import type { Millis } from '../../machines/ids.ts';
-import { documentPart, earlyParts, participantList } from './document-part.ts';
+import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
 import { portalPage } from './page-frame.ts';
 import { actionForms } from './signing-form.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
@@ -13,12 +13,6 @@ import { statePage } from './state-view.ts';
 import { filled, type PageTexts } from './texts/page-texts.ts';
 
 /** Each language by its own name. */
-const LANGUAGE_NAMES = [
-  ['en', 'English'],
-  ['pt', 'Português'],
-  ['es', 'Español'],
-] as const;
-
 /** Modules that `signing-client.js` imports directly. */
 const SCRIPTS = [
   'dom.js',
@@ -112,16 +106,6 @@ ${participantList(view, words, 'h3')}
     },
     main,
   });
-}
-
-/** The page in the other languages; typed text stays. */
-function languageSwitch({ language, languages }: PageTexts, { self }: SigningAddresses): Html {
-  const plain = self.replace(/&culture=[^&]*/, '');
-  const links = LANGUAGE_NAMES.map(([tag, name]) => {
-    const current = tag === language ? html` aria-current="true"` : '';
-    return html`<a href="${plain}&culture=${tag}" lang="${tag}" hreflang="${tag}"${current}>${name}</a>`;
-  });
-  return html`<nav class="languages" aria-label="${languages}">${links}</nav>`;
 }
 
 function heading({ document: shown }: SigningPageView, words: PageTexts): Html {

@@ -1,7 +1,7 @@
 /** Pages of a document on which its participant cannot act: before the turn, afterwards, and when a link is over. */
 import type { SigningPageView } from '../../actors/portal/api.ts';
 import { type Html, html, lines } from '../../base/html.ts';
-import { documentPart, earlyParts, participantList } from './document-part.ts';
+import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
 import type { FrameEvent } from './frame-events.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
@@ -46,7 +46,8 @@ export function statePage(
   const pdf = isOpenToRead(view) && shown?.mimeType === 'application/pdf' ? shown : undefined;
   const scripts = pdf === undefined ? STATE_SCRIPTS : [...STATE_SCRIPTS, ...PDF_SCRIPTS];
   const embedded = wishes.embedded ? 'embedded ' : '';
-  const text = html`<h1>${notice.title}</h1>
+  const text = html`${wishes.embedded ? '' : languageSwitch(words, addresses)}
+<h1>${notice.title}</h1>
 ${about}<div id="state" data-state="${state}">
 <p>${stateText(view, words)}</p>
 ${view.canRequestLink === true ? newLinkForm(words, addresses) : ''}${stateDetails(view, words, wishes, addresses)}

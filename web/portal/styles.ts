@@ -74,7 +74,7 @@ const SIGNING = `.signing, .marks { background: var(--ground); }
 .attachments { grid-column: 1 / -1; }
 .heading p { margin: 0 0 0.25rem; } .heading h1 { margin: 0 0 0.25rem; } .heading .trouble { margin-top: 0.75rem; }
 .document { min-width: 0; }
-.columns.signed { padding-top: 1rem; } .signed .actions { grid-column: 2; grid-row: 1; } .signed .document { grid-column: 1; grid-row: 1; } .signatures { padding-left: 1.25rem; margin: 0 0 0.75rem; } .signatures .hint { display: block; }
+.columns.signed { padding-top: 1rem; } .actions .languages { margin: -0.75rem 0 0.25rem; } .signed .actions { grid-column: 2; grid-row: 1; } .signed .document { grid-column: 1; grid-row: 1; } .signatures { padding-left: 1.25rem; margin: 0 0 0.75rem; } .signatures .hint { display: block; }
 .actions { align-self: start; position: sticky; top: 0.5rem; max-height: calc(100vh - 1rem); overflow-y: auto; padding: 1.25rem; border: 1px solid var(--line); border-radius: 0.5rem; background: Canvas; box-shadow: var(--shade); }
 .actions form > button[type="submit"] { width: 100%; }
 .actions h2 { font-size: 1.3rem; }
@@ -111,11 +111,11 @@ const SIGNING = `.signing, .marks { background: var(--ground); }
 .participants [data-status="Completed"] .what { color: var(--good); } .participants [data-status="Refused"] .what { color: var(--bad); }
 #refusing { border-top: 1px solid var(--line); margin: 1.25rem 0 0; padding-top: 0.25rem; } #refusing + .people { margin-top: 0.5rem; }
 .jump { display: none; }
-@media (max-width: 34rem) { .tools { position: static; } .tools .button { margin-left: 0; } .page { scroll-margin-top: 7rem; } .guide { top: 0; } }
+@media (max-width: 34rem) { .tools { position: static; gap: 0.5rem 0.25rem; } .tools :is(button, .button) { padding-inline: 0.5rem; } .tools .button { margin-left: 0; } .page { scroll-margin-top: 7rem; } .guide { top: 0; } }
 @media (max-width: 56rem) {
   .columns { display: block; padding: 0 0.75rem 5rem; }
   .heading { padding-bottom: 0.75rem; }
-  .actions { position: static; max-height: none; margin-top: 1rem; padding: 1rem; }
+  .actions { position: static; max-height: none; margin-top: 1rem; padding: 1rem; } .signed .actions { margin: 0 0 1rem; }
   .jump { display: block; position: fixed; right: 0.75rem; bottom: 0.75rem; z-index: 4; box-shadow: var(--shade); }
   .embedded .heading h1 { font-size: 1.15rem; }
 }
@@ -155,7 +155,7 @@ const NOTICES = `.quiet, .checking { background: var(--ground); }
 .notice, .check { max-width: 44rem; margin: 0 auto; padding: 1.5rem; border: 1px solid var(--line); border-radius: 0.5rem; background: Canvas; box-shadow: var(--shade); }
 @media (min-width: 46rem) { .notice, .check { margin: 3rem auto; padding: 2rem; } }
 @media (max-width: 45.99rem) { .notice, .check { min-height: 100vh; border: 0; border-radius: 0; padding: 1.5rem 1rem; } }
-.notice h1::before { display: inline-block; min-width: 1.4em; color: var(--quiet); }
+:is(.notice, .signed) h1::before { display: inline-block; min-width: 1.4em; color: var(--quiet); }
 :is(.state-done, .state-concluded) h1::before { content: "\\2713" / ""; color: var(--good); }
 :is(.state-refused, .state-canceled, .state-expired, .state-ticket-expired, .state-deleted) h1::before { content: "\\00d7" / ""; color: var(--bad); }
 :is(.state-waiting-for-turn, .state-processing) h1::before { content: "\\2026" / ""; color: var(--brand); }

@@ -65,6 +65,8 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
         async refresh() {
           await shown.replaceFile(content);
           guide?.remove();
+          // The page offers the signed file now; this was the file before the signature.
+          findElement('#download')?.remove();
           state.textContent = words.signedShown;
         },
       };

@@ -16,7 +16,6 @@ export const ACCOUNT_ENGLISH = {
   },
   navigation: {
     label: 'Pages',
-    menu: 'Menu',
     organization: 'Organization',
     applications: 'Applications',
     branding: 'Branding',

@@ -18,7 +18,6 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
   },
   navigation: {
     label: 'Páginas',
-    menu: 'Menu',
     organization: 'Organização',
     applications: 'Aplicações',
     branding: 'Identidade visual',

@@ -18,7 +18,6 @@ export const ACCOUNT_SPANISH: AccountTexts = {
   },
   navigation: {
     label: 'Páginas',
-    menu: 'Menú',
     organization: 'Organización',
     applications: 'Aplicaciones',
     branding: 'Imagen de marca',
