@@ -4,7 +4,7 @@ import type { Page, Route } from 'playwright-core';
 import { startProgram, until } from '../../actors/portal/service.ts';
 import { mailedLink, register, SENDER, signedIn } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { closeBrowser, openMenu, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
 
 test.after.always(() => closeBrowser());
@@ -43,9 +43,11 @@ for (const [what, options] of [
       const { page } = visited;
       await page.goto(await mailedLink(program, 'sender@example.org'));
       await page.getByRole('button', { name: /Sign in/ }).click();
+      await openMenu(page);
       await page.getByRole('link', { name: 'Documents', exact: true }).click();
       await page.getByText('No document matches').waitFor();
       await assertAccessible(t, page, 'empty list');
+      await openMenu(page);
       await page.getByRole('navigation').getByRole('link', { name: 'New document' }).click();
       await page.locator('#editor[data-ready]').waitFor();
 

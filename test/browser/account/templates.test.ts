@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { startProgram } from '../../actors/portal/service.ts';
 import { mailedLink, register, SENDER } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { closeBrowser, openMenu, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
 
 test.after.always(() => closeBrowser());
@@ -46,6 +46,7 @@ for (const [what, options] of [
       const { page } = visited;
       await page.goto(await mailedLink(program, 'sender@example.org'));
       await page.getByRole('button', { name: /Sign in/ }).click();
+      await openMenu(page);
       await page.getByRole('link', { name: 'Templates', exact: true }).press('Enter');
       await page.getByText('There are no templates.').waitFor();
       await looksGood(t, page, 'no templates');
