@@ -1,11 +1,13 @@
 /**
  * Scopes of keys: what a request with a limited key, or with the session of a user, needs.
  *
- * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md.
+ * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md, docs/decisions/0148-rights-that-outlive-a-key.md.
  */
 import type { Tenant } from '../../actors/portal/api.ts';
+import type { Millis } from '../../machines/ids.ts';
 import { KEY_SCOPES, type KeyScope } from '../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
+import { isoTime } from './input/timestamps.ts';
 
 /** Part of the descriptor of each operation that admits keys. */
 export interface KeyAccess {
@@ -36,20 +38,32 @@ export function requireScope(tenant: Tenant, access: KeyAccess): void {
     );
 }
 
+/** Rights of a new key or user. */
+export interface GivenRights {
+  /** Undefined: all. */
+  readonly scopes?: readonly KeyScope[] | undefined;
+  /** End of a key; undefined: none. Users have none. */
+  readonly expiresAt?: Millis | undefined;
+}
+
 /**
- * Asserts that a key gives nobody more than it may do itself. A signed-in administrator may give everything.
- * Refusals: `Forbidden`.
- * @param given scopes of the new key or user; undefined: all
+ * Asserts that a key gives nobody more rights than it has, and none that outlive it. A signed-in administrator may give
+ * everything. Refusals: `Forbidden`.
  */
 export function requireGivable(
-  { user, scopes }: Pick<Tenant, 'user' | 'scopes'>,
-  given: readonly KeyScope[] | undefined,
+  { user, scopes, keyExpiresAt }: Pick<Tenant, 'user' | 'scopes' | 'keyExpiresAt'>,
+  given: GivenRights,
 ): void {
-  if (user !== undefined || scopes === undefined) return;
-  const missing = (given ?? KEY_SCOPES).filter((scope) => !scopes.includes(scope));
-  if (missing.length > 0)
+  if (user !== undefined) return;
+  const missing = scopes && (given.scopes ?? KEY_SCOPES).find((scope) => !scopes.includes(scope));
+  if (missing !== undefined)
     throw new PortalRefusal(
       'Forbidden',
-      `The key lacks the scope ${missing[0]}, so it cannot give this scope to a user or another key.`,
+      `The key lacks the scope ${missing}, so it cannot give this scope to a user or another key.`,
+    );
+  if (keyExpiresAt !== undefined && (given.expiresAt ?? Number.POSITIVE_INFINITY) > keyExpiresAt)
+    throw new PortalRefusal(
+      'Forbidden',
+      `The key expires at ${isoTime(keyExpiresAt)}, so it cannot give a key that expires later or never, nor a role or an address to a user.`,
     );
 }

@@ -1,5 +1,5 @@
 /** Caller of the portal: the application of an API key, or a signed-in user. */
-import type { ApplicationId, OrganizationId } from '../../../machines/ids.ts';
+import type { ApplicationId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { KeyScope } from '../../../machines/portal/organization.ts';
 import type { Principal } from '../../../machines/portal/portal-types.ts';
 
@@ -30,6 +30,8 @@ export interface Tenant {
   readonly folders?: readonly string[];
   /** Id of its key. Absent for users, and for sessions of the editor. */
   readonly keyId?: string;
+  /** Expiry of its key. Absent for keys without one, for users, and for sessions of the editor. */
+  readonly keyExpiresAt?: Millis;
   /** The user who is signed in to the pages; `application` then has the user's id and name. Absent for API keys. */
   readonly user?: { readonly id: string; readonly name: string };
   /**

@@ -96,8 +96,14 @@ export class TenantDirectory implements Tenants {
     if (found === undefined || cached.tenant.application.name !== key.slice(0, bar)) return undefined;
     if (found.expiresAt !== undefined && found.expiresAt <= this.#dependencies.clock.now()) return undefined;
     this.#recordUse(cached, found.id);
-    const { scopes, folders } = found;
-    return { ...cached.tenant, keyId: found.id, ...(scopes && { scopes }), ...(folders && { folders }) };
+    const { id: keyId, scopes, folders, expiresAt } = found;
+    return {
+      ...cached.tenant,
+      keyId,
+      ...(scopes && { scopes }),
+      ...(folders && { folders }),
+      ...(expiresAt !== undefined && { keyExpiresAt: expiresAt }),
+    };
   }
 
   async embedOrigins(organization: OrganizationId): Promise<readonly string[]> {

@@ -207,7 +207,7 @@ export function organizationRoutes(
       group: 'Administration',
       summary: 'Creates a key, which is returned only once; an application has at most two.',
       description:
-        'For keys of the role Administrator. Only the hash of the secret is stored: replace a key that is lost. `scopes`, `expirationDate` and `folderIds` restrict the key and cannot be changed. `KeyLimitReached`: revoke one of the two keys first.',
+        'For keys of the role Administrator. Only the hash of the secret is stored: replace a key that is lost. `scopes`, `expirationDate` and `folderIds` restrict the key and cannot be changed. A key with scopes creates keys of these scopes only, a key that expires only keys that expire no later than itself. `KeyLimitReached`: revoke one of the two keys first.',
       scope: 'Administer',
       auth: 'administrator',
       params: applicationParams,
@@ -215,7 +215,11 @@ export function organizationRoutes(
         scopes: list(word(KEY_SCOPES), { least: 1, most: KEY_SCOPES.length })
           .nullish()
           .describe('What the key may do; absent: all that its application may do.'),
-        expirationDate: moment.nullish().describe('From then on it is not accepted; absent: never.'),
+        expirationDate: moment
+          .nullish()
+          .describe(
+            'From then on it is not accepted; absent: never. Needed if the key of the request expires.',
+          ),
         folderIds: list(uuid, { least: 1, most: MAX_KEY_FOLDERS })
           .nullish()
           .describe(
@@ -226,7 +230,7 @@ export function organizationRoutes(
       examples: { request: { scopes: ['Read'] } },
       refusals: ['OrganizationNotFound', 'ApplicationNotFound', 'KeyLimitReached'],
       async handle({ tenant, params, body: { scopes, expirationDate, folderIds } }) {
-        requireGivable(tenant, scopes ?? undefined);
+        requireGivable(tenant, { scopes: scopes ?? undefined, expiresAt: expirationDate ?? undefined });
         const made = await administration.createSecret(
           organizationId(params.id),
           applicationId(params.applicationId),

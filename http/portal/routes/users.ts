@@ -70,7 +70,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
     };
     // Administrators make keys of all scopes; senders read and create.
     const role = roleOf(access);
-    if (role !== undefined) requireGivable(tenant, role === 'sender' ? ['Read', 'Create'] : undefined);
+    if (role !== undefined) requireGivable(tenant, role === 'sender' ? { scopes: ['Read', 'Create'] } : {});
     const added = await users.add(organization, profileOf(body), access, callerName(tenant));
     return json(200, memberBody(added));
   };
@@ -98,7 +98,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       group: 'Organizations',
       summary: 'Adds a person to the organization, or changes the access profile of a member.',
       description:
-        'The person is found by `email`: a new person is added, a member gets the given profile. Administrators, managers and operators can sign in to the pages with a link that they receive by e-mail; a change of the role ends their sessions. `LimitExceeded`: the person belongs to 100 organizations.',
+        'The person is found by `email`: a new person is added, a member gets the given profile. Administrators, managers and operators can sign in to the pages with a link that they receive by e-mail; a change of the role ends their sessions. A key that expires registers only people without a role. `LimitExceeded`: the person belongs to 100 organizations.',
       scope: 'Administer',
       body: memberInput,
       responses: { 200: memberShape },
@@ -147,7 +147,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       group: 'Administration',
       summary: 'Creates or changes the person with this id in another system.',
       description:
-        'For keys of the role Administrator. Changes name, address, identifier and phone; organizations and roles stay. `subject` is the id in the other system; a person without one is found by the address. `NameTaken`: the address belongs to another person. A key with scopes needs all of them, because sign-in links are sent to the address.',
+        'For keys of the role Administrator. Changes name, address, identifier and phone; organizations and roles stay. `subject` is the id in the other system; a person without one is found by the address. `NameTaken`: the address belongs to another person. A key with scopes needs all of them, and a key that expires cannot, because sign-in links are sent to the address.',
       scope: 'Administer',
       auth: 'administrator',
       params: z.object({ subject: z.string() }),
@@ -157,7 +157,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       refusals: ['NameTaken', 'UserNotFound'],
       async handle({ tenant, params, body }) {
         // Whoever changes the address of an administrator gets the sign-in link.
-        requireGivable(tenant, undefined);
+        requireGivable(tenant, {});
         return json(200, userBody(await users.put(params.subject, profileOf(body))));
       },
     }),

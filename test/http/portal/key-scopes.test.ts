@@ -2,9 +2,19 @@
 import test from 'ava';
 import { Client, startProgram, until } from '../../actors/portal/service.ts';
 import { portalTable } from './harness.ts';
-import { clientOf, clockedPortal, DAY } from './requests/clocked-portal.ts';
+import { type ClockedPortal, clientOf, clockedPortal, DAY } from './requests/clocked-portal.ts';
 
 const FLOW = [{ user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true }];
+
+/** Its clock is only set forward: the tests that use it run one after the other. */
+let portal: ClockedPortal;
+const ends: (() => unknown)[] = [];
+test.before(async () => {
+  portal = await clockedPortal({ teardown: (end) => void ends.push(end) });
+});
+test.after.always(async () => {
+  for (const end of ends.reverse()) await end();
+});
 
 interface Organization {
   readonly applications: readonly {
@@ -110,8 +120,7 @@ test('a key does what its scopes allow', async (t) => {
   t.true(shown.some(({ scopes }) => scopes === null));
 });
 
-test('a key is accepted until its expiry, and refused from then on', async (t) => {
-  const portal = await clockedPortal(t);
+test.serial('a key is accepted until its expiry, and refused from then on', async (t) => {
   const admin = clientOf(portal, 'Admin');
   const { id } = await admin.post<{ id: string }>('/api/admin/organizations', { name: 'Expiring' });
   const path = `/api/admin/organizations/${id}`;
@@ -128,8 +137,7 @@ test('a key is accepted until its expiry, and refused from then on', async (t) =
   t.like(shown?.keys[0], { expirationDate, scopes: null });
 });
 
-test('a key with scopes grants no user and no key more than its own scopes', async (t) => {
-  const portal = await clockedPortal(t);
+test.serial('a key with scopes grants no user and no key more than its own scopes', async (t) => {
   const admin = clientOf(portal, 'Admin');
   const { id } = await admin.post<{ id: string }>('/api/admin/organizations', { name: 'Guarded' });
   const path = `/api/admin/organizations/${id}`;
@@ -173,4 +181,63 @@ test('a key with scopes grants no user and no key more than its own scopes', asy
   const user = { name: 'Uma', email: 'other@example.org' };
   t.is((await limited.send('/api/users/uma', user, 'PUT')).status, 403);
   t.is((await admin.send('/api/users/uma', user, 'PUT')).status, 200);
+});
+
+test.serial('a key that expires gives no key and no user that outlives it', async (t) => {
+  const admin = clientOf(portal, 'Admin');
+  const { items } = await admin.get<{ items: { id: string; name: string }[] }>('/api/admin/organizations');
+  const organizations = '/api/admin/organizations';
+  const system = `${organizations}/${items.find(({ name }) => name === 'Sys Admin')?.id}/applications`;
+  const { id: helper } = await admin.post<{ id: string }>(system, {
+    name: 'Expiring Helper',
+    role: 'Administrator',
+  });
+  const end = Date.now() + 10 * DAY;
+  const at = (time: number) => new Date(time).toISOString();
+  const made = await admin.post<{ key: string }>(`${system}/${helper}/keys`, { expirationDate: at(end) });
+  const expiring = new Client(admin.url, made.key);
+
+  const { id } = await admin.post<{ id: string }>(organizations, { name: 'Outlived' });
+  const path = `${organizations}/${id}`;
+  const { id: target } = await admin.post<{ id: string }>(`${path}/applications`, {
+    name: 'Outlived Target',
+  });
+  const keys = `${path}/applications/${target}/keys`;
+  const refusalOf = async (limits: object) => {
+    const answer = await expiring.send(keys, limits);
+    t.is(answer.status, 403);
+    return ((await answer.json()) as { message: string }).message;
+  };
+  for (const limits of [
+    {},
+    { expirationDate: null },
+    { scopes: ['Read'] },
+    { expirationDate: at(end + 1000) },
+  ])
+    t.true((await refusalOf(limits)).includes(at(end).slice(0, 19)), JSON.stringify(limits));
+  t.is((await admin.get<Organization>(path)).applications[0]?.keys.length, 0, 'no key was made');
+  const same = await expiring.post<{ key: string }>(keys, { expirationDate: at(end) });
+  await expiring.post(keys, { expirationDate: at(end - DAY), scopes: ['Administer', 'Read', 'Create'] });
+  const shown = (await admin.get<Organization>(path)).applications[0]?.keys;
+  t.deepEqual(
+    shown?.map(({ expirationDate }) => expirationDate),
+    [at(end), at(end - DAY)],
+  );
+
+  // A user has no end: neither the key of the instance nor that of the organization gives a role.
+  const user = { name: 'Ugo', email: 'ugo@example.org' };
+  const own = new Client(admin.url, same.key);
+  for (const [client, users] of [
+    [expiring, `${path.replace('/admin', '')}/users`],
+    [own, '/api/organizations/users'],
+  ] as const) {
+    for (const accessProfile of [{ administrator: true }, { manager: true }, { operator: true }])
+      t.is((await client.send(users, { ...user, accessProfile })).status, 403, users);
+    t.is((await client.send(users, { ...user, accessProfile: {} })).status, 200, users);
+  }
+  t.is((await expiring.send('/api/users/ugo', user, 'PUT')).status, 403);
+  t.is((await admin.send('/api/users/ugo', user, 'PUT')).status, 200);
+
+  portal.forward(10 * DAY);
+  for (const client of [expiring, own]) t.is((await client.fetch('/api/documents')).status, 401);
 });
