@@ -149,7 +149,7 @@ function crowdedFolders(all) {
     .map(([folder, count]) => `${folder}: ${count} files side by side; at most ${MAX_FILES_PER_FOLDER}`);
 }
 
-/** Cycles among the folders of a zone, each told once. */
+/** Cycles among the folders of a zone, each reported once. */
 function folderCycles(all) {
   return ACYCLIC_ZONES.flatMap((zone) => {
     const edges = new Map();

@@ -3,7 +3,7 @@
  *
  * The main thread counts its asynchronous file operations, each of which wakes another thread twice; the steps and
  * groups sent to the writing thread; and the tasks and batches sent to the pool. Every thread reports its number in the
- * system, so that processor time and wake-ups can be told apart by role.
+ * system, so that processor time and wake-ups can be separated by role.
  */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';

@@ -39,7 +39,7 @@ import type { UploadContext } from './upload.ts';
 
 export const DRAFT_REMOVED = 'Removed';
 
-/** Retention of a draft that nobody has saved, milliseconds; longer than a session of the editor. */
+/** Retention of an unsaved draft, milliseconds; longer than a session of the editor. */
 const UNSAVED_RETENTION_MS = 24 * 3_600_000;
 /** Retention of a sent draft, milliseconds. */
 const SENT_RETENTION_MS = 30 * 24 * 3_600_000;

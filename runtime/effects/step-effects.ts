@@ -5,7 +5,7 @@ import { partitionName } from './effect-partitions.ts';
 
 type Effect = StoredEffect['effect'];
 
-/** Leaves out effects that nobody needs. @param isNeeded functions by the `do` of an effect */
+/** Leaves out unnecessary effects. @param isNeeded functions by the `do` of an effect */
 export function withoutNeedless(
   step: Step,
   isNeeded: ReadonlyMap<string, (effect: Effect) => boolean> | undefined,

@@ -72,7 +72,7 @@ export const EXEMPT = [
   /^bench\/results\//,
 ];
 
-/** Places where a retired identifier stands because the wire or the store spells it so. */
+/** Files that use a retired identifier because the wire or the store spells it so. */
 export const KEPT_SPELLINGS = [{ path: /segmented-upload|portal-records\.test|uploads/, word: 'PIECE' }];
 
 /** First words that a one-line doc comment does not begin with: it begins with a verb or a noun. */

@@ -14,7 +14,7 @@ const NAME = 'batch-20260526.log';
 /** Sinks live as long as their program; one that is forgotten has its file closed with a warning. */
 const alive: unknown[] = [];
 
-/** A sink in a folder of its own, on a clock that moves when told to. */
+/** A sink in a folder of its own, on a simulated clock. */
 async function room(t: ExecutionContext, options: Partial<FileSinkOptions> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-log-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));

@@ -11,7 +11,7 @@ export interface TableRow {
   readonly event: string;
   readonly to: string;
   readonly effects: readonly string[];
-  /** Everything that stands behind the last bar: a condition in words. */
+  /** Text after the last bar: a condition in words. */
   readonly condition: string;
 }
 

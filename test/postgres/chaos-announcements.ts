@@ -238,7 +238,7 @@ function wrongMails(email: string, { taken }: Relay): readonly string[] {
     : [`${email} got ${subjects.size} mails: ${[...subjects.values()].join('; ')}`];
 }
 
-/** The end of each job is told once, or again under the same id and with the same body. */
+/** The end of each job is announced once, or again under the same id and with the same body. */
 async function unannouncedJobs(service: Service, calls: readonly ReceivedCall[]): Promise<readonly string[]> {
   const broken: string[] = [];
   const first = new Map<string, ReceivedCall>();

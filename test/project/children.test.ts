@@ -22,7 +22,7 @@ for (const [how, then] of [
     });
     await once(parent.stdout, 'data');
     if (how.startsWith('is killed')) parent.kill('SIGKILL');
-    // Closed only when nobody holds it any more: neither the parent nor what it started.
+    // Closed only when neither the parent nor its children hold it.
     await once(parent.stdout.resume(), 'close');
     t.pass();
   });

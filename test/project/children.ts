@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
-/** Keeps the ids it is told, and kills what is left of them when its input ends. */
+/** Records process ids, and kills the remaining ones when its input ends. */
 const REAPER = `
 while read -r what id; do
   if [ "$what" = started ]; then set -- "$@" "$id"; continue; fi

@@ -1,4 +1,4 @@
-/** The batch service with a remote profile and a portal that does as it is told. */
+/** The batch service with a remote profile and a scripted portal. */
 import type { ExecutionContext } from 'ava';
 import type { RemotePollOptions } from '../../actors/batch/pipeline/remote-poll.ts';
 import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';

@@ -1,5 +1,5 @@
 /**
- * A portal that does as it is told: takes uploads, makes documents, signs them with a real key when asked, and can be
+ * A scripted portal: takes uploads, makes documents, signs them with a real key when asked, and can be
  * late, fail and lie at every call. A real HTTP server; it counts what it is asked.
  */
 import { randomUUID } from 'node:crypto';

@@ -85,7 +85,7 @@ test('an input rewritten during its job stays, is recorded as event and metric, 
     if (document.status === 'Pending') portal.conclude(document);
   const done = await service.finished(second?.id ?? '');
   t.like(done, { status: 'Completed', inputSha256: sha256(after) });
-  // Completed is told first, then the original goes.
+  // Completed is stored first, then the original is removed.
   await service.until('the original to be removed', async () => !existsSync(path) || undefined);
   t.is((await events(service, 'InputDiverged')).length, 1);
   await service.kill();

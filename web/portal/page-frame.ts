@@ -81,7 +81,7 @@ function brandingBand(branding: PageBranding): Html {
 `;
 }
 
-/** @param alt empty where the name stands beside it */
+/** @param alt empty when the name is shown beside it */
 export function logoOf(branding: PageBranding, alt: string): Html | undefined {
   const { logo } = branding;
   if (logo === undefined) return undefined;

@@ -18,7 +18,7 @@ export interface SignedEvidence {
   readonly flowActionId: FlowActionId;
   readonly participant: Participant;
   readonly evidence: Evidence;
-  /** Filled in with the signature; only files are told. @default none */
+  /** Values entered with the signature; only files are recorded. @default none */
   readonly values?: readonly FilledValue[] | undefined;
 }
 

@@ -310,7 +310,7 @@ async function cancelDocuments(
 const DOCUMENTS_CANCELED = { type: 'CANCELED' } as const;
 const ABANDONED_REASON = 'The draft could not be sent as a whole.';
 
-/** Status by state: what nobody has saved looks the same, except that it does not last. */
+/** Status by state: an unsaved draft has the same status, and expires earlier. */
 function statusOf(state: string): DraftItem['status'] {
   return state === 'Unsaved' ? 'Saved' : (state as DraftItem['status']);
 }

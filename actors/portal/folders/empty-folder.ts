@@ -15,7 +15,7 @@ const BATCH_SIZE = 64;
 
 export interface EmptyFolderDependencies {
   readonly store: Pick<ActorStore, 'rows'>;
-  /** Documents that lie in the folder and are not deleted, at most `limit`. */
+  /** Documents in the folder that are not deleted, at most `limit`. */
   readonly documentsIn: (
     organization: OrganizationId,
     folder: FolderId,

@@ -61,7 +61,7 @@ export function roleKey(role: string): string {
   return folded(role.trim());
 }
 
-/** True for an action that nobody takes yet. */
+/** True for an action without a person. */
 function isOpen(action: FlowActionInput): boolean {
   return !action.user && !isRule(action) && (action.title?.trim() ?? '') !== '';
 }

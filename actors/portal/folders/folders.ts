@@ -84,7 +84,7 @@ export const folderDefinition = defineActor(FOLDER, {
   ends: ({ state }) => state === FOLDER_REMOVED,
 });
 
-/** Ids of folders that lie in this one, at most `limit`. */
+/** Ids of folders in this one, at most `limit`. */
 export async function foldersIn(
   store: Pick<ActorStore, 'rows'>,
   organization: OrganizationId,

@@ -239,7 +239,7 @@ export class WebhookRegistry {
       if (outcome.accepted) await outcome.durable;
       return outcome;
     } catch (error) {
-      // It may be stored all the same, and no observer was told.
+      // It may be stored, without a call of an observer.
       this.#steps += 1;
       this.#withoutAny.delete(organization);
       throw error;

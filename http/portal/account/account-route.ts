@@ -96,7 +96,7 @@ export function accountPageOf(
   };
 }
 
-/** Reply with a page that nobody may frame. */
+/** Reply with a page that forbids frames. */
 export function accountReply(status: number, html: string): PageReply {
   return page(status, html, pageHeaders('nobody', 'own'));
 }

@@ -26,7 +26,7 @@ test('queued jobs are claimed oldest first, at most MaxConcurrency at once', asy
         (await batch.jobs.get(id)).history.find((line) => line.status === 'Processing')?.timestamp ?? 0,
     ),
   );
-  // The two in flight may be on threads of their own; whoever comes after them waits for one of them.
+  // The two in flight may be on threads of their own; a later job waits for one of them.
   for (const [place, at] of claimed.entries()) {
     t.true(
       claimed.slice(place + 2).every((later) => later >= at),

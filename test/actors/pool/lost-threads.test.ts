@@ -23,7 +23,7 @@ const PROFILE: Profile = {
   certificate: 'test',
 };
 
-/** A pool whose deadlines pass when told to, and a way to sign in it. */
+/** A pool whose deadlines pass on request, and a function that signs in it. */
 async function makePool(t: ExecutionContext, faults: string, waitsForNetwork = false) {
   const { layout } = await room(t, { start: false, watch: false });
   const deadlines = new Set<() => void>();

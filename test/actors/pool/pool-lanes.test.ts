@@ -12,7 +12,7 @@ import { room } from '../batch/batch-harness.ts';
 
 const LARGE = 60 * 1024 * 1024;
 
-/** A pool whose tasks for files called `hang…` never end, and whose deadlines pass when told to. */
+/** A pool whose tasks for files called `hang…` never end, and whose deadlines pass on request. */
 async function world(t: ExecutionContext, threads: number) {
   const { layout } = await room(t, { start: false, watch: false });
   const deadlines = new Set<() => void>();

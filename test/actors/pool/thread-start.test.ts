@@ -1,4 +1,4 @@
-/** A pool thread may be told to stop at each moment of its start, and of its replacement's start; the process goes on. */
+/** A pool thread may be stopped at each moment of its start, and of its replacement's start; the process goes on. */
 import { tmpdir } from 'node:os';
 import test from 'ava';
 import { PoolThread } from '../../../actors/pool/pool-thread.ts';

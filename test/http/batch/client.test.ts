@@ -1,4 +1,4 @@
-/** The client of `clients/` against the batch service, and its own rules against a server that answers as it is told. */
+/** The client of `clients/` against the batch service, and its own rules against a scripted server. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';

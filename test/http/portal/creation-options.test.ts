@@ -66,7 +66,7 @@ test('a qualified document refuses participants with electronic signatures, at c
   const id = await acme.create([byCertificate, { ...electronic, type: 'Approver' }], qualified);
   const edit = { addedFlowActions: [electronic] };
   await assertRefused(t, await acme.send(`/api/documents/${id}/flow`, edit), 'InvalidFlowAction');
-  // The type of a certificate binds those who sign with one, and nobody else.
+  // The type of a certificate applies only to participants who sign with one.
   t.truthy(await acme.create([{ ...byCertificate, allowElectronicSignature: true }]));
 });
 

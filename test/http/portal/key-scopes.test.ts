@@ -177,7 +177,7 @@ test.serial('a key with scopes grants no user and no key more than its own scope
   t.is(await make({}), 403);
   t.is(await make({ scopes: ['Sign'] }), 403);
   t.is(await make({ scopes: ['Administer'] }), 200);
-  // Sign-in links go to the address of a user: whoever changes it could sign in as this user.
+  // Sign-in links go to the address of a user: a person who changes it could sign in as this user.
   const user = { name: 'Uma', email: 'other@example.org' };
   t.is((await limited.send('/api/users/uma', user, 'PUT')).status, 403);
   t.is((await admin.send('/api/users/uma', user, 'PUT')).status, 200);

@@ -14,7 +14,7 @@ export interface Evidence {
   readonly promised: ReadonlyMap<string, number>;
   /** Journal lines read so far per actor, so that each is read once; moved on. @default all are read */
   readonly read?: Map<string, number>;
-  /** Pieces of work the far side has seen of an actor, by now. @default nobody asks */
+  /** Number of effects of an actor that the receiver has seen. @default not compared */
   readonly done?: (id: string) => number;
 }
 

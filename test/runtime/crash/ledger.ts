@@ -18,7 +18,7 @@ export interface LedgerContext {
   readonly done: number;
   readonly failed: number;
   readonly dropped: number;
-  /** Messages asked to be told to others, and heard from them. */
+  /** Messages to be sent to others, and received from them. */
   readonly told: number;
   readonly heard: number;
   readonly rested: number;

@@ -14,7 +14,7 @@ interface Arrow {
   /** Undefined: the state stays. */
   readonly target: string | undefined;
   readonly reenter: boolean;
-  /** Taken only when the number of events heard so far is a multiple of it. */
+  /** Taken only when the number of received events is a multiple of it. */
   readonly every: number;
   readonly acts: readonly Act[];
 }
@@ -168,7 +168,7 @@ export function definitionOf(chart: Chart): ActorDefinition {
   };
 }
 
-/** Everything that must be stored of an actor that heard all this since it was made. */
+/** Everything that must be stored of an actor after these events. */
 export interface Expected {
   readonly state: string;
   readonly asked: number;
@@ -179,9 +179,9 @@ export interface Expected {
   readonly effects: ReadonlyMap<number, string>;
   /** Those that were dropped, if they were still pending. */
   readonly dropped: ReadonlySet<number>;
-  /** Messages asked to be told, by the id of their receiver; of these, how many may have been dropped. */
+  /** Messages to be sent, by the id of their receiver; of these, how many may have been dropped. */
   readonly told: ReadonlyMap<string, { readonly all: number; readonly dropped: number }>;
-  /** Outcomes heard, by the number of their effect: how often. */
+  /** Number of received outcomes by the number of their effect. */
   readonly outcomes: ReadonlyMap<number, number>;
 }
 

@@ -54,7 +54,7 @@ interface Life {
   die(): void;
 }
 
-/** A store that answers nobody any more once its process is dead. */
+/** A store that stops answering once its process is dead. */
 function mortal(store: ActorStore, isDead: () => boolean): ActorStore {
   return new Proxy(store, {
     get(target, name) {
@@ -102,7 +102,7 @@ export class RandomWorld {
     return this.#life.store;
   }
 
-  /** Makes its actors, then does as many things as told, as the dice say. */
+  /** Creates its actors, then does the given number of random actions. */
   async run(turns: number, look: () => Promise<void>): Promise<void> {
     for (let peer = 0; peer < PEERS; peer++) await this.#life.runtime.system.create(peerOf(peer), null);
     this.#life.runtime.start();
@@ -143,7 +143,7 @@ export class RandomWorld {
           const isWritten = roll(2) === 0;
           const die = (): void | Promise<void> => {
             this.#life.die();
-            // What the store has begun it ends, one way or the other; nobody is told.
+            // The store completes or drops what it has started, without an answer.
             if (!point.startsWith('store.')) return new Promise(() => {});
             if (!isWritten) throw new Error('the process is dead');
           };
@@ -189,7 +189,7 @@ export class RandomWorld {
     }
   }
 
-  /** The next life finds what the last one has left, and a client that sends again what nobody answered. */
+  /** The next start finds the stored state, and a client that repeats its unanswered messages. */
   async #revive(): Promise<void> {
     this.deaths += 1;
     const { clock, store } = this.#life;

@@ -61,7 +61,7 @@ export class StrictReceiver {
     return this.#seen.get(actor) ?? 0;
   }
 
-  /** 204 for what is new or the same as before, 409 for a key that stands for something else already. */
+  /** 204 for a new or identical request, 409 for a key with another body. */
   #take(key: string, body: string): number {
     const before = this.bodies.get(key);
     if (before !== undefined) {

@@ -339,7 +339,7 @@ test('a message from actor to actor is consumed once and its effect settled in t
   await runtime.stop();
 });
 
-/** Loses the answer to the first step that settles an effect, and records what it is told to settle. */
+/** Loses the answer to the first step that settles an effect, and records the effects it settles. */
 class LostAnswerStore extends MemoryStore {
   readonly told: EffectKey[] = [];
   #hasLost = false;

@@ -8,7 +8,7 @@ const WRITER = new URL('./disk-full-writer.js', import.meta.url).pathname;
 
 test('on a full disk steps are refused as retryable, acknowledged steps stay, and the store recovers', async (t) => {
   const folder = folderFor(t);
-  // A limit on the size of files stands for a full disk: writes past it fail, and it can be lifted.
+  // A limit on the size of files simulates a full disk: writes past it fail, and it can be lifted.
   const script = 'trap "" XFSZ; ulimit -S -f 6144; exec "$0" "$1" "$2"';
   const { stdout } = await run('bash', ['-c', script, process.execPath, WRITER, folder]);
   const report = JSON.parse(stdout) as {

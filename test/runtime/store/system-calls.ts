@@ -1,4 +1,4 @@
-/** Runs a program under `strace` and reads what it asked of the system, so that tests can judge what a disk was told. */
+/** Runs a program under `strace` and reads its system calls, so that tests can check what was written and synced. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';

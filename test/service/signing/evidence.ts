@@ -104,7 +104,7 @@ async function brokenInJob(
   return broken;
 }
 
-/** Outputs nobody committed, working folders left behind, uploads half done. */
+/** Uncommitted outputs, remaining working folders, partial uploads. */
 async function strayFiles(service: Service, jobs: readonly Job[]): Promise<readonly string[]> {
   const broken: string[] = [];
   const outputs = new Set(jobs.filter((job) => job.status === 'Completed').map((job) => job.outputFileName));

@@ -27,7 +27,7 @@ function trusting({ pki }: TestAuthority): Settings {
   return { 'Signing:Trust:Roots:0': pki.rootFile, 'Signing:Trust:Revocation': 'Hard' };
 }
 
-/** A port nobody listens on. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

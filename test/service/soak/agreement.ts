@@ -14,7 +14,7 @@ import { allEvents, allJobs, type Event, type FullJob } from './jobs.ts';
 import type { Done } from './operator.ts';
 import { FOLDER_NAMES, type Reading, type SoakService } from './soak-service.ts';
 
-/** Complaints told at most. */
+/** Maximum number of reported differences. */
 const REPORTED = 40;
 
 /** From → to, as the document's table allows; what comes first is Queued. */

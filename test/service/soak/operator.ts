@@ -106,7 +106,7 @@ export class Operator {
     return this.#chance.pick(list?.items ?? [])?.id;
   }
 
-  /** The body of a success; undefined when somebody was quicker, or nobody answered. */
+  /** The body of a success; undefined after a conflict or without an answer. */
   async #post<Body = object>(name: string, path: string, body?: object): Promise<Body | undefined> {
     const response = await this.#subject.service
       .fetch(path, {

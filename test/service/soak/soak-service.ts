@@ -1,6 +1,6 @@
 /**
- * The service under soak: its folders and profiles, the portal beside it, and its lives. It is killed and stopped many
- * times; a life is the time between two starts.
+ * The service under soak: its folders and profiles, the portal beside it, and its runs. It is killed and stopped many
+ * times; a run is the time between two starts.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export const FOLDER_NAMES = Object.keys(FOLDERS) as readonly FolderName[];
 /** Profile of uploads that a person signs on the portal. */
 export const REMOTE = 'portal';
 
-/** Everything the metrics of a life said when nothing was going on, and the time they are about. */
+/** All metrics of a run at rest, and the time they cover. */
 export interface Reading {
   /** Milliseconds since the epoch. */
   readonly from: number;

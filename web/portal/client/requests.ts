@@ -25,7 +25,7 @@ export function post<Answer>(
   });
 }
 
-/** Sends a file for a field. Resolves with the id that stands for it. */
+/** Sends a file for a field. Resolves with the id of the upload. */
 export function upload(
   data: Pick<SigningData, 'key' | 'ticket' | 'words'>,
   field: string,

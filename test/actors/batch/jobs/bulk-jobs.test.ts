@@ -158,7 +158,7 @@ test('clearing a batch of jobs uses one transaction, or one for each half', asyn
     );
   };
   while (!(await settled())) await new Promise((resolve) => setImmediate(resolve));
-  // Stored is not yet told: what is answered after it comes when the host knows of it, too.
+  // The step is stored before the host knows of it: a later answer arrives after the host has it.
   await it.batch.pipeline.pause(null);
   // How many there are before each transaction: with one for each job, every number from forty down would be seen.
   const before: number[] = [];

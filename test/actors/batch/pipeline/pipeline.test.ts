@@ -18,7 +18,7 @@ import {
 
 const POLL = 2_000;
 
-/** Refuses the steps of jobs while told to, in a turn of its own, as a real store does. */
+/** Refuses the steps of jobs on request, asynchronously, as a real store does. */
 class UnwillingStore extends MemoryStore {
   willing = true;
   refusals = 0;
@@ -42,7 +42,7 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A pipeline over jobs whose effects nobody does; a job named `poison` throws when its signature comes. */
+/** A pipeline over jobs whose effects do not run; a job named `poison` throws when its signature comes. */
 async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 } = {}) {
   const clock = new SimulatedClock();
   const complaints: string[] = [];

@@ -1,6 +1,6 @@
 /**
  * Run as a process of its own: watches a folder, stops at the moment named by the argument and writes `stopped`.
- * The process then has to end by itself; whoever started it notices when it does not.
+ * The process then has to end by itself; the parent reports when it does not.
  */
 import { chmodSync, closeSync, fchmodSync, openSync } from 'node:fs';
 import { createHarness } from './harness.ts';

@@ -74,7 +74,7 @@ export function signer(name: string, step = 0, more: Partial<FlowActionInput> = 
   return { type: 'Signer', step, user: person(name), allowElectronicSignature: true, ...more };
 }
 
-/** People's certificates lead to the test's root, over what stands between. */
+/** Certificates of people have a path to the test root over its intermediates. */
 function trusted(): TrustOptions {
   return { ...NO_TRUST, roots: [pki().root.certificate], intermediates: pki().signer('rsa-2048').chain };
 }

@@ -27,7 +27,7 @@ for (const [point, pass, more, what] of [
     const ended = service.ended.finally(() => {
       isAlive = false;
     });
-    // The second participant is asked only once the first signature stands.
+    // The second participant is asked only after the first signature is stored.
     while (isAlive) await client.sign(id).catch(() => systemClock.sleep(20));
     t.is(await ended, 'SIGKILL');
     await goesOn(t, root, ids);

@@ -105,7 +105,7 @@ export async function goesOn(t: ExecutionContext, root: string, ids: readonly st
     await service.until(`document ${id} to be concluded`, async () => {
       const { status, flowActions } = await client.detail(id);
       if (status === 'Concluded') return true;
-      // Nothing is in the way of whoever has not signed yet.
+      // The remaining participants can sign.
       if (status === 'Pending' && flowActions.some((action) => action.status === 'Pending'))
         await client.sign(id).catch(() => undefined);
       return undefined;

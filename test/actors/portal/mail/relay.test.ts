@@ -213,7 +213,7 @@ test('a mail effect repeated after a crash sends no second mail', async (t) => {
   const relay = await startRelay(t);
   const mailSystem = startMailSystem(t, { mailer: smtpTo(relay.port) });
   let crashed = false;
-  // The first outcome is that of `notify`: its work is done and nobody hears of it.
+  // The first outcome is that of `notify`: its work is done without a report.
   mailSystem.faults.arm('effect.done.before-outcome', () => {
     crashed = true;
     throw new Error('crashed after the work');

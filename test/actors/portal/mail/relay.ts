@@ -1,4 +1,4 @@
-/** A real SMTP relay for tests: keeps what it takes, refuses mailboxes called `nobody…`, and can be told to hang. */
+/** A real SMTP relay for tests: keeps what it takes, refuses mailboxes called `nobody…`, and can hang on request. */
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { SMTPServer } from 'smtp-server';

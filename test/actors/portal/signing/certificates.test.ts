@@ -103,7 +103,7 @@ test.serial(
   },
 );
 
-/** A certificate whose holder is told by a national number. */
+/** A certificate whose holder has a national number. */
 function holding(number: string): TestSigner {
   const { publicKey, privateKey } = keyOf('p-256');
   const { issuing } = pki();

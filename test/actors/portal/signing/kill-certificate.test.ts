@@ -45,7 +45,7 @@ test.serial(
     t.is(await first.ended, 'SIGKILL');
     const second = await Service.start(t, { root, settings });
     const client = new Client(second);
-    // It was accepted before the kill, so that nobody has to sign again.
+    // It was accepted before the kill, so no participant has to sign again.
     await second.until('the signature', async () =>
       (await client.detail(id)).flowActions.some(({ status }) => status === 'Completed') ? true : undefined,
     );

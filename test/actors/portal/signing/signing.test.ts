@@ -152,7 +152,7 @@ test.serial(
     const id = await room.create([signer('Ana'), signer('Bob'), { user: person('Cy') }], { files });
     const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
     await room.sign(id, 'ana@example.org');
-    // The file beside the signatures stays the same, so nobody has to wait for anybody.
+    // The file beside the signatures stays the same, so participants need not wait for each other.
     const completed = await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     t.true(completed.success, JSON.stringify(completed.validationResults));
     await room.sign(id, 'bob@example.org');

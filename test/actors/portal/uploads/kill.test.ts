@@ -72,7 +72,7 @@ async function round(t: ExecutionContext, faults: string, killAfter: number): Pr
     await inspect(t, it, promises);
     it.clock.forward(UNCOUNTED_GRACE + 60_000);
     await it.blobs.sweep(it.store);
-    // Nothing that was promised is swept, and what nobody knows of goes.
+    // The sweep keeps acknowledged files and removes unreferenced ones.
     await inspect(
       t,
       it,

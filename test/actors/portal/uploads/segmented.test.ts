@@ -121,7 +121,7 @@ test('an organization has a limit of open segmented uploads, and abandoned ones 
   t.is(await it.segmented.sweep(), 0);
   it.clock.forward(SEGMENTED_LIFETIME + 2_000);
   const open = async () => Object.keys(await it.store.counters('segmented-open/')).length;
-  // The store can be read before the host has heard that a step is in it.
+  // The store can be read before the host knows that a step is stored.
   let swept = 0;
   await it.settle(async () => {
     swept += await it.segmented.sweep();

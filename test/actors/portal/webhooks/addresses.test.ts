@@ -5,7 +5,7 @@ import { DOCUMENT_1 } from '../mailbox.ts';
 import { startReceiver } from './receiver.ts';
 import { flow, startWebhookSystem, TENANT_1 } from './webhook-harness.ts';
 
-/** Ways to write an address that is nobody's on the internet. */
+/** Notations of addresses that are not public. */
 const CLOSED = [
   '127.0.0.1',
   '127.8.8.8',
@@ -145,7 +145,7 @@ test('only the public addresses among those of a name are called', async (t) => 
     timeout: 300,
     resolve: async () => [
       { address: '127.0.0.1', family: 4 },
-      // TEST-NET-1 is closed too; this one is public and answers nobody in a test.
+      // TEST-NET-1 is closed too; this one is public and never answers in a test.
       { address: '240.0.0.1', family: 4 },
     ],
   });

@@ -131,7 +131,7 @@ test('under repeated kills every webhook arrives with one id and one body, in se
   }
   await service.until('every mail to be written', async () => {
     const asked = await mailsTo(root);
-    // Each was asked to approve, and told of the conclusion.
+    // Each was asked to approve, and notified of the conclusion.
     const wanted = 2 * documents.length;
     return asked('ana') >= wanted && asked('bo') >= wanted ? true : undefined;
   });

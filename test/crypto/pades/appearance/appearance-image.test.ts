@@ -33,7 +33,7 @@ function paper(): string {
   return put(classicPdf(objects));
 }
 
-/** Every pixel shows the colour that is wanted for it, in both viewers. */
+/** Every pixel has its expected colour in both viewers. */
 async function assertPixels(
   t: ExecutionContext,
   image: Buffer,

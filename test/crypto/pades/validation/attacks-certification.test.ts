@@ -113,7 +113,7 @@ test('evil signature: a new visible field that could cover certified content is 
     t.deepEqual(verdicts(covering), [FAILED, PASSED]);
     t.regex(objections(covering).join(), /a new visible field can cover what was certified/);
   }
-  // Without a certification, signing where it can be seen is what signers do: allowed, and told.
+  // Without a certification, a visible signature is allowed and reported.
   const approved = signedVisibly(signed(contract()));
   t.deepEqual(verdicts(approved), [PASSED, PASSED]);
   t.deepEqual(

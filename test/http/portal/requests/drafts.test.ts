@@ -118,7 +118,7 @@ test('a draft that is refused after some documents were made can be changed, and
   t.is((await client.send(`${DRAFTS}/${id}/send`, {})).status, 500);
   t.like(await client.get(`${DRAFTS}/${id}`), { status: 'Sending' });
   const [begun] = (await client.get<Listed>('/api/documents')).items;
-  // The day is over, but the documents have not heard of it.
+  // The day is over, and the documents have not processed it.
   portal.forward(3 * DAY);
   t.is((await client.send(`${DRAFTS}/${id}/send`, {})).status, 400, 'it has expired');
   t.like(await client.get(`${DRAFTS}/${id}`), { status: 'Saved', documents: [] });

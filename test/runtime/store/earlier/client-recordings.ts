@@ -34,7 +34,7 @@ export function detailOf(client: Client, id: string): Promise<Detail> {
   return client.get<Detail>(`/api/documents/${id}`);
 }
 
-/** Approves as whoever's turn it is; false when it is nobody's. */
+/** Approves as the participant whose turn it is; false without one. */
 export async function approveNext(client: Client, id: string): Promise<boolean> {
   const detail = await detailOf(client, id);
   const pending = detail.flowActions.find(({ status }) => status === 'Pending');

@@ -6,13 +6,13 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
-/** Everything the clients of that day had been told. */
+/** Everything that clients of the recorded service had received. */
 export interface KeptInfo {
   /** The commit that wrote it. */
   readonly commit: string;
   readonly documents: readonly { readonly id: string; readonly key: string; readonly status: string }[];
   readonly jobs: readonly { readonly id: string; readonly status: string }[];
-  /** Webhook calls that nobody took: the same id must come again with the same body. */
+  /** Webhook calls without an answer: the same id must arrive again with the same body. */
   readonly untold: readonly { readonly id: string; readonly sha256: string }[];
   /** Mails written, at least. */
   readonly mails: number;

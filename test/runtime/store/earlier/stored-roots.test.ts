@@ -41,7 +41,7 @@ for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('-portal.j
       t.is(content.status, 200);
       t.is(Buffer.from(await content.arrayBuffer()).toString('latin1', 0, 5), '%PDF-');
     }
-    // Calls that nobody took come again as they were, and nothing is told twice under another id.
+    // Calls without an answer are repeated unchanged, and no event is sent twice under different ids.
     await service.until('every webhook to be told', async () => {
       const told = new Set(receiver.calls.map(idOf));
       return facts.untold.every(({ id }) => told.has(id)) ? true : undefined;

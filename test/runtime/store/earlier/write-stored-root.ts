@@ -76,7 +76,7 @@ async function makeDocuments(acme: Client): Promise<readonly string[]> {
   return all;
 }
 
-/** Resolves once nobody's signature is being made. */
+/** Resolves once no signature is being made. */
 async function settled(acme: Client, id: string): Promise<void> {
   for (;;) {
     const { status: state, flowActions } = await detailOf(acme, id);
