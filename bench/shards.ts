@@ -12,7 +12,7 @@ import { systemClock } from '../runtime/index.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
 import { busiestThread, costOfShards } from './shards/cost.ts';
-import { ACTORS, address, openWorld } from './shards/world.ts';
+import { ACTORS, address, startShardedRuntime } from './shards/sharded-runtime.ts';
 
 const IN_FLIGHT = 64;
 /** Thread losses of each kind per second of measuring. */
@@ -56,8 +56,8 @@ async function run(context: BenchContext): Promise<void> {
 }
 
 async function speed(shards: number, context: BenchContext): Promise<void> {
-  const world = await openWorld(shards === 1 ? 0 : shards, context);
-  const { system, inspector } = world.runtime;
+  const sharded = await startShardedRuntime(shards === 1 ? 0 : shards, context);
+  const { system, inspector } = sharded.runtime;
   /**
    * Counts messages sent by this thread, by the shards, and by the writer, which notifies two threads of each group.
    */
@@ -76,11 +76,11 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
     }
     return { here, all };
   };
-  if (!context.settings.quick) await world.warmUp(IN_FLIGHT);
+  if (!context.settings.quick) await sharded.warmUp(IN_FLIGHT);
   const before = await messages();
   const used = process.cpuUsage();
   const start = performance.now();
-  const steps = await world.steps(context.settings.seconds * 4000, IN_FLIGHT);
+  const steps = await sharded.steps(context.settings.seconds * 4000, IN_FLIGHT);
   const seconds = (performance.now() - start) / 1000;
   const { user, system: kernel } = process.cpuUsage(used);
   const after = await messages();
@@ -103,12 +103,12 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
       better: 'less',
     });
   }
-  await world.close();
+  await sharded.close();
 }
 
 async function silence(kind: (typeof KINDS)[number], rounds: number, context: BenchContext): Promise<void> {
-  const world = await openWorld(2, context, SMALL_HEAP);
-  const { system, inspector, crashShard } = world.runtime;
+  const sharded = await startShardedRuntime(2, context, SMALL_HEAP);
+  const { system, inspector, crashShard } = sharded.runtime;
   const shardOf = new Map<number, number>();
   for (let n = 0; n < ACTORS; n += 1) {
     const actor = await inspector.actor(address(n));
@@ -122,7 +122,7 @@ async function silence(kind: (typeof KINDS)[number], rounds: number, context: Be
     const neighbour = [...shardOf].find(([n, shard]) => n > 1000 && shard === shardOf.get(victim))?.[0] ?? 0;
     const told = performance.now();
     const lost = new Promise<number>((resolve) => {
-      world.lost = resolve;
+      sharded.lost = resolve;
     });
     if (kind === 'terminated') void crashShard?.(shardOf.get(victim) ?? 0);
     else void system.send(address(victim), { type: kind }).catch(() => {});
@@ -148,5 +148,5 @@ async function silence(kind: (typeof KINDS)[number], rounds: number, context: Be
       ...(what === 'silent' && { aim: { of: 'value', atMost: 250, source: AIM } }),
     });
   }
-  await world.close();
+  await sharded.close();
 }

@@ -1,7 +1,7 @@
 /** Processor time of a step of an actor on a thread of its own, compared with one on the main thread. */
 import { type ThreadCosts, threadCosts } from '../costs/thread-costs.ts';
 import type { BenchContext } from '../frame/bench.ts';
-import { openWorld, type World } from './world.ts';
+import { type ShardedRuntime, startShardedRuntime } from './sharded-runtime.ts';
 
 const IN_FLIGHT = 64;
 const MANY_IN_FLIGHT = 256;
@@ -14,20 +14,20 @@ const AIM = 'docs/performance.md, "Several threads"';
 
 /** Compares the processor time of all threads in alternating rounds. */
 export async function costOfShards(context: BenchContext): Promise<void> {
-  const sides = new Map<number, World>();
-  for (const shards of [0, ...COMPARED]) sides.set(shards, await openWorld(shards, context));
+  const sides = new Map<number, ShardedRuntime>();
+  for (const shards of [0, ...COMPARED]) sides.set(shards, await startShardedRuntime(shards, context));
   const costs = new Map<number, number[]>([...sides.keys()].map((shards) => [shards, []]));
   const rounds = context.settings.quick ? 1 : Math.ceil(context.settings.seconds * 12);
-  for (const world of sides.values()) await warmed(world, context, IN_FLIGHT);
+  for (const sharded of sides.values()) await warmed(sharded, context, IN_FLIGHT);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [shards, world] of sides) {
+    for (const [shards, sharded] of sides) {
       const before = process.cpuUsage();
-      const steps = await world.steps(ROUND_MS, IN_FLIGHT);
+      const steps = await sharded.steps(ROUND_MS, IN_FLIGHT);
       const { user, system } = process.cpuUsage(before);
       costs.get(shards)?.push((user + system) / steps);
     }
   }
-  for (const world of sides.values()) await world.close();
+  for (const sharded of sides.values()) await sharded.close();
   const alone = costs.get(0) ?? [];
   context.figure({
     name: `a step on the main thread, ${IN_FLIGHT} in flight: processor time`,
@@ -49,13 +49,13 @@ export async function costOfShards(context: BenchContext): Promise<void> {
 
 /** Measures which thread limits the rate where each has a processor of its own. */
 export async function busiestThread(context: BenchContext): Promise<void> {
-  const world = await openWorld(MANY_SHARDS, context);
-  await warmed(world, context, MANY_IN_FLIGHT);
+  const sharded = await startShardedRuntime(MANY_SHARDS, context);
+  await warmed(sharded, context, MANY_IN_FLIGHT);
   const before = threadCosts('self');
-  const steps = await world.steps(context.settings.seconds * 3000, MANY_IN_FLIGHT);
+  const steps = await sharded.steps(context.settings.seconds * 3000, MANY_IN_FLIGHT);
   const after = threadCosts('self');
-  const { store, shards } = world.threads;
-  await world.close();
+  const { store, shards } = sharded.threads;
+  await sharded.close();
   const roles = { 'main thread': [String(process.pid)], 'writing thread': store, 'busiest shard': shards };
   const name = (role: string) => `${role}, ${MANY_SHARDS} shards, ${MANY_IN_FLIGHT} in flight: a step`;
   for (const [role, threads] of [['busiest single thread', undefined] as const, ...Object.entries(roles)]) {
@@ -69,8 +69,8 @@ export async function busiestThread(context: BenchContext): Promise<void> {
   }
 }
 
-async function warmed(world: World, { settings }: BenchContext, inFlight: number): Promise<void> {
-  if (!settings.quick) await world.warmUp(inFlight);
+async function warmed(sharded: ShardedRuntime, { settings }: BenchContext, inFlight: number): Promise<void> {
+  if (!settings.quick) await sharded.warmUp(inFlight);
 }
 
 /** @param among @default all threads */

@@ -24,12 +24,12 @@ import { keyPemOf } from '../pki/pki.ts';
 import { makeCrl, serialOf } from '../pki/revocation-answers.ts';
 import { makeToken } from '../pki/tokens.ts';
 import { isPresent } from '../verifiers/index.ts';
+import { contentsOf, type FuzzEnvironment, memorySource, NOW } from './environment.ts';
 import { bytesMutation } from './mutate/bytes.ts';
 import { derMutation } from './mutate/der.ts';
 import { type Mutation, several } from './mutate/mutation.ts';
 import { outcomeOf, reportOn } from './outcome.ts';
 import { BrokenPromise, type Target } from './target.ts';
-import { contentsOf, memorySource, NOW, type World } from './world.ts';
 
 const CONTENT = Buffer.from('One hundred barrels, to be paid on delivery.\n'.repeat(3));
 const OTHER_CONTENT = Buffer.from('One thousand barrels, to be paid on delivery.\n'.repeat(3));
@@ -57,7 +57,7 @@ interface CmsSeeds {
   readonly detached: readonly Buffer[];
 }
 
-async function signedCms(world: World): Promise<CmsSeeds> {
+async function signedCms(environment: FuzzEnvironment): Promise<CmsSeeds> {
   const [enveloping, detached]: [Buffer[], Buffer[]] = [[], []];
   for (const level of ['B', 'T', 'LT', 'LTA'] as const satisfies readonly SignatureLevel[]) {
     for (const cades of [
@@ -66,30 +66,30 @@ async function signedCms(world: World): Promise<CmsSeeds> {
       { armor: 'pem' },
       { detached: true, armor: 'pem' },
     ] as const) {
-      const bytes = contentsOf(await world.sign(CONTENT, { format: 'Cades', level, cades }));
+      const bytes = contentsOf(await environment.sign(CONTENT, { format: 'Cades', level, cades }));
       ('detached' in cades ? detached : enveloping).push(bytes);
     }
   }
   for (const kind of ['rsa-2048', 'p-521', 'ed25519'] as const) {
-    const signer = world.pki.signer(kind);
-    enveloping.push(contentsOf(await world.sign(CONTENT, { format: 'Cades', signer })));
+    const signer = environment.pki.signer(kind);
+    enveloping.push(contentsOf(await environment.sign(CONTENT, { format: 'Cades', signer })));
   }
   const policy = {
     oid: '1.2.3.4',
     digest: 'sha256',
     hash: createHash('sha256').update('p').digest(),
   } as const;
-  const input = await world.sign(CONTENT, { format: 'Cades', level: 'T', policy });
-  const second = world.path();
-  addCadesSigner({ input, output: second, signer: world.pki.signer('p-384'), at: NOW });
-  const countered = world.path();
-  counterSignCades({ input: second, output: countered, signer: world.pki.signer('p-256'), at: NOW });
+  const input = await environment.sign(CONTENT, { format: 'Cades', level: 'T', policy });
+  const second = environment.path();
+  addCadesSigner({ input, output: second, signer: environment.pki.signer('p-384'), at: NOW });
+  const countered = environment.path();
+  counterSignCades({ input: second, output: countered, signer: environment.pki.signer('p-256'), at: NOW });
   enveloping.push(contentsOf(second), contentsOf(countered));
   return { enveloping, detached };
 }
 
-export async function cmsValidation(world: World): Promise<Target> {
-  const { enveloping, detached } = await signedCms(world);
+export async function cmsValidation(environment: FuzzEnvironment): Promise<Target> {
+  const { enveloping, detached } = await signedCms(environment);
   let turn = 0;
   return {
     name: 'cms',
@@ -99,7 +99,7 @@ export async function cmsValidation(world: World): Promise<Target> {
       const place = turn++ % 3;
       const content = [undefined, CONTENT, OTHER_CONTENT][place];
       const beside = content === undefined ? {} : { content: memorySource(content) };
-      const report = reportOn(world, 'Cades', inspectCades(memorySource(input), beside));
+      const report = reportOn(environment, 'Cades', inspectCades(memorySource(input), beside));
       if (report.indication === 'TOTAL-PASSED') {
         if (place === 2) throw new BrokenPromise('a signature passes over content that nobody signed');
         if (place === 0 && !carries(input, CONTENT)) throw new BrokenPromise('other content passes');
@@ -117,22 +117,22 @@ function carries(file: Buffer, content: Buffer): boolean {
 }
 
 /** Adds a signer, a counter-signature or a higher level to signatures of unknown origin. */
-export async function cmsAdding(world: World): Promise<Target> {
-  const { enveloping } = await signedCms(world);
-  const signer = world.pki.signer('p-256');
+export async function cmsAdding(environment: FuzzEnvironment): Promise<Target> {
+  const { enveloping } = await signedCms(environment);
+  const signer = environment.pki.signer('p-256');
   let turn = 0;
   return {
     name: 'cms-add',
     seeds: enveloping,
     mutation: cmsMutation,
     async run(bytes) {
-      const [input, output] = [world.path(bytes), world.path()];
+      const [input, output] = [environment.path(bytes), environment.path()];
       const files = { input, output, at: NOW, sync: false };
       const place = turn++ % 3;
       if (place === 0) addCadesSigner({ ...files, signer });
       else if (place === 1) counterSignCades({ ...files, signer });
-      else await augmentCades({ ...files, format: 'Cades', to: 'LTA' }, world.services);
-      const report = reportOn(world, 'Cades', inspectCades(memorySource(contentsOf(output))));
+      else await augmentCades({ ...files, format: 'Cades', to: 'LTA' }, environment.services);
+      const report = reportOn(environment, 'Cades', inspectCades(memorySource(contentsOf(output))));
       return `added ${place} ${outcomeOf(report)}`;
     },
   };
@@ -168,27 +168,27 @@ function orRefused(read: (input: Buffer) => unknown): (input: Buffer) => unknown
   };
 }
 
-function crlSeed(world: World): Buffer {
-  const { issuing } = world.pki;
-  const serial = serialOf(world.pki.signer('p-384').certificate);
+function crlSeed(environment: FuzzEnvironment): Buffer {
+  const { issuing } = environment.pki;
+  const serial = serialOf(environment.pki.signer('p-384').certificate);
   const revoked = new Map([[serial, { at: NOW - 1000, reason: 1 }]]);
   return makeCrl({ issuer: issuing, thisUpdate: NOW - 500, nextUpdate: NOW + 86_400_000, revoked });
 }
 
 async function evidenceSeeds(
-  world: World,
+  environment: FuzzEnvironment,
 ): Promise<{ crls: Buffer[]; ocsps: Buffer[]; certificates: Buffer[] }> {
-  const signer = world.pki.signer('p-256');
-  const { crls, ocsps, certificates } = await world.services.evidence.collect(
-    [signer.certificate, world.pki.timestampSigner.certificate],
-    [world.pki.issuing.certificate, world.pki.stamping.certificate],
+  const signer = environment.pki.signer('p-256');
+  const { crls, ocsps, certificates } = await environment.services.evidence.collect(
+    [signer.certificate, environment.pki.timestampSigner.certificate],
+    [environment.pki.issuing.certificate, environment.pki.stamping.certificate],
     NOW,
   );
-  return { crls: [...crls, crlSeed(world)], ocsps: [...ocsps], certificates: [...certificates] };
+  return { crls: [...crls, crlSeed(environment)], ocsps: [...ocsps], certificates: [...certificates] };
 }
 
-export function certificates(world: World): Target {
-  const { pki } = world;
+export function certificates(environment: FuzzEnvironment): Target {
+  const { pki } = environment;
   const kinds = ['rsa-2048', 'p-256', 'p-521', 'ed25519'] as const;
   const seeds = [
     ...kinds.map((kind) => pki.signer(kind).certificate),
@@ -202,26 +202,26 @@ export function certificates(world: World): Target {
   });
 }
 
-export async function ocsps(world: World): Promise<Target> {
-  const { ocsps: basics } = await evidenceSeeds(world);
+export async function ocsps(environment: FuzzEnvironment): Promise<Target> {
+  const { ocsps: basics } = await evidenceSeeds(environment);
   return reader(
     'ocsp',
     basics,
     orRefused((input) => {
       const answer = readOcsp(input);
-      return answer.signatureFault(readCertificate(world.pki.issuing.responder.certificate));
+      return answer.signatureFault(readCertificate(environment.pki.issuing.responder.certificate));
     }),
   );
 }
 
-export async function crls(world: World): Promise<Target> {
-  const { crls: lists } = await evidenceSeeds(world);
+export async function crls(environment: FuzzEnvironment): Promise<Target> {
+  const { crls: lists } = await evidenceSeeds(environment);
   return reader('crl', lists, orRefused(readCrl));
 }
 
-export function tokens(world: World): Target {
-  const { key, certificate } = world.pki.timestampSigner;
-  const maker = { key, certificate, chain: [world.pki.stamping.certificate] };
+export function tokens(environment: FuzzEnvironment): Target {
+  const { key, certificate } = environment.pki.timestampSigner;
+  const maker = { key, certificate, chain: [environment.pki.stamping.certificate] };
   const imprint = createHash('sha256').update(CONTENT).digest();
   const seeds = Array.from({ length: 4 }, (_, index) =>
     makeToken(imprint, 'sha256', maker, { at: NOW + index, serial: randomBytes(8) }),
@@ -241,17 +241,17 @@ export function tokens(world: World): Target {
 }
 
 /** Responses of authorities during signing. */
-export async function answers(world: World): Promise<Target> {
+export async function answers(environment: FuzzEnvironment): Promise<Target> {
   const timestamps: Buffer[] = [];
   const others: Buffer[] = [];
-  const recording = world.servicesWith((answer, url) => {
+  const recording = environment.servicesWith((answer, url) => {
     (url.endsWith('/timestamp') ? timestamps : others).push(answer);
     return answer;
   });
   const imprint = createHash('sha256').update(CONTENT).digest();
   await recording.timestamps.stamp(imprint, 'sha256');
-  const ends = [world.pki.signer('p-256').certificate, world.pki.timestampSigner.certificate];
-  const chain = [world.pki.issuing.certificate, world.pki.stamping.certificate];
+  const ends = [environment.pki.signer('p-256').certificate, environment.pki.timestampSigner.certificate];
+  const chain = [environment.pki.issuing.certificate, environment.pki.stamping.certificate];
   await recording.evidence.collect(ends, chain, NOW);
   let turn = 0;
   return {
@@ -261,7 +261,7 @@ export async function answers(world: World): Promise<Target> {
     async run(input) {
       const place = turn++ % (others.length + 1);
       let answered = 0;
-      const services = world.servicesWith((answer, url) =>
+      const services = environment.servicesWith((answer, url) =>
         url.endsWith('/timestamp') || answered++ === place ? input : answer,
       );
       if (place === others.length) {
@@ -278,9 +278,9 @@ export async function answers(world: World): Promise<Target> {
 const readTimestampResponseOrRefuse = orRefused(readTimestampResponse);
 
 /** Certificates and responses from outside the file, which are untrusted. */
-export async function evidence(world: World): Promise<Target> {
-  const { crls: lists, ocsps: responses, certificates: known } = await evidenceSeeds(world);
-  const signed = await world.sign(CONTENT, { format: 'Cades', level: 'T' });
+export async function evidence(environment: FuzzEnvironment): Promise<Target> {
+  const { crls: lists, ocsps: responses, certificates: known } = await evidenceSeeds(environment);
+  const signed = await environment.sign(CONTENT, { format: 'Cades', level: 'T' });
   const facts = inspectCades(memorySource(contentsOf(signed)));
   return {
     name: 'evidence',
@@ -293,7 +293,7 @@ export async function evidence(world: World): Promise<Target> {
         ocsps: [input, ...responses],
       };
       const alone = { certificates: [input], crls: [input], ocsps: [input] };
-      const { trust, at } = world.judging;
+      const { trust, at } = environment.judging;
       const outcomes = [evidence, alone].map((one) =>
         outcomeOf(
           validateSignatures('Cades', facts, { at, trust: { ...trust, revocation: 'hard', evidence: one } }),
@@ -305,9 +305,9 @@ export async function evidence(world: World): Promise<Target> {
 }
 
 /** Key files; a password is requested at most once and never derived for minutes. */
-export function keys(world: World): Target {
-  const signer = world.pki.signer('p-256');
-  const rsa = world.pki.signer('rsa-2048');
+export function keys(environment: FuzzEnvironment): Target {
+  const signer = environment.pki.signer('p-256');
+  const rsa = environment.pki.signer('rsa-2048');
   const key = keyPemOf(signer.key.keyObject);
   const sealed = rsa.key.keyObject
     .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'word' })
@@ -324,12 +324,12 @@ export function keys(world: World): Target {
   );
 }
 
-export function containers(world: World): Target {
-  const signer = world.pki.signer('p-256');
+export function containers(environment: FuzzEnvironment): Target {
+  const signer = environment.pki.signer('p-256');
   const [key, certificate, out] = [
-    world.path(Buffer.from(keyPemOf(signer.key.keyObject))),
-    world.path(Buffer.from(certificatePem(signer.certificate))),
-    world.path(),
+    environment.path(Buffer.from(keyPemOf(signer.key.keyObject))),
+    environment.path(Buffer.from(certificatePem(signer.certificate))),
+    environment.path(),
   ];
   const seeds: Buffer[] = [];
   const made = (...options: readonly string[]): void => {

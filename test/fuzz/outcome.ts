@@ -3,14 +3,14 @@
 import type { ValidationReport, ValidationResults } from '../../crypto/core/validation-report.ts';
 import type { FileSignatures } from '../../crypto/validation/signature-info.ts';
 import { validateSignatures } from '../../crypto/validation/validate-file.ts';
-import type { World } from './world.ts';
+import type { FuzzEnvironment } from './environment.ts';
 
 export function reportOn(
-  world: World,
+  environment: FuzzEnvironment,
   format: ValidationReport['format'],
   facts: FileSignatures,
 ): ValidationReport {
-  return validateSignatures(format, facts, world.judging);
+  return validateSignatures(format, facts, environment.judging);
 }
 
 /** Returns the verdict and the types of findings, nested ones included. */

@@ -8,12 +8,12 @@ import { inspectPades } from '../../crypto/pades/validate.ts';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, streamPdf } from '../crypto/pdf/build.ts';
 import { CONTENTS, cook, ENCRYPTED, STRUCTURES } from '../crypto/pdf/corpus.ts';
 import { richForm } from '../crypto/pdf/shapes.ts';
+import { contentsOf, type FuzzEnvironment, memorySource, NOW } from './environment.ts';
 import { joinChunks, jpegMutation, pngMutation } from './mutate/chunks.ts';
 import { oneOf, several } from './mutate/mutation.ts';
 import { pdfMutation } from './mutate/pdf.ts';
 import { outcomeOf, plain, reportOn } from './outcome.ts';
 import { BrokenPromise, type Target } from './target.ts';
-import { contentsOf, memorySource, NOW, type World } from './world.ts';
 
 /** Seed size limit: mutations are structural, and large seeds are mostly filler. */
 const MAX_SEED = 40_000;
@@ -26,11 +26,11 @@ async function plainPdfs(): Promise<Buffer[]> {
   return files.map(({ bytes }) => bytes).filter(({ length }) => length <= MAX_SEED);
 }
 
-async function signedPdfs(world: World): Promise<Buffer[]> {
+async function signedPdfs(environment: FuzzEnvironment): Promise<Buffer[]> {
   const signed: Buffer[] = [];
   const rich = documentObjects({ form: 'indirect', annots: 'indirect', pages: 2 });
   const add = async (pdf: Buffer, level: SignatureLevel, pades: PadesFormat = {}): Promise<Buffer> => {
-    const output = contentsOf(await world.sign(pdf, { format: 'Pades', level, pades }));
+    const output = contentsOf(await environment.sign(pdf, { format: 'Pades', level, pades }));
     signed.push(output);
     return output;
   };
@@ -60,15 +60,15 @@ function* rangesIn(pdf: Buffer): Generator<string> {
 }
 
 /** Validation always gives a report; a signature passes only over bytes that were signed. */
-export async function pdfValidation(world: World): Promise<Target> {
-  const seeds = await signedPdfs(world);
+export async function pdfValidation(environment: FuzzEnvironment): Promise<Target> {
+  const seeds = await signedPdfs(environment);
   const signed = new Set(seeds.flatMap((seed) => [...rangesIn(seed)]));
   return {
     name: 'pdf',
     seeds,
     mutation,
     run(input) {
-      const report = reportOn(world, 'Pades', inspectPades(memorySource(input)));
+      const report = reportOn(environment, 'Pades', inspectPades(memorySource(input)));
       const passing = report.signatures.filter(({ indication }) => indication === 'TOTAL-PASSED').length;
       const genuine = [...rangesIn(input)].filter((digest) => signed.has(digest)).length;
       if (passing > genuine) throw new BrokenPromise(`${passing} signatures pass, ${genuine} were made`);
@@ -78,9 +78,9 @@ export async function pdfValidation(world: World): Promise<Target> {
 }
 
 /** Signing keeps every byte, and the signature of an intact file passes validation. */
-export async function pdfSigning(world: World): Promise<Target> {
-  const seeds = [...(await plainPdfs()), ...(await signedPdfs(world)).slice(0, 6)];
-  const signer = world.pki.signer('p-256');
+export async function pdfSigning(environment: FuzzEnvironment): Promise<Target> {
+  const seeds = [...(await plainPdfs()), ...(await signedPdfs(environment)).slice(0, 6)];
+  const signer = environment.pki.signer('p-256');
   const thumbprint = Buffer.from(signer.fingerprint, 'hex').toString('base64');
   const forms: readonly PadesFormat[] = [
     {},
@@ -97,7 +97,7 @@ export async function pdfSigning(world: World): Promise<Target> {
       const form = forms[turn++ % forms.length] ?? {};
       const output = signPdfBytes(input, { signer, at: NOW, digest: 'sha256', form });
       if (!output.subarray(0, input.length).equals(input)) throw new BrokenPromise('bytes were lost');
-      const { signatures } = reportOn(world, 'Pades', inspectPades(memorySource(output)));
+      const { signatures } = reportOn(environment, 'Pades', inspectPades(memorySource(output)));
       const own = signatures.filter(({ certificate }) => certificate?.thumbprint === thumbprint);
       const last = own.at(-1);
       if (last?.indication === 'TOTAL-PASSED') return `signed ${signatures.length}`;
@@ -111,23 +111,23 @@ export async function pdfSigning(world: World): Promise<Target> {
 }
 
 /** Signatures of unknown origin are augmented to the highest level, or refused. */
-export async function pdfAugmenting(world: World): Promise<Target> {
+export async function pdfAugmenting(environment: FuzzEnvironment): Promise<Target> {
   return {
     name: 'pdf-augment',
-    seeds: await signedPdfs(world),
+    seeds: await signedPdfs(environment),
     mutation,
     async run(input) {
-      const output = world.path();
+      const output = environment.path();
       const request = {
         format: 'Pades',
-        input: world.path(input),
+        input: environment.path(input),
         output,
         to: 'LTA',
         at: NOW,
         sync: false,
       } as const;
-      await augmentPades(request, world.services);
-      return `augmented ${outcomeOf(reportOn(world, 'Pades', inspectPades(memorySource(contentsOf(output)))))}`;
+      await augmentPades(request, environment.services);
+      return `augmented ${outcomeOf(reportOn(environment, 'Pades', inspectPades(memorySource(contentsOf(output)))))}`;
     },
   };
 }
@@ -196,8 +196,8 @@ function jpegOf(components: 1 | 3 | 4): Buffer {
 }
 
 /** Target for images of visible signatures. */
-export function images(world: World): Target {
-  const signer = world.pki.signer('p-256');
+export function images(environment: FuzzEnvironment): Target {
+  const signer = environment.pki.signer('p-256');
   const pdf = classicPdf(documentObjects());
   const seeds = [
     ...([0, 2, 3, 4, 6] as const).map((colour) => pngOf(9, 5, colour)),
@@ -217,7 +217,7 @@ export function images(world: World): Target {
     run(picture) {
       const form = { appearance: visible(picture) };
       const output = signPdfBytes(pdf, { signer, at: NOW, digest: 'sha256', form });
-      const { indication } = reportOn(world, 'Pades', inspectPades(memorySource(output)));
+      const { indication } = reportOn(environment, 'Pades', inspectPades(memorySource(output)));
       if (indication !== 'TOTAL-PASSED') throw new BrokenPromise(`a new signature is ${indication}`);
       return `signed ${Math.round(Math.log2(output.length))}`;
     },

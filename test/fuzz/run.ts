@@ -16,9 +16,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isTargetName, TARGETS } from './all-targets.ts';
+import { createFuzzEnvironment } from './environment.ts';
 import { runFuzzer } from './fuzzer.ts';
 import type { Failure, Progress } from './messages.ts';
-import { makeWorld } from './world.ts';
 
 const { values } = parseArgs({
   allowNegative: true,
@@ -44,8 +44,8 @@ else process.exit(await run());
 
 async function replay(path: string, name: string): Promise<void> {
   if (!isTargetName(name)) return;
-  const world = makeWorld();
-  const target = await TARGETS[name].make(world);
+  const environment = createFuzzEnvironment();
+  const target = await TARGETS[name].make(environment);
   const from = performance.now();
   try {
     console.log(await target.run(readFileSync(path)));
@@ -53,7 +53,7 @@ async function replay(path: string, name: string): Promise<void> {
     console.log(error);
   }
   console.log(`${Math.round(performance.now() - from)} ms`);
-  world.close();
+  environment.close();
 }
 
 async function run(): Promise<number> {

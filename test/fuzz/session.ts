@@ -2,13 +2,13 @@
 import { CryptoError } from '../../crypto/core/types.ts';
 import { isTargetName, TARGETS } from './all-targets.ts';
 import { type Coverage, startCoverage } from './coverage.ts';
+import { createFuzzEnvironment, type FuzzEnvironment } from './environment.ts';
 import type { Failure, FromFuzzer, FuzzOptions, SharedInput, TargetFigures } from './messages.ts';
 import { MAX_INPUT } from './mutate/mutation.ts';
 import { plain } from './outcome.ts';
 import { Pool } from './pool.ts';
 import { Random } from './random.ts';
 import { BrokenPromise, type Target } from './target.ts';
-import { makeWorld, type World } from './world.ts';
 
 /** Limits in bytes: growth of resident memory by one case, and of the heap by a whole run. */
 const CASE_MEMORY = 400 << 20;
@@ -37,9 +37,9 @@ export async function fuzz(
   shared: SharedInput,
   tell: (message: FromFuzzer) => void,
 ): Promise<void> {
-  const world = makeWorld();
+  const environment = createFuzzEnvironment();
   const random = new Random(options.seed);
-  const lanes = await lanesOf(options, world);
+  const lanes = await lanesOf(options, environment);
   const turns = lanes.flatMap((lane) => Array.from({ length: weightOf(lane.target.name) }, () => lane));
   let coverage = options.guided ? startCoverage() : undefined;
   coverage?.fresh();
@@ -70,7 +70,7 @@ export async function fuzz(
         coverage.stop();
         coverage = undefined;
       }
-      world.sweep();
+      environment.sweep();
       tell(progress(done + 1, lanes, coverage?.parts ?? 0));
     }
     // After a third of the cases, code and caches are warm.
@@ -82,15 +82,15 @@ export async function fuzz(
     tell({ type: 'failure', failure: { target: 'run', kind: 'growth', detail, input: new Uint8Array() } });
   }
   coverage?.stop();
-  world.close();
+  environment.close();
   tell({ type: 'end', byTarget: Object.fromEntries(lanes.map((lane) => [lane.target.name, figures(lane)])) });
 }
 
-async function lanesOf(options: FuzzOptions, world: World): Promise<Lane[]> {
+async function lanesOf(options: FuzzOptions, environment: FuzzEnvironment): Promise<Lane[]> {
   const lanes: Lane[] = [];
   for (const [index, name] of options.targets.entries()) {
     if (!isTargetName(name)) throw new Error(`There is no target ${name}.`);
-    const target = await TARGETS[name].make(world);
+    const target = await TARGETS[name].make(environment);
     lanes.push({
       index,
       target,

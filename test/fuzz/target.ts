@@ -1,5 +1,5 @@
+import type { FuzzEnvironment } from './environment.ts';
 import type { Mutation } from './mutate/mutation.ts';
-import type { World } from './world.ts';
 
 /** Function under test: a reader, or a path through signing or validation. */
 export interface Target {
@@ -14,7 +14,7 @@ export interface Target {
   run(input: Buffer): string | Promise<string>;
 }
 
-export type TargetMaker = (world: World) => Target | Promise<Target>;
+export type TargetMaker = (environment: FuzzEnvironment) => Target | Promise<Target>;
 
 /** A violated invariant without a crash: a forgery that passes, a signed file that lost its content. */
 export class BrokenPromise extends Error {}

@@ -6,11 +6,11 @@ import { counterSignXades } from '../../crypto/xades/counter-sign.ts';
 import { signXml } from '../../crypto/xades/sign.ts';
 import { inspectXadesDocument } from '../../crypto/xades/validate.ts';
 import { type CanonicalMethod, canonicalize, decodeXml, EXCLUSIVE, Names } from '../../crypto/xml/index.ts';
+import { contentsOf, type FuzzEnvironment, memorySource, NOW } from './environment.ts';
 import { several } from './mutate/mutation.ts';
 import { xmlMutation } from './mutate/xml.ts';
 import { outcomeOf, reportOn } from './outcome.ts';
 import { BrokenPromise, type Target } from './target.ts';
-import { contentsOf, memorySource, NOW, type World } from './world.ts';
 
 const mutation = several(xmlMutation);
 
@@ -25,10 +25,10 @@ const OUTSIDE = Buffer.from('What a detached signature is over.');
 
 const LINE = '<r xmlns="urn:d" Id="a"><line n="1">To pay: 100</line><line n="2">To pay: 200</line></r>';
 
-async function signedXml(world: World): Promise<Buffer[]> {
+async function signedXml(environment: FuzzEnvironment): Promise<Buffer[]> {
   const signed: Buffer[] = [];
   const add = async (document: Buffer, level: SignatureLevel, xades: XadesFormat = {}): Promise<string> => {
-    const path = await world.sign(document, { format: 'Xades', level, xades });
+    const path = await environment.sign(document, { format: 'Xades', level, xades });
     signed.push(contentsOf(path));
     return path;
   };
@@ -41,8 +41,8 @@ async function signedXml(world: World): Promise<Buffer[]> {
   await add(OUTSIDE, 'B', { packaging: 'detached', uri: 'other.txt' });
   const open = await add(line, 'B', { coSignable: true });
   await add(contentsOf(open), 'B', { coSignable: true });
-  const countered = world.path();
-  const signer = world.pki.signer('p-256');
+  const countered = environment.path();
+  const signer = environment.pki.signer('p-256');
   await counterSignXades({ input: open, output: countered, signer, at: NOW, sync: false });
   signed.push(contentsOf(countered));
   return signed;
@@ -59,8 +59,8 @@ function readable(document: Buffer): string {
 }
 
 /** Validation always gives a report; a passing document has the signed content. */
-export async function xmlValidation(world: World): Promise<Target> {
-  const seeds = await signedXml(world);
+export async function xmlValidation(environment: FuzzEnvironment): Promise<Target> {
+  const seeds = await signedXml(environment);
   const genuine = new Set(seeds.map(readable));
   let turn = 0;
   return {
@@ -70,7 +70,7 @@ export async function xmlValidation(world: World): Promise<Target> {
     run(input) {
       const outside = turn++ % 2 === 0 ? OUTSIDE : Buffer.from('Something else.');
       const facts = inspectXadesDocument(input, { content: memorySource(outside) });
-      const report = reportOn(world, 'Xades', facts);
+      const report = reportOn(environment, 'Xades', facts);
       const whole = report.signatures.every(({ scope }) => scope.kind === 'document');
       if (report.indication === 'TOTAL-PASSED' && whole && !genuine.has(readable(input))) {
         throw new BrokenPromise('a document passes that says something else');
@@ -81,8 +81,8 @@ export async function xmlValidation(world: World): Promise<Target> {
 }
 
 /** Every signed document passes validation. */
-export async function xmlSigning(world: World): Promise<Target> {
-  const signer = world.pki.signer('p-256');
+export async function xmlSigning(environment: FuzzEnvironment): Promise<Target> {
+  const signer = environment.pki.signer('p-256');
   const forms: readonly XadesFormat[] = [
     {},
     { packaging: 'element', elementId: 'a' },
@@ -92,13 +92,13 @@ export async function xmlSigning(world: World): Promise<Target> {
   let turn = 0;
   return {
     name: 'xml-sign',
-    seeds: [...DOCUMENTS, Buffer.from(LINE), ...(await signedXml(world)).slice(0, 3)],
+    seeds: [...DOCUMENTS, Buffer.from(LINE), ...(await signedXml(environment)).slice(0, 3)],
     mutation,
     run(input) {
       const xades = forms[turn++ % forms.length] ?? {};
       const { before, inserted, after } = signXml(input, { signer, at: NOW, xades });
       const output = Buffer.concat([before, inserted, after]);
-      const { signatures } = reportOn(world, 'Xades', inspectXadesDocument(output));
+      const { signatures } = reportOn(environment, 'Xades', inspectXadesDocument(output));
       const thumbprint = Buffer.from(signer.fingerprint, 'hex').toString('base64');
       const own = signatures.filter(({ certificate }) => certificate?.thumbprint === thumbprint);
       if (own.length === 0) throw new BrokenPromise('the signature that was made is not found');
@@ -113,19 +113,19 @@ export async function xmlSigning(world: World): Promise<Target> {
 }
 
 /** Augments and counter-signs signatures of unknown origin. */
-export async function xmlAdding(world: World): Promise<Target> {
-  const signer = world.pki.signer('p-256');
+export async function xmlAdding(environment: FuzzEnvironment): Promise<Target> {
+  const signer = environment.pki.signer('p-256');
   let turn = 0;
   return {
     name: 'xml-add',
-    seeds: await signedXml(world),
+    seeds: await signedXml(environment),
     mutation,
     async run(bytes) {
-      const [input, output] = [world.path(bytes, 'xml'), world.path()];
+      const [input, output] = [environment.path(bytes, 'xml'), environment.path()];
       const files = { input, output, at: NOW, sync: false };
       if (turn++ % 2 === 0) await counterSignXades({ ...files, signer });
-      else await augmentXades({ ...files, format: 'Xades', to: 'LTA' }, world.services);
-      return `added ${outcomeOf(reportOn(world, 'Xades', inspectXadesDocument(contentsOf(output))))}`;
+      else await augmentXades({ ...files, format: 'Xades', to: 'LTA' }, environment.services);
+      return `added ${outcomeOf(reportOn(environment, 'Xades', inspectXadesDocument(contentsOf(output))))}`;
     },
   };
 }

@@ -7,7 +7,7 @@ import {
   SimulatedClock,
   seededIds,
 } from '../../runtime/index.ts';
-import { tally } from './world.ts';
+import { tally } from './test-runtime.ts';
 
 test('a system used before its runtime is created throws an error about that, and works afterwards', async (t) => {
   const system = new DeferredSystem();

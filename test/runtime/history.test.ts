@@ -54,14 +54,14 @@ const definition: ActorDefinition = {
 
 const { privateKey } = generateKeyPairSync('ed25519');
 
-interface World {
+interface HistoryFixture {
   readonly store: ActorStore;
   readonly sealer: HistorySealer;
   readonly clock: SimulatedClock;
   tell(id: string, ...events: readonly string[]): Promise<void>;
 }
 
-async function world(store: ActorStore, key = privateKey): Promise<World> {
+async function world(store: ActorStore, key = privateKey): Promise<HistoryFixture> {
   const clock = new SimulatedClock(1000);
   const signer = createCheckpointSigner(key);
   const sealer = new HistorySealer({

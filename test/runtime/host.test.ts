@@ -1,17 +1,17 @@
 import test from 'ava';
 import { type ActorStore, MemoryStore, openLmdbStore, type Step } from '../../runtime/index.ts';
 import { folderFor } from './folder.ts';
-import { makeWorld, settle, T1, T2 } from './world.ts';
+import { createTestRuntime, settle, T1, T2 } from './test-runtime.ts';
 
 test('an actor is created once', async (t) => {
-  const { system } = makeWorld();
+  const { system } = createTestRuntime();
   const first = await system.create(T1, null);
   t.true(first.accepted);
   t.deepEqual(await system.create(T1, null), { accepted: false, reason: 'exists' });
 });
 
 test('a message to an unknown actor is answered with unknown-actor', async (t) => {
-  const { system } = makeWorld();
+  const { system } = createTestRuntime();
   t.deepEqual(await system.send(T1, { type: 'ADD' }), { accepted: false, reason: 'unknown-actor' });
   t.is(await system.read(T1), undefined);
   await t.throwsAsync(system.send({ kind: 'ghost', id: '1' }, { type: 'ADD' }), {
@@ -20,7 +20,7 @@ test('a message to an unknown actor is answered with unknown-actor', async (t) =
 });
 
 test('messages sent together are processed one at a time, in order', async (t) => {
-  const { system } = makeWorld();
+  const { system } = createTestRuntime();
   await system.create(T1, null);
   const outcomes = await Promise.all(
     ['a', 'b', 'c', 'd'].map((what) => system.send(T1, { type: 'ADD', what })),
@@ -33,7 +33,7 @@ test('messages sent together are processed one at a time, in order', async (t) =
 });
 
 test('an event without a transition is refused with the unchanged actor, and nothing is stored', async (t) => {
-  const { system } = makeWorld();
+  const { system } = createTestRuntime();
   await system.create(T1, null);
   const outcome = await system.send(T1, { type: 'WAKE' });
   t.like(outcome, { accepted: false, reason: 'not-accepted', actor: { state: 'awake' } });
@@ -41,7 +41,7 @@ test('an event without a transition is refused with the unchanged actor, and not
 });
 
 test('a message with an id is consumed once', async (t) => {
-  const { system } = makeWorld();
+  const { system } = createTestRuntime();
   await system.create(T1, null);
   t.true((await system.send(T1, { type: 'ADD' }, { id: 'm1' })).accepted);
   t.like(await system.send(T1, { type: 'ADD' }, { id: 'm1' }), { accepted: false, reason: 'duplicate' });
@@ -49,7 +49,7 @@ test('a message with an id is consumed once', async (t) => {
 });
 
 test('the host stamps the time on every event', async (t) => {
-  const { system, clock, store } = makeWorld();
+  const { system, clock, store } = createTestRuntime();
   await system.create(T1, null);
   clock.advance(1234);
   await system.send(T1, { type: 'WORKED', what: 'x', at: 5 });
@@ -57,7 +57,7 @@ test('the host stamps the time on every event', async (t) => {
 });
 
 test('a full mailbox refuses at once with its own code', async (t) => {
-  const { system } = makeWorld();
+  const { system } = createTestRuntime();
   await system.create(T1, null);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 12 }, () => system.send(T1, { type: 'ADD' })),
@@ -70,7 +70,7 @@ test('a full mailbox refuses at once with its own code', async (t) => {
 });
 
 test('an idle actor is unloaded', async (t) => {
-  const { system, runtime } = makeWorld();
+  const { system, runtime } = createTestRuntime();
   await system.create(T1, null);
   const told = system.send(T1, { type: 'ADD' });
   t.is(runtime.stats().awakeActors, 1);
@@ -80,7 +80,7 @@ test('an idle actor is unloaded', async (t) => {
 });
 
 test('a name held by another actor refuses the step with its holder', async (t) => {
-  const { system } = makeWorld();
+  const { system } = createTestRuntime();
   await system.create(T1, null);
   await system.create(T2, null);
   t.true((await system.send(T1, { type: 'CLAIM' })).accepted);
@@ -97,8 +97,8 @@ test('a name held by another actor refuses the step with its holder', async (t) 
 
 test('after a concurrent step of another host the actor is loaded again and the message is computed again', async (t) => {
   const store = new MemoryStore();
-  const one = makeWorld({ store });
-  const other = makeWorld({ store });
+  const one = createTestRuntime({ store });
+  const other = createTestRuntime({ store });
   await one.system.create(T1, null);
   await other.system.send(T1, { type: 'ADD', what: 'other' });
   const outcome = await one.system.send(T1, { type: 'ADD', what: 'one' });
@@ -111,7 +111,7 @@ test('after a concurrent step of another host the actor is loaded again and the 
 });
 
 test('an exception in a step changes nothing and the actor continues', async (t) => {
-  const { system, logged } = makeWorld();
+  const { system, logged } = createTestRuntime();
   await system.create(T1, null);
   await system.send(T1, { type: 'ADD' });
   await t.throwsAsync(system.send(T1, { type: 'THROW' }), { message: /on purpose/ });
@@ -121,7 +121,7 @@ test('an exception in a step changes nothing and the actor continues', async (t)
 });
 
 test('an actor that throws too often is stopped and reported, other actors continue, and a restart starts it again', async (t) => {
-  const { system, store, clock } = makeWorld();
+  const { system, store, clock } = createTestRuntime();
   await system.create(T1, null);
   await system.create(T2, null);
   for (let n = 0; n < 5; n++) await t.throwsAsync(system.send(T1, { type: 'THROW' }));
@@ -137,7 +137,7 @@ test('an actor that throws too often is stopped and reported, other actors conti
 });
 
 test('exceptions over more than the window do not stop the actor', async (t) => {
-  const { system, clock } = makeWorld();
+  const { system, clock } = createTestRuntime();
   await system.create(T1, null);
   for (let n = 0; n < 20; n++) {
     await t.throwsAsync(system.send(T1, { type: 'THROW' }));
@@ -147,7 +147,7 @@ test('exceptions over more than the window do not stop the actor', async (t) => 
 });
 
 test('a jump of the wall clock does not shorten the window', async (t) => {
-  const { system, clock } = makeWorld();
+  const { system, clock } = createTestRuntime();
   await system.create(T1, null);
   for (let n = 0; n < 6; n++) {
     await t.throwsAsync(system.send(T1, { type: 'THROW' }));
@@ -157,7 +157,7 @@ test('a jump of the wall clock does not shorten the window', async (t) => {
 });
 
 test('an effect without a handler is refused before it is stored', async (t) => {
-  const { system, store } = makeWorld();
+  const { system, store } = createTestRuntime();
   await system.create(T1, null);
   await t.throwsAsync(system.send(T1, { type: 'UNKNOWN' }), { code: 'effect.unknown' });
   t.is((await store.load(T1))?.revision, 1);
@@ -177,7 +177,7 @@ test('a refusing store rejects the message, and the next message reads the store
     },
     load: { value: store.load.bind(store) },
   });
-  const { system } = makeWorld({ store: flaky });
+  const { system } = createTestRuntime({ store: flaky });
   await system.create(T1, null);
   mode = 'refuse';
   await t.throwsAsync(system.send(T1, { type: 'ADD' }), { message: 'disk full' });
@@ -190,7 +190,7 @@ test('a refusing store rejects the message, and the next message reads the store
 });
 
 test('an observer sees each committed step before the sender is answered', async (t) => {
-  const { system, committed } = makeWorld();
+  const { system, committed } = createTestRuntime();
   let answered = false;
   const seen = committed((step) => step.actor.revision === 2).then(() => t.false(answered));
   await system.create(T1, null);
@@ -203,7 +203,7 @@ test('many actors with a cache of two all get their answers', async (t) => {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
   t.teardown(() => store.close());
-  const { system } = makeWorld({ store, options: { cachedActors: 2 } });
+  const { system } = createTestRuntime({ store, options: { cachedActors: 2 } });
   const actors = Array.from({ length: 30 }, (_, n) => ({ kind: 'tally', id: `${n}` }));
   await Promise.all(actors.map((actor) => system.create(actor, null)));
   for (let round = 0; round < 3; round++)

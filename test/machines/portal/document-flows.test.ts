@@ -26,7 +26,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-interface World {
+interface FlowModel {
   readonly random: () => number;
   state: string;
   context: DocumentContext;
@@ -70,14 +70,14 @@ function randomFlow(random: () => number) {
 const blob = (fresh: number) => ({ sha256: fresh.toString(16).padStart(64, '0'), length: 9 });
 
 /** A message that somebody might send now; mostly one that fits. */
-function randomMessage(world: World): object {
-  const { random, context } = world;
+function randomMessage(model: FlowModel): object {
+  const { random, context } = model;
   const action = pick(random, context.actions);
   const user = action && pick(random, usersOf(action));
   const turn = { flowActionId: action?.id, userId: user?.id };
-  world.fresh += 1;
-  const id = `id-${world.fresh}`;
-  const work = world.effects.find(({ do: what }) => what === 'applySignature' || what === 'conclude');
+  model.fresh += 1;
+  const id = `id-${model.fresh}`;
+  const work = model.effects.find(({ do: what }) => what === 'applySignature' || what === 'conclude');
   const outcomes = (): object => {
     if (work?.do === 'conclude')
       return random() < 0.7
@@ -87,7 +87,7 @@ function randomMessage(world: World): object {
     const signature = work.signature.id;
     if (random() < 0.75)
       return {
-        ...{ type: 'SIGNATURE_ADDED', id: signature, output: blob(world.fresh), certificate: 'c' },
+        ...{ type: 'SIGNATURE_ADDED', id: signature, output: blob(model.fresh), certificate: 'c' },
         ...(work.conclude && random() < 0.5 && { concluded: { tellParticipants: true } }),
       };
     return { type: 'SIGNATURE_FAILED', id: signature, code: 'x', message: 'x', isFinal: random() < 0.3 };
@@ -110,7 +110,7 @@ function randomMessage(world: World): object {
   if (choice < 0.6) return { type: 'APPROVE', ...turn, evidence: null, evidenceSha256: null, isQuiet: false };
   if (choice < 0.66) return { type: 'RESERVE', id, ...turn, marks: [] };
   if (choice < 0.71)
-    return { type: 'BEGUN', id: reservation?.id ?? 'none', state: blob(world.fresh), certificate: 'p' };
+    return { type: 'BEGUN', id: reservation?.id ?? 'none', state: blob(model.fresh), certificate: 'p' };
   if (choice < 0.77)
     return {
       type: 'COMPLETE',
@@ -141,7 +141,7 @@ function randomMessage(world: World): object {
     return {
       type: 'NEW_VERSION',
       name: 'Next',
-      file: { ...context.file, blob: blob(world.fresh) },
+      file: { ...context.file, blob: blob(model.fresh) },
       format: pick(random, ['Pades', 'Cades']),
       parts: [],
       quietStart: false,
@@ -156,31 +156,31 @@ function randomMessage(world: World): object {
 }
 
 /** One message, as the runtime does it: state, context, and what is asked for. */
-function step(world: World, message: object): void {
-  const snapshot = documentMachine.resolveState({ value: world.state as never, context: world.context });
-  const event = { ...message, at: world.at } as DocumentMessage;
+function step(model: FlowModel, message: object): void {
+  const snapshot = documentMachine.resolveState({ value: model.state as never, context: model.context });
+  const event = { ...message, at: model.at } as DocumentMessage;
   const [next, asked] = transition(documentMachine, snapshot, event);
-  if (settles(event, next !== snapshot || asked.length > 0)) world.effects.shift();
-  world.state = next.value as string;
-  world.context = next.context;
+  if (settles(event, next !== snapshot || asked.length > 0)) model.effects.shift();
+  model.state = next.value as string;
+  model.context = next.context;
   for (const { type, params } of asked as readonly { readonly type: string; readonly params: unknown }[]) {
     if (type === 'xstate.raise') {
       const { id, delay, event: said } = params as { id: string; delay: number; event: { type: string } };
-      world.timers.set(id, { due: world.at + delay, type: said.type });
+      model.timers.set(id, { due: model.at + delay, type: said.type });
     }
-    if (type === 'xstate.cancel') world.timers.delete((params as { sendId: string }).sendId);
+    if (type === 'xstate.cancel') model.timers.delete((params as { sendId: string }).sendId);
     if (type !== 'effect') continue;
     const effect = params as DocumentEffect;
-    if (effect.do === 'announce') world.events.push(...effect.events);
-    if (effect.do === 'applySignature' || effect.do === 'conclude') world.effects.push(effect);
+    if (effect.do === 'announce') model.events.push(...effect.events);
+    if (effect.do === 'applySignature' || effect.do === 'conclude') model.effects.push(effect);
   }
 }
 
-function fireDue(world: World): void {
-  for (const [name, { due, type }] of [...world.timers]) {
-    if (due > world.at) continue;
-    world.timers.delete(name);
-    step(world, { type });
+function fireDue(model: FlowModel): void {
+  for (const [name, { due, type }] of [...model.timers]) {
+    if (due > model.at) continue;
+    model.timers.delete(name);
+    step(model, { type });
   }
 }
 
@@ -190,7 +190,7 @@ function settles({ type }: DocumentMessage, _accepted: boolean): boolean {
 }
 
 /** Everything that has to hold at every moment; a text says what does not. */
-function broken({ state, context, effects, timers }: World): string | undefined {
+function broken({ state, context, effects, timers }: FlowModel): string | undefined {
   const { actions, accepted, made, applying } = context;
   const now = currentStep(actions);
   for (const action of actions) {
@@ -245,7 +245,7 @@ test('a flow keeps its invariants in any order of turns, refusals, versions, edi
     const random = seeded(seed);
     const input = documentInput({ actions: randomFlow(random), siblings: null });
     const context = initialContext(documentMachine, input) as DocumentContext;
-    const world: World = {
+    const model: FlowModel = {
       random,
       state: 'Pending',
       context,
@@ -256,27 +256,27 @@ test('a flow keeps its invariants in any order of turns, refusals, versions, edi
       at: 1000,
     };
     for (let count = 0; count < MESSAGES; count++) {
-      world.at += Math.floor(random() * 9000);
-      fireDue(world);
-      const message = randomMessage(world);
-      step(world, message);
-      const fault = broken(world);
+      model.at += Math.floor(random() * 9000);
+      fireDue(model);
+      const message = randomMessage(model);
+      step(model, message);
+      const fault = broken(model);
       if (fault !== undefined) {
-        t.fail(`seed ${seed}, message ${count} ${JSON.stringify(message)}: ${fault} (${world.state})`);
+        t.fail(`seed ${seed}, message ${count} ${JSON.stringify(message)}: ${fault} (${model.state})`);
         return;
       }
     }
     t.deepEqual(
-      world.events.map(({ sequence }) => sequence),
-      world.events.map((_, index) => index + 1),
+      model.events.map(({ sequence }) => sequence),
+      model.events.map((_, index) => index + 1),
       `seed ${seed}: events are numbered without gaps`,
     );
-    if (world.events.some(({ type }) => type === 'DocumentConcluded')) concluded += 1;
-    const signed = world.events.filter(
+    if (model.events.some(({ type }) => type === 'DocumentConcluded')) concluded += 1;
+    const signed = model.events.filter(
       ({ type }) => type === 'DocumentSigned' || type === 'DocumentApproved',
     );
-    t.true(signed.length >= world.context.made.length, `seed ${seed}: whatever was made was announced`);
-    t.true(world.context.actions.every((action) => isSigning(action) || action.isElectronic === null));
+    t.true(signed.length >= model.context.made.length, `seed ${seed}: whatever was made was announced`);
+    t.true(model.context.actions.every((action) => isSigning(action) || action.isElectronic === null));
   }
   t.true(concluded > RUNS / 20, `only ${concluded} of ${RUNS} flows were concluded`);
 });

@@ -11,7 +11,7 @@ import {
   seededIds,
 } from '../../../runtime/index.ts';
 import { folderFor } from '../folder.ts';
-import { settle, tally } from '../world.ts';
+import { settle, tally } from '../test-runtime.ts';
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -11,7 +11,7 @@ import {
   type Step,
 } from '../../../runtime/index.ts';
 import { folderFor } from '../folder.ts';
-import { echo, heard, makeWorld, settle, T1, T2 } from '../world.ts';
+import { createTestRuntime, echo, heard, settle, T1, T2 } from '../test-runtime.ts';
 
 /** A handler whose tries the test lets go one by one. */
 function gate() {
@@ -39,7 +39,7 @@ function gate() {
 }
 
 test('a committed effect runs at once and its outcome reaches the actor in one step', async (t) => {
-  const { runtime, system, store, committed } = makeWorld();
+  const { runtime, system, store, committed } = createTestRuntime();
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -58,7 +58,7 @@ test('an effect without an outcome is removed without a step, and runs once', as
       return null;
     },
   };
-  const { runtime, system, store, clock } = makeWorld({ work });
+  const { runtime, system, store, clock } = createTestRuntime({ work });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -81,7 +81,7 @@ test('an effect that its handler declares unnecessary is not stored, and other e
       return null;
     },
   };
-  const { runtime, system, store } = makeWorld({ work });
+  const { runtime, system, store } = createTestRuntime({ work });
   await system.create(T1, null);
   t.true((await system.send(T1, { type: 'WORK', what: 'for nobody' })).accepted);
   t.deepEqual(await store.pendingEffects(T1), []);
@@ -95,7 +95,7 @@ test('an effect that its handler declares unnecessary is not stored, and other e
 
 test('a stop removes the effects without an outcome, so that the next start does not repeat them', async (t) => {
   const work: EffectHandler = { ...echo, run: async () => null };
-  const { runtime, system, store } = makeWorld({ work });
+  const { runtime, system, store } = createTestRuntime({ work });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -106,7 +106,7 @@ test('a stop removes the effects without an outcome, so that the next start does
 });
 
 test('effects wait for start, and actors accept messages before it', async (t) => {
-  const { runtime, system, store, committed } = makeWorld();
+  const { runtime, system, store, committed } = createTestRuntime();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
   await settle();
@@ -119,10 +119,10 @@ test('effects wait for start, and actors accept messages before it', async (t) =
 
 test('pending effects of an earlier process run after the next start, oldest first', async (t) => {
   const store = new MemoryStore();
-  const before = makeWorld({ store });
+  const before = createTestRuntime({ store });
   await before.system.create(T1, null);
   for (const what of ['a', 'b', 'c']) await before.system.send(T1, { type: 'WORK', what });
-  const after = makeWorld({ store, options: { effectsInFlight: 1 } });
+  const after = createTestRuntime({ store, options: { effectsInFlight: 1 } });
   after.runtime.start();
   const last = await after.committed((step) => heard(step).length === 3);
   t.deepEqual(heard(last), ['a', 'b', 'c']);
@@ -131,7 +131,10 @@ test('pending effects of an earlier process run after the next start, oldest fir
 
 test('at most the allowed number of effects runs, and the others follow', async (t) => {
   const { runs, handler } = gate();
-  const { runtime, system, committed } = makeWorld({ work: handler, options: { effectsInFlight: 2 } });
+  const { runtime, system, committed } = createTestRuntime({
+    work: handler,
+    options: { effectsInFlight: 2 },
+  });
   runtime.start();
   await system.create(T1, null);
   for (const what of ['a', 'b', 'c', 'd']) await system.send(T1, { type: 'WORK', what });
@@ -160,7 +163,7 @@ test('a retryable failure is retried after growing pauses with the same key', as
       return { type: 'WORKED', what: effect.what };
     },
   };
-  const { runtime, system, clock, committed } = makeWorld({ work });
+  const { runtime, system, clock, committed } = createTestRuntime({ work });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -189,7 +192,7 @@ test('a failure may set the pause before its retry', async (t) => {
       throw new Retryable('busy', 'later', 60_000);
     },
   };
-  const { runtime, system, store, clock } = makeWorld({ work });
+  const { runtime, system, store, clock } = createTestRuntime({ work });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -215,7 +218,7 @@ test('a failure that is not retryable, and the last try, become the failed outco
     tries: 3,
     run: async (effect, { failures }) => run(effect.what, failures),
   };
-  const { runtime, system, store, clock, committed } = makeWorld({ work });
+  const { runtime, system, store, clock, committed } = createTestRuntime({ work });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'fatal' });
@@ -240,7 +243,7 @@ test('an effect without a message for permanent failure is retried after every e
       return { type: 'WORKED', what: 'at last' };
     },
   };
-  const { runtime, system, store, clock, committed } = makeWorld({ work });
+  const { runtime, system, store, clock, committed } = createTestRuntime({ work });
   runtime.start();
   await system.create(T1, null);
   const done = committed((step) => heard(step).includes('at last'));
@@ -258,7 +261,7 @@ test('an effect without a message for permanent failure is retried after every e
 
 test('an outcome that the machine ignores settles the effect', async (t) => {
   const { runs, handler } = gate();
-  const { runtime, system, store } = makeWorld({ work: handler });
+  const { runtime, system, store } = createTestRuntime({ work: handler });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -273,7 +276,7 @@ test('an outcome that the machine ignores settles the effect', async (t) => {
 
 test('the outcome of a dropped effect is ignored', async (t) => {
   const { runs, handler } = gate();
-  const { runtime, system, store } = makeWorld({ work: handler });
+  const { runtime, system, store } = createTestRuntime({ work: handler });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -289,7 +292,7 @@ test('the outcome of a dropped effect is ignored', async (t) => {
 
 test('stop starts no further effect and waits for running effects', async (t) => {
   const { runs, handler } = gate();
-  const { runtime, system, store } = makeWorld({ work: handler, options: { effectsInFlight: 1 } });
+  const { runtime, system, store } = createTestRuntime({ work: handler, options: { effectsInFlight: 1 } });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'a' });
@@ -312,7 +315,7 @@ test('stop starts no further effect and waits for running effects', async (t) =>
 
 test('after the grace period a running effect is aborted and stays stored', async (t) => {
   const { runs, handler } = gate();
-  const { runtime, system, store, clock } = makeWorld({ work: handler });
+  const { runtime, system, store, clock } = createTestRuntime({ work: handler });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'a' });
@@ -327,7 +330,7 @@ test('after the grace period a running effect is aborted and stays stored', asyn
 });
 
 test('a message from actor to actor is consumed once and its effect settled in the same step', async (t) => {
-  const { runtime, system, store, committed } = makeWorld();
+  const { runtime, system, store, committed } = createTestRuntime();
   runtime.start();
   await system.create(T1, null);
   await system.create(T2, null);
@@ -359,7 +362,7 @@ class LostAnswerStore extends MemoryStore {
 
 test('the store records that an effect has ended after the answer about its message was lost', async (t) => {
   const store = new LostAnswerStore();
-  const { runtime, system, clock } = makeWorld({ store });
+  const { runtime, system, clock } = createTestRuntime({ store });
   runtime.start();
   await system.create(T1, null);
   await system.create(T2, null);
@@ -374,7 +377,7 @@ test('the store records that an effect has ended after the answer about its mess
 });
 
 test('a message to an unknown actor is removed', async (t) => {
-  const { runtime, system, store } = makeWorld();
+  const { runtime, system, store } = createTestRuntime();
   runtime.start();
   await system.create(T1, null);
   await system.create(T2, null);
@@ -386,7 +389,7 @@ test('a message to an unknown actor is removed', async (t) => {
 });
 
 test('a message to a stopped actor waits until its restart', async (t) => {
-  const { runtime, system, clock, committed } = makeWorld();
+  const { runtime, system, clock, committed } = createTestRuntime();
   runtime.start();
   await system.create(T1, null);
   await system.create(T2, null);
@@ -412,7 +415,7 @@ test('an outcome waits while the mailbox is full, and the effect does not run tw
       return handler.run(effect, attempt, context);
     },
   };
-  const { runtime, system, clock, committed } = makeWorld({ work: counted });
+  const { runtime, system, clock, committed } = createTestRuntime({ work: counted });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -436,7 +439,7 @@ test('a wall clock set back an hour delays neither new effects nor retries', asy
       return { type: 'WORKED', what: effect.what };
     },
   };
-  const { runtime, system, clock, committed } = makeWorld({ work });
+  const { runtime, system, clock, committed } = createTestRuntime({ work });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'a' });
@@ -478,7 +481,7 @@ test('an effect that must be durable starts only after the flush', async (t) => 
       return { type: 'WORKED', what: effect.what };
     },
   };
-  const { runtime, system, committed } = makeWorld({ store: slow, work });
+  const { runtime, system, committed } = createTestRuntime({ store: slow, work });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -499,7 +502,7 @@ test('a thousand effects on disk each run once', async (t) => {
       return { type: 'WORKED', what: effect.what };
     },
   };
-  const { runtime, system } = makeWorld({ store, work, options: { effectsInFlight: 16 } });
+  const { runtime, system } = createTestRuntime({ store, work, options: { effectsInFlight: 16 } });
   runtime.start();
   const actors = Array.from({ length: 100 }, (_, n) => ({ kind: 'tally', id: `${n}` }));
   await Promise.all(
@@ -543,7 +546,7 @@ test('an effect whose retry cannot be stored is retried while the process lives'
       return { type: 'WORKED', what: effect.what };
     },
   };
-  const { runtime, system, clock, committed } = makeWorld({ store: flaky, work });
+  const { runtime, system, clock, committed } = createTestRuntime({ store: flaky, work });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
@@ -557,7 +560,7 @@ test('an effect whose retry cannot be stored is retried while the process lives'
 });
 
 test('effects committed before the wall clock was set back an hour run at once', async (t) => {
-  const { runtime, system, clock } = makeWorld();
+  const { runtime, system, clock } = createTestRuntime();
   await system.create(T1, null);
   await system.send(T1, { type: 'WORK', what: 'x' });
   clock.setWallClock(-3_600_000);
@@ -580,7 +583,7 @@ test('after a start with the wall clock set back an hour new effects run at once
     },
   };
   const first = openLmdbStore({ folder });
-  const before = makeWorld({ store: first, clock: ahead, work: busy });
+  const before = createTestRuntime({ store: first, clock: ahead, work: busy });
   before.runtime.start();
   await before.system.create(T1, null);
   await before.system.send(T1, { type: 'WORK', what: 'failed' });
@@ -591,7 +594,7 @@ test('after a start with the wall clock set back an hour new effects run at once
 
   const store = openLmdbStore({ folder });
   const clock = new SimulatedClock();
-  const after = makeWorld({ store, clock });
+  const after = createTestRuntime({ store, clock });
   after.runtime.start();
   const fresh = await after.committed((step) => heard(step).includes('fresh'));
   t.deepEqual(heard(fresh), ['fresh']);
@@ -623,7 +626,7 @@ test('pauses keep growing over restarts, under the same key, and a failing effec
   };
   for (let life = 0; life < 5; life++) {
     const store = openLmdbStore({ folder });
-    const { runtime, system } = makeWorld({ store, clock, work });
+    const { runtime, system } = createTestRuntime({ store, clock, work });
     if (life === 0) {
       await system.create(T1, null);
       await system.send(T1, { type: 'WORK', what: 'x' });

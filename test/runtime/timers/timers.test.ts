@@ -1,12 +1,12 @@
 import test from 'ava';
 import { MemoryStore, openLmdbStore, SimulatedClock } from '../../../runtime/index.ts';
 import { folderFor } from '../folder.ts';
-import { makeWorld, settle, T1, T2 } from '../world.ts';
+import { createTestRuntime, settle, T1, T2 } from '../test-runtime.ts';
 
 const HOUR = 3_600_000;
 
 test('a deadline fires once at its time', async (t) => {
-  const { runtime, system, clock, store } = makeWorld();
+  const { runtime, system, clock, store } = createTestRuntime();
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WAIT' });
@@ -24,7 +24,7 @@ test('a deadline fires once at its time', async (t) => {
 });
 
 test('a deadline of a left state never fires', async (t) => {
-  const { runtime, system, clock } = makeWorld();
+  const { runtime, system, clock } = createTestRuntime();
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WAIT' });
@@ -36,7 +36,7 @@ test('a deadline of a left state never fires', async (t) => {
 });
 
 test('a deadline moved while its event was in the queue does not fire early', async (t) => {
-  const { runtime, system, clock, faults } = makeWorld();
+  const { runtime, system, clock, faults } = createTestRuntime();
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WAIT' });
@@ -65,7 +65,7 @@ test('deadlines survive a restart, and each overdue one fires once', async (t) =
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
   const clock = new SimulatedClock();
-  const before = makeWorld({ store, clock });
+  const before = createTestRuntime({ store, clock });
   const actors = Array.from({ length: 600 }, (_, n) => ({ kind: 'tally', id: `${n}` }));
   await Promise.all(
     actors.map(async (actor) => {
@@ -77,7 +77,7 @@ test('deadlines survive a restart, and each overdue one fires once', async (t) =
   const again = openLmdbStore({ folder });
   t.teardown(() => again.close());
   clock.advance(HOUR);
-  const after = makeWorld({ store: again, clock });
+  const after = createTestRuntime({ store: again, clock });
   after.runtime.start();
   while ((await again.nextTimerDue()) !== undefined) await settle();
   t.deepEqual(await again.counters('tally.'), { 'tally.count': 600 });
@@ -85,7 +85,7 @@ test('deadlines survive a restart, and each overdue one fires once', async (t) =
 });
 
 test('after the wall clock is set forward, due timers fire within half a minute', async (t) => {
-  const { runtime, system, clock } = makeWorld();
+  const { runtime, system, clock } = createTestRuntime();
   runtime.start();
   await system.create(T1, null);
   clock.setWallClock(-HOUR);
@@ -98,7 +98,7 @@ test('after the wall clock is set forward, due timers fire within half a minute'
 });
 
 test('a wall clock set forward before a distant alarm is noticed by the periodic check', async (t) => {
-  const { runtime, system, clock, store } = makeWorld();
+  const { runtime, system, clock, store } = createTestRuntime();
   await system.create(T1, null);
   clock.setWallClock(HOUR);
   await system.send(T1, { type: 'WAIT' });
@@ -117,7 +117,7 @@ test('a wall clock set forward before a distant alarm is noticed by the periodic
 });
 
 test('a stopped actor keeps its deadline and the others continue to fire', async (t) => {
-  const { runtime, system, clock, store } = makeWorld();
+  const { runtime, system, clock, store } = createTestRuntime();
   runtime.start();
   for (const actor of [T1, T2]) {
     await system.create(actor, null);
@@ -140,7 +140,7 @@ test('a stopped actor keeps its deadline and the others continue to fire', async
 });
 
 test('an earlier deadline that is armed later fires first', async (t) => {
-  const { runtime, system, clock } = makeWorld();
+  const { runtime, system, clock } = createTestRuntime();
   runtime.start();
   await system.create(T1, null);
   await system.create(T2, null);
@@ -160,7 +160,7 @@ test('an earlier deadline that is armed later fires first', async (t) => {
 
 test('no deadline fires after a stop', async (t) => {
   const store = new MemoryStore();
-  const { runtime, system, clock } = makeWorld({ store });
+  const { runtime, system, clock } = createTestRuntime({ store });
   runtime.start();
   await system.create(T1, null);
   await system.send(T1, { type: 'WAIT' });

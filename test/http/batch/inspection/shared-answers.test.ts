@@ -4,17 +4,17 @@ import { Refusal } from '../../../../machines/refusals.ts';
 import { SimulatedClock } from '../../../../runtime/index.ts';
 import { startServer } from '../../harness.ts';
 
-class World {
+class AnswersFixture {
   readonly clock = new SimulatedClock(0);
   step = 1;
   reads = 0;
   readonly shared: SharedAnswers;
 
   constructor() {
-    const world = this;
+    const fixture = this;
     const changes = {
       get version() {
-        return String(world.step);
+        return String(fixture.step);
       },
       includes: (read: string, asked: string) => Number(read) >= Number(asked),
     };
@@ -30,31 +30,31 @@ class World {
 }
 
 test('requests with the same version share one read, and those without a version read separately', async (t) => {
-  const world = new World();
-  const [one, two] = await Promise.all([world.ask('1'), world.ask('1')]);
+  const fixture = new AnswersFixture();
+  const [one, two] = await Promise.all([fixture.ask('1'), fixture.ask('1')]);
   t.deepEqual(one, two);
   t.is(one.text, JSON.stringify(one.body));
-  t.deepEqual(await world.ask('1'), one);
-  t.is(world.reads, 1);
-  t.deepEqual((await world.ask(undefined)).body, { read: 2, name: 'actors' });
-  t.deepEqual((await world.ask('1', 'other')).body, { read: 3, name: 'other' });
+  t.deepEqual(await fixture.ask('1'), one);
+  t.is(fixture.reads, 1);
+  t.deepEqual((await fixture.ask(undefined)).body, { read: 2, name: 'actors' });
+  t.deepEqual((await fixture.ask('1', 'other')).body, { read: 3, name: 'other' });
 });
 
 test('an answer older than the version, or than ten seconds, is not shared', async (t) => {
-  const world = new World();
-  await world.ask('1');
-  world.step = 2;
-  t.deepEqual((await world.ask('2')).body, { read: 2, name: 'actors' });
-  t.deepEqual((await world.ask('1')).body, { read: 2, name: 'actors' }, 'a later one serves, too');
-  await world.clock.advance(10_000);
-  t.deepEqual((await world.ask('1')).body, { read: 3, name: 'actors' });
+  const fixture = new AnswersFixture();
+  await fixture.ask('1');
+  fixture.step = 2;
+  t.deepEqual((await fixture.ask('2')).body, { read: 2, name: 'actors' });
+  t.deepEqual((await fixture.ask('1')).body, { read: 2, name: 'actors' }, 'a later one serves, too');
+  await fixture.clock.advance(10_000);
+  t.deepEqual((await fixture.ask('1')).body, { read: 3, name: 'actors' });
 });
 
 test('a refusal is answered to all waiting requests, and is not cached', async (t) => {
-  const world = new World();
+  const fixture = new AnswersFixture();
   let refused = true;
   const ask = () =>
-    world.shared.answer('1', ['gone'], async () => {
+    fixture.shared.answer('1', ['gone'], async () => {
       if (refused) throw new Refusal('actor.not-found', 'There is no such actor.');
       return {};
     });

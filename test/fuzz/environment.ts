@@ -24,7 +24,7 @@ import { answerTimestampRequest } from '../pki/tokens.ts';
 export const NOW = Date.UTC(2026, 5, 15, 12);
 const HOUR = 3_600_000;
 
-export interface World {
+export interface FuzzEnvironment {
   readonly pki: AuthorityPki;
   readonly services: Required<SigningServices>;
   /** Validation request for an hour after signing; the root is trusted, no online requests. */
@@ -44,7 +44,7 @@ export interface World {
   close(): void;
 }
 
-export function makeWorld(): World {
+export function createFuzzEnvironment(): FuzzEnvironment {
   const baseUrl = 'http://authority.test';
   const pki = makeAuthorityPki({ now: NOW, baseUrl });
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-fuzz-'));

@@ -1,4 +1,4 @@
-/** A small world for tests of the runtime: one kind of actor, a log that remembers, a way to wait for an event. */
+/** A runtime for tests: one kind of actor, a recording log, a function that waits for a committed step. */
 import { assign, setup } from 'xstate';
 import {
   type ActorDefinition,
@@ -99,7 +99,7 @@ export const tally: ActorDefinition = {
 export const T1 = { kind: 'tally', id: 't1' };
 export const T2 = { kind: 'tally', id: 't2' };
 
-export interface World {
+export interface TestRuntime {
   readonly runtime: Runtime;
   readonly system: Runtime['system'];
   readonly store: ActorStore;
@@ -116,14 +116,14 @@ export const echo: EffectHandler = {
   failed: (_, failure) => ({ type: 'WORK_FAILED', what: failure.code }),
 };
 
-export function makeWorld(
+export function createTestRuntime(
   more: {
     readonly store?: ActorStore;
     readonly work?: EffectHandler;
     readonly clock?: SimulatedClock;
     readonly options?: RuntimeOptions;
   } = {},
-): World {
+): TestRuntime {
   const clock = more.clock ?? new SimulatedClock();
   const faults = new Faults();
   const store = more.store ?? new MemoryStore();

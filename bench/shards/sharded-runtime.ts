@@ -14,7 +14,7 @@ const MAX_WARM_UP_MS = 20_000;
 const IDLE_LOOK_MS = 400;
 const MAX_IDLE_LOOKS = 50;
 
-export interface World {
+export interface ShardedRuntime {
   readonly runtime: Runtime;
   /** Numbers in the system of the threads that it started, by role. Linux only. */
   readonly threads: { readonly store: readonly string[]; readonly shards: readonly string[] };
@@ -33,11 +33,11 @@ export const address = (n: number) => ({ kind: 'benched', id: `b${n}` });
  * @param shards threads that host actors; 0 = this thread hosts them
  * @param memory heap limit of a thread, megabytes @default that of the runtime
  */
-export async function openWorld(
+export async function startShardedRuntime(
   shards: number,
   { room }: Pick<BenchContext, 'room'>,
   memory?: number,
-): Promise<World> {
+): Promise<ShardedRuntime> {
   const before = threadCosts('self');
   const store = openLmdbStore({ folder: room() });
   const withStore = threadCosts('self');
@@ -57,7 +57,7 @@ export async function openWorld(
         ...(memory !== undefined && { memory }),
         heartbeatTimeoutMs: TIMEOUT_MS,
         losses: { restarts: 1_000_000 },
-        onReplaced: () => world.lost(performance.now()),
+        onReplaced: () => sharded.lost(performance.now()),
         onLost: (why) => {
           throw new Error(why);
         },
@@ -65,7 +65,7 @@ export async function openWorld(
     }),
   });
   let next = 0;
-  const world: World = {
+  const sharded: ShardedRuntime = {
     runtime,
     threads: {
       store: startedBetween(before, withStore),
@@ -90,7 +90,7 @@ export async function openWorld(
       const end = performance.now() + MAX_WARM_UP_MS;
       let done = 0;
       while (done < WARM_UP_STEPS * Math.max(1, shards) && performance.now() < end)
-        done += await world.steps(100, inFlight);
+        done += await sharded.steps(100, inFlight);
       await untilIdle();
     },
     async close() {
@@ -101,7 +101,7 @@ export async function openWorld(
   for (let n = 0; n < ACTORS; n += 200) {
     await Promise.all(Array.from({ length: 200 }, (_, k) => runtime.system.create(address(n + k), {})));
   }
-  return world;
+  return sharded;
 }
 
 /** Waits until threads that start, such as the spare, are loaded: their processor time is no cost of a step. */
