@@ -103,7 +103,7 @@ async function lists(
   };
 }
 
-onCluster('an installation moves to PostgreSQL, goes on there, and moves back', async (t, url) => {
+onCluster('an installation moves to PostgreSQL, continues there, and moves back', async (t, url) => {
   const root = await temporaryRoot(t);
   const db = join(root, 'db');
   const onLmdb = await Service.startOne(t, { root, settings: PORTAL });
@@ -230,7 +230,7 @@ async function killed(
   if (how !== 'SIGKILL') throw new Error(`The copy ended with ${how} before it was killed: ${program.err()}`);
 }
 
-onCluster('a copy that was killed goes on, and no service opens its part', async (t, url) => {
+onCluster('a killed copy is continued, and no service opens a partial copy', async (t, url) => {
   const ROWS = 30_000;
   const source = join(await temporaryRoot(t), 'db');
   await writeStore(source, ROWS);
@@ -287,7 +287,7 @@ onCluster('a copy that was killed goes on, and no service opens its part', async
   await opened.close();
 });
 
-onCluster('a store that is none, and a password, are not shown or made', async (t, url) => {
+onCluster('a missing store is not created, and a password is not printed', async (t, url) => {
   const folder = freshFolder();
   const missing = await copy(folder, url, 'none');
   t.is(missing.code, 3);
@@ -319,7 +319,7 @@ onCluster('a store that is none, and a password, are not shown or made', async (
   for (const { err } of [unknown, wrong, same, closed, ...refused]) t.notRegex(err, /top-secret/);
 });
 
-onCluster('commands that read refuse the part of a copy, and say what to do', async (t, url) => {
+onCluster('reading commands refuse a partial copy with a remedy', async (t, url) => {
   const root = await temporaryRoot(t);
   const parts = [
     { side: openLmdbCopy(join(root, 'db'), 'target'), settings: [`--Storage:Root=${root}`] },
@@ -353,7 +353,7 @@ onCluster('commands that read refuse the part of a copy, and say what to do', as
   }
 });
 
-onCluster('services and further copies are told of a copy that runs', async (t, url) => {
+onCluster('services and further copies are refused during a copy', async (t, url) => {
   const store = { url, schema: 'busy' };
   const made = await openPostgresCopy(store, 'target', systemClock);
   const quiet = () => {};
@@ -367,7 +367,7 @@ onCluster('services and further copies are told of a copy that runs', async (t, 
   await (await openPostgresStore(service)).close();
 });
 
-onCluster('a copy that was killed while it made its marker begins again', async (t, url) => {
+onCluster('a copy killed while it wrote its marker starts again', async (t, url) => {
   const target = await openPostgresCopy({ url, schema: 'early' }, 'target', systemClock);
   const source = openLmdbCopy(freshFolder(), 'target');
   const client = new pg.Client({ connectionString: url });
@@ -382,7 +382,7 @@ onCluster('a copy that was killed while it made its marker begins again', async 
   t.is(await target.marker(), undefined);
 });
 
-onCluster('a copy whose connection is lost says that the database is away', async (t, url) => {
+onCluster('a copy with a lost connection reports that the database is unavailable', async (t, url) => {
   const target = await openPostgresCopy({ url, schema: 'lost' }, 'target', systemClock);
   const client = new pg.Client({ connectionString: url });
   t.teardown(async () => {

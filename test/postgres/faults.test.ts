@@ -81,7 +81,7 @@ scenario(
   },
 );
 
-scenario('a connection that is dead without a sign holds no load of an actor', async (t, room) => {
+scenario('a silently dead connection does not block the load of an actor', async (t, room) => {
   const store = await room.open('one');
   for (const actor of [A, B]) t.true((await store.commit(stepOf(actor, 0))).ok);
   room.proxy.stallNext('FROM actors WHERE key = ANY');
@@ -118,7 +118,7 @@ for (const others of [0, 1]) {
   }
 }
 
-scenario('reads on a connection that is dead without a sign are repeated', async (t, room) => {
+scenario('reads on a silently dead connection are repeated', async (t, room) => {
   const store = await room.open('one');
   await room.open('two');
   await store.commit(stepOf(A, 0, { counters: { c: 1 } }));
@@ -134,7 +134,7 @@ scenario('reads on a connection that is dead without a sign are repeated', async
   }
 });
 
-scenario('a heartbeat that a dead connection swallows is repeated within the lease', async (t, room) => {
+scenario('a heartbeat lost on a dead connection is repeated within the lease', async (t, room) => {
   await room.open('one');
   await room.open('two');
   const session = async () => (await room.query(`SELECT token, seen_at FROM sessions WHERE node = 'one'`))[0];
@@ -145,7 +145,7 @@ scenario('a heartbeat that a dead connection swallows is repeated within the lea
   t.is((await session())?.['token'], before?.['token']);
 });
 
-scenario('a statement that waits for a lock is not taken for one on a dead connection', async (t, room) => {
+scenario('a statement that waits for a lock does not count as one on a dead connection', async (t, room) => {
   const store = await room.open('one');
   await store.commit(stepOf(A, 0));
   const blocker = new pg.Client({
@@ -186,7 +186,7 @@ scenario('a database that does not answer on any connection is unavailable', asy
   t.deepEqual(await store.counters(''), { c: 1 });
 });
 
-scenario('a step whose answer is lost is found, and never stored twice', async (t, room) => {
+scenario('a step with a lost answer is found, and never stored twice', async (t, room) => {
   const store = await room.open('one');
   t.true((await store.commit(stepOf(B, 0))).ok);
   room.proxy.cutNext('commit-steps', 'before-answer');
@@ -202,7 +202,7 @@ scenario('a step whose answer is lost is found, and never stored twice', async (
 });
 
 scenario(
-  'every read and write says that the store is unavailable when its connection is cut, and answers again',
+  'every read and write reports an unavailable store when its connection is cut, and works afterwards',
   async (t, room) => {
     const store = await room.open('one');
     await store.commit(stepOf(A, 0, { effects: [effectOf(A, 1, 0, 5)] }));
@@ -234,46 +234,38 @@ scenario(
   },
 );
 
-scenario(
-  'a step that meets a deadlock or a serialization failure is tried again by the store',
-  async (t, room) => {
-    const store = await room.open('one');
-    await store.commit(stepOf(A, 0));
-    await room.query('CREATE SEQUENCE attempts');
-    await room.query(`CREATE FUNCTION fail_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+scenario('the store retries a step after a deadlock or a serialization failure', async (t, room) => {
+  const store = await room.open('one');
+  await store.commit(stepOf(A, 0));
+  await room.query('CREATE SEQUENCE attempts');
+  await room.query(`CREATE FUNCTION fail_twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF nextval('attempts') <= 2 THEN RAISE EXCEPTION 'made by the test' USING ERRCODE = '40001'; END IF;
     RETURN NEW; END $$`);
-    await room.query(
-      'CREATE TRIGGER fail BEFORE UPDATE ON actors FOR EACH ROW EXECUTE FUNCTION fail_twice()',
-    );
-    t.true((await store.commit(stepOf(A, 1, { counters: { c: 1 } }))).ok);
-    t.is(Number((await room.query('SELECT last_value FROM attempts'))[0]?.['last_value']), 3);
-    t.deepEqual(await store.counters(''), { c: 1 });
-  },
-);
+  await room.query('CREATE TRIGGER fail BEFORE UPDATE ON actors FOR EACH ROW EXECUTE FUNCTION fail_twice()');
+  t.true((await store.commit(stepOf(A, 1, { counters: { c: 1 } }))).ok);
+  t.is(Number((await room.query('SELECT last_value FROM attempts'))[0]?.['last_value']), 3);
+  t.deepEqual(await store.counters(''), { c: 1 });
+});
 
-scenario(
-  'a step that waits longer than the statement timeout is refused for now and leaves nothing',
-  async (t, room) => {
-    const store = await room.open('one', { statementTimeoutMs: 300 });
-    await store.commit(stepOf(A, 0));
-    await room.query('CREATE TABLE locked AS SELECT 1');
-    const blocker = new pg.Client({
-      connectionString: room.server.url,
-      options: `-c search_path=${room.schema}`,
-    });
-    await blocker.connect();
-    await blocker.query('BEGIN');
-    await blocker.query('SELECT 1 FROM actors FOR UPDATE');
-    await t.throwsAsync(store.commit(stepOf(A, 1, { counters: { c: 1 } })), UNAVAILABLE);
-    await blocker.query('ROLLBACK');
-    await blocker.end();
-    t.true((await store.commit(stepOf(A, 1))).ok);
-    t.deepEqual(await store.counters(''), {});
-  },
-);
+scenario('a step over the statement timeout is refused as retryable and leaves nothing', async (t, room) => {
+  const store = await room.open('one', { statementTimeoutMs: 300 });
+  await store.commit(stepOf(A, 0));
+  await room.query('CREATE TABLE locked AS SELECT 1');
+  const blocker = new pg.Client({
+    connectionString: room.server.url,
+    options: `-c search_path=${room.schema}`,
+  });
+  await blocker.connect();
+  await blocker.query('BEGIN');
+  await blocker.query('SELECT 1 FROM actors FOR UPDATE');
+  await t.throwsAsync(store.commit(stepOf(A, 1, { counters: { c: 1 } })), UNAVAILABLE);
+  await blocker.query('ROLLBACK');
+  await blocker.end();
+  t.true((await store.commit(stepOf(A, 1))).ok);
+  t.deepEqual(await store.counters(''), {});
+});
 
-scenario('a server that crashes and starts again has every step that was answered', async (t, room) => {
+scenario('a server has every answered step after a crash and restart', async (t, room) => {
   const store = await room.open('one');
   const answered = new Set<number>();
   let next = 0;
@@ -303,44 +295,41 @@ scenario('a server that crashes and starts again has every step that was answere
     t.truthy(await store.load({ kind: 'job', id: `n${n}` }), `job n${n} was answered`);
 });
 
-scenario(
-  'a node that was silent for longer than its lease commits nothing stale when it wakes',
-  async (t, room) => {
-    const suspended = await room.open('one', { leaseSeconds: 1 });
-    await suspended.commit(stepOf(A, 0, { effects: [effectOf(A, 1, 0, 5), effectOf(A, 1, 1, 5)] }));
-    t.is((await suspended.leaseEffects(9, 9)).length, 2);
-    room.proxy.pause();
-    const stale = suspended.commit(stepOf(A, 1, { settles: 'job/a/1/0' }));
-    // The other node reaches the server past the proxy.
-    const other = await openPostgresStore({
-      ...{ url: room.server.url, schema: room.schema, poolSize: 3, node: 'two', leaseSeconds: 1 },
-      ...{ clock: systemClock, log: SILENT },
-    });
-    try {
-      let taken: readonly { readonly key: string }[] = [];
-      while (taken.length === 0) {
-        await systemClock.sleep(50);
-        taken = await other.leaseEffects(9, 9);
-      }
-      t.deepEqual(
-        taken.map(({ key }) => key),
-        ['job/a/1/0', 'job/a/1/1'],
-      );
-      room.proxy.resume();
-      await t.throwsAsync(stale, UNAVAILABLE);
-      t.true((await other.commit(stepOf(A, 1, { settles: 'job/a/1/0' }))).ok);
-      t.deepEqual(await suspended.commit(stepOf(A, 2, { settles: 'job/a/1/1' })), {
-        ok: false,
-        reason: 'duplicate',
-      });
-      t.true((await suspended.commit(stepOf(B, 0))).ok, 'it goes on with a new session');
-      await suspended.deferEffect('job/a/1/1', 99, 'not its own any more');
-      t.is((await other.pendingEffects(A))[0]?.failures, 0);
-    } finally {
-      await other.close();
+scenario('a node suspended for longer than its lease commits nothing stale afterwards', async (t, room) => {
+  const suspended = await room.open('one', { leaseSeconds: 1 });
+  await suspended.commit(stepOf(A, 0, { effects: [effectOf(A, 1, 0, 5), effectOf(A, 1, 1, 5)] }));
+  t.is((await suspended.leaseEffects(9, 9)).length, 2);
+  room.proxy.pause();
+  const stale = suspended.commit(stepOf(A, 1, { settles: 'job/a/1/0' }));
+  // The other node reaches the server past the proxy.
+  const other = await openPostgresStore({
+    ...{ url: room.server.url, schema: room.schema, poolSize: 3, node: 'two', leaseSeconds: 1 },
+    ...{ clock: systemClock, log: SILENT },
+  });
+  try {
+    let taken: readonly { readonly key: string }[] = [];
+    while (taken.length === 0) {
+      await systemClock.sleep(50);
+      taken = await other.leaseEffects(9, 9);
     }
-  },
-);
+    t.deepEqual(
+      taken.map(({ key }) => key),
+      ['job/a/1/0', 'job/a/1/1'],
+    );
+    room.proxy.resume();
+    await t.throwsAsync(stale, UNAVAILABLE);
+    t.true((await other.commit(stepOf(A, 1, { settles: 'job/a/1/0' }))).ok);
+    t.deepEqual(await suspended.commit(stepOf(A, 2, { settles: 'job/a/1/1' })), {
+      ok: false,
+      reason: 'duplicate',
+    });
+    t.true((await suspended.commit(stepOf(B, 0))).ok, 'it goes on with a new session');
+    await suspended.deferEffect('job/a/1/1', 99, 'not its own any more');
+    t.is((await other.pendingEffects(A))[0]?.failures, 0);
+  } finally {
+    await other.close();
+  }
+});
 
 scenario('effects are leased again when the answer to their lease is lost', async (t, room) => {
   const store = await room.open('one');
@@ -381,7 +370,7 @@ for (const others of [0, 1]) {
   });
 }
 
-scenario('a second process of the same node name is refused while the first lives', async (t, room) => {
+scenario('a second process with the same node name is refused while the first runs', async (t, room) => {
   await room.open('one', { leaseSeconds: 1 });
   await t.throwsAsync(room.open('one', { leaseSeconds: 1 }), {
     code: 'store.locked',
@@ -391,7 +380,7 @@ scenario('a second process of the same node name is refused while the first live
 });
 
 scenario(
-  'two nodes that make the schema at once both open, and a newer schema is refused',
+  'two nodes that create the schema concurrently both open, and a newer schema is refused',
   async (t, room) => {
     const stores = await Promise.all(['one', 'two', 'three'].map((node) => room.open(node)));
     t.true((await (stores[0] as ActorStore).commit(stepOf(A, 0))).ok);
@@ -401,7 +390,7 @@ scenario(
   },
 );
 
-scenario('of two nodes that step one actor at the same revision exactly one commits', async (t, room) => {
+scenario('exactly one of two nodes that step an actor at the same revision commits', async (t, room) => {
   const [one, two] = [await room.open('one'), await room.open('two')];
   for (let revision = 0; revision < 30; revision++) {
     const outcomes = await Promise.all(

@@ -204,7 +204,7 @@ async function cutOff(
 }
 
 withOthers(
-  'an upload that is cut off by the end of its node makes one job when it is sent again to another one',
+  'an upload interrupted by the end of its node makes one job when it is repeated at another one',
   async (t, [two, three]) => {
     const one = await t.context.start();
     const content = Buffer.alloc(3_000_000, 'a page of text; ');
@@ -235,7 +235,7 @@ withOthers(
 );
 
 withOthers(
-  'a file in pieces goes on at another node after its node has died in the middle of a piece',
+  'a segmented upload continues at another node after its node ended in the middle of a segment',
   async (t, [two, three]) => {
     const one = await t.context.start();
     const size = 1_500_000;

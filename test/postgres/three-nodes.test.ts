@@ -124,7 +124,7 @@ onNodes('a document is made, signed and concluded by calls that each reach anoth
 });
 
 onNodes(
-  'a pause at one node holds for uploads at the others, and uploads under one key make one job',
+  'a pause at one node applies to uploads at the others, and uploads under one key make one job',
   async (t, nodes) => {
     const [one, two, three] = nodes;
     const order = (node: Service, action: string) => node.json(`/api/pipeline/${action}`, { method: 'POST' });
@@ -147,7 +147,7 @@ onNodes(
 );
 
 onNodes(
-  'a session begins at one node, is known at the others, and ends at all of them',
+  'a session starts at one node, is valid at the others, and ends at all of them',
   async (t, [one, two, three]) => {
     const { cookie } = await logIn(portOf(one.url), await one.key());
     const whoAmI = async (node: Service) =>
@@ -163,7 +163,7 @@ onNodes(
 );
 
 onNodes(
-  'the name of a living node is refused, and work of a killed node ends at the others',
+  'the name of a running node is refused, and work of a killed node is completed by the others',
   async (t, nodes) => {
     const [one, two, three] = nodes;
     const refused = await t.throwsAsync(t.context.start(1));

@@ -86,7 +86,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 onEachStore(
-  'a partition takes no more at once than its bound, and its rest follows in order',
+  'a partition runs at most its limit of effects, and the others follow in order',
   async (t, store) => {
     const world = partitionedWorld(store, { atOnce: 10, perPartition: 2 });
     world.runtime.start();
@@ -107,7 +107,7 @@ onEachStore(
   },
 );
 
-onEachStore('hanging work of partitions takes none of the slots of all other work', async (t, store) => {
+onEachStore('hanging effects of partitions use no slots of other effects', async (t, store) => {
   const world = partitionedWorld(store, { atOnce: 3, perPartition: 3 }, 1);
   world.runtime.start();
   await ask(world, 'a1', 'a2', 'a3', 'b1', 'c1');
@@ -131,33 +131,30 @@ onEachStore('hanging work of partitions takes none of the slots of all other wor
   await world.runtime.stop();
 });
 
-onEachStore(
-  'partitions take turns, so that a long one does not keep the short ones waiting',
-  async (t, store) => {
-    const world = partitionedWorld(store, { atOnce: 2, perPartition: 2 });
-    await ask(world, ...Array.from({ length: 20 }, (_, n) => `a${n}`), 'b1', 'c1', 'd1');
-    world.runtime.start();
-    for (let turn = 0; turn < 3; turn++) {
-      await until(() => world.runs.length === 2);
-      world.endAll();
-      await until(() => world.started.length >= 2 * turn + 3);
-    }
-    t.true(
-      ['b1', 'c1', 'd1'].every((what) => world.started.slice(0, 8).includes(what)),
-      String(world.started),
-    );
-    while (world.started.length < 23) {
-      await until(() => world.runs.length > 0);
-      world.endAll();
-      await settle();
-    }
+onEachStore('partitions take turns, so that a long one does not delay the short ones', async (t, store) => {
+  const world = partitionedWorld(store, { atOnce: 2, perPartition: 2 });
+  await ask(world, ...Array.from({ length: 20 }, (_, n) => `a${n}`), 'b1', 'c1', 'd1');
+  world.runtime.start();
+  for (let turn = 0; turn < 3; turn++) {
+    await until(() => world.runs.length === 2);
     world.endAll();
-    await world.runtime.stop();
-  },
-);
+    await until(() => world.started.length >= 2 * turn + 3);
+  }
+  t.true(
+    ['b1', 'c1', 'd1'].every((what) => world.started.slice(0, 8).includes(what)),
+    String(world.started),
+  );
+  while (world.started.length < 23) {
+    await until(() => world.runs.length > 0);
+    world.endAll();
+    await settle();
+  }
+  world.endAll();
+  await world.runtime.stop();
+});
 
 onEachStore(
-  'failed work of a partition comes back at its time in its partition, and waiting counts as no failure',
+  'a failed effect of a partition is retried on time in its partition, and waiting does not count as a failure',
   async (t, store) => {
     const world = partitionedWorld(store, { atOnce: 1, perPartition: 1 });
     world.runtime.start();
