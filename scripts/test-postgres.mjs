@@ -36,7 +36,8 @@ const SUITES_OF_NODES = [
   'http/portal/{attachments,creation-options,isolation,key-scopes,named-folders,program}',
   'http/portal/account/*',
   'http/portal/lists/{client,document-lists,document-packages}',
-  'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,text-tags}',
+  'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,templates-bulk,text-tags}',
+  'http/portal/signing/own-signatures',
   'browser/account/sender',
   'browser/portal-{signed,whole}',
 ];
