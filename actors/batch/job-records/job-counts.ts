@@ -27,7 +27,8 @@ export class JobCounts {
 
   /** Applies the counter changes of a committed step; ignores other counters. */
   move(counters: { readonly [name: string]: number }): void {
-    for (const [name, by] of Object.entries(counters)) {
+    for (const name in counters) {
+      const by = counters[name] ?? 0;
       const cell = this.#cells.get(name);
       if (cell) {
         cell.count += by;

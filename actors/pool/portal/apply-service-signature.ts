@@ -14,7 +14,7 @@ import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
 import { passesFinalCheck } from './final-check.ts';
-import { placeOutput } from './place-output.ts';
+import { beginSync, placeOutput } from './place-output.ts';
 import { type PortalTaskContext, type ServiceProfile, serviceProfile } from './portal-task-context.ts';
 import {
   type FormatParameters,
@@ -48,8 +48,9 @@ export async function applyServiceSignature(
     ? await signSeries({ ...task, rebuild }, profile)
     : await attempt(simplerParameters(formatParameters(task.format, task.words, task.content)));
   thread.faults.atSync('portal.seal.signed');
+  const synced = beginSync(task, thread);
   const isChecked = await passesFinalCheck(task, certificate, thread);
-  await placeOutput(task, output, thread);
+  await placeOutput(task, output, thread, synced);
   return { output, certificate, isChecked, ...(isRebuilt && { isRebuilt }) };
 }
 

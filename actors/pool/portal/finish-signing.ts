@@ -4,7 +4,7 @@ import { finishSigning, joinCadesSigners } from '../../../crypto/index.ts';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { FinishSigningTask, PortalResults } from '../portal-tasks.ts';
 import { passesFinalCheck } from './final-check.ts';
-import { placeOutput } from './place-output.ts';
+import { beginSync, placeOutput } from './place-output.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
 
 export async function finishParticipantSigning(
@@ -26,8 +26,9 @@ export async function finishParticipantSigning(
     const made = joins
       ? joinCadesSigners({ input: signatures, added: single, content: input, output }).output
       : signed.output;
+    const synced = beginSync(task, thread);
     const isChecked = await passesFinalCheck(task, task.check?.certificate ?? '', thread);
-    await placeOutput(task, made, thread);
+    await placeOutput(task, made, thread, synced);
     return { output: made, isChecked };
   } finally {
     if (joins) rmSync(single, { force: true });

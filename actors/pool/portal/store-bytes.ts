@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import type { DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import type { PortalResults, StoreTask } from '../portal-tasks.ts';
 import { inspect } from './inspect.ts';
-import { placeOutput } from './place-output.ts';
+import { beginSync, placeOutput } from './place-output.ts';
 import type { PortalTaskContext } from './portal-task-context.ts';
 
 /** For the service and its group. */
@@ -20,8 +20,9 @@ export async function storeBytes(
   const md5 = hash('md5', bytes, 'base64');
   try {
     writeFileSync(output, bytes, { mode: FILE_MODE });
+    const synced = beginSync(task, thread);
     const format = formatOf(task, thread);
-    await placeOutput(task, blob, thread);
+    await placeOutput(task, blob, thread, synced);
     return { blob, md5, ...(format !== undefined && { format }) };
   } catch (error) {
     rmSync(output, { force: true });

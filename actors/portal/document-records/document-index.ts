@@ -299,7 +299,7 @@ function documentCounters(document: DocumentActor): { readonly [name: string]: n
   // A deleted document references no file.
   const counters: { [name: string]: number } = blobCounters(isDeleted(document) ? [] : blobsOf(context));
   counters[`documents-made/${dayOf(creationDate)}/${isEnvelope ? 'envelope' : 'document'}`] = 1;
-  Object.assign(counters, generationCounters(document));
+  if (context.generationId !== undefined) Object.assign(counters, generationCounters(document));
   if (isDeleted(document)) return counters;
   const status = listStatus(statusOf(document));
   counters[`documents/${organization.id}/${status}`] = 1;

@@ -7,11 +7,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LruCache } from '../../../base/lru-cache.ts';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
-import type {
-  Application,
-  OrganizationContext,
-  SecretLimits,
-} from '../../../machines/portal/organization.ts';
+import type { Application, OrganizationContext } from '../../../machines/portal/organization.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -36,7 +32,13 @@ const NO_TENANT = '0'.repeat(64);
 
 interface CachedTenant {
   readonly tenant: Tenant;
-  readonly secrets: readonly ({ readonly id: string; readonly digest: Buffer } & SecretLimits)[];
+  /** `caller`: what `identify` returns for the secret. */
+  readonly secrets: readonly {
+    readonly id: string;
+    readonly digest: Buffer;
+    readonly expiresAt: Millis | undefined;
+    readonly caller: Tenant;
+  }[];
   /** Time of the last recorded use of each secret. */
   readonly recordedAt: Map<string, Millis>;
 }
@@ -96,14 +98,7 @@ export class TenantDirectory implements Tenants {
     if (found === undefined || cached.tenant.application.name !== key.slice(0, bar)) return undefined;
     if (found.expiresAt !== undefined && found.expiresAt <= this.#dependencies.clock.now()) return undefined;
     this.#recordUse(cached, found.id);
-    const { id: keyId, scopes, folders, expiresAt } = found;
-    return {
-      ...cached.tenant,
-      keyId,
-      ...(scopes && { scopes }),
-      ...(folders && { folders }),
-      ...(expiresAt !== undefined && { keyExpiresAt: expiresAt }),
-    };
+    return found.caller;
   }
 
   async embedOrigins(organization: OrganizationId): Promise<readonly string[]> {
@@ -142,20 +137,26 @@ function cachedTenantOf(
   organization: OrganizationContext,
   application: Application,
 ): CachedTenant {
-  return {
-    tenant: {
-      organization: {
-        ...{ id, name: organization.name },
-        ...(organization.identifier !== null && { identifier: organization.identifier }),
-      },
-      application: { id: application.id, name: application.name, role: application.role },
+  const tenant: Tenant = {
+    organization: {
+      ...{ id, name: organization.name },
+      ...(organization.identifier !== null && { identifier: organization.identifier }),
     },
+    application: { id: application.id, name: application.name, role: application.role },
+  };
+  return {
+    tenant,
     secrets: application.secrets.map((secret) => ({
       id: secret.id,
       digest: Buffer.from(secret.sha256, 'hex'),
-      ...(secret.scopes !== undefined && { scopes: secret.scopes }),
-      ...(secret.expiresAt !== undefined && { expiresAt: secret.expiresAt }),
-      ...(secret.folders !== undefined && { folders: secret.folders }),
+      expiresAt: secret.expiresAt,
+      caller: {
+        ...tenant,
+        keyId: secret.id,
+        ...(secret.scopes && { scopes: secret.scopes }),
+        ...(secret.folders && { folders: secret.folders }),
+        ...(secret.expiresAt !== undefined && { keyExpiresAt: secret.expiresAt }),
+      },
     })),
     recordedAt: new Map(
       application.secrets.flatMap(({ id: secret, lastUsedAt }) =>

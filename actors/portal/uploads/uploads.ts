@@ -55,13 +55,12 @@ export const uploadDefinition = defineActor(UPLOAD, {
 });
 
 function uploadCounters({ context: { blob, participant } }: ActorView<UploadContext>) {
-  return {
-    ...blobCounters([blob]),
-    ...(participant && {
-      [`${participantCounters(participant)}files`]: 1,
-      [`${participantCounters(participant)}bytes`]: blob.length,
-    }),
-  };
+  const counters = blobCounters([blob]);
+  if (participant) {
+    counters[`${participantCounters(participant)}files`] = 1;
+    counters[`${participantCounters(participant)}bytes`] = blob.length;
+  }
+  return counters;
 }
 
 /** Prefix of the counters of a participant's uploads: `files` and `bytes`. */

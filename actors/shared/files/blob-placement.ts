@@ -27,6 +27,8 @@ export interface BlobPlacement {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly disk: DiskSync;
+  /** Resolves when the data of the file is durable. @default it is synced now */
+  readonly synced?: Promise<void>;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface BlobPlacement {
  */
 export async function placeBlob(
   path: string,
-  { folder, sha256, length, at, disk }: BlobPlacement,
+  { folder, sha256, length, at, disk, synced }: BlobPlacement,
 ): Promise<void> {
   const target = blobPath(folder, sha256);
   const stats = statIfPresent(target);
@@ -43,7 +45,7 @@ export async function placeBlob(
   if (stats !== undefined && Number(stats.size) === length && refreshed(target, at))
     rmSync(path, { force: true });
   else {
-    await disk.file(path);
+    await (synced ?? disk.file(path));
     utimesSync(path, at / 1000, BLOB_MODIFICATION_TIME);
     renameSync(path, target);
   }
