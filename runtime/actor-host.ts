@@ -24,6 +24,8 @@ export interface HostReport {
   readonly traffic: { readonly [kind: string]: KindTraffic };
   /** Commit latency of steps, milliseconds. */
   readonly commit: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
+  /** Share of time in which the event loop of the thread was busy, 0 to 1. */
+  readonly utilisation: number;
   /** Delay of the thread's timers; missing for the main thread. */
   readonly eventLoopDelay?: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
 }

@@ -11,6 +11,7 @@ import type { ActorDefinition, CommittedActor, SendOptions, StepOutcome } from '
 import { withoutNeedless, withPartitions } from './effects/step-effects.ts';
 import { describeFailure, Fatal, Retryable } from './failures.ts';
 import type { Faults } from './faults.ts';
+import { LoopUtilisation } from './inspection/loop-utilisation.ts';
 import { RecentTimes } from './inspection/recent-times.ts';
 import { Traffic } from './inspection/traffic.ts';
 import { machinelessStep } from './machineless-step.ts';
@@ -80,6 +81,7 @@ export class Host implements ActorHost {
   readonly #cache: LruCache<string, StoredActor>;
   readonly #traffic: Traffic;
   readonly #commitTimes = new RecentTimes();
+  readonly #utilisation = new LoopUtilisation();
 
   constructor(dependencies: HostDependencies) {
     this.#dependencies = dependencies;
@@ -104,6 +106,7 @@ export class Host implements ActorHost {
         mailboxes: [...this.#mailboxes.depths()],
         traffic: this.#traffic.reports(),
         commit: this.#commitTimes.quantiles(),
+        utilisation: this.#utilisation.read(),
       },
     ];
   }

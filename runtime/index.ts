@@ -48,6 +48,7 @@ export {
 export { seededIds, systemIds } from './ids.ts';
 export type { ActorPage, ActorQuery, ActorSummary } from './inspection/actor-pages.ts';
 export type { ActorReport, KindReport } from './inspection/inspect.ts';
+export { LoopUtilisation } from './inspection/loop-utilisation.ts';
 export type { MachineChart } from './inspection/machine-chart.ts';
 export { jsonType } from './json-type.ts';
 export { assertStorable } from './machine-shape.ts';

@@ -1,6 +1,13 @@
 /** Inspects the actors of all services and restarts stopped ones. Implements `ActorInspection`. */
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Clock, Ids, MachineChart, NodeStatus, Runtime } from '../../runtime/index.ts';
+import {
+  type Clock,
+  type Ids,
+  LoopUtilisation,
+  type MachineChart,
+  type NodeStatus,
+  type Runtime,
+} from '../../runtime/index.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import type { ActorInspection, NodeView, RuntimeView } from './api/inspection.ts';
 import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from './api/service.ts';
@@ -27,6 +34,7 @@ export class InspectionService implements ActorInspection {
   readonly #dependencies: InspectionDependencies;
   readonly changes: Changes;
   readonly #delay: IntervalHistogram;
+  readonly #utilisation = new LoopUtilisation();
   readonly #started: number;
 
   constructor(dependencies: InspectionDependencies) {
@@ -112,6 +120,7 @@ export class InspectionService implements ActorInspection {
     return {
       nodes: ((await runtime.store.nodes?.list()) ?? []).map(nodeView),
       eventLoopDelay: here,
+      eventLoopUtilisation: this.#utilisation.read(),
       effectsInFlight,
       shards: shards.map(({ shard, housed, losses, lastLoss }) => {
         const report = reports.find((one) => one.shard === shard);
@@ -123,6 +132,7 @@ export class InspectionService implements ActorInspection {
           awakeActors: report?.mailboxes.length ?? 0,
           deepestMailbox: report?.mailboxes.reduce((most, [, depth]) => Math.max(most, depth), 0) ?? 0,
           commit: report?.commit ?? NO_TIMES,
+          utilisation: report?.utilisation ?? 0,
           eventLoopDelay: report === undefined ? NO_TIMES : (report.eventLoopDelay ?? here),
         };
       }),

@@ -45,14 +45,14 @@ export const ACTOR = html`<p><a href="/actors" id="back">All actors</a></p>
 export const RUNTIME = html`<h1>Runtime</h1>
 <ul class="cards" id="figures"></ul>
 <h2>Threads that host actors</h2>
-${tableOf('shards', 'Threads', ['Thread', 'Active actors', 'Fullest mailbox', 'Commit p50 / p99', 'Loop delay p99', 'Losses'])}
+${tableOf('shards', 'Threads', ['Thread', 'Busy', 'Active actors', 'Fullest mailbox', 'Commit p50 / p99', 'Loop delay p99', 'Losses'])}
 <h2>Tasks that take long</h2>
 ${tableOf('stalled', 'Stalled tasks', ['Task', 'About', 'State', 'Running', 'Limit'])}
 <section id="nodes-section" hidden aria-labelledby="nodes-title"><h2 id="nodes-title">Nodes on the store</h2>
 ${tableOf('nodes', 'Nodes', ['Node', 'Version', 'Started', 'Last heard', 'Leases', 'Effects', 'Behind by', 'Store read', 'Action'])}</section>`;
 
 export const DOCUMENTS = html`<h1>Documents</h1>
-<p class="quiet">States of the portal's documents. Titles, people and content are shown to their organization only.</p>
+<p class="quiet">States of the portal's documents. Titles, people and content are shown to their organization only, so documents are found here by their state and the begin of their id.</p>
 <ul class="cards" id="states"></ul>
 <form id="filters" class="filters">
 <input type="hidden" name="kind" value="document">

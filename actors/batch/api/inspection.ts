@@ -108,6 +108,8 @@ export interface RuntimeView {
   readonly nodes: readonly NodeView[];
   /** Delay of the timers of the main thread. */
   readonly eventLoopDelay: Quantiles;
+  /** Share of time in which the event loop of the main thread was busy, since the read before, 0 to 1. */
+  readonly eventLoopUtilisation: number;
   /** Effects in progress. */
   readonly effectsInFlight: number;
   /** Threads that host actors; with one shard the main thread alone. */
@@ -128,6 +130,8 @@ export interface RuntimeView {
     readonly deepestMailbox: number;
     /** Time from the hand-over of a step to its durability, over the last steps. */
     readonly commit: Quantiles;
+    /** Share of time in which the event loop of the thread was busy, since the read before, 0 to 1. */
+    readonly utilisation: number;
     /** Delay of the timers of the thread. */
     readonly eventLoopDelay: Quantiles;
   }[];

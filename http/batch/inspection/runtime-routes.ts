@@ -59,6 +59,11 @@ const runtimeShape = z
         deepestMailbox: z.number(),
         commit: quantiles,
         eventLoopDelay: quantiles,
+        utilisation: z.number().meta({
+          description:
+            'Share of time in which the event loop of the thread was busy, since the read before, 0 to 1.',
+          examples: [0.42],
+        }),
       }),
     ),
     pool: z.strictObject({
@@ -71,6 +76,11 @@ const runtimeShape = z
     store: z.strictObject({ engine: z.string(), bytes: z.number().nullable() }),
     memory: z.strictObject({ residentBytes: z.number(), heapBytes: z.number() }),
     uptimeSeconds: z.number(),
+    eventLoopUtilisation: z.number().meta({
+      description:
+        'Share of time in which the event loop of the main thread was busy, since the read before, 0 to 1.',
+      examples: [0.42],
+    }),
   })
   .meta({ id: 'Runtime' });
 
@@ -119,12 +129,14 @@ export function runtimeRoutes(
                 deepestMailbox: 1,
                 commit: DELAYS,
                 eventLoopDelay: DELAYS,
+                utilisation: 0.42,
               },
             ],
             pool: { threads: 2, busy: 1, waiting: 0, utilisation: 0.61, stalled: [] },
             store: { engine: 'LMDB', bytes: 41_943_040 },
             memory: { residentBytes: 187_000_000, heapBytes: 61_000_000 },
             uptimeSeconds: 86_400,
+            eventLoopUtilisation: 0.42,
           },
         },
       },

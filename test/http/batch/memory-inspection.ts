@@ -100,12 +100,14 @@ export function memoryInspection(): ActorInspection {
           deepestMailbox: 0,
           commit: quantiles,
           eventLoopDelay: quantiles,
+          utilisation: 0.5,
         },
       ],
       pool: { threads: 2, busy: 0, waiting: 0, utilisation: 0.25, stalled: [] },
       store: { engine: 'memory', bytes: null },
       memory: { residentBytes: 1, heapBytes: 1 },
       uptimeSeconds: 3,
+      eventLoopUtilisation: 0.5,
     }),
   };
 }

@@ -36,6 +36,7 @@ interface Runtime {
     readonly deepestMailbox: number;
     readonly commit: Quantiles;
     readonly eventLoopDelay: Quantiles;
+    readonly utilisation: number;
   }[];
   readonly pool: {
     readonly threads: number;
@@ -53,6 +54,7 @@ interface Runtime {
   readonly store: { readonly engine: string; readonly bytes: number | null };
   readonly memory: { readonly residentBytes: number; readonly heapBytes: number };
   readonly uptimeSeconds: number;
+  readonly eventLoopUtilisation: number;
 }
 
 const MEGABYTE = 1_000_000;
@@ -65,7 +67,7 @@ export function startRuntimePage(refresh: () => void): void {
 }
 
 export async function refreshRuntimePage(): Promise<void> {
-  const { nodes, eventLoopDelay, effectsInFlight, shards, pool, store, memory, uptimeSeconds } =
+  const { nodes, eventLoopDelay, effectsInFlight, shards, pool, store, memory, ...process } =
     await getShared<Runtime>('/api/runtime');
   refill(
     requireElement('#figures'),
@@ -73,10 +75,11 @@ export async function refreshRuntimePage(): Promise<void> {
     card('Pool tasks waiting', String(pool.waiting)),
     card('Pool used since start', `${Math.round(pool.utilisation * 100)} %`),
     card('Effects in progress', String(effectsInFlight)),
+    card('Main thread busy', percent(process.eventLoopUtilisation)),
     card('Event loop delay p99', milliseconds(eventLoopDelay.p99Ms)),
     card('Memory', `${megabytes(memory.residentBytes)}, heap ${megabytes(memory.heapBytes)}`),
     card('Store', store.bytes === null ? store.engine : `${store.engine}, ${megabytes(store.bytes)}`),
-    card('Running for', duration(uptimeSeconds)),
+    card('Running for', duration(process.uptimeSeconds)),
   );
   refill(requireElement('#shards'), ...shards.map(shardRow));
   requireElement('#nodes-section').hidden = nodes.length === 0;
@@ -129,13 +132,15 @@ function drainButton(name: string): HTMLElement {
 }
 
 function shardRow(shard: Runtime['shards'][number]): HTMLElement {
-  const { thread, awakeActors, deepestMailbox, commit, eventLoopDelay, losses, lastLoss } = shard;
+  const { thread, utilisation, awakeActors, deepestMailbox, commit, eventLoopDelay } = shard;
+  const { losses, lastLoss } = shard;
   const lost =
     lastLoss === null
       ? String(losses)
       : createElement('span', { class: 'trouble' }, `${losses}: ${lastLoss.why} `, timeElement(lastLoss.at));
   return row(
     thread === null ? `${shard.shard}: being replaced` : `${shard.shard}: ${thread}`,
+    percent(utilisation),
     String(awakeActors),
     String(deepestMailbox),
     `${milliseconds(commit.p50Ms)} / ${milliseconds(commit.p99Ms)}`,
@@ -158,6 +163,7 @@ function card(name: string, figure: string): HTMLElement {
 }
 
 const milliseconds = (value: number) => `${value.toFixed(1)} ms`;
+const percent = (share: number) => `${Math.round(share * 100)} %`;
 const megabytes = (bytes: number) => `${Math.round(bytes / MEGABYTE)} MB`;
 
 /** The two largest units of a duration. */
