@@ -1,7 +1,11 @@
-/** Warnings before the expiry, mails to observers and events of openings: a process that is killed sends each under one id. */
+/** Warnings before the expiry, mails to observers, new links and events of openings: a process that is killed sends each under one id. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test, { type ExecutionContext } from 'ava';
+import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
+import { Tickets } from '../../../../actors/portal/shared/tickets.ts';
+import { portalKeys } from '../../../../actors/shared/secret-box.ts';
+import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
 import { startProgram, until } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
 import { folderFor } from '../../../runtime/folder.ts';
@@ -64,6 +68,26 @@ for (const point of ['effect.leased.before-run/notify', 'effect.done.before-outc
       return all.length >= 3 ? all : undefined;
     });
     t.deepEqual(mails.map(({ to }) => to).sort(), ['ana@example.org', 'ola@example.org', 'pia@example.org']);
+  });
+
+for (const point of ['effect.leased.before-run/sendMail', 'effect.done.before-outcome/sendMail'])
+  test.serial(`a kill at ${point} mails one new link in place of an expired one`, async (t) => {
+    const root = folderFor(t);
+    const first = await clockedPortal(t, { root });
+    const id = (await first.client.create([ANA], { disableNotifications: true })) as DocumentId;
+    const { key, flowActions } = await first.room.get(id);
+    const [action] = flowActions;
+    const links = new SigningLinks({
+      tickets: new Tickets(portalKeys(Buffer.alloc(32, 7)).tickets),
+      clock: { now: () => Date.now() - 91 * DAY },
+      publicUrl: () => 'https://sign.example.org',
+    });
+    const url = links.action({ id, key }, action?.id as FlowActionId, action?.user?.id as UserId);
+    const ticket = new URL(url).searchParams.get('ticket') ?? '';
+    await first.close();
+    await killed(t, 'new-links-worker', point, [root, key, ticket]);
+    const portal = await clockedPortal(t, { root });
+    t.deepEqual(await untilMailed(portal, id, 'pending', 1), ['ana@example.org']);
   });
 
 for (const point of ['effect.leased.before-run/announce', 'effect.done.before-outcome/announce'])

@@ -1,0 +1,10 @@
+/** The process that is killed: a portal that is asked for a new link in place of an expired one. */
+import { Faults } from '../../../../runtime/index.ts';
+import { clockedPortal } from './clocked-portal.ts';
+
+const [, , root = '', key = '', ticket = ''] = process.argv;
+const { room } = await clockedPortal(
+  { teardown() {} },
+  { root, faults: Faults.parse(process.env['SEALWRIGHT_FAULTS']) },
+);
+await room.portal.signing.requestLink(key, ticket);
