@@ -1,6 +1,7 @@
 /** Costs of a portal flow of one signer: in load, and alone. */
 import { join } from 'node:path';
 import type { BenchContext } from '../frame/bench.ts';
+import { judgedByOthers } from '../frame/judges.ts';
 import { LatencyRecorder } from '../frame/latency.ts';
 import { flow, mustVerify } from '../portal-flow.ts';
 import { type Program, startProgram } from '../program.ts';
@@ -18,6 +19,7 @@ const LONE_FLOWS = 60;
 /** Flows in one round between two measurements of a signature. */
 const ROUNDS = 4;
 const JUDGED = 20;
+const JUDGED_BY_OTHERS = 5;
 const SOURCE = 'docs/performance.md';
 
 interface Sample {
@@ -28,7 +30,8 @@ interface Sample {
 export async function flowCosts(context: BenchContext): Promise<void> {
   const { settings } = context;
   const flows = settings.quick ? 40 : Math.ceil(FLOWS_PER_SECOND * settings.seconds);
-  const program = await startProgram(context, context.room(), { 'Batch:Enabled': false }, { probed: true });
+  const root = context.room();
+  const program = await startProgram(context, root, { 'Batch:Enabled': false }, { probed: true });
   try {
     const pdf = uniquePdfs(28_000, 'portal');
     await inFlight(program, pdf, Math.ceil(flows / 2));
@@ -52,9 +55,16 @@ export async function flowCosts(context: BenchContext): Promise<void> {
       better: 'more',
     });
     await loneFlows(program, pdf, context);
-    for (const id of made.slice(0, JUDGED))
-      await mustVerify(program, id, join(context.room(), 'signed.pdf'), context.clock.now(), settings.damage);
-    context.verified('the engine', Math.min(JUDGED, made.length));
+    const folder = context.room();
+    const rootFile = join(root, 'keys', 'development-ca.pem');
+    for (const [n, id] of made.slice(0, JUDGED).entries()) {
+      const path = join(folder, 'signed.pdf');
+      await mustVerify(program, id, path, context.clock.now(), settings.damage);
+      context.verified('the engine', 1);
+      if (n >= JUDGED_BY_OTHERS) continue;
+      const by = await judgedByOthers({ name: id, format: 'Pades', path }, { folder, rootFile });
+      if (by !== undefined) context.verified(by, 1);
+    }
   } finally {
     await program.stop();
   }

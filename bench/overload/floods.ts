@@ -9,6 +9,8 @@ const UPLOAD = 10_000;
 export interface Flood {
   readonly name: string;
   readonly url: string;
+  /** Path of the route. */
+  readonly route: string;
   /** Status of a successful request. */
   readonly status: number;
   readonly request: () => Buffer;
@@ -25,6 +27,7 @@ export function uploads(program: Program): Flood {
   return {
     name: 'uploads',
     url: program.batch,
+    route: '/api/files',
     status: 202,
     request: uploadRequests('/api/files', program.batchKey, samplePdf(UPLOAD)),
     kept: () => jobs(''),
@@ -69,6 +72,7 @@ export async function flows({ portal, portalKey }: Program): Promise<Flood> {
   return {
     name: 'flows',
     url: portal,
+    route: '/api/documents',
     status: 200,
     request: () => request,
     kept: async () =>

@@ -26,7 +26,8 @@ export class Watch {
   readonly #program: Program;
   readonly #health = new LatencyRecorder();
   readonly #metrics = new LatencyRecorder();
-  readonly #memory: number[] = [];
+  readonly #resident: number[] = [];
+  readonly #anonymous: number[] = [];
   readonly #done: Promise<void>;
   #ended = false;
 
@@ -51,7 +52,9 @@ export class Watch {
         from = performance.now();
         if ((await metrics.ask(metricsRequest)) === 'refused') throw new Error('The metrics were refused.');
         this.#metrics.record(performance.now() - from);
-        this.#memory.push(residentBytes(this.#program.pid));
+        const { resident, anonymous } = memoryOf(this.#program.pid);
+        this.#resident.push(resident);
+        this.#anonymous.push(anonymous);
         await new Promise((resolve) => setTimeout(resolve, CHECK_INTERVAL_MS));
       }
     } finally {
@@ -66,24 +69,42 @@ export class Watch {
     const { batch, batchKey } = this.#program;
     const answer = await fetch(`${batch}/api/runtime`, { headers: batchKey });
     const { eventLoopDelay } = (await answer.json()) as { eventLoopDelay: { p99Ms: number } };
-    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-    const { length } = this.#memory;
-    const middle = mean(this.#memory.slice(Math.floor(length * 0.4), Math.floor(length * 0.6) + 1));
-    const end = mean(this.#memory.slice(Math.floor(length * 0.8)));
+    const resident = endAndMiddle(this.#resident);
+    const anonymous = endAndMiddle(this.#anonymous);
     return {
       health: this.#health,
       metrics: this.#metrics,
-      growth: (end / middle) * 100,
+      growth: (resident.end / resident.middle) * 100,
+      anonymousGrowth: (anonymous.end / anonymous.middle) * 100,
+      /** Means of the last fifth, bytes. */
+      resident: resident.end,
+      anonymous: anonymous.end,
       loop: eventLoopDelay.p99Ms,
     };
   }
 }
 
-/** Returns NaN where the system does not provide it. */
-function residentBytes(pid: number | undefined): number {
+/** Means of the last and of the middle fifth. */
+function endAndMiddle(values: readonly number[]): { readonly end: number; readonly middle: number } {
+  const mean = (some: readonly number[]) => some.reduce((sum, value) => sum + value, 0) / some.length;
+  const { length } = values;
+  return {
+    end: mean(values.slice(Math.floor(length * 0.8))),
+    middle: mean(values.slice(Math.floor(length * 0.4), Math.floor(length * 0.6) + 1)),
+  };
+}
+
+/**
+ * Resident memory of a process, and the part of it that no file backs: heaps, and not the mapped database, whose pages
+ * the system may take back. Bytes; NaN where the system does not provide it.
+ */
+function memoryOf(pid: number | undefined): { readonly resident: number; readonly anonymous: number } {
   try {
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024;
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+    const [, resident] = /^VmRSS:\s+(\d+) kB/m.exec(status) ?? [];
+    const [, anonymous] = /^RssAnon:\s+(\d+) kB/m.exec(status) ?? [];
+    return { resident: Number(resident) * 1024, anonymous: Number(anonymous) * 1024 };
   } catch {
-    return Number.NaN;
+    return { resident: Number.NaN, anonymous: Number.NaN };
   }
 }
