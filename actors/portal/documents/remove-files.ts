@@ -43,7 +43,10 @@ export function forgetParticipantUploadsHandler(dependencies: RemoveFilesDepende
   return {
     after: 'durable',
     async run(_, { actor }, { system }) {
-      await forgetParticipantUploads(dependencies, system, actor.id as DocumentId);
+      const found = await system.read({ kind: DOCUMENT, id: actor.id });
+      // A new version has restarted the flow since: its participants may have uploaded files for it.
+      if (found?.state !== 'Pending')
+        await forgetParticipantUploads(dependencies, system, actor.id as DocumentId);
       return FILES_REMOVED;
     },
   };
@@ -55,11 +58,13 @@ async function forgetParticipantUploads(
   system: Pick<ActorSystem, 'send'>,
   documentId: DocumentId,
 ): Promise<void> {
-  for (;;) {
-    const uploads = await participantUploads(store, documentId, BATCH_SIZE);
+  for (let after: string | undefined; ; ) {
+    const uploads = await participantUploads(store, documentId, { limit: BATCH_SIZE, after });
     await Promise.all(uploads.map(({ id }) => forget(system, id)));
     await sweeping.requestSweep(uploads);
     if (uploads.length < BATCH_SIZE) return;
+    // Not from the first again: an upload that does not end keeps its row.
+    after = uploads.at(-1)?.id;
   }
 }
 

@@ -79,13 +79,16 @@ export interface UploadUsage {
   readonly bytes: number;
 }
 
-/** Uploads of participants of a document that have not expired. */
+/** Uploads of participants of a document that have not expired, by id. */
 export async function participantUploads(
   store: Pick<ActorStore, 'rows'>,
   documentId: DocumentId,
-  limit: number,
+  { limit, after }: { readonly limit: number; readonly after: string | undefined },
 ): Promise<readonly { readonly id: string; readonly sha256: string }[]> {
-  const rows = await store.rows({ view: PARTICIPANT_UPLOADS, prefix: [documentId], limit });
+  const rows = await store.rows({
+    ...{ view: PARTICIPANT_UPLOADS, prefix: [documentId], limit },
+    ...(after !== undefined && { after: [documentId, after] }),
+  });
   return rows.map(({ key, value }) => ({ id: String(key[1]), sha256: String(value) }));
 }
 

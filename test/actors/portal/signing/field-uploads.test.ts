@@ -1,8 +1,10 @@
 /** Files that participants upload before they sign. Source: docs/fields.md, docs/decisions/0149-uploads-of-participants.md. */
 import test from 'ava';
 import type { SigningAccess } from '../../../../actors/portal/api.ts';
+import { forgetParticipantUploadsHandler } from '../../../../actors/portal/documents/remove-files.ts';
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
-import type { DocumentId, UserId } from '../../../../machines/ids.ts';
+import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
+import type { ActorAddress, EffectAttempt, EffectContext } from '../../../../runtime/index.ts';
 import { type FlowRoom, flowRoom, ORIGIN, refusedAs, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
 
@@ -92,6 +94,7 @@ const ENDS: { readonly [end: string]: (id: DocumentId) => Promise<unknown> } = {
   'refusal by the participant': async (id) =>
     room.portal.signing.refuse(await room.ticket(id, 'ana@example.org'), 'No', ORIGIN),
   deletion: (id) => room.portal.documents.remove(room.tenant, id),
+  expiry: (id) => room.runtime.system.send({ kind: 'document', id }, { type: 'EXPIRE' }),
 };
 
 for (const [name, end] of Object.entries(ENDS))
@@ -143,4 +146,60 @@ test.serial('an upload that is stored while its document ends is refused and not
   room.faults.arm('portal.upload.kept', () => room.portal.documents.cancel(room.tenant, id, 'Wrong file'));
   await refusedAs(t, 'InvalidDocumentStatus', attach(ana));
   await untilForgotten(id);
+});
+
+test.serial(
+  'a file for a new version stays when the end of the version before takes effect late',
+  async (t) => {
+    const id = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+    let begin = () => {};
+    const held = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    room.faults.arm('effect.leased.before-run/forgetParticipantUploads', () => held);
+    await room.portal.documents.refuse(room.tenant, id, 'Wrong file');
+    await room.portal.documents.newVersion(room.tenant, id, { files: [await room.file('second.pdf')] });
+    const { id: upload } = await attach(await ticketFor(id));
+    begin();
+    await until(async () =>
+      (await room.store.pendingEffects({ kind: 'document', id })).length === 0 ? true : undefined,
+    );
+    t.truthy(await room.runtime.system.read({ kind: UPLOAD, id: upload }));
+    await room.sign(id, 'ana@example.org');
+    await untilForgotten(id);
+  },
+);
+
+test.serial('each upload of an ended document is asked once to end', async (t) => {
+  const id = await room.create([signer('Ana')]);
+  const participant = {
+    ...{ documentId: id, userId: crypto.randomUUID() as UserId },
+    flowActionId: crypto.randomUUID() as FlowActionId,
+  };
+  const upload = {
+    ...{ organizationId: room.tenant.organization.id, applicationId: null, participant, md5: '' },
+    ...{ name: 'a.png', contentType: 'image/png', createdAt: Date.now() },
+    blob: { sha256: 'cd'.repeat(32), length: 1 },
+  };
+  const making = Array.from({ length: 150 }, () =>
+    room.runtime.system.create({ kind: UPLOAD, id: crypto.randomUUID() }, upload),
+  );
+  for (const made of await Promise.all(making)) if (made.accepted) await made.durable;
+  await room.portal.documents.cancel(room.tenant, id, 'Wrong file');
+
+  let asked = 0;
+  const system = {
+    read: (address: ActorAddress) => room.runtime.system.read(address),
+    // Actors that were stopped accept nothing, and keep their rows.
+    async send() {
+      asked += 1;
+      if (asked > 1_000) throw new Error('The uploads are asked without an end.');
+      return { accepted: false, reason: 'stopped' };
+    },
+  };
+  const sweeping = { requestSweep: async () => {} };
+  const { run } = forgetParticipantUploadsHandler({ store: room.store, sweeping });
+  const attempt = { actor: { kind: 'document', id } } as unknown as EffectAttempt;
+  await run({}, attempt, { system } as unknown as EffectContext);
+  t.is(asked, 150);
 });
