@@ -32,7 +32,7 @@ const LONG = [
   'actors/portal/uploads/kill*',
   'actors/portal/webhooks/kill*',
   'http/portal/{nonsense*,audit-trail*,openapi*,xades-options-long*}',
-  'http/portal/signing/{concurrent-signatures,names-in-scripts,own-signatures,signed-envelopes,unproven-certificates}*',
+  'http/portal/signing/{concurrent-signatures,names-in-scripts,older-links,own-signatures,signed-envelopes,unproven-certificates}*',
   'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',
   'http/portal/account/branded-mails*',
   'http/portal/lists/{client*,document-operations*,document-packages*}',

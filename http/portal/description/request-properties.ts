@@ -88,7 +88,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   documentId: ['The document this is about.', EXAMPLE_IDS.document],
   documentType: 'Kind of document. Used only with `filterByDocumentType`.',
   documentVersion: [
-    'Version that the participant has seen, from 1. Another current version is refused with `VersionChanged`. Absent: the version of the ticket.',
+    'Version that the participant has seen, from 1. If it is not the current one, the call is refused with `InvalidDocumentStatus`. Absent: the version of the ticket; an older one is refused with `VersionChanged`.',
     1,
   ],
   documents: 'Ids of the documents.',

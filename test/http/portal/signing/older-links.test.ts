@@ -1,0 +1,36 @@
+/** Signing calls with a link or a version from before a new version, over HTTP. */
+import test from 'ava';
+import { ENGLISH } from '../../../../web/portal/texts/english.ts';
+import { startProgram } from '../../../actors/portal/service.ts';
+import { assertRefused, portalDocument } from '../harness.ts';
+import { ticketOf } from './certificate-client.ts';
+
+const ANA = { user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true };
+const PATH = '/api/documents/keys/{key}/electronic-signature';
+
+test('an older link shows the new version, and signs it only for a caller who names it', async (t) => {
+  const { acme, url } = await startProgram(t);
+  const id = await acme.create([ANA]);
+  const { key, ticket } = await ticketOf(acme, id, ANA.user.email);
+  const page = async () =>
+    (await fetch(`${url}/document/key/${key}/sign?ticket=${ticket}&culture=en`)).text();
+  t.false((await page()).includes(ENGLISH.signing.newVersion));
+  const file = { ...(await acme.upload()), displayName: 'Second' };
+  await acme.post(`/api/documents/${id}/versions`, { file });
+  const shown = await page();
+  t.true(shown.includes(ENGLISH.signing.newVersion) && shown.includes('Second'), shown);
+  const sign = (documentVersion?: number) =>
+    fetch(`${url}${PATH.replace('{key}', key)}`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      body: JSON.stringify({ ticket, documentVersion }),
+    });
+  await assertRefused(t, await sign(), 'VersionChanged');
+  await assertRefused(t, await sign(1), 'InvalidDocumentStatus');
+  t.like(await acme.get(`/api/documents/${id}`), { status: 'Pending', hasSignature: false });
+
+  const described = JSON.stringify(portalDocument().paths[PATH]);
+  const [text = ''] = /"documentVersion":\{[^{}]*\}/.exec(described) ?? [];
+  t.regex(text, /not the current one, .* `InvalidDocumentStatus`\. Absent: .* older .* `VersionChanged`/);
+
+  t.is((await sign(2)).status, 200);
+});
