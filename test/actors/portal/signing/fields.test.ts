@@ -90,6 +90,34 @@ test('values and marks of all earlier signers are in the signed file, the reply 
   );
 });
 
+test('fields of the form of a PDF get the values of participants', async (t) => {
+  if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
+  const room = await flowRoom(t);
+  const objects = documentObjects({ text: 'Form' });
+  const form = '/Type /Catalog /AcroForm << /Fields [50 0 R 51 0 R] >>';
+  objects.set(1, (objects.get(1) ?? '').replace('/Type /Catalog', form));
+  objects.set(10, (objects.get(10) ?? '').replace('[0 0 200 200]', '[0 0 400 400] /Annots [50 0 R 51 0 R]'));
+  const widget = (name: string, bottom: number) =>
+    `<< /Type /Annot /Subtype /Widget /F 4 /P 10 0 R /FT /Tx /T (${name}) /Rect [20 ${bottom} 220 ${bottom + 20}] >>`;
+  objects.set(50, widget('town', 300));
+  objects.set(51, widget('rent', 260));
+  const ofForm = (name: string, formField: string, more = {}) => ({ fields: [{ name, formField, ...more }] });
+  const id = await room.create(
+    [
+      signer('Ana', 1, ofForm('city', 'town')),
+      signer('Bob', 2, ofForm('amount', 'rent', { type: 'Number' })),
+    ],
+    { files: [await room.file('form.pdf', classicPdf(objects))] },
+  );
+  await room.sign(id, 'ana@example.org', { fieldValues: { city: 'Braga' } });
+  await room.sign(id, 'bob@example.org', { fieldValues: { amount: 950 } });
+  await room.until(id, ({ status }) => status === 'Concluded');
+  const text = await textOf(room, id);
+  for (const value of ['Braga', '950']) t.true(text.includes(value), text);
+  for (const { signature } of await pdfsig(await room.signedFile(id), pki()))
+    t.is(signature, 'Signature is Valid.');
+});
+
 test('an invalid value of a field is refused with the name of the field, without a signature', async (t) => {
   const room = await flowRoom(t);
   const id = await room.create([signer('Ana', 1, ANA)]);
