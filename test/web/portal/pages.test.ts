@@ -3,7 +3,10 @@ import { errorPage } from '../../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../../http/portal/pages/page-options.ts';
 import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
 import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
+import { fieldUploadRoutes } from '../../../http/portal/signing/field-uploads.ts';
+import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
+import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { jsonInHtml } from '../../../web/portal/page-frame.ts';
 import { signingPage } from '../../../web/portal/signing-view.ts';
@@ -38,6 +41,20 @@ test('every language has every sentence, with the same placeholders', (t) => {
       t.deepEqual(holes(text), holes(english.get(name) ?? ''), `${other.language} ${name}`);
       t.not(text.trim(), '', `${other.language} ${name}`);
     }
+  }
+});
+
+test('the signing page has a sentence for each refusal of its calls, which the service words in English', (t) => {
+  const none = {} as never;
+  const calls = [...signingRoutes(none), ...fieldUploadRoutes(none, none)].filter(
+    ({ method, path }) => method === 'POST' && path.startsWith('/api/documents/keys/'),
+  );
+  t.true(calls.length > 5);
+  for (const code of new Set(calls.flatMap(({ refusals }) => refusals as PortalRefusalCode[]))) {
+    // The page shows the message of the service with no other status.
+    if (PORTAL_REFUSALS[code].status !== 422) continue;
+    for (const { language, signing } of [ENGLISH, PORTUGUESE, SPANISH])
+      t.truthy(signing.script.refusals[code], `${language} ${code}`);
   }
 });
 
