@@ -101,7 +101,7 @@ function executable(name: string): string {
       accessSync(path, constants.X_OK);
       return path;
     } catch {
-      // A later folder may reuse the port.
+      // A later folder may have it.
     }
   }
   throw new Error(`${name} is not on the PATH.`);

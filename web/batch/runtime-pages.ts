@@ -52,7 +52,7 @@ ${tableOf('stalled', 'Stalled tasks', ['Task', 'About', 'State', 'Running', 'Lim
 ${tableOf('nodes', 'Nodes', ['Node', 'Version', 'Started', 'Last heard', 'Leases', 'Effects', 'Behind by', 'Store read', 'Action'])}</section>`;
 
 export const DOCUMENTS = html`<h1>Documents</h1>
-<p class="quiet">States of the portal's documents. Titles, people and content are shown to their organization only, so documents are found here by their state and the begin of their id.</p>
+<p class="quiet">States of the portal's documents. Titles, people and content are shown to their organization only, so documents are found here by their state and the beginning of their id.</p>
 <ul class="cards" id="states"></ul>
 <form id="filters" class="filters">
 <input type="hidden" name="kind" value="document">

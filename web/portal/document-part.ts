@@ -5,6 +5,7 @@ import type { PortalFrame } from './page-frame.ts';
 import type { SigningAddresses } from './signing-options.ts';
 import type { PageTexts } from './texts/page-texts.ts';
 
+/** Each language by its own name. */
 const LANGUAGE_NAMES = [
   ['en', 'English'],
   ['pt', 'Português'],

@@ -12,7 +12,6 @@ import type { SigningAddresses, SigningPageOptions } from './signing-options.ts'
 import { statePage } from './state-view.ts';
 import { filled, type PageTexts } from './texts/page-texts.ts';
 
-/** Each language by its own name. */
 /** Modules that `signing-client.js` imports directly. */
 const SCRIPTS = [
   'dom.js',
