@@ -1,14 +1,20 @@
 /** Every page template, rendered with hostile text in each field that a caller controls. */
-import type { SigningPageView, ValidationRecord } from '../../actors/portal/api.ts';
+import type { SignedInUser, SigningPageView, ValidationRecord } from '../../actors/portal/api.ts';
 import { errorPage } from '../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../http/portal/pages/page-options.ts';
 import { framedPage } from '../../web/batch/layout.ts';
 import { loginPage } from '../../web/batch/login.ts';
 import { INPUT, jobListPage, jobPage, mailListPage, OVERVIEW, systemPage } from '../../web/batch/operator.ts';
 import { validationPage as reportPage, VALIDATION_FORM } from '../../web/batch/validation.ts';
+import type { AccountNotice, AccountPage } from '../../web/portal/account-frame.ts';
+import { applicationPage, applicationsPage } from '../../web/portal/applications-view.ts';
+import { brandingPage } from '../../web/portal/branding-view.ts';
 import { marksOverPage, marksPage } from '../../web/portal/marks-view.ts';
+import { organizationPage } from '../../web/portal/organization-view.ts';
 import { signingPage } from '../../web/portal/signing-view.ts';
+import { ACCOUNT_ENGLISH } from '../../web/portal/texts/account-english.ts';
 import { ENGLISH } from '../../web/portal/texts/english.ts';
+import { usersPage } from '../../web/portal/users-view.ts';
 import { validationPage } from '../../web/portal/validation-view.ts';
 
 /** Ends a text, an attribute in either quotes, and an element. */
@@ -54,6 +60,7 @@ export function hostilePages(): ReadonlyMap<string, string> {
   const files = ['a', 'b', 'c'].map((id) => ({ id, location: HOSTILE }));
   pages.set('portal marks', marksPage({ files, data }, ENGLISH, 'dark', [HOSTILE]));
   pages.set('portal marks over', marksOverPage(ENGLISH, undefined));
+  for (const [name, page] of accountPages()) pages.set(`account ${name}`, page);
   const failure = { status: 500, requestId: HOSTILE, query: 'theme=dark', header: () => '' };
   pages.set('portal failure', errorPage('nobody')(failure).html);
   return pages;
@@ -177,4 +184,84 @@ function report(): Parameters<typeof reportPage>[1] {
   return { indication: 'TOTAL-FAILED', format: HOSTILE, signatures, results } as unknown as Parameters<
     typeof reportPage
   >[1];
+}
+
+/** Pages of an administrator, each with its refused forms. */
+function accountPages(): readonly (readonly [name: string, html: string])[] {
+  const page: AccountPage = {
+    ...{ words: ENGLISH, texts: ACCOUNT_ENGLISH, culture: undefined, theme: undefined },
+    ...{ path: '/organization', address: '/organization' },
+  };
+  const user = {
+    ...{ id: 'u', name: HOSTILE, email: HOSTILE, role: 'administrator', formToken: HOSTILE },
+    tenant: { organization: { id: 'o', name: HOSTILE } },
+  } as unknown as SignedInUser;
+  const names = ['name', 'email', 'role', 'expiry', 'url', 'authType', 'origins', 'subject', 'introduction'];
+  const looks = ['primaryColor', 'headerColor', 'redirectOrigins', 'redirectUrl'];
+  const values = Object.fromEntries([...names, ...looks].map((name) => [name, HOSTILE]));
+  const refused = (action: string, field: string | undefined): AccountNotice => ({
+    ...{ kind: 'bad', text: HOSTILE },
+    form: { action, values, field },
+  });
+  const member = { id: 'm', name: HOSTILE, email: HOSTILE, accessProfile: {} };
+  const application = { id: 'a', name: HOSTILE, role: 'Normal', secrets: [] } as never;
+  const folders = { offered: [{ id: HOSTILE, name: HOSTILE }], names: new Map(), hasMore: false };
+  const webhook = {
+    ...{ id: 'w', url: HOSTILE, authType: 'NoAuth', isSigned: true, isDisabled: true },
+    ...{ disabledReason: HOSTILE, events: null },
+  };
+  const attempt = { at: 0, status: null, ms: 1, error: HOSTILE, response: HOSTILE };
+  const delivery = {
+    id: 'd',
+    type: HOSTILE,
+    status: 'Failed',
+    createdAt: 0,
+    body: HOSTILE,
+    attempts: [attempt],
+  };
+  const organization = (notice: AccountNotice) =>
+    organizationPage(page, user, {
+      ...{ organization: { embedOrigins: [HOSTILE] }, webhooks: [webhook] as never, eventTypes: [HOSTILE] },
+      ...{
+        deliveries: { items: [delivery], totalCount: 1 } as never,
+        status: undefined,
+        offset: 0,
+        limit: 20,
+      },
+      notice,
+    });
+  const branding = (notice: AccountNotice) =>
+    brandingPage(page, user, {
+      branding: {
+        ...{ logo: null, primaryColor: HOSTILE, headerColor: null, redirectUrl: null },
+        ...{ redirectOrigins: [HOSTILE], mailTexts: {} },
+      } as never,
+      ...{
+        kind: 'pending',
+        preview: { subject: HOSTILE, text: HOSTILE, html: HOSTILE },
+        placeholders: [HOSTILE],
+      },
+      notice,
+    } as never);
+  const users = (notice: AccountNotice) =>
+    usersPage(page, user, { items: [member], totalCount: 1 } as never, { offset: 0, limit: 50, notice });
+  const applications = (notice: AccountNotice) =>
+    applicationsPage(page, user, [application], { hasRoles: true, notice });
+  const path = '/organization';
+  return [
+    ['refusal of no field', users(refused(`${path}/users`, undefined))],
+    ['refused user', users(refused(`${path}/users`, 'email'))],
+    ['refused application', applications(refused(`${path}/applications`, 'name'))],
+    [
+      'refused key',
+      applicationPage(page, user, application, {
+        ...{ folders, made: HOSTILE, notice: refused(`${path}/applications/a/keys`, 'expiry') },
+      }),
+    ],
+    ['refused webhook', organization(refused(`${path}/webhooks`, 'url'))],
+    ['refused change of a webhook', organization(refused(`${path}/webhooks/w`, 'token'))],
+    ['refused origins', organization(refused(`${path}/origins`, 'origins'))],
+    ['refused looks', branding(refused(`${path}/branding/looks`, 'redirectOrigins'))],
+    ['refused mail', branding(refused(`${path}/branding/mail`, 'introduction'))],
+  ];
 }
