@@ -264,6 +264,9 @@ function originsIn(text: string): readonly string[] | undefined {
     .map((line) => line.trim())
     .filter((line) => line !== '');
   const isOrigin = (one: string) =>
-    one.length <= 255 && /^https?:\/\/[\w.*:[\]-]+$/i.test(one) && URL.canParse(one.replaceAll('*', 'x'));
+    one.length <= 255 &&
+    /^https?:\/\/[\w.:[\]-]+$/i.test(one) &&
+    URL.canParse(one) &&
+    new URL(one).origin === one.toLowerCase();
   return given.length <= MAX_ORIGINS && given.every(isOrigin) ? [...new Set(given)] : undefined;
 }

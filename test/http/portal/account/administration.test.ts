@@ -224,6 +224,9 @@ test.serial('origins are validated, and the test mail reports its result', async
     origins: "https://ok.example\nhttps://x.example; script-src 'none'",
   });
   t.is(bad.status, 422);
+  // No page has one of these as its origin, so each frame would be refused.
+  for (const origins of ['https://*.ok.example', 'https://*', 'https://ok.example:443', 'ftp://ok.example'])
+    t.is((await browser.submit('/organization/origins', { origins })).status, 422, origins);
   t.is((await browser.submit('/organization/origins', { origins: 'https://ok.example\r\n' })).status, 302);
   t.true((await browser.page('/organization')).includes('>https://ok.example</textarea>'));
   const mailed = await browser.submit('/organization/mail-test');
