@@ -186,6 +186,9 @@ test('members are read from lines, and from a line that a program for e-mail cop
   ];
   t.deepEqual(readMembers('Silva, Cy <cy@example.org>\r\nDee <dee@example.org>\n'), members);
   t.deepEqual(readMembers('Silva, Cy <cy@example.org>, Dee <dee@example.org>;'), members);
+  const [bo, eve] = ['bo@example.org', 'eve@example.org'].map((email) => ({ name: email, email }));
+  t.deepEqual(readMembers('bo@example.org,\neve@example.org;'), [bo, eve]);
+  t.deepEqual(readMembers('bo@example.org; eve@example.org'), [bo, eve]);
   t.deepEqual(readMembers('eve@example.org'), [{ name: 'eve@example.org', email: 'eve@example.org' }]);
 });
 

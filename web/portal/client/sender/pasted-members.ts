@@ -2,13 +2,14 @@
 import type { GroupMember } from './editor-model.ts';
 
 /**
- * `Ana <ana@example.org>` → name and address; a line without brackets is an address. Addresses in brackets may also be
+ * `Ana <ana@example.org>` → name and address; a line without brackets has addresses only. Addresses may also be
  * separated by commas or semicolons, as programs for e-mail copy them.
  */
 export function readMembers(text: string): GroupMember[] {
   return text
     .replace(/>\s*[,;]/g, '>\n')
     .split('\n')
+    .flatMap((line) => (line.includes('<') ? [line] : line.split(/[,;]/)))
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .map((line) => {
