@@ -1,8 +1,11 @@
 /** Everything the store on PostgreSQL promises when connections, statements and the server fail. */
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { type ActorStore, openPostgresStore, systemClock } from '../../runtime/index.ts';
+import { type ActorStore, openPostgresStore, SimulatedClock, systemClock } from '../../runtime/index.ts';
+import { openPool } from '../../runtime/store/postgres/connection.ts';
+import { commitStatements } from '../../runtime/store/postgres/postgres-statements.ts';
 import { SCHEMA_VERSION } from '../../runtime/store/postgres/schema.ts';
+import { StatementWatch } from '../../runtime/store/postgres/statement-watch.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -131,6 +134,68 @@ scenario('reads on a silently dead connection are repeated', async (t, room) => 
   for (const [name, read] of reads) {
     room.proxy.stallNext(name);
     await t.notThrowsAsync(read(), name);
+  }
+});
+
+scenario('an answered commit leaves its connection to the statements that use it next', async (t, room) => {
+  const store = await room.open('one');
+  const options = { url: room.server.url, schema: room.schema };
+  const pool = openPool({ ...options, poolSize: 2 }, () => {});
+  const watch = new StatementWatch({ pool: openPool({ ...options, poolSize: 1 }, () => {}) });
+  const { commit, stored } = commitStatements(pool, watch);
+  const [session] = await room.query('SELECT token FROM sessions');
+  const commits: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['accepted', () => commit(Number(session?.['token']), [], false)],
+    ['refused', () => t.throwsAsync(commit(-1, [], false), { code: 'LS001' })],
+  ];
+  try {
+    for (const [title, send] of commits) {
+      await send();
+      const next = await pool.connect();
+      try {
+        await stored(-1, []);
+        await t.notThrowsAsync(next.query('SELECT 1'), title);
+      } finally {
+        next.release();
+      }
+    }
+  } finally {
+    await pool.end();
+    await watch.close();
+    await store.close();
+  }
+});
+
+scenario('failed looks for statements that were answered do not count for later ones', async (t, room) => {
+  const clock = new SimulatedClock();
+  let failures = 0;
+  const pool = openPool({ url: room.server.url, poolSize: 2 }, () => {});
+  const nowhere = openPool({ url: 'postgres://sealwright@127.0.0.1:1/postgres', poolSize: 1 }, () => {});
+  const log = { debug: () => (failures += 1), warn() {} };
+  const watch = new StatementWatch({ pool: nowhere, clock, log });
+  const holder = await pool.connect();
+  try {
+    for (const round of [1, 2]) {
+      await holder.query('SELECT pg_advisory_lock(1)');
+      let isGivenUp = false;
+      const waiting = watch.on(pool).query({ text: 'SELECT pg_advisory_xact_lock(1)' });
+      waiting.catch(() => {
+        isGivenUp = true;
+      });
+      for (const look of [1, 2]) {
+        while (clock.pending === 0 && !isGivenUp) await systemClock.sleep(5);
+        clock.advance(750);
+        while (failures < 2 * (round - 1) + look && !isGivenUp) await systemClock.sleep(5);
+      }
+      await holder.query('SELECT pg_advisory_unlock(1)');
+      await t.notThrowsAsync(waiting, `round ${round}`);
+      // The next look finds no late statement.
+      clock.advance(750);
+    }
+  } finally {
+    holder.release(true);
+    await pool.end();
+    await watch.close();
   }
 });
 

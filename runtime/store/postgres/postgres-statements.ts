@@ -5,6 +5,7 @@ import { readCounters } from './postgres-reads.ts';
 import {
   type Backend,
   DeadConnection,
+  isRefusal,
   type Statements,
   type StatementWatch,
   type WatchedStatements,
@@ -85,7 +86,7 @@ export function sessionStatements(statements: WatchedStatements): SessionStateme
 
 export function commitStatements(pool: pg.Pool, watch: StatementWatch): CommitStatements {
   const statements = watch.on(pool);
-  /** The backend of a commit whose answer was lost; it may still be at work. */
+  /** The backend of a commit without an answer; it may still be at work. Other statements use that of an answered one. */
   let lost: Backend | undefined;
   return {
     async commit(token, steps, isTold) {
@@ -97,10 +98,12 @@ export function commitStatements(pool: pg.Pool, watch: StatementWatch): CommitSt
               lost = backend;
             },
           );
+          lost = undefined;
           const [row] = rows;
           if (row === undefined) throw new Error('commit_steps returned nothing.');
           return row;
         } catch (error) {
+          if (isRefusal(error)) lost = undefined;
           if (!(error instanceof DeadConnection)) throw error;
           const found = await findCommit(statements, token, steps);
           if (typeof found === 'object') return found;

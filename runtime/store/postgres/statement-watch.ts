@@ -37,6 +37,11 @@ export interface Backend {
 /** The connection was dead and its backend has ended: the statement is done or will never be. */
 export class DeadConnection extends Error {}
 
+/** True if the server answered the statement with an error: the connection is as it was. */
+export function isRefusal(error: unknown): boolean {
+  return (error as { severity?: unknown }).severity === 'ERROR';
+}
+
 /** Runs statements, each in a transaction of its own. */
 export interface Statements {
   query<R extends pg.QueryResultRow>(statement: Statement): Promise<pg.QueryResult<R>>;
@@ -160,8 +165,7 @@ export class StatementWatch {
           if (end(true)) resolve(result);
         },
         (error) => {
-          // A refused statement leaves the connection as it was.
-          if (end((error as { severity?: unknown }).severity === 'ERROR')) reject(error);
+          if (end(isRefusal(error))) reject(error);
         },
       );
     });
@@ -195,7 +199,10 @@ export class StatementWatch {
   async #look(): Promise<void> {
     const now = this.#clock.elapsed();
     const late = [...this.#running].filter(({ since }) => now - since >= LOOK_MS);
-    if (late.length === 0) return;
+    if (late.length === 0) {
+      this.#failedLooks = 0;
+      return;
+    }
     try {
       const working = await this.#working(late.map(({ backend }) => backend.pid));
       this.#failedLooks = 0;
