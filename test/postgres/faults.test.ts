@@ -130,12 +130,26 @@ scenario('reads on a silently dead connection are repeated', async (t, room) => 
     ['counters', () => store.counters('')],
     ['rows>=false', () => store.rows({ view: 'v', limit: 1 })],
     ['read-changes', async () => store.nodes?.sync()],
+    ['FROM leases WHERE session = token', async () => store.nodes?.list()],
+    ['INSERT INTO leases', async () => store.nodes?.acquire('l')],
   ];
   for (const [name, read] of reads) {
     room.proxy.stallNext(name);
     await t.notThrowsAsync(read(), name);
   }
 });
+
+scenario(
+  'a statement on a dead connection is found while the store closes, long before its timeout',
+  async (t, room) => {
+    const store = await room.open('one', { statementTimeoutMs: 3000 });
+    await store.commit(stepOf(A, 0));
+    room.proxy.stallNext('journal');
+    const read = t.throwsAsync(store.journal(A), UNAVAILABLE);
+    await store.close();
+    t.notRegex((await read)?.message ?? '', /timeout/);
+  },
+);
 
 scenario('an answered commit leaves its connection to the statements that use it next', async (t, room) => {
   const store = await room.open('one');

@@ -5,6 +5,7 @@ import type { Clock, NodeListener, NodeStatus, StoreNodes } from '../../ports.ts
 import type { ChangeFeed } from './change-feed.ts';
 import { unavailable } from './connection.ts';
 import { readNodes, type Session } from './session.ts';
+import type { WatchedStatements } from './statement-watch.ts';
 
 /** A lease belongs to a session; it is over with it. */
 const ACQUIRE = `WITH own AS (SELECT token FROM sessions WHERE token = $2 FOR KEY SHARE)
@@ -24,7 +25,7 @@ const TAKE_PERMIT = `WITH now AS (SELECT clock_timestamp() AS at)
     ceil(extract(epoch FROM since + make_interval(secs => $3) - clock_timestamp()) * 1000)::float8 AS left`;
 
 export interface PostgresNodesDependencies {
-  readonly pool: pg.Pool;
+  readonly statements: WatchedStatements;
   readonly session: Session;
   readonly feed: ChangeFeed;
   /** Clock of the database. */
@@ -82,38 +83,41 @@ export class PostgresNodes implements StoreNodes {
 
   async acquire(name: string): Promise<boolean> {
     const { session } = this.#dependencies;
-    const rows = await this.#query<{ session: number }>('acquire', ACQUIRE, [name, session.token]);
+    const rows = await this.#repeatable<{ session: number }>('acquire', ACQUIRE, [name, session.token]);
     return rows.length > 0;
   }
 
   async release(name: string): Promise<void> {
     const { session } = this.#dependencies;
-    await this.#query('release', 'DELETE FROM leases WHERE name = $1 AND session = $2', [
+    await this.#repeatable('release', 'DELETE FROM leases WHERE name = $1 AND session = $2', [
       name,
       session.token,
     ]);
   }
 
   async takePermit(name: string, permits: number, windowSeconds: number): Promise<number> {
-    const [row] = await this.#query<{ used: number; left: number }>('permit', TAKE_PERMIT, [
-      name,
-      permits,
-      windowSeconds,
-    ]);
+    // Not repeated: each run takes one more.
+    const [row] = await this.#rows(
+      this.#dependencies.statements.query<{ used: number; left: number }>({
+        name: 'permit',
+        text: TAKE_PERMIT,
+        values: [name, permits, windowSeconds],
+      }),
+    );
     return row === undefined || row.used <= permits ? 0 : Math.max(1, row.left);
   }
 
   async list(): Promise<readonly NodeStatus[]> {
-    const { pool, session } = this.#dependencies;
+    const { statements, session } = this.#dependencies;
     try {
-      return await readNodes(pool, session.token);
+      return await readNodes({ query: statements.repeatable }, session.token);
     } catch (error) {
       throw unavailable(error);
     }
   }
 
   async drain(name: string): Promise<boolean> {
-    const rows = await this.#query(
+    const rows = await this.#repeatable(
       'drain',
       'UPDATE sessions SET is_draining = true WHERE node = $1 RETURNING 1',
       [name],
@@ -121,13 +125,17 @@ export class PostgresNodes implements StoreNodes {
     return rows.length > 0;
   }
 
-  async #query<R extends pg.QueryResultRow>(
+  #repeatable<R extends pg.QueryResultRow>(
     name: string,
     text: string,
     values: unknown[],
   ): Promise<readonly R[]> {
+    return this.#rows(this.#dependencies.statements.repeatable<R>({ name, text, values }));
+  }
+
+  async #rows<R extends pg.QueryResultRow>(result: Promise<pg.QueryResult<R>>): Promise<readonly R[]> {
     try {
-      return (await this.#dependencies.pool.query<R>({ name, text, values })).rows;
+      return (await result).rows;
     } catch (error) {
       throw unavailable(error);
     }

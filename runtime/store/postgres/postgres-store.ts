@@ -61,17 +61,22 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       tellUncertain: async () => committer?.tellUncertain(),
     });
     committer = new Committer(commitStatements(pool, watch), session, options.faults ?? new Faults(), feed);
-    const nodes = new PostgresNodes({ pool, session, feed, clock: storeClock, name: options.node });
+    const nodes = new PostgresNodes({
+      ...{ statements: watch.on(pool), session, feed, clock: storeClock, name: options.node },
+    });
     const folding = new CounterFolding(pool, clock, log);
     const description = { engine, location: describeLocation(options) };
     return new PostgresStore(watch.on(pool), session, {
       ...{ committer, folding, feed, nodes, description },
       endConnections: async () => {
-        await Promise.all([pool.end(), heartbeats.end(), watch.close()]);
+        // Statements in progress are looked for until they end.
+        await Promise.all([pool.end(), heartbeats.end()]);
+        await watch.close();
       },
     });
   } catch (error) {
-    await Promise.all([pool.end(), heartbeats.end(), watch.close()]);
+    await Promise.all([pool.end(), heartbeats.end()]);
+    await watch.close();
     throw typeof (error as { code?: unknown }).code === 'string' &&
       String((error as { code: string }).code).startsWith('store.')
       ? error
@@ -170,7 +175,8 @@ export async function openPostgresReader(options: PostgresOptions): Promise<Post
     rows: (query) => reads.rows(query),
     counters: (prefix) => reads.counters(prefix),
     close: async () => {
-      await Promise.all([pool.end(), watch.close()]);
+      await pool.end();
+      await watch.close();
     },
   };
 }

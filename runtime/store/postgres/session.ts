@@ -4,11 +4,11 @@
  * over what it owned. `commit_steps` refuses every commit of a deleted session, so a node that was suspended writes
  * nothing.
  */
-import type pg from 'pg';
 import { LeaseDeadline } from '../../../base/lease-deadline.ts';
 import { machineTime } from '../../clock.ts';
 import { describeFailure, Fatal } from '../../failures.ts';
 import type { Clock, Json, Log, NodeStatus } from '../../ports.ts';
+import type { Statements } from './statement-watch.ts';
 import type { SessionStatements } from './statements.ts';
 import type { StoreClock } from './store-clock.ts';
 
@@ -260,8 +260,8 @@ export class Session {
 }
 
 /** Reads all nodes, in the order of their names. */
-export async function readNodes(pool: pg.Pool, own: number): Promise<readonly NodeStatus[]> {
-  const { rows } = await pool.query<{
+export async function readNodes(statements: Statements, own: number): Promise<readonly NodeStatus[]> {
+  const { rows } = await statements.query<{
     node: string;
     token: number;
     opened: number;
