@@ -78,7 +78,12 @@ export class WorkerGroup {
     return this.#running;
   }
 
+  /** Queues a task; after `close` or `destroy` it is answered as lost at once. */
   add(waiting: Waiting): void {
+    if (this.#isClosed) {
+      waiting.lost(poolStopping());
+      return;
+    }
     this.#queue.push(waiting.partition, waiting);
     if (this.#threads.length === 0) this.#start();
     // Tasks requested in the same turn of the event loop form a batch.
@@ -103,7 +108,6 @@ export class WorkerGroup {
   }
 
   #start(): void {
-    if (this.#isClosed) return;
     // A thread that starts with its first task does not let that task wait for more than its code.
     const isWarmedUp = !this.#options.isLazy;
     const options = { ...this.#options, isWarmedUp, onLoaded: () => this.#pump() };
@@ -111,11 +115,10 @@ export class WorkerGroup {
   }
 
   #dropWaiting(): void {
-    const stopping = new Error('The pool is stopping.');
     for (;;) {
       const taken = this.#queue.dequeue((_, items) => items.length);
       if (taken === undefined) return;
-      for (const waiting of taken.items) waiting.lost(stopping);
+      for (const waiting of taken.items) waiting.lost(poolStopping());
     }
   }
 
@@ -183,4 +186,8 @@ export class WorkerGroup {
     if (this.#options.retryIn !== undefined) this.#options.retryIn.add(waiting);
     else this.#queue.unshift(waiting.partition, waiting);
   }
+}
+
+function poolStopping(): Error {
+  return new Error('The pool is stopping.');
 }

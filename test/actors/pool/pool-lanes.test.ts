@@ -165,3 +165,18 @@ test('pools that are ended at each moment of their start end, and the process co
   }
   t.pass();
 });
+
+test('a task that is requested after the end of the pool is answered as lost', async (t) => {
+  const { layout } = await room(t, { start: false, watch: false });
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const setup = { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined };
+  for (const end of ['close', 'destroy'] as const) {
+    const pool = new SigningPool({ threads: 1, clock: systemClock, log, setup });
+    await pool[end]();
+    // The threads for large tasks start with the first of these.
+    for (const bytes of [10, LARGE]) {
+      const task = { task: 'stage', jobId: 'late', fileName: 'late.txt', originalPath: 'late.txt' } as const;
+      t.like(await pool.run(task, { bytes }), { ok: false, code: 'pool.worker-lost' });
+    }
+  }
+});
