@@ -9,13 +9,13 @@ const FULL_PAUSE = 1000;
 
 interface Waiting {
   readonly work: () => Promise<unknown>;
-  /** Accepts what `work` gives. */
+  /** Receives the result of `work`. */
   resolve(value: unknown): void;
   readonly reject: (error: unknown) => void;
 }
 
 interface Mailbox {
-  /** A circular read position instead of `shift`, which copies. */
+  /** Index of the next message in `waiting`; `shift` would copy the list. */
   next: number;
   waiting: Waiting[];
 }
@@ -35,11 +35,7 @@ export class Mailboxes {
   }
 
   /** Actors with a message in progress or waiting, by key, with their number of messages. */
-  depths(): IterableIterator<readonly [actor: string, depth: number]> {
-    return this.#depths();
-  }
-
-  *#depths(): IterableIterator<readonly [string, number]> {
+  *depths(): IterableIterator<readonly [actor: string, depth: number]> {
     for (const actor of this.#boxes.keys()) yield [actor, this.depth(actor)];
   }
 

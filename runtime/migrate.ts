@@ -29,11 +29,11 @@ const BATCH = 256;
  */
 function missingPaths(
   definitions: readonly ActorDefinition[],
-  census: readonly StateCount[],
+  stateCounts: readonly StateCount[],
 ): readonly string[] {
   const byKind = new Map(definitions.map((definition) => [definition.kind, definition]));
   const missing: string[] = [];
-  for (const { kind, version, state, count } of census) {
+  for (const { kind, version, state, count } of stateCounts) {
     const why = obstacle(byKind.get(kind), version, state);
     if (why !== undefined) missing.push(`${count} of ${kind} in ${state} (version ${version}): ${why}`);
   }
@@ -84,8 +84,10 @@ export async function migrateStore(
   const stored = parseStateCounter(await store.counters(STATE_INDEX_PREFIX));
   const newest = new Map(definitions.map((definition) => [definition.kind, definition.version]));
   // Actors that a newer version has written are left to the nodes of that version.
-  const census = areMixed ? stored.filter((line) => line.version <= (newest.get(line.kind) ?? -1)) : stored;
-  const missing = missingPaths(definitions, census);
+  const stateCounts = areMixed
+    ? stored.filter((line) => line.version <= (newest.get(line.kind) ?? -1))
+    : stored;
+  const missing = missingPaths(definitions, stateCounts);
   if (missing.length > 0) {
     throw new Fatal(
       'store.no-path',
@@ -95,7 +97,7 @@ export async function migrateStore(
   let migrated = 0;
   if (areMixed) return { migrated };
   for (const definition of definitions) {
-    const old = census.filter(
+    const old = stateCounts.filter(
       ({ kind, version }) => kind === definition.kind && version < definition.version,
     );
     const expected = old.reduce((sum, { count }) => sum + count, 0);

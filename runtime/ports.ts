@@ -43,7 +43,7 @@ export interface StoredActor {
   readonly journalLength: number;
   /** Hash of the last journal line; absent while no line has one. See `history/chain.ts`. */
   readonly journalHash?: string;
-  /** Present for a stopped actor; it accepts nothing until it is restarted. */
+  /** Time and error of a stopped actor, which accepts nothing until it is restarted; null for any other. */
   readonly stopped: { readonly at: Millis; readonly error: string } | null;
 }
 

@@ -108,7 +108,10 @@ export interface Runtime {
   reports(): Promise<readonly HostReport[]>;
 }
 
-/** Throws `machine.unsupported`, `actor.kind-twice`, `effect.reserved`, `runtime.options`. */
+/**
+ * Builds the runtime. Throws `machine.unsupported`, `actor.kind-twice`, `actor.kind-malformed`, `effect.reserved`,
+ * `runtime.options`.
+ */
 export function createRuntime(dependencies: RuntimeDependencies): Runtime {
   const { store, clock, ids, log, handlers } = dependencies;
   const faults = dependencies.faults ?? new Faults();
@@ -134,7 +137,7 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
           definitions,
           effects,
           cached: options.cachedActors,
-          // Another node may know of somebody who needs an effect before this one does.
+          // With several nodes, an effect may be needed by another node, which this one cannot ask.
           ...(store.nodes
             ? { isShared: true, node: store.nodes.slot }
             : { isNeeded: needFunctions(handlers) }),
@@ -266,7 +269,7 @@ function fillOptions(given: RuntimeOptions) {
   return filled;
 }
 
-/** Maps each effect with a handler to the function for its queue key. */
+/** Maps each effect with a handler to the function for its queue key. Throws `runtime.options`. */
 function partitionFunctions(handlers: RuntimeDependencies['handlers']): HostDependencies['effects'] {
   const effects = new Map<string, ((effect: StoredEffect['effect']) => string) | null>([[SEND_EFFECT, null]]);
   for (const [name, { partitioning }] of Object.entries(handlers)) {
@@ -279,6 +282,7 @@ function partitionFunctions(handlers: RuntimeDependencies['handlers']): HostDepe
   return effects;
 }
 
+/** Maps effects to the `isNeeded` of their handlers, where there is one. */
 function needFunctions(handlers: RuntimeDependencies['handlers']): NonNullable<HostDependencies['isNeeded']> {
   const functions = new Map<string, (effect: StoredEffect['effect']) => boolean>();
   for (const [name, handler] of Object.entries(handlers))
@@ -286,6 +290,7 @@ function needFunctions(handlers: RuntimeDependencies['handlers']): NonNullable<H
   return functions;
 }
 
+/** Throws `actor.kind-twice`, `actor.kind-malformed`, `machine.unsupported`. */
 function byKind(definitions: readonly ActorDefinition[]): ReadonlyMap<string, ActorDefinition> {
   const kinds = new Map<string, ActorDefinition>();
   for (const definition of definitions) {

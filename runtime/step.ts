@@ -24,7 +24,6 @@ import {
   type StoredActor,
   type StoredEffect,
 } from './ports.ts';
-
 import { readAction } from './step-actions.ts';
 import { timerChanges } from './timers/timer-changes.ts';
 
@@ -173,6 +172,7 @@ export function committedViewOf({ address, state, context, revision, stopped }: 
   return { id: address.id, state, context, revision, stopped: stopped !== null };
 }
 
+/** One context of each machine, kept for its shape. */
 const shapes = new WeakMap<AnyStateMachine, object>();
 
 /**
@@ -180,7 +180,7 @@ const shapes = new WeakMap<AnyStateMachine, object>();
  * dozen properties, unless another object of the same shape exists: ten times the cost of each copy. So one object per
  * shape is retained, built in a way that V8 handles fast. No upstream issue found; seen in Node 20.20 with xstate 5.33.3.
  */
-function assertSameShape(machine: AnyStateMachine, context: object): void {
+function keepShape(machine: AnyStateMachine, context: object): void {
   if (!shapes.has(machine)) shapes.set(machine, { ...context });
 }
 
@@ -195,7 +195,7 @@ function assemble(
   cause: string,
   context: StepContext,
 ): Step {
-  assertSameShape(definition.machine, snapshot.context);
+  keepShape(definition.machine, snapshot.context);
   const revision = (stored?.revision ?? 0) + 1;
   const state = stateName(snapshot.value);
   const { now } = context;
@@ -270,7 +270,7 @@ function assemble(
   if (stored !== undefined && definition.ends?.(viewOf(actor)) === true) {
     return lastStep(definition, stored, actor, effects, context);
   }
-  const facts = difference(
+  const changes = difference(
     stored && derivedRecordsOf(definition, stored),
     derivedRecordsOf(definition, actor),
   );
@@ -282,7 +282,7 @@ function assemble(
     settles: context.settles ?? null,
     dropsEffects,
     timers: timerChanges(stored?.timers ?? {}, timers, armed),
-    ...facts,
+    ...changes,
     moved: stateMove(stored, actor),
   };
   if (events !== undefined) step.events = events;
@@ -305,7 +305,7 @@ function lastStep(
   if (effects.length > 0) {
     throw new Fatal('step.effect-of-the-ended', `${actor.address.kind} asks for an effect in its last step.`);
   }
-  const facts = difference(derivedRecordsOf(definition, stored), NO_DERIVED_RECORDS);
+  const changes = difference(derivedRecordsOf(definition, stored), NO_DERIVED_RECORDS);
   const { address, journalHash, journalLength } = stored;
   const ended =
     journalHash === undefined ? [] : [deletionRow(address, journalLength, journalHash, actor.revision)];
@@ -317,8 +317,8 @@ function lastStep(
     settles: context.settles ?? null,
     dropsEffects: true,
     timers: timerChanges(stored.timers, new Map(), []),
-    ...facts,
-    rows: { ...facts.rows, put: [...facts.rows.put, ...ended] },
+    ...changes,
+    rows: { ...changes.rows, put: [...changes.rows.put, ...ended] },
     moved: stateMove(stored, undefined),
     ends: true,
   };

@@ -161,15 +161,7 @@ export class Outbox {
   async runAlone(effect: StoredEffect): Promise<void> {
     const alone = new AbortController();
     this.#dependencies.journal?.beginAlone(effect);
-    const run = this.#run(effect, alone.signal).catch((error) => {
-      this.#dependencies.log.error(
-        'An effect could not be put back; it is done again after the next start.',
-        {
-          effect: effect.key,
-          ...describeFailure(error),
-        },
-      );
-    });
+    const run = this.#run(effect, alone.signal);
     this.#running.add(run);
     await run;
     // It is not leased: the next poll would run it again.
@@ -208,27 +200,30 @@ export class Outbox {
   }
 
   #start(effect: StoredEffect, signal: AbortSignal): void {
-    const run = this.#run(effect, signal)
-      .catch((error) => {
-        this.#dependencies.log.error(
-          'An effect could not be put back; it is done again after the next start.',
-          {
-            effect: effect.key,
-            ...describeFailure(error),
-          },
-        );
-      })
-      .finally(() => {
-        this.#dependencies.journal?.end(effect.key);
-        const wasFull = this.#running.size >= this.#dependencies.inFlight;
-        this.#running.delete(run);
-        const laneWasFull = this.#dependencies.queue.ended(effect);
-        if (wasFull || laneWasFull) this.wake();
-      });
+    const run = this.#run(effect, signal).finally(() => {
+      this.#dependencies.journal?.end(effect.key);
+      const wasFull = this.#running.size >= this.#dependencies.inFlight;
+      this.#running.delete(run);
+      const partitionWasFull = this.#dependencies.queue.ended(effect);
+      if (wasFull || partitionWasFull) this.wake();
+    });
     this.#running.add(run);
   }
 
+  /** Runs an effect and settles or reschedules it. Never rejects. */
   async #run(stored: StoredEffect, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#attempt(stored, signal);
+    } catch (error) {
+      this.#dependencies.log.error(
+        'An effect could not be put back; it is done again after the next start.',
+        { effect: stored.key, ...describeFailure(error) },
+      );
+    }
+  }
+
+  /** Runs an effect once. Rejects when a failed effect could not be rescheduled. */
+  async #attempt(stored: StoredEffect, signal: AbortSignal): Promise<void> {
     try {
       const leased = this.#dependencies.faults.at('effect.leased.before-run', stored.effect.do);
       if (leased !== undefined) await leased;

@@ -93,7 +93,7 @@ export class Inspector {
   /** Lists all kinds, also those without an actor. */
   async kinds(): Promise<readonly KindReport[]> {
     const { store, definitions, host } = this.#dependencies;
-    const census = parseStateCounter(await store.counters(STATE_INDEX_PREFIX));
+    const stateCounts = parseStateCounter(await store.counters(STATE_INDEX_PREFIX));
     const stopped = await store.counters(STOPPED_PREFIX);
     const awake = new Map<string, { count: number; deepest: number }>();
     const reports = await host.reports();
@@ -105,7 +105,7 @@ export class Inspector {
     return [...definitions.values()].map(({ kind, version }) => {
       const states: { [state: string]: number } = {};
       let count = 0;
-      for (const line of census) {
+      for (const line of stateCounts) {
         if (line.kind !== kind) continue;
         states[line.state] = (states[line.state] ?? 0) + line.count;
         count += line.count;

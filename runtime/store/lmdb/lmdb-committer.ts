@@ -73,11 +73,11 @@ export class Committer {
    * Lets another thread write over this port; `notify` receives all of its writes, in store order.
    * @returns a function that revokes this, and resolves once all of its writes were reported
    */
-  attach(port: MessagePort, tell: (written: ForwardedGroup) => void): () => Promise<void> {
+  attach(port: MessagePort, notify: (written: ForwardedGroup) => void): () => Promise<void> {
     this.#attached += 1;
     const thread = this.#attached;
     const detached = new Promise<void>((resolve) => {
-      this.#foreign.set(thread, { notify: tell, detached: resolve });
+      this.#foreign.set(thread, { notify, detached: resolve });
     });
     this.#link.post({ type: 'attach', thread, port }, [port]);
     return () => {
@@ -107,7 +107,7 @@ export class Committer {
 
   /** Resolves once rows and counters of the state index include all answered steps. */
   async settleStateIndex(): Promise<void> {
-    await this.#enqueue({ settle: 'census' });
+    await this.#enqueue({ settle: 'state-index' });
   }
 
   /** Writes the waiting steps and ends the thread. */

@@ -14,7 +14,7 @@ export type Write =
   | string
   | { readonly key: EffectKey; readonly until: Millis; readonly error: string | null }
   | { readonly settled: readonly EffectKey[] }
-  | { readonly settle: 'census' };
+  | { readonly settle: 'state-index' };
 
 export type ToWriter =
   | { readonly type: 'group'; readonly writes: readonly Write[]; readonly fault: FaultAction | undefined }

@@ -6,7 +6,6 @@
 import { constants } from 'node:os';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type FaultAction, triggerFault } from '../../faults.ts';
-
 import type { EffectKey } from '../../ports.ts';
 import {
   CollectedChanges,
@@ -47,9 +46,13 @@ function isDiskFull(error: unknown): boolean {
   return code === constants.errno.ENOSPC || code === constants.errno.EDQUOT;
 }
 
+/**
+ * Writes the groups of all senders in one transaction; returns their results in the same order. Throws errors of the
+ * engine; nothing is written then.
+ */
 function writeGroups(
   tables: Tables,
-  census: StateIndexWriter,
+  stateIndex: StateIndexWriter,
   parts: readonly SenderGroup[],
 ): readonly Written[] {
   // Read before the transaction, to keep the lock as short as possible.
@@ -89,7 +92,7 @@ function writeGroups(
       return { refusals, gone };
     });
     writeCounters(tables.counters, gathered.counted);
-    committed = census.write(gathered.moves, settle);
+    committed = stateIndex.write(gathered.moves, settle);
     for (const { faults } of parts)
       for (const fault of faults) triggerFault('store.group.in-transaction', fault);
   });
@@ -99,13 +102,13 @@ function writeGroups(
 
 class Writer {
   readonly #tables: Tables;
-  readonly #census: StateIndexWriter;
+  readonly #stateIndex: StateIndexWriter;
   readonly #main: Sender;
   readonly #senders = new Set<Sender>();
 
   constructor(tables: Tables, main: MessagePort) {
     this.#tables = tables;
-    this.#census = new StateIndexWriter(tables);
+    this.#stateIndex = new StateIndexWriter(tables);
     this.#main = { port: main, thread: 0, serial: 0 };
     this.#serve(this.#main);
   }
@@ -150,7 +153,7 @@ class Writer {
   #answer(parts: readonly SenderGroup[]): void {
     let written: readonly Written[];
     try {
-      written = writeGroups(this.#tables, this.#census, parts);
+      written = writeGroups(this.#tables, this.#stateIndex, parts);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       for (const { sender, writes } of parts)
@@ -198,7 +201,7 @@ class Writer {
   /** Writes pending changes of the state index, so that the next start has none. */
   #settle(): void {
     try {
-      transact(this.#tables, () => void this.#census.write([], true));
+      transact(this.#tables, () => void this.#stateIndex.write([], true));
     } catch {
       // A full disk. The next start reads the missing changes from the notes.
     }

@@ -1,5 +1,5 @@
 /**
- * Encodes steps as the parameters of the function `commit_steps` (`schema.ts`): one array per column, for all steps of
+ * Encodes steps as the parameters of the function `commit_steps` (`schema-functions.ts`): one array per column, for all steps of
  * a group.
  */
 import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../inspection/state-index.ts';
