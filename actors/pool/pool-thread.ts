@@ -37,6 +37,7 @@ export class PoolThread {
   #isLoaded = false;
   #isEnding = false;
   #running = 0;
+
   constructor(options: PoolThreadOptions) {
     this.#options = options;
     this.#start();

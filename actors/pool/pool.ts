@@ -43,9 +43,10 @@ export interface StageCost {
   readonly wholeMs: number;
 }
 
+/** Default time limit of a task, milliseconds. */
 const DEADLINE_MS = 15 * 60_000;
 
-/** Files are read in chunks or as buffers outside the heap; this is far above the need of any task. */
+/** Default heap limit, MiB. Files are read in chunks or as buffers outside the heap: no task needs nearly as much. */
 const HEAP_MIB = 1024;
 
 /** Tasks per batch: large enough to amortize the hand-over, small enough that a slow task delays few others. */
@@ -54,7 +55,7 @@ const BATCH_SIZE = 8;
 /** Concurrent tasks in one I/O thread: the maximum number of jobs in flight (`Pipeline:MaxConcurrency`). */
 const WAITING_AT_ONCE = 32;
 
-/** Maximum number of waiting tasks per organization and queue. */
+/** Maximum number of waiting tasks per organization and queue. Tasks of the service itself are bounded by their callers. */
 const MAX_WAITING = 1000;
 
 export class SigningPool {
@@ -93,9 +94,9 @@ export class SigningPool {
 
   /** Never rejects: every outcome is a reply. Codes: those of the task, `pool.*`. */
   run<Task extends PoolTask>(task: Task, scope: TaskScope = {}): Promise<PoolReply<Task['task']>> {
-    const lane = this.#laneOf(task, scope);
+    const group = this.#groupOf(task, scope);
     const partition = scope.organization ?? '';
-    if (partition !== '' && lane.waitingOf(partition) >= MAX_WAITING)
+    if (partition !== '' && group.waitingOf(partition) >= MAX_WAITING)
       return Promise.resolve({
         ok: false,
         ms: 0,
@@ -115,14 +116,17 @@ export class SigningPool {
         },
         lost: (error) => this.#lost(waiting, error),
       };
-      lane.add(waiting);
+      group.add(waiting);
     });
   }
 
-  /** Number of threads, busy threads and waiting tasks. */
+  /**
+   * Number of threads, busy threads and waiting tasks of the queues for small and large tasks. I/O threads and their
+   * tasks are not counted.
+   */
   get load(): { readonly threads: number; readonly busy: number; readonly waiting: number } {
-    const lanes = [this.#small, this.#large];
-    const sum = (of: (lane: WorkerGroup) => number) => lanes.reduce((total, lane) => total + of(lane), 0);
+    const groups = [this.#small, this.#large];
+    const sum = (of: (group: WorkerGroup) => number) => groups.reduce((total, group) => total + of(group), 0);
     return {
       threads: sum(({ threads }) => threads),
       busy: sum(({ running }) => running.size),
@@ -142,25 +146,25 @@ export class SigningPool {
 
   /** Terminates the threads at once; running tasks are answered as lost. */
   async destroy(): Promise<void> {
-    await Promise.all(this.#lanes().map((lane) => lane.destroy()));
+    await Promise.all(this.#groups().map((group) => group.destroy()));
   }
 
   /** Waits for running tasks, drops waiting ones, terminates the threads. */
   async close(): Promise<void> {
-    await Promise.all(this.#lanes().map((lane) => lane.close()));
+    await Promise.all(this.#groups().map((group) => group.close()));
   }
 
-  #lanes(): readonly WorkerGroup[] {
+  #groups(): readonly WorkerGroup[] {
     return [this.#small, this.#large, this.#io, this.#ioAlone];
   }
 
-  #laneOf(task: PoolTask, scope: TaskScope): WorkerGroup {
+  #groupOf(task: PoolTask, scope: TaskScope): WorkerGroup {
     if (this.#waitsForNetwork(task)) return this.#io;
     return isLarge(scope) ? this.#large : this.#small;
   }
 
   *#batches(): Generator<RunningBatch> {
-    for (const lane of this.#lanes()) yield* lane.running;
+    for (const group of this.#groups()) yield* group.running;
   }
 
   #count({ task, since }: Waiting, { ms }: PoolReply): void {

@@ -1,7 +1,7 @@
 /**
- * The pool's side of the wire: one task after the other, synchronously. System calls made one by one in two
- * threads beat the same calls spread over libuv's threads (runtime facts §0 row 12). Only what waits for the disk or for
- * authorities, or goes through full validation, is asynchronous.
+ * Entry module of a pool thread. Performs one task after the other, synchronously: two threads that make their system
+ * calls themselves are faster than the same calls on libuv's threads. Only syncs, requests to authorities and full
+ * validation are asynchronous.
  */
 import { getPriority, platform, setPriority } from 'node:os';
 import { threadId, workerData } from 'node:worker_threads';
@@ -23,13 +23,13 @@ import { createWorkerProfiles } from '../worker-profiles.ts';
 import type { ThreadData } from '../worker-setup.ts';
 import { validate } from './validate.ts';
 
-/** Milliseconds between two beats of a thread whose tasks wait. */
-const BEAT_EVERY = 1000;
+/** Interval between two heartbeats of a thread whose tasks wait, milliseconds. */
+const HEARTBEAT_MS = 1000;
 
 /** Nice value, 0 to 19: below the threads that answer requests, above background work. */
-const PROCESS_PRIORITY = 5;
-// Elsewhere this would be said of the whole process; here it is of this thread. A process that is nicer stays so.
-if (platform() === 'linux' && getPriority() < PROCESS_PRIORITY) setPriority(PROCESS_PRIORITY);
+const NICE_VALUE = 5;
+// Linux has a priority for each thread; other systems would change that of the process. A lower priority is kept.
+if (platform() === 'linux' && getPriority() < NICE_VALUE) setPriority(NICE_VALUE);
 
 const { setup, heartbeat: memory, isWarmedUp } = workerData as ThreadData;
 const heartbeat = new HeartbeatCell(memory);
@@ -50,7 +50,7 @@ const jobContext: JobTaskContext = {
 };
 
 /** Folders that jobs write to. */
-const work = [setup.processing, setup.output];
+const jobFolders = [setup.processing, setup.output];
 
 type Result = PoolResults[keyof PoolResults];
 
@@ -69,7 +69,7 @@ function answer(task: PoolTask): PoolReply | Promise<PoolReply> {
   });
   const bad = (error: unknown): PoolReply => ({
     ok: false,
-    ...describeDiskError(error, isPortalTask(task) ? [] : work),
+    ...describeDiskError(error, isPortalTask(task) ? [] : jobFolders),
     ms: clock.elapsed() - start,
   });
   try {
@@ -81,22 +81,22 @@ function answer(task: PoolTask): PoolReply | Promise<PoolReply> {
 }
 
 /**
- * The entry Piscina calls: a batch of tasks, answered in their order. Tasks that wait for the disk or for authorities
- * do so side by side; where none does, the answer is there at once. A batch without tasks asks whether the thread is
- * ready for the first one.
+ * Performs a batch of tasks, as Piscina calls it; the replies are in the order of the tasks. Tasks that wait for the disk
+ * or for authorities do so concurrently; if none does, the result is synchronous. A batch without tasks resolves when
+ * the thread is ready for the first one. Never rejects because of a task.
  */
 export function run(tasks: readonly PoolTask[]): readonly PoolReply[] | Promise<readonly PoolReply[]> {
   if (tasks.length === 0 && isWarmedUp) return warmUp(setup, profiles).then(() => []);
   const answers = tasks.map(answer);
   const ready = answers.filter((one): one is PoolReply => !(one instanceof Promise));
-  return ready.length === answers.length ? ready : beating(Promise.all(answers));
+  return ready.length === answers.length ? ready : withHeartbeat(Promise.all(answers));
 }
 
 /** Batches that wait for the disk or for authorities. */
 let waiting = 0;
 
-/** Beats while tasks wait, which shows that the thread itself does not hang. */
-async function beating<Value>(work: Promise<Value>): Promise<Value> {
+/** Keeps the heartbeat going while tasks wait, which shows that the thread itself does not hang. */
+async function withHeartbeat<Value>(work: Promise<Value>): Promise<Value> {
   waiting += 1;
   if (waiting === 1) beat();
   return work.finally(() => {
@@ -107,5 +107,5 @@ async function beating<Value>(work: Promise<Value>): Promise<Value> {
 function beat(): void {
   if (waiting === 0) return;
   heartbeat.beat(clock.now());
-  clock.after(BEAT_EVERY, beat);
+  clock.after(HEARTBEAT_MS, beat);
 }
