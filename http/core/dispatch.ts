@@ -12,9 +12,9 @@ export class Dispatcher {
   #closing = false;
   #whenIdle: (() => void) | undefined;
 
-  constructor(parts: Omit<RequestContextOptions, 'overloadProblem'>) {
+  constructor(options: Omit<RequestContextOptions, 'overloadProblem'>) {
     const overload = new Refusal('service.busy', 'The service has more to do than it can.');
-    this.#options = { ...parts, overloadProblem: parts.conventions.problemFrom(overload) };
+    this.#options = { ...options, overloadProblem: options.conventions.problemFrom(overload) };
   }
 
   /** The route handler of the library; it reads `request` only before it returns. */

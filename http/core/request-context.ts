@@ -1,8 +1,8 @@
 /**
- * Takes one request from the socket to its answer in phases: framing, entry, route, load, credentials, turn, handler
- * with body, reply, report. A request that fails in one of them is answered with a problem and reported.
+ * Takes one request from the socket to its reply in phases: framing, entry, route, load, credentials, rate limit, handler
+ * with body, reply, report. A request that fails in one of them is answered with a problem and reported. The library's
+ * request object is invalid after the first wait, so everything that a later phase reads is copied before it.
  */
-
 import { join } from 'node:path';
 import { Refusal } from '../../machines/refusals.ts';
 import type { Admission, IncomingRequest } from './access/access-check.ts';
@@ -84,9 +84,9 @@ export class RequestContext {
     let answer: Reply | Promise<Reply>;
     try {
       answer = this.#answer();
-      if (!this.#isOverloaded) this.#recordMarksForReport();
+      if (!this.#isOverloaded) this.#copyReportFieldsIfLogged();
     } catch (thrown) {
-      this.#recordMarks();
+      this.#copyReportFields();
       this.#fail(thrown);
       return;
     }
@@ -95,7 +95,7 @@ export class RequestContext {
       this.#reply(answer);
       return;
     }
-    this.#recordMarks();
+    this.#copyReportFields();
     this.#exchange.watch();
     this.#traffic.underWay.add(this.#exchange);
     answer.then(
@@ -104,18 +104,18 @@ export class RequestContext {
     );
   }
 
-  #recordMarksForReport(): void {
-    if (!isQuiet(this.#options.log, this.#method)) this.#recordMarks();
+  #copyReportFieldsIfLogged(): void {
+    if (!isQuiet(this.#options.log, this.#method)) this.#copyReportFields();
   }
 
-  /** Reads what can only be asked before the handler returns or anything is answered. */
-  #recordMarks(): void {
+  /** Copies `traceparent` and the caller's address for the report: neither can be read after the reply or a wait. */
+  #copyReportFields(): void {
     this.#traceparent ??= this.#request.getHeader('traceparent');
     void this.#caller.address;
   }
 
-  /** Counts the request among those that are worked on. A body that is still to come keeps the client busy, not us. */
-  #count<Answer>(route: AnyRoute, answer: Answer): Answer {
+  /** Tells the load guard that work on the request begins: once its body is complete, since a slow upload is no load. */
+  #countWork<Answer>(route: AnyRoute, answer: Answer): Answer {
     if (answer instanceof Promise) {
       const begin = () => {
         if (this.#exchange.open) this.#endWork ??= this.#options.load.requestStarted(route);
@@ -164,22 +164,22 @@ export class RequestContext {
       caller: this.#caller,
       header: (name: string) => this.#request.getHeader(name),
     };
-    const elsewhere = this.#checkEntry(arrival);
-    if (elsewhere !== undefined) return elsewhere;
+    const redirect = this.#checkEntry(arrival);
+    if (redirect !== undefined) return redirect;
     const { route, params } = this.#matched();
     const overload = this.#shedLoad(route);
     if (overload !== undefined) return overload;
-    this.#recordMarksForReport();
+    this.#copyReportFieldsIfLogged();
     const admission = this.#admit(arrival, route);
-    // From here on nothing may be asked of the request any more: what is waited for may come when it is gone.
+    // The last read of the library's request; from here on only the copy is used.
     const received = copyRequest(arrival, route, params);
     this.#received = received;
-    if (!(admission instanceof Promise)) return this.#enter(admission, received);
+    if (!(admission instanceof Promise)) return this.#handleWithinRateLimit(admission, received);
     // The library insists that a body is listened to before its handler returns.
     this.#openBody(route);
     return admission.then((settled) => {
       this.#assertConnected();
-      return this.#enter(settled, received);
+      return this.#handleWithinRateLimit(settled, received);
     });
   }
 
@@ -193,7 +193,7 @@ export class RequestContext {
     throw new Refusal('validation.body-invalid', fault);
   }
 
-  /** Phase 2. Checks the host and redirects to HTTPS where that is required. */
+  /** Phase 2. Checks the host; returns the redirect to HTTPS where that is required. */
   #checkEntry(arrival: IncomingRequest): Reply | undefined {
     const isExempt = this.#match.found && this.#match.route.exemptFromEntryRules === true;
     return isExempt ? undefined : this.#options.accessCheck.enter(arrival);
@@ -207,7 +207,7 @@ export class RequestContext {
     throw new Refusal('route.method-not-allowed', `This path takes ${match.allow}.`);
   }
 
-  /** Phase 4. Returns the answer to a request that is too much for the service now; it costs next to nothing. */
+  /** Phase 4. Returns the problem for a request that the load guard refuses, before any costly work. */
   #shedLoad(route: AnyRoute): Reply | undefined {
     if (route.exemptFromLoadShedding === true || this.#options.load.admits(route)) return undefined;
     this.#isOverloaded = true;
@@ -225,14 +225,14 @@ export class RequestContext {
     return nodes.sync().then(() => accessCheck.admit(later, route.auth));
   }
 
-  /** Phase 6. Waits for the caller's turn. */
-  #enter(admission: Admission, received: ReceivedRequest): Reply | Promise<Reply> {
+  /** Phase 6. Waits for the rate limit of the caller. */
+  #handleWithinRateLimit(admission: Admission, received: ReceivedRequest): Reply | Promise<Reply> {
     if (!admission.admitted) return admission.reply;
     if (admission.setCookie !== undefined)
       this.#replyContext = { ...this.#replyContext, setCookie: admission.setCookie };
     const turn = this.#awaitRateLimit(received.route);
     this.#openBody(received.route);
-    // Each service's routes expect what its accessCheck tells.
+    // The access check of a service returns the identity that its routes expect.
     if (turn === undefined) return this.#handle(received, admission.identity);
     return turn.then(() => {
       this.#assertConnected();
@@ -282,7 +282,7 @@ export class RequestContext {
         : this.#readBody(received, request, this.#stream).then(({ value, fingerprint }) =>
             route.handle({ ...request, body: value, fingerprint }),
           );
-    return this.#count(route, answer);
+    return this.#countWork(route, answer);
   }
 
   /** Phase 7a. Reads and checks a form or JSON. */
@@ -346,7 +346,7 @@ export class RequestContext {
     };
   }
 
-  /** Routes that answer people tell them in a page, in their language, what went wrong; so do unknown paths. */
+  /** Returns the error page of a route for people, or of an unknown path, in the language of the request. */
   #failurePage({ status }: Problem): PageReply | undefined {
     const { requestId } = this.#replyContext;
     if (!this.#match.found) {
@@ -370,7 +370,7 @@ export class RequestContext {
     return headers;
   }
 
-  /** The answer failed while it was sent; once it has begun, only dropping the connection tells the client. */
+  /** Handles a reply that failed while it was sent: one that has begun ends with its connection. */
   #abort(thrown: unknown): void {
     if (!this.#exchange.begun) {
       this.#fail(thrown);
@@ -390,7 +390,7 @@ export class RequestContext {
     };
     const { log, observe } = this.#options;
     observe?.(outcome);
-    // An overload has too many of them; the log has its beginning and its end.
+    // During an overload they are too many; the load guard logs its beginning and its end.
     if (this.#isOverloaded) return;
     reportOutcome(log, outcome, problem, () => ({ ...this.#names(), client: this.#caller.address }));
   }

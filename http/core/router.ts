@@ -13,6 +13,7 @@ import type { PageReply, Reply } from './reply.ts';
 import type { RequestNames } from './request-ids.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /**
  * Batch service: `operator`, and `page`, which redirects a browser without a session to the login page. Portal: the
  * required role of the application; `known-or-ticket` admits every request, and the handler requires a ticket where
@@ -30,12 +31,16 @@ export type AuthPolicy =
   | 'user'
   | 'user-administrator'
   | 'editor';
+
+/** Rate limit of the caller's address that a request counts against (`RequestContextOptions.limiters`). */
 export type RatePolicy = 'none' | 'upload' | 'actions' | 'validation';
+
 /**
  * `json`: an optional JSON object, read whole; `form`: the fields of a small form, urlencoded or multipart, read
  * whole; `stream`: a form that the handler reads; `json-stream`: JSON that the handler reads; `none`: dropped.
  */
 export type BodyPolicy = 'none' | 'json' | 'form' | 'stream' | 'json-stream';
+
 /**
  * Content of a reply other than JSON: bytes of a file, an HTML page, an asset of a page, plain text, XML, or nothing.
  */
@@ -239,18 +244,20 @@ export class Router {
       this.#fixed.set(path, methods);
       return methods;
     }
-    const shape = JSON.stringify(segments.map((segment) => (typeof segment === 'string' ? segment : null)));
     const alike = this.#patterns[segments.length] ?? [];
     this.#patterns[segments.length] = alike;
-    const known = alike.find(
-      ({ segments: other }) =>
-        JSON.stringify(other.map((segment) => (typeof segment === 'string' ? segment : null))) === shape,
-    );
+    const shape = shapeOf(segments);
+    const known = alike.find((pattern) => shapeOf(pattern.segments) === shape);
     if (known !== undefined) return known.methods;
     const methods = new Map<string, AnyRoute>();
     alike.push({ start: path.slice(0, path.indexOf('{')), segments, methods });
     return methods;
   }
+}
+
+/** Text of the segments without the names of parameters: the same for patterns that match the same paths. */
+function shapeOf(segments: Pattern['segments']): string {
+  return JSON.stringify(segments.map((segment) => (typeof segment === 'string' ? segment : null)));
 }
 
 /** The number of segments of `split('/')`. */
