@@ -104,16 +104,18 @@ export const withoutUploadKey = { actions: 'forgetKey' } as const;
 export const clearing = { target: CLEARED, guard: 'clearable' } as const;
 
 /**
- * True for a job that was signed here, or was being published: only these can have left a file in the output folder.
+ * Asks to move the job's files to the error folder.
+ * @param mayBePublished true for a job that was signed here or was being published: only these can have left a file in
+ * the output folder
  */
-export const requestQuarantine = (publishing: boolean) =>
+export const requestQuarantine = (mayBePublished: boolean) =>
   ({
     type: 'effect',
     params: ({ context }: { context: JobContext }): JobEffect => ({
       do: 'quarantine',
       fileName: context.fileName,
       profileName: context.profileName,
-      mayBePublished: publishing,
+      mayBePublished,
       ...(context.subfolder && { subfolder: context.subfolder }),
     }),
   }) as const;
@@ -174,8 +176,11 @@ export const emitReleased = machine.emit(({ event }) => {
 
 export const emitDiverged = machine.emit({ type: 'inputDiverged' });
 
-/** Actions on entering Failed: drop pending effects, record the reason, quarantine the working folder. */
-export const failing = (publishing: boolean) =>
+/**
+ * Transition to Failed: drops pending effects, records the reason, asks for the quarantine.
+ * @param mayBePublished as for `requestQuarantine`
+ */
+export const failing = (mayBePublished: boolean) =>
   ({
     target: 'Failed',
     actions: [
@@ -183,7 +188,7 @@ export const failing = (publishing: boolean) =>
       'touch',
       'recordFailure',
       noteError,
-      requestQuarantine(publishing),
+      requestQuarantine(mayBePublished),
       recordFailed,
       requestWebhooks,
     ],

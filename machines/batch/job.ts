@@ -36,12 +36,11 @@
  * | Failed         | WEBHOOKS_ENQUEUED | Failed        |                          |
  * | Canceled       | WEBHOOKS_ENQUEUED | Canceled      |                          |
  *
- * `release` is to verify and, when that succeeded, to encrypt and publish: one piece of work, so that nothing is
- * published that was verified by an earlier life of the process. Where signing and releasing were one piece of work, as
- * they are for small files, SIGNED carries what came of the release: the job goes on to RELEASED or FAIL in the same
- * step and asks for nothing.
+ * `release` verifies the signed file and then encrypts and publishes it, in one effect: a process publishes only what it
+ * has verified itself. Small files are signed and released in one task; SIGNED then carries the result of the release,
+ * and the same step goes on with RELEASED or FAIL and requests no `release`.
  *
- * FAIL and RESTARTED also drop what the job had asked for and not yet been given.
+ * FAIL and RESTARTED also drop the pending effects of the job.
  *
  * TIDIED with `diverged` also asks for `recordEvent`.
  *

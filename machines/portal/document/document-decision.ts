@@ -87,12 +87,15 @@ function completesFlow(
   return isDone(actionsReleased(after, signature.acceptedAt).actions);
 }
 
+/** True while a failure is recorded and its retry has not begun. */
+export function isWaitingForRetry({ processingError }: DocumentContext): boolean {
+  return processingError !== null && processingError.nextTryAt !== null;
+}
+
 /** Starts to add the next accepted signature, unless one is being added or waits for its retry. */
 export function applySignatureEffect(document: DocumentContext): Pick<Decision, 'context' | 'effects'> {
   const [signature] = document.accepted;
-  const waits =
-    document.processingError?.nextTryAt !== undefined && document.processingError?.nextTryAt !== null;
-  if (signature === undefined || document.applying !== null || waits)
+  if (signature === undefined || document.applying !== null || isWaitingForRetry(document))
     return { context: document, effects: [] };
   const action = document.actions.find(({ id }) => id === signature.flowActionId);
   const signer = action && usersOf(action).find(({ id }) => id === signature.userId);

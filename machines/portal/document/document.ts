@@ -109,7 +109,7 @@ import type {
 import { createDocument } from './document-creation.ts';
 import { DEADLINES, type Decision } from './document-decision.ts';
 import { editFlow } from './document-edits.ts';
-import * as ends from './document-lifecycle.ts';
+import * as lifecycle from './document-lifecycle.ts';
 import {
   remindersDue,
   setRefusedReminders,
@@ -118,8 +118,8 @@ import {
 } from './document-reminders.ts';
 import * as reservations from './document-reservations.ts';
 import { record } from './document-trail.ts';
-import * as turns from './participant-actions.ts';
-import * as work from './signature-results.ts';
+import * as participantActions from './participant-actions.ts';
+import * as signatureResults from './signature-results.ts';
 
 /** Decides on a message; undefined when the document does not accept it. Its transition names the message's type. */
 interface Decider {
@@ -166,7 +166,7 @@ function follow(decider: Decider) {
     const decision = decideOnMessage(decider.decide, context, event);
     if (decision === undefined) return;
     const doneBy = event.doneBy ?? decision.doneBy;
-    const timed = ends.withUploadsEnded(withReminderDeadline(context, decision, event));
+    const timed = lifecycle.withUploadsEnded(withReminderDeadline(context, decision, event));
     carryOut(enqueue, { ...timed, ...(doneBy && { doneBy }) });
   });
 }
@@ -230,20 +230,20 @@ function by(decide: Decider['decide'], ...targets: readonly (DocumentState | typ
 /** Transitions of every document that is not deleted. */
 function always(state: Exclude<DocumentState, 'Deleted'>) {
   return {
-    DELETE: by(ends.remove(state), 'Deleted'),
-    MOVE: by(ends.move, STAYS),
-    SET_NOTIFIED_EMAILS: by(ends.setNotifiedEmails, STAYS),
+    DELETE: by(lifecycle.remove(state), 'Deleted'),
+    MOVE: by(lifecycle.move, STAYS),
+    SET_NOTIFIED_EMAILS: by(lifecycle.setNotifiedEmails, STAYS),
     RECORD: by(record, STAYS),
   };
 }
 
 /** Signatures accepted before the flow stopped are still added. */
 const FINISHING = {
-  SIGNATURE_ADDED: by(work.lateSignatureAdded, STAYS),
-  SIGNATURE_FAILED: by(work.signatureFailed, STAYS),
+  SIGNATURE_ADDED: by(signatureResults.lateSignatureAdded, STAYS),
+  SIGNATURE_FAILED: by(signatureResults.signatureFailed, STAYS),
   RESERVATION_OVER: by(reservations.reservationOver, STAYS),
-  TRY_AGAIN: by(work.applyAgain, STAYS),
-  RETRY: by(work.applyAgain, STAYS),
+  TRY_AGAIN: by(signatureResults.applyAgain, STAYS),
+  RETRY: by(signatureResults.applyAgain, STAYS),
 };
 
 export const documentMachine = machine.createMachine({
@@ -256,24 +256,24 @@ export const documentMachine = machine.createMachine({
     Pending: {
       on: {
         ...always('Pending'),
-        SIGN: by(turns.sign, STAYS),
-        APPROVE: by(turns.approve, 'FlowConcluded', STAYS),
-        REFUSE_TURN: by(turns.refuseTurn, 'Refused', STAYS),
+        SIGN: by(participantActions.sign, STAYS),
+        APPROVE: by(participantActions.approve, 'FlowConcluded', STAYS),
+        REFUSE_TURN: by(participantActions.refuseTurn, 'Refused', STAYS),
         RESERVE: by(reservations.reserve, STAYS),
         BEGUN: by(reservations.begun, STAYS),
         GIVE_UP: by(reservations.cancelReservation, STAYS),
         RESERVATION_OVER: by(reservations.reservationOver, STAYS),
         COMPLETE: by(reservations.complete, STAYS),
-        SIGNATURE_ADDED: by(work.signatureAdded, 'Concluded', 'FlowConcluded', STAYS),
-        SIGNATURE_FAILED: by(work.signatureFailed, STAYS),
-        TRY_AGAIN: by(work.applyAgain, STAYS),
-        RETRY: by(work.applyAgain, STAYS),
-        REFUSE: by(ends.refuse, 'Refused'),
-        CANCEL: by(ends.cancel, 'Canceled'),
-        EXPIRE: by(ends.expire, 'Expired', STAYS),
-        NEW_VERSION: by(ends.newVersion, 'Pending'),
+        SIGNATURE_ADDED: by(signatureResults.signatureAdded, 'Concluded', 'FlowConcluded', STAYS),
+        SIGNATURE_FAILED: by(signatureResults.signatureFailed, STAYS),
+        TRY_AGAIN: by(signatureResults.applyAgain, STAYS),
+        RETRY: by(signatureResults.applyAgain, STAYS),
+        REFUSE: by(lifecycle.refuse, 'Refused'),
+        CANCEL: by(lifecycle.cancel, 'Canceled'),
+        EXPIRE: by(lifecycle.expire, 'Expired', STAYS),
+        NEW_VERSION: by(lifecycle.newVersion, 'Pending'),
         EDIT_FLOW: by(editFlow, STAYS),
-        REMIND: by(ends.remind, STAYS),
+        REMIND: by(lifecycle.remind, STAYS),
         SET_REMINDERS: by(setReminders, STAYS),
         REMINDERS_DUE: by(remindersDue, STAYS),
       },
@@ -281,10 +281,10 @@ export const documentMachine = machine.createMachine({
     FlowConcluded: {
       on: {
         ...always('FlowConcluded'),
-        CONCLUDED: by(work.concluded, 'Concluded'),
-        CONCLUSION_FAILED: by(work.conclusionFailed, STAYS),
-        TRY_AGAIN: by(work.concludeAgain, STAYS),
-        RETRY: by(work.concludeAgain, STAYS),
+        CONCLUDED: by(signatureResults.concluded, 'Concluded'),
+        CONCLUSION_FAILED: by(signatureResults.conclusionFailed, STAYS),
+        TRY_AGAIN: by(signatureResults.concludeAgain, STAYS),
+        RETRY: by(signatureResults.concludeAgain, STAYS),
       },
     },
     Concluded: { on: always('Concluded') },
@@ -292,9 +292,9 @@ export const documentMachine = machine.createMachine({
       on: {
         ...always('Refused'),
         ...FINISHING,
-        CANCEL: by(ends.cancel, 'Canceled'),
-        EXPIRE: by(ends.expire, 'Expired', STAYS),
-        NEW_VERSION: by(ends.newVersion, 'Pending'),
+        CANCEL: by(lifecycle.cancel, 'Canceled'),
+        EXPIRE: by(lifecycle.expire, 'Expired', STAYS),
+        NEW_VERSION: by(lifecycle.newVersion, 'Pending'),
         SET_REMINDERS: by(setRefusedReminders, STAYS),
       },
     },

@@ -15,6 +15,7 @@ import {
   type Decision,
   type DecisionFunction,
   type DocumentMessageOf,
+  isWaitingForRetry,
   notifyEffect,
 } from './document-decision.ts';
 import { concludedMails, withEvent } from './document-notifications.ts';
@@ -46,7 +47,7 @@ const added =
       certificate,
       ...(values !== undefined && { values }),
     };
-    const isBeside = document.format === 'Cades';
+    const isDetached = document.format === 'Cades';
     const changed: DocumentContext = {
       ...document,
       accepted: document.accepted.filter((one) => one !== signature),
@@ -54,8 +55,8 @@ const added =
       applying: null,
       processingError: null,
       updateDate: at,
-      current: isBeside ? document.current : output,
-      signatures: isBeside ? output : null,
+      current: isDetached ? document.current : output,
+      signatures: isDetached ? output : null,
     };
     const done = turnCompleted(changed, signature, made, kind === 'electronic', signature.isQuiet, goesOn);
     if (conclusion !== undefined && done.to === 'FlowConcluded')
@@ -63,7 +64,8 @@ const added =
     const next = applySignatureEffect(done.context);
     return { ...done, context: next.context, effects: [...done.effects, ...next.effects] };
   };
-/** The certificate of the service may have been renewed since. */
+
+/** The signature of a rebuilt file is new: the certificate of the service may have been renewed meanwhile. */
 function signedBy(made: CompletedAction, certificate: string): CompletedAction {
   return made.certificate === null ? made : { ...made, certificate };
 }
@@ -104,12 +106,8 @@ function failureDecision(document: DocumentContext, at: Millis, code: string, me
   };
 }
 
-/** True while a failure is recorded and no retry is in progress. */
-function isWaiting({ processingError }: DocumentContext): boolean {
-  return processingError !== null && processingError.nextTryAt !== null;
-}
-
-function isApplying(document: DocumentContext): DocumentContext {
+/** Marks the retry of a recorded failure as begun. */
+function withRetryBegun(document: DocumentContext): DocumentContext {
   const { processingError } = document;
   return processingError === null
     ? document
@@ -117,18 +115,20 @@ function isApplying(document: DocumentContext): DocumentContext {
 }
 
 export const applyAgain: DecisionFunction<'TRY_AGAIN' | 'RETRY'> = (document) =>
-  isWaiting(document) ? { ...applySignatureEffect(isApplying(document)), disarm: ['again'] } : undefined;
+  isWaitingForRetry(document)
+    ? { ...applySignatureEffect(withRetryBegun(document)), disarm: ['again'] }
+    : undefined;
 
 export const concludeAgain: DecisionFunction<'TRY_AGAIN' | 'RETRY'> = (document) =>
-  isWaiting(document)
-    ? { context: isApplying(document), effects: [concludeEffect(document)], disarm: ['again'] }
+  isWaitingForRetry(document)
+    ? { context: withRetryBegun(document), effects: [concludeEffect(document)], disarm: ['again'] }
     : undefined;
 
 function eventsOf({ effects }: Decision): readonly DocumentEvent[] {
   return effects.flatMap((effect) => (effect.do === 'announce' ? effect.events : []));
 }
 
-function others({ effects }: Decision): Decision['effects'] {
+function effectsBesideEvents({ effects }: Decision): Decision['effects'] {
   return effects.filter((effect) => effect.do !== 'announce');
 }
 
@@ -139,19 +139,22 @@ function conclusionOf(done: Decision, message: DocumentMessageOf<'CONCLUDED'>): 
     conclusion && {
       ...conclusion,
       ...(done.disarm && { disarm: done.disarm }),
-      effects: [...announceEffect(...eventsOf(done), ...eventsOf(conclusion)), ...others(conclusion)],
+      effects: [
+        ...announceEffect(...eventsOf(done), ...eventsOf(conclusion)),
+        ...effectsBesideEvents(conclusion),
+      ],
     }
   );
 }
 
 export const concluded: DecisionFunction<'CONCLUDED'> = (document, { at, output, tellParticipants }) => {
-  const isBeside = document.format === 'Cades';
+  const isDetached = document.format === 'Cades';
   const changed: DocumentContext = {
     ...document,
     processingError: null,
     updateDate: at,
     concludedAt: at,
-    ...(output !== null && (isBeside ? { signatures: output } : { current: output })),
+    ...(output !== null && (isDetached ? { signatures: output } : { current: output })),
   };
   const { document: context, event } = withEvent(changed, { type: 'DocumentConcluded' });
   return {
