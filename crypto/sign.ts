@@ -1,5 +1,7 @@
-/** Entry point of the three formats: signing, augmenting, two-step signing, and the quick check of new signatures. */
-
+/**
+ * Entry point of the three signature formats: signing, augmenting, two-step signing, and the quick check of new
+ * signatures. Containers of them are made in `asic/`.
+ */
 import { augmentCades } from './cades/augment.ts';
 import { signCadesAtLevel } from './cades/levels.ts';
 import { signCades } from './cades/sign.ts';
@@ -86,8 +88,7 @@ export function signFile(request: SignFileRequest): SignedFile {
 
 /**
  * Signs as `signFile`, at any level.
- * @throws {CryptoError} also `authority.unreachable`, `authority.refused`, `revocation.missing`,
- * `certificate.revoked`;
+ * @throws {CryptoError} also `authority.unreachable`, `authority.refused`, `revocation.missing`, `certificate.revoked`;
  * `request.invalid` when a service that the level needs is missing
  */
 export async function signFileAtLevel(
@@ -100,14 +101,12 @@ export async function signFileAtLevel(
 
 /**
  * Raises the signatures of a file to a higher level, or renews their archive time-stamps; the same for all formats:
- * - Each signature is verified first. An invalid one, or one with a time-stamp over other bytes, is never augmented:
- * it
+ * - Each signature is verified first. An invalid one, or one with a time-stamp over other bytes, is never augmented: it
  * stays unchanged beside others; the error is `signature.mismatch` when none is valid.
  * - A signature at level T or LT, or above, is written unchanged, and no service is called.
  * - LTA always adds another archive time-stamp, and before it the evidence for the signers of the time-stamps that it
  * covers, the newest archive time-stamp included.
- * @throws {CryptoError} `signature.mismatch`; `request.invalid` without a signature or a service; those of the
- * services
+ * @throws {CryptoError} `signature.mismatch`; `request.invalid` without a signature or a service; those of the services
  */
 export async function augmentFile(
   request: AugmentFileRequest,
@@ -119,7 +118,8 @@ export async function augmentFile(
 /**
  * First of two steps with an external key. Writes no file and calls no service.
  * @param services from level T on: PDF signatures reserve bytes for the authority's time-stamp
- * @throws {CryptoError}
+ * @throws {CryptoError} `input.*`, `pdf.*`, `xml.*`, `key.unsupported`; `request.invalid` also without a service that
+ * the level needs
  */
 export function beginSigning(request: BeginSigningRequest, services: SigningServices = {}): BegunSigning {
   return FORMATS[request.format].begin(request, services);
@@ -133,7 +133,10 @@ export function trySigning(request: BeginSigningRequest, services: SigningServic
   FORMATS[request.format].tryOut(request, services);
 }
 
-/** Second of two steps. @throws {CryptoError} `signature.mismatch`, `input.changed`, `request.invalid` and those of signing */
+/**
+ * Second of two steps.
+ * @throws {CryptoError} `signature.mismatch`, `input.changed`, `request.invalid` and those of signing
+ */
 export async function finishSigning(
   request: FinishSigningRequest & { readonly format: SignatureFormat },
   services: SigningServices = {},
@@ -144,7 +147,7 @@ export async function finishSigning(
 /**
  * Checks the signatures of one file that was just made here, from the bytes on disk. An invalid signature is a report
  * that is not ok; `validateFile` gives the full report for signatures of any origin.
- * @throws {CryptoError} when the file can't be read at all
+ * @throws {CryptoError} `input.*` when the file can't be read at all, or changes meanwhile
  */
 export function verifyFile(request: VerifyFileRequest): VerificationReport {
   return FORMATS[request.format].verify(request);

@@ -55,13 +55,13 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
   if (field !== undefined) {
     assertSeedValue(pdf, field, { signer, digest: options.digest, form, timestamped: unsignedLength > 0 });
   }
-  const draft = new IncrementalUpdate(pdf);
-  const reference = draft.reserve();
+  const update = new IncrementalUpdate(pdf);
+  const reference = update.reserve();
   if (form.certification !== undefined) {
-    draft.catalog.child('Perms').set('DocMDP', referenceText(reference));
+    update.catalog.child('Perms').set('DocMDP', referenceText(reference));
   }
-  if (form.content !== undefined) addPageContent(draft, form.content, survey.signed.length > 0);
-  updateField(draft, target, reference, {
+  if (form.content !== undefined) addPageContent(update, form.content, survey.signed.length > 0);
+  updateField(update, target, reference, {
     appearance: form.appearance,
     isSigned: survey.signed.length > 0,
   });
@@ -73,7 +73,7 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
   );
   const lastByte = source.read(source.size - 1, 1)[0];
   const seed = `${options.at} ${signer.fingerprint}`;
-  return writeUpdate({ pdf, size: source.size, lastByte, seed }, draft, { ...value, reference });
+  return writeUpdate({ pdf, size: source.size, lastByte, seed }, update, { ...value, reference });
 }
 
 /** Formats a date (7.9.4) in UTC. */

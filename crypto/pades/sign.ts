@@ -22,8 +22,7 @@ export interface SignPadesOptions extends PadesOptions {
 }
 
 /**
- * Signs the file `input` into the new file `output` at level B. The output is on disk (unless `sync` is false) when
- * this
+ * Signs the file `input` into the new file `output` at level B. The output is on disk (unless `sync` is false) when this
  * returns and removed when it throws. The input is read once; memory does not grow with its size.
  * @throws {CryptoError} `input.*`, `pdf.*`, `output.*`, `key.*`, `request.invalid`
  */
@@ -45,7 +44,7 @@ export function signPades(request: SignFileRequest): SignedFile {
   }
 }
 
-/** Signs the file so far and the update, and returns the update with the signature value. */
+/** Returns the update with the signature value over the file so far and the update itself. @throws {CryptoError} `key.*` */
 export function completedUpdate(
   file: IncrementalFile,
   prepared: PreparedUpdate,
@@ -69,7 +68,11 @@ export function padesOptions(request: SignFileRequest | BeginSigningRequest): Pa
   };
 }
 
-/** @param messageDigest of all bytes except the /Contents placeholder, made with `options.digest` */
+/**
+ * Fills the placeholder with the signature.
+ * @param messageDigest of all bytes except the placeholder, made with `options.digest`
+ * @throws {CryptoError} `key.*`
+ */
 function complete(prepared: PreparedUpdate, messageDigest: Buffer, options: SignPadesOptions): void {
   if (!fillPlaceholder(prepared, buildSignedData({ ...options, messageDigest }))) {
     throw new CryptoError('key.unsupported', 'The signature is longer than was computed beforehand.');
