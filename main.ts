@@ -64,6 +64,8 @@ const terminal: Terminal = {
     process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined && process.env['TERM'] !== 'dumb',
   interactive: process.stdout.isTTY === true,
 };
+/** True when progress can be overwritten on the standard error. */
+const live = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb';
 
 process.exitCode = await main(process.argv.slice(2));
 await stdout.flush();
@@ -226,7 +228,6 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     });
   addStoreCommands(program, async (options) => {
     const { copyCommand } = await import('./commands/store/copy.ts');
-    const live = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb';
     exit = await copyCommand(options, { clock: systemClock, terminal, live });
   });
   program
@@ -279,7 +280,6 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
     .addHelpText('after', BENCH_HELP)
     .action(async (names: string[], options: BenchOptions) => {
       const { benchCommand } = await import('./commands/bench.ts');
-      const live = process.stderr.isTTY === true && process.env['TERM'] !== 'dumb';
       exit = await benchCommand(names, options, { terminal, live, clock: systemClock });
     });
   addKeysCommands(program, configDir, SETTINGS_HELP, async (words, { json }) => {
