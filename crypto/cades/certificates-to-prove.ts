@@ -18,8 +18,7 @@ export interface CertificatesToProve {
 
 /**
  * Returns signers, counter-signers and the signers of their time-stamps. For an archived signature: only the signers
- * of
- * the newest archive time-stamp, which proves the rest, and of later time-stamps.
+ * of the newest archive time-stamp, which proves the rest, and of later time-stamps.
  * @throws {Asn1Error} for a counter-signature that can't be read
  * @throws {CryptoError} `cms.malformed` when a certificate is not inside; `timestamp.malformed`
  */

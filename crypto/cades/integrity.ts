@@ -11,8 +11,7 @@ import type { ExistingSignature } from './existing-signature.ts';
 /**
  * Checks every signature in the file: its value, its time-stamps, and its content when that is available.
  * @throws {CryptoError} `signature.mismatch`; `request.invalid` when there is none, or for CMS signatures that are
- * not
- * CAdES
+ * not CAdES
  */
 export function assertIntact(existing: ExistingSignature, file: Pick<Source, 'path'>): void {
   const { faults } = examined(existing, file);

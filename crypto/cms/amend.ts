@@ -1,7 +1,6 @@
 /**
  * Adds time-stamps, evidence and signers to an existing SignedData. All other values keep their bytes; only the
- * lengths
- * around them change, and the version where RFC 5652 §5.1 requires it.
+ * lengths around them change, and the version where RFC 5652 §5.1 requires it.
  */
 import { Asn1Error } from '../../base/asn1/asn1-error.ts';
 import { TAG } from '../../base/asn1/tags.ts';

@@ -68,8 +68,7 @@ function hashesIn(element: Element): Buffer[] {
 
 /**
  * Returns the reason why the index does not match this SignedData: it lists a value that is missing; undefined when
- * it
- * matches. Values added after the time-stamp are not in the index.
+ * it matches. Values added after the time-stamp are not in the index.
  */
 export function indexFault(index: HashIndex, data: SignedData, signer: SignerInfo): string | undefined {
   const hash = (bytes: Buffer) => createHash(index.hash).update(bytes).digest('hex');
@@ -86,8 +85,7 @@ export function indexFault(index: HashIndex, data: SignedData, signer: SignerInf
 
 /**
  * Returns every value in the SignedData that the index covers, and the signed attributes. Other values may have been
- * added
- * at any time.
+ * added at any time.
  */
 export function coveredElements(index: HashIndex, data: SignedData, signer: SignerInfo): readonly Buffer[] {
   const named = (all: readonly Buffer[], hashes: readonly Buffer[]): Buffer[] =>

@@ -159,8 +159,7 @@ function timeForm(at: number | undefined): TimeFormat {
 
 /**
  * Returns the most bytes of a SignedData that `completeSignedData` builds: exact for RSA and Ed25519, at most a few
- * bytes
- * more for ECDSA, whose values vary in length.
+ * bytes more for ECDSA, whose values vary in length.
  * @param options.signingTime true when the signing-time attribute is included. Defaults to false.
  * @param options.unsignedLength bytes of all unsigned attributes together. Defaults to 0: none.
  * @throws {CryptoError} as `signerInfoTemplate`

@@ -124,8 +124,7 @@ export interface SignatureAppearance {
   /**
    * Replaces `page` and `rectangle` for positions chosen without the page: points from the upper
    * left corner of the page as shown. A rectangle that does not fit is moved and shrunk; a missing page is replaced
-   * by
-   * the last one. Only for a new field.
+   * by the last one. Only for a new field.
    */
   readonly place?: {
     /** 1-based; null = the last. */
@@ -139,8 +138,7 @@ export interface SignatureAppearance {
   readonly lines?: readonly string[];
   /**
    * PNG (with or without transparency, up to 32 MiB decoded) or JPEG, of up to 16 million pixels and 16 MiB; drawn
-   * with
-   * its aspect ratio.
+   * with its aspect ratio.
    */
   readonly image?: Buffer;
 }
@@ -162,8 +160,7 @@ export interface CadesFormat {
 export interface XadesFormat {
   /**
    * `enveloped`: a child of the root, over the whole document. `element`: in or beside the element that `elementId`
-   * or
-   * `elementPath` names, over that element. `enveloping`: the document (or any file) inside an Object of the
+   * or `elementPath` names, over that element. `enveloping`: the document (or any file) inside an Object of the
    * signature.
    * `detached`: beside the file, which `uri` names.
    * @default 'enveloped'

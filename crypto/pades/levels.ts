@@ -13,8 +13,7 @@ import { appendDocumentTimestamp, attributeSpace, signedAndStamped, timestampsOf
 
 /**
  * Signs as `signPades`, at the level of the request. Reads the input once at every level. Evidence is stored for the
- * new
- * signature and its time-stamp; `augmentPades` adds that of earlier signatures.
+ * new signature and its time-stamp; `augmentPades` adds that of earlier signatures.
  * @throws {CryptoError} as `signPades`; `authority.*`, `revocation.missing`, `certificate.revoked`; `request.invalid`
  *   when a service is missing. There is no output then.
  */

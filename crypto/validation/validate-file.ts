@@ -8,8 +8,7 @@ import type { ValidationRequest } from './trust.ts';
 import { validateSignature } from './validate-signature.ts';
 
 /**
- * Validates all signatures of a file. @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be
- * read
+ * Validates all signatures of a file. @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read
  */
 export function validateSignatures(
   format: ValidationReport['format'],

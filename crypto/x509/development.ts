@@ -22,8 +22,7 @@ const CRL_URL = 'http://development.invalid/development.crl';
 
 /**
  * Creates a development CA (P-256) and a signing certificate (RSA-2048) that document verifiers accept when they
- * trust
- * the CA.
+ * trust the CA.
  * @param options.label name of the owner in the certificates, at most 20 characters
  * @param options.now milliseconds since the epoch; certificates are valid from an hour before
  * @param options.random returns that many random bytes, for serial numbers

@@ -118,8 +118,7 @@ function widgetOn(
 
 /**
  * Positions the widget of an empty field. It moves to the requested rectangle when that is on the widget's own page
- * and
- * the document has no signature; otherwise it keeps its place, if it has an extent.
+ * and the document has no signature; otherwise it keeps its place, if it has an extent.
  * @throws {CryptoError} `request.invalid` when the widget can't be shown anywhere; as `placeNew`
  */
 export function placeInField(

@@ -130,8 +130,7 @@ function* rootsOf(dict: PdfDict, open: ReadonlySet<string>, place: (key: string)
 
 /**
  * Returns the members of a list of fields that may grow. The list itself is compared separately; members that are
- * fields
- * are exempt, and direct objects in the list are part of it.
+ * fields are exempt, and direct objects in the list are part of it.
  */
 function* memberRoots(pdf: PdfDocument, dict: PdfDict, list: string, place: string): Generator<Root> {
   for (const entry of dict.entries) {

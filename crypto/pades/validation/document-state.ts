@@ -23,8 +23,7 @@ export class SharedReferences {
   }
 
   /**
-   * @param read returns undefined for an unreadable object, which is not cached, since a later state may have more
-   * bytes
+   * @param read returns undefined for an unreadable object, which is not cached, since a later state may have more bytes
    */
   at(place: number | string, read: () => readonly number[] | undefined): readonly number[] | undefined {
     const found = this.#references.get(place) ?? read();

@@ -16,8 +16,7 @@ const MAX_REPORTED = 5;
 
 /**
  * Returns the hidden objects in the bytes from `from` to the end of `state`. An unused and unreferenced object number
- * is
- * harmless, even after a repair.
+ * is harmless, even after a repair.
  * @throws PdfSyntaxError; WorkBudgetExceeded
  */
 export function hiddenObjects(source: ByteSource, from: number, state: DocumentState): readonly Change[] {

@@ -96,8 +96,7 @@ class Rebuild {
 
   /**
    * Returns one more than every object number and every dangling reference: a new object with the number of a lost
-   * one
-   * would replace it, a signature for example a form field.
+   * one would replace it, a signature for example a form field.
    */
   #bound(): number {
     let bound = 0;

@@ -9,8 +9,7 @@ const MAX_ENTRIES = 200_000;
 const MAX_DEPTH = 64;
 
 /**
- * Iterates over unparsed keys and their values, in the order of the tree. @throws PdfSyntaxError when there are too
- * many
+ * Iterates over unparsed keys and their values, in the order of the tree. @throws PdfSyntaxError when there are too many
  */
 export function* treeEntries(
   pdf: PdfDocument,

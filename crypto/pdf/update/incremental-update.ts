@@ -73,8 +73,7 @@ export class IncrementalUpdate {
   /**
    * Returns new objects in order of their creation, then the changed ones.
    * @throws {CryptoError} `pdf.malformed` when the catalogue has to change and is a direct object, or when a
-   * dictionary to be changed is that of a stream: rewriting it without its data would remove the data from the
-   * document
+   * dictionary to be changed is that of a stream: rewriting it without its data would remove the data from the document
    */
   objects(): readonly RevisionObject[] {
     const objects = this.#added.slice();
