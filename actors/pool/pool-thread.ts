@@ -48,10 +48,6 @@ export class PoolThread {
     return this.#isLoaded ? this.#options.atOnce - this.#running : 0;
   }
 
-  get running(): number {
-    return this.#running;
-  }
-
   /** Rejects when the thread is lost; with `DeadlineMissed` when this batch exceeded its time limit. */
   async run(tasks: readonly PoolTask[], deadlineMs: number): Promise<readonly PoolReply[]> {
     const piscina = this.#piscina;

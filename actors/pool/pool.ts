@@ -82,7 +82,6 @@ export class SigningPool {
       setup: options.setup,
       resourceLimits: { maxOldGenerationSizeMb: options.memory ?? HEAP_MIB },
       clock: options.clock,
-      elapsed: () => options.clock.elapsed(),
       log: options.log,
     };
     this.#small = new WorkerGroup({ ...shared, atOnce: 1, batchSize: BATCH_SIZE, isLazy: false });

@@ -7,6 +7,7 @@
  * affects only itself.
  */
 import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../../runtime/index.ts';
 import { FairQueue } from './fair-queue.ts';
 import { DeadlineMissed } from './pool-failures.ts';
 import { PoolThread, type PoolThreadOptions } from './pool-thread.ts';
@@ -34,7 +35,7 @@ export interface WorkerGroupOptions extends Omit<PoolThreadOptions, 'onLoaded' |
   readonly batchSize: number;
   /** True: threads start with the first task. */
   readonly isLazy: boolean;
-  readonly elapsed: () => number;
+  readonly clock: Pick<Clock, 'after' | 'elapsed'>;
   /** Group that retries tasks whose shared thread was lost. @default this group */
   readonly retryIn?: Pick<WorkerGroup, 'add'>;
 }
@@ -151,7 +152,7 @@ export class WorkerGroup {
 
   async #work(thread: PoolThread, partition: string, tasks: readonly Waiting[]): Promise<void> {
     const deadlineMs = Math.max(...tasks.map((one) => one.deadlineMs));
-    const batch = { tasks, thread, startedAt: this.#options.elapsed(), deadlineMs };
+    const batch = { tasks, thread, startedAt: this.#options.clock.elapsed(), deadlineMs };
     this.#running.add(batch);
     this.#runningOf.set(partition, (this.#runningOf.get(partition) ?? 0) + 1);
     try {
