@@ -58,9 +58,7 @@ export class Committer {
     const encoded = encodeStep(step);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ step: encoded, resolve, reject });
-      this.#working ??= this.#work().finally(() => {
-        this.#working = undefined;
-      });
+      this.#working ??= this.#work();
     });
   }
 
@@ -99,6 +97,7 @@ export class Committer {
     if (stored.length > 0) this.#feed.listener?.adopted();
   }
 
+  /** Commits the waiting steps, group after group, until none is left. Never rejects. */
   async #work(): Promise<void> {
     // Steps that are sent in the same turn share the first group.
     await undefined;
@@ -118,6 +117,8 @@ export class Committer {
         refuse(group, error);
       }
     }
+    // Synchronous with the last check of the queue: a step that arrives later starts the next run.
+    this.#working = undefined;
   }
 
   /** Answers the senders once every step up to their commit was reported, without delaying the next group. */

@@ -1,0 +1,39 @@
+/** Group commit of a store that several nodes share: a step is committed at whatever moment it arrives. */
+import { setImmediate } from 'node:timers/promises';
+import test from 'ava';
+import { MemoryDatabase, openMemoryNode, SimulatedClock } from '../../../runtime/index.ts';
+import { A, B, stepOf } from '../../contract/steps.ts';
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Turns of the microtask queue in which the end of a group may fall. */
+const TURNS = 40;
+
+test('a step that is committed at any moment of the end of another commit is answered', async (t) => {
+  const clock = new SimulatedClock();
+  for (let turns = 0; turns < TURNS; turns += 1) {
+    const database = new MemoryDatabase(clock);
+    const node = await openMemoryNode({
+      ...{ database, link: (statement) => statement(), clock, log: SILENT },
+      ...{ node: 'one', leaseSeconds: 2 },
+    });
+    let isAnswered = false;
+    const commitLater = async (): Promise<void> => {
+      for (let turn = 0; turn < turns; turn += 1) await undefined;
+      t.like(await node.commit(stepOf(B, 0)), { ok: true });
+      isAnswered = true;
+    };
+    let hasBegun = false;
+    node.nodes.follow({
+      committed() {
+        if (!hasBegun) void commitLater();
+        hasBegun = true;
+      },
+      adopted() {},
+    });
+    t.like(await node.commit(stepOf(A, 0)), { ok: true });
+    // Statements in memory need microtasks alone.
+    await setImmediate();
+    t.true(isAnswered, `The commit ${turns} turns after the report of the first one has no answer.`);
+  }
+});
