@@ -76,6 +76,9 @@ export interface AssetReply {
 
 export type Reply = JsonReply | EmptyReply | FileReply | StreamReply | PageReply | AssetReply;
 
+/** A reply that is sent in one write, so that a handler may return it without a promise. */
+export type SmallReply = Exclude<Reply, FileReply | StreamReply>;
+
 export function json(status: number, body: unknown): JsonReply {
   return { kind: 'json', status, body };
 }
@@ -199,11 +202,7 @@ export function endHead(response: UwsResponse, length: number | undefined, conte
 }
 
 /** Writes a reply that fits into memory. */
-export function sendSmall(
-  exchange: UwsExchange,
-  reply: Exclude<Reply, FileReply | StreamReply>,
-  context: ReplyContext,
-): void {
+export function sendSmall(exchange: UwsExchange, reply: SmallReply, context: ReplyContext): void {
   if (reply.kind === 'empty') {
     exchange.finish((response) => {
       writeHead(response, reply.status, reply.headers, context);

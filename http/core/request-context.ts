@@ -21,6 +21,7 @@ import {
   type Reply,
   type ReplyContext,
   type ReplyHeaders,
+  type SmallReply,
   sendSmall,
   sendStream,
 } from './reply.ts';
@@ -81,7 +82,7 @@ export class RequestContext {
   }
 
   start(): void {
-    let answer: Reply | Promise<Reply>;
+    let answer: SmallReply | Promise<Reply>;
     try {
       answer = this.#answer();
       if (!this.#isOverloaded) this.#copyReportFieldsIfLogged();
@@ -91,7 +92,7 @@ export class RequestContext {
       return;
     }
     if (!(answer instanceof Promise)) {
-      // Nothing was awaited, so the library still has the response open for one write.
+      // Nothing was awaited, so the library still has the response open for one write; a small reply is one.
       this.#reply(answer);
       return;
     }
@@ -155,7 +156,7 @@ export class RequestContext {
     return { requestId: this.#replyContext.requestId, traceId: this.#traceId };
   };
 
-  #answer(): Reply | Promise<Reply> {
+  #answer(): SmallReply | Promise<Reply> {
     this.#assertReadable();
     const arrival = {
       method: this.#method,
@@ -194,7 +195,7 @@ export class RequestContext {
   }
 
   /** Phase 2. Checks the host; returns the redirect to HTTPS where that is required. */
-  #checkEntry(arrival: IncomingRequest): Reply | undefined {
+  #checkEntry(arrival: IncomingRequest): SmallReply | undefined {
     const isExempt = this.#match.found && this.#match.route.exemptFromEntryRules === true;
     return isExempt ? undefined : this.#options.accessCheck.enter(arrival);
   }
@@ -208,7 +209,7 @@ export class RequestContext {
   }
 
   /** Phase 4. Returns the problem for a request that the load guard refuses, before any costly work. */
-  #shedLoad(route: AnyRoute): Reply | undefined {
+  #shedLoad(route: AnyRoute): SmallReply | undefined {
     if (route.exemptFromLoadShedding === true || this.#options.load.admits(route)) return undefined;
     this.#isOverloaded = true;
     this.#traceparent = this.#request.getHeader('traceparent');
@@ -226,7 +227,7 @@ export class RequestContext {
   }
 
   /** Phase 6. Waits for the rate limit of the caller. */
-  #handleWithinRateLimit(admission: Admission, received: ReceivedRequest): Reply | Promise<Reply> {
+  #handleWithinRateLimit(admission: Admission, received: ReceivedRequest): SmallReply | Promise<Reply> {
     if (!admission.admitted) return admission.reply;
     if (admission.setCookie !== undefined)
       this.#replyContext = { ...this.#replyContext, setCookie: admission.setCookie };
@@ -261,7 +262,7 @@ export class RequestContext {
   }
 
   /** Phase 7. Checks parameters and query and calls the route's handler. */
-  #handle(received: ReceivedRequest, identity: unknown): Reply | Promise<Reply> {
+  #handle(received: ReceivedRequest, identity: unknown): SmallReply | Promise<Reply> {
     const { plain } = this.#options;
     const { route, headers } = received;
     const isStream = route.bodyPolicy === 'stream' || route.bodyPolicy === 'json-stream';

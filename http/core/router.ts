@@ -9,7 +9,7 @@ import type { RefusalCode } from '../../machines/refusals.ts';
 import type { Identity } from './access/auth.ts';
 import type { Caller } from './access/caller.ts';
 import type { BodyReader } from './body/body.ts';
-import type { PageReply, Reply } from './reply.ts';
+import type { PageReply, Reply, SmallReply } from './reply.ts';
 import type { RequestNames } from './request-ids.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -152,7 +152,7 @@ export interface Route<
   readonly examples?: OperationExamples;
   /** Every error code of the handler and its service; those of authentication and rate limit are added. */
   readonly refusals: readonly Code[];
-  handle(request: ApiRequest<Params, Query, Body, CallerIdentity>): Reply | Promise<Reply>;
+  handle(request: ApiRequest<Params, Query, Body, CallerIdentity>): SmallReply | Promise<Reply>;
   /** Error page in place of a problem body. @default the problem body */
   readonly failurePage?: ((failure: PageFailure) => PageReply) | undefined;
 }
