@@ -3,7 +3,10 @@ import type { MessagePort } from 'node:worker_threads';
 import type { FaultAction } from '../../faults.ts';
 import type { Committed, EffectKey, Millis } from '../../ports.ts';
 
-/** Maximum number of steps in one transaction, which bounds its latency. */
+/**
+ * Maximum number of writes in one message. A transaction takes messages until it has as many writes, so it has less than
+ * twice this number; that bounds its latency.
+ */
 export const GROUP_LIMIT = 512;
 
 /**
