@@ -90,26 +90,23 @@ export class PostgresWork extends PostgresReads {
     readonly limit: number;
   }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]> {
     const prefix = Buffer.from(query.prefix);
+    // The first key after another one, in the order of bytes.
+    const next = query.after === undefined ? prefix : Buffer.from(`${query.after}\0`);
+    const from = Buffer.compare(next, prefix) > 0 ? next : prefix;
     const rows = await this.read<{ queue: Buffer; due: number }>(
       'lanes',
       // One index probe per queue key, however many effects wait in the partition.
       `WITH RECURSIVE next AS (
           (SELECT queue, due FROM effects
-            WHERE owner = $5 AND queue >= $1 AND queue < $2 AND ($3::bytea IS NULL OR queue > $3) AND lease IS NULL
+            WHERE owner = $4 AND queue >= $1 AND queue < $2 AND lease IS NULL
             ORDER BY queue, due LIMIT 1)
           UNION ALL
           SELECT found.* FROM next, LATERAL (
-            SELECT queue, due FROM effects WHERE owner = $5 AND queue > next.queue AND queue < $2 AND lease IS NULL
+            SELECT queue, due FROM effects WHERE owner = $4 AND queue > next.queue AND queue < $2 AND lease IS NULL
             ORDER BY queue, due LIMIT 1
           ) AS found
-        ) SELECT queue, due FROM next LIMIT $4`,
-      [
-        prefix,
-        endOfPrefix(prefix),
-        query.after === undefined ? null : Buffer.from(query.after),
-        query.limit,
-        this.session.token,
-      ],
+        ) SELECT queue, due FROM next LIMIT $3`,
+      [from, endOfPrefix(prefix), query.limit, this.session.token],
     );
     return rows.map(({ queue, due }) => ({ queueKey: queue.toString(), due }));
   }
@@ -126,7 +123,9 @@ export class PostgresWork extends PostgresReads {
   async dueTimers(now: Millis, limit: number): Promise<readonly StoredTimer[]> {
     const rows = await this.read<{ due: number; body: string }>(
       'due-timers',
-      'SELECT due, body FROM timers WHERE owner = $3 AND key < $1 ORDER BY key LIMIT $2',
+      // Both columns of the index as one value: a scan in the order of `key` alone would visit timers of other nodes.
+      `SELECT due, body FROM timers WHERE (owner, key) >= ($3, ''::bytea) AND (owner, key) < ($3, $1)
+        ORDER BY owner, key LIMIT $2`,
       [endOfPrefix(encodeKey([now])), limit, this.session.token],
     );
     return rows.map(({ due, body }) => {
@@ -138,7 +137,8 @@ export class PostgresWork extends PostgresReads {
   async nextTimerDue(): Promise<Millis | undefined> {
     const [row] = await this.read<{ due: number }>(
       'next-timer',
-      'SELECT due FROM timers WHERE owner = $1 ORDER BY key LIMIT 1',
+      `SELECT due FROM timers WHERE (owner, key) >= ($1, ''::bytea) AND (owner, key) < ($1 + 1, ''::bytea)
+        ORDER BY owner, key LIMIT 1`,
       [this.session.token],
     );
     return row?.due;

@@ -178,10 +178,11 @@ export function commitFunction(): string {
  * The deletion waits for commits in progress of a session; their effects are visible to the statements after it.
  */
 export function takeOverFunction(): string {
-  return `CREATE FUNCTION take_over(taker bigint, silent boolean, own_node text, OUT sessions_over integer, OUT effects_taken integer)
+  return `CREATE OR REPLACE FUNCTION take_over(taker bigint, silent boolean, own_node text, OUT sessions_over integer, OUT effects_taken integer)
   LANGUAGE plpgsql AS $function$
   DECLARE
     dead bigint[];
+    past bigint;
     taken integer;
   BEGIN
     WITH over AS (
@@ -203,16 +204,21 @@ ${['queue IS NULL AND lease IS NULL', 'queue IS NOT NULL AND lease IS NULL'].map
   $function$`;
 }
 
-/** Statements that give the rows of owners without a session to the taker: one index probe per owner. */
+/**
+ * Statements that give the rows of owners without a session to the taker. Each heartbeat runs them: they find the owners
+ * with one index probe each, and read no row of an owner that lives.
+ */
 function takeOwned(table: string, which: string, more: string): string {
-  return `    UPDATE ${table} SET owner = taker${more} WHERE ${which} AND owner = ANY (ARRAY(
+  return `    FOR past IN
       WITH RECURSIVE owners AS (
         (SELECT owner FROM ${table} WHERE ${which} ORDER BY owner LIMIT 1)
         UNION ALL
         SELECT (SELECT owner FROM ${table} WHERE ${which} AND owner > owners.owner ORDER BY owner LIMIT 1)
           FROM owners WHERE owners.owner IS NOT NULL
       ) SELECT owner FROM owners
-        WHERE owner IS NOT NULL AND NOT EXISTS (SELECT FROM sessions WHERE token = owners.owner)));
-    ${table === 'effects' ? 'GET DIAGNOSTICS taken = ROW_COUNT;\n    effects_taken := effects_taken + taken;' : ''}
+        WHERE owner IS NOT NULL AND NOT EXISTS (SELECT FROM sessions WHERE token = owners.owner)
+    LOOP
+      UPDATE ${table} SET owner = taker${more} WHERE ${which} AND owner = past;
+${table === 'effects' ? '      GET DIAGNOSTICS taken = ROW_COUNT;\n      effects_taken := effects_taken + taken;\n' : ''}    END LOOP;
 `;
 }
