@@ -1,6 +1,6 @@
 /** Backup and restore of an installation on PostgreSQL, by the commands of docs/how-to.md. */
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -92,10 +92,8 @@ test('a dump of a running node and its files restore every acknowledged job and 
   const commands = documentedCommands();
   const place = await temporaryRoot(t);
   const backup = join(place, 'backup');
-  const before = join(place, 'data');
-  const after = join(place, 'restored', 'data');
-  for (const folder of [backup, before, after]) mkdirSync(folder, { recursive: true });
-  chmodSync(backup, 0o700);
+  const root = join(place, 'data');
+  for (const folder of [backup, root]) mkdirSync(folder);
   /** Runs documented commands with this place instead of that of the example. */
   const shell = (text: string, cwd = place) =>
     promisify(execFile)('bash', ['-euc', text.replaceAll('/mnt/backup', backup)], {
@@ -114,7 +112,7 @@ test('a dump of a running node and its files restore every acknowledged job and 
     'Portal:Bootstrap:Secret': SECRET,
   };
 
-  const service = await Service.startOne(t, { root: before, settings });
+  const service = await Service.startOne(t, { root, settings });
   const done = (await service.upload('done.txt', 'done')).jobId;
   t.is((await service.finished(done)).status, 'Completed');
   const finished = await createDocument(service);
@@ -126,11 +124,13 @@ test('a dump of a running node and its files restore every acknowledged job and 
     (await detail(service, open)).flowActions[1]?.status === 'Pending' ? true : undefined,
   );
   await service.json('/api/pipeline/pause', { method: 'POST' });
-  const queued = (await service.upload('queued.txt', 'queued')).jobId;
+  const queued = await service.upload('queued.txt', 'queued');
+  const lost = await service.upload('lost.txt', 'lost');
   const jobs = await service.jobs();
   const documents = await (await portal(service, '/api/documents')).json();
   const file = await bytesOf(service, finished);
   t.true(file.length > 0);
+  const output = await (await service.fetch(`/api/jobs/${done}/output`)).text();
 
   await shell(commands.backup);
   // What comes after the dump is not part of it.
@@ -139,19 +139,26 @@ test('a dump of a running node and its files restore every acknowledged job and 
 
   await shell(commands.drop);
   await shell(commands.restore);
-  await shell(`cp -a ${backup}/keys ${backup}/portal ${after}/`);
-  const restored = await Service.startOne(t, { root: after, settings });
+  renameSync(root, join(place, 'earlier'));
+  mkdirSync(root);
+  await shell(`cp -a ${backup}/keys ${backup}/portal data/`);
+  // A copy of the folders of jobs, without the file of one queued job.
+  await shell(`cp -a earlier/input earlier/output data/; rm '${lost.originalPath}'`);
+  const restored = await Service.startOne(t, { root, settings });
   t.deepEqual(await restored.jobs(), jobs);
   t.deepEqual(await (await portal(restored, '/api/documents')).json(), documents);
   t.deepEqual(await bytesOf(restored, finished), file);
-  t.is((await restored.job(queued)).status, 'Queued');
+  t.is(await (await restored.fetch(`/api/jobs/${done}/output`)).text(), output);
   await t.throwsAsync(detail(restored, late), { message: /DocumentNotFound/ });
 
-  // The open document goes on, with its file.
+  // The open document and the queued jobs go on, with their files.
+  await restored.json('/api/pipeline/resume', { method: 'POST' });
+  t.is((await restored.finished(queued.jobId)).status, 'Completed');
+  t.like(await restored.finished(lost.jobId), { status: 'Failed', errorCode: 'input.missing' });
   await sign(restored, open, 1);
   await concluded(restored, open);
   t.true((await bytesOf(restored, open)).length > 0);
-  const words = Object.entries({ ...settings, 'Storage:Root': after }).map(
+  const words = Object.entries({ ...settings, 'Storage:Root': root }).map(
     ([name, value]) => `--${name}=${value}`,
   );
   const verified = await run(place, ['verify-history', ...words]);
