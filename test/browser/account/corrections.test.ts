@@ -52,8 +52,9 @@ test.serial('an administrator changes a webhook, whose token stays with its host
   await page.getByRole('button', { name: 'Register webhook' }).press('Enter');
   await page.getByText('The webhook is registered.').waitFor();
   const change = async (url: string, token = '') => {
-    await page.getByText('Edit', { exact: true }).press('Enter');
     const form = page.locator('article details[open] form').first();
+    // A refused form is open already.
+    if ((await form.count()) === 0) await page.getByText('Edit', { exact: true }).press('Enter');
     await form.getByLabel('URL').fill(url);
     if (token !== '') await form.getByLabel('Token').fill(token);
     await form.getByRole('checkbox', { name: 'DocumentSigned' }).check();
@@ -73,7 +74,7 @@ test.serial('an administrator changes a webhook, whose token stays with its host
 
   // Another host does not learn the token of the first one.
   await change(`${second.origin}/hook`);
-  await page.getByText(/The Token field is required/).waitFor();
+  await page.getByText('This authentication needs a token').waitFor();
   await change(`${second.origin}/hook`, 'another-token');
   await page.getByText('The webhook is changed.').waitFor();
   await call();

@@ -260,7 +260,7 @@ async function send(
   );
 }
 
-test('the example of every operation with a body is accepted when it is sent', async (t) => {
+test.serial('the example of every operation with a body is accepted when it is sent', async (t) => {
   const own = await t.context.organization('Reference');
   const wrong: string[] = [];
   for (const operation of EXAMPLES.keys()) {
@@ -281,7 +281,7 @@ const REPEATED = portalTable()
   .filter((name) => /^(PUT|DELETE) \/api\//.test(name) || IDEMPOTENCY_KEYS.has(name))
   .filter((name) => name !== ENDS_CREDENTIAL);
 
-test('a call that the client repeats because its answer was lost has the effect and answer of one', async (t) => {
+test.serial('a call that the client repeats because its answer was lost has the effect and answer of one', async (t) => {
   t.deepEqual(
     [...IDEMPOTENCY_KEYS].filter((name) => !REPEATED.includes(name)),
     ['POST /api/files'],
