@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { Refusal } from '../../machines/refusals.ts';
 import type { Admission, IncomingRequest } from './access/access-check.ts';
+import { clientNetwork } from './access/addresses.ts';
 import type { Caller } from './access/caller.ts';
 import { BodyReader, ClientDisconnected } from './body/body.ts';
 import { readForm } from './body/form-body.ts';
@@ -244,7 +245,7 @@ export class RequestContext {
   #awaitRateLimit(route: AnyRoute): Promise<void> | undefined {
     if (route.rate === 'none') return undefined;
     const limiter = this.#options.limiters?.[route.rate];
-    return limiter?.acquire(this.#caller.address, (leave) => this.#exchange.whenClosed(leave));
+    return limiter?.acquire(clientNetwork(this.#caller.address), (leave) => this.#exchange.whenClosed(leave));
   }
 
   #assertConnected(): void {
