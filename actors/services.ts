@@ -89,6 +89,7 @@ export class Services {
           output: layout.output,
           error: layout.error,
           lease: given.store.nodes?.deadline.memory,
+          clock: given.store.nodes?.clock.memory,
           faults: given.faultsText,
         },
       ),

@@ -49,6 +49,16 @@ export function machineTime(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
+/**
+ * The clock of the store in a thread.
+ *
+ * @param memory of a `SharedClock`: its time minus `machineTime`, milliseconds
+ */
+export function threadClock(memory: SharedArrayBuffer): Clock {
+  const offset = new BigInt64Array(memory);
+  return { ...systemClock, now: () => machineTime() + Number(Atomics.load(offset, 0)) };
+}
+
 interface Alarm {
   readonly at: number;
   readonly order: number;

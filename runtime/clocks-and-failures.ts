@@ -3,7 +3,7 @@
  * load only these; `index.ts` would load LMDB into each of them.
  */
 
-export { machineTime, systemClock } from './clock.ts';
+export { machineTime, systemClock, threadClock } from './clock.ts';
 export { describeFailure, Fatal, isRetryable, Retryable } from './failures.ts';
 export { declareFaultPoints, Faults } from './faults.ts';
 export { systemIds } from './ids.ts';

@@ -253,13 +253,19 @@ export interface ActorStore {
   close(): Promise<void>;
 }
 
+/** A clock that other threads read too; see `threadClock`. */
+export interface SharedClock extends Clock {
+  /** Memory passed to threads. */
+  readonly memory: SharedArrayBuffer;
+}
+
 /**
  * The other processes (nodes) on one store. An effect and a timer belong to the node that stored them: only that node
  * leases and fires them, until it is silent for its lease and another one takes over.
  */
 export interface StoreNodes {
   /** Clock of the store: the same on every node. */
-  readonly clock: Clock;
+  readonly clock: SharedClock;
   /** Name of this node. */
   readonly name: string;
   /** Number of this node, which no other living node has. Whole number from 0 to 63. */

@@ -15,7 +15,10 @@ export interface PoolSource {
 /** `setup` and `waitsForNetwork` of `SigningPoolOptions`. */
 export function poolOptions(
   { profiles, trust = NO_TRUST, encryptionKey }: PoolSource,
-  folders: Pick<WorkerSetup, 'processing' | 'allProcessing' | 'output' | 'error' | 'lease' | 'faults'>,
+  folders: Pick<
+    WorkerSetup,
+    'processing' | 'allProcessing' | 'output' | 'error' | 'lease' | 'clock' | 'faults'
+  >,
 ): Pick<SigningPoolOptions, 'setup' | 'waitsForNetwork'> {
   const setup: WorkerSetup = {
     ...folders,

@@ -33,6 +33,8 @@ export interface WorkerSetup {
   readonly encryptionKey: Uint8Array | undefined;
   /** Of the `LeaseDeadline` of this node; undefined: there is one process. */
   readonly lease?: SharedArrayBuffer | undefined;
+  /** Of the clock that all nodes share; undefined: there is one process. */
+  readonly clock?: SharedArrayBuffer | undefined;
   /** Armed fault points, as text; see `runtime/faults.ts`. */
   readonly faults: string;
 }

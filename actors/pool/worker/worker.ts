@@ -6,7 +6,13 @@
 import { getPriority, platform, setPriority } from 'node:os';
 import { threadId, workerData } from 'node:worker_threads';
 import { LeaseDeadline } from '../../../base/lease-deadline.ts';
-import { Faults, machineTime, systemClock, systemIds } from '../../../runtime/clocks-and-failures.ts';
+import {
+  Faults,
+  machineTime,
+  systemClock,
+  systemIds,
+  threadClock,
+} from '../../../runtime/clocks-and-failures.ts';
 import '../../shared/faults.ts';
 import '../../shared/document-faults.ts';
 import '../../shared/request-faults.ts';
@@ -34,8 +40,8 @@ if (platform() === 'linux' && getPriority() < NICE_VALUE) setPriority(NICE_VALUE
 const { setup, heartbeat: memory, isWarmedUp } = workerData as ThreadData;
 const heartbeat = new HeartbeatCell(memory);
 const faults = Faults.parse(setup.faults);
-const clock = systemClock;
-const profiles = createWorkerProfiles(setup);
+const clock = setup.clock === undefined ? systemClock : threadClock(setup.clock);
+const profiles = createWorkerProfiles(setup, clock);
 const disk = new DiskSync();
 const portalContext = { profiles, clock, faults, disk };
 const jobContext: JobTaskContext = {

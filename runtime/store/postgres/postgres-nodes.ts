@@ -1,7 +1,7 @@
 /** Queries and requests of this node about the other nodes on its database. */
 import type pg from 'pg';
 import type { LeaseDeadline } from '../../../base/lease-deadline.ts';
-import type { Clock, NodeListener, NodeStatus, StoreNodes } from '../../ports.ts';
+import type { NodeListener, NodeStatus, SharedClock, StoreNodes } from '../../ports.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { unavailable } from './connection.ts';
 import { readNodes, type Session } from './session.ts';
@@ -29,13 +29,13 @@ export interface PostgresNodesDependencies {
   readonly session: Session;
   readonly feed: ChangeFeed;
   /** Clock of the database. */
-  readonly clock: Clock;
+  readonly clock: SharedClock;
   readonly name: string;
 }
 
 export class PostgresNodes implements StoreNodes {
   readonly #dependencies: PostgresNodesDependencies;
-  readonly clock: Clock;
+  readonly clock: SharedClock;
   readonly name: string;
 
   constructor(dependencies: PostgresNodesDependencies) {
