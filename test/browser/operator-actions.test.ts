@@ -89,6 +89,10 @@ test.serial('an open page shows changes, and the code of a refusal', async (t) =
   const { jobId: other } = await service.upload('signed.txt', 'hello');
   await service.finished(other);
   await page.getByRole('row', { name: /signed\.txt Completed/ }).waitFor();
+  await page.getByRole('link', { name: 'signed.txt' }).focus();
+  await service.upload('next.txt', 'hello');
+  await page.getByRole('link', { name: 'next.txt' }).waitFor();
+  t.is(await page.evaluate('document.activeElement.textContent'), 'signed.txt', 'a refresh keeps the focus');
   await page.getByRole('img', { name: /^Jobs by the time of their end: \d+ completed/ }).waitFor();
   await page.goto(`${service.url}/jobs/nobody`);
   await toast(page, 'job.not-found').waitFor();

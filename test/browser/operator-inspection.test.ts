@@ -44,7 +44,8 @@ for (const [name, options] of [
     const { jobId } = await service.upload('broken.pdf', 'this is no PDF');
     await service.finished(jobId);
     await logIn(page, service.url, await service.key());
-    for (const path of ['/', '/jobs', ...PAGES, `/actors/job/${jobId}`, '/actors/pipeline/main']) {
+    const one = [`/jobs/${jobId}`, `/actors/job/${jobId}`, '/actors/pipeline/main'];
+    for (const path of ['/', '/jobs', '/input', '/system', '/mails', ...PAGES, ...one]) {
       await page.goto(`${service.url}${path}`);
       await page.locator('main[data-refreshed]').waitFor();
       t.deepEqual(await page.locator('.toast').allTextContents(), [], path);

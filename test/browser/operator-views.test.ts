@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'ava';
 import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
 
@@ -33,7 +35,10 @@ test.serial('folders are rescanned one by one and all together', async (t) => {
   await toast(page, 'ok').filter({ hasText: '0 scanned' }).waitFor();
   await page.getByRole('button', { name: 'Rescan all' }).click();
   await toast(page, 'ok').nth(1).waitFor();
-  t.pass();
+  writeFileSync(join(service.root, 'input', 'broken.pdf'), 'this is no PDF');
+  await page.getByRole('link', { name: '1', exact: true }).waitFor();
+  const facts = (await page.locator('.facts').first().textContent()) ?? '';
+  t.regex(facts, /Waiting jobs0Failed jobs1/, 'failed jobs do not wait');
 });
 
 test.serial('every page works by keyboard and fits a phone', async (t) => {
@@ -43,7 +48,15 @@ test.serial('every page works by keyboard and fits a phone', async (t) => {
   const { page } = visited;
   const { jobId } = await service.upload(`a-name-that-is-long-${'x'.repeat(120)}.txt`, 'hello');
   await logIn(page, service.url, await service.key());
-  for (const path of ['/', '/jobs', `/jobs/${jobId}`, '/input', '/system', '/scalar/v1']) {
+  const inspection = [
+    '/failures',
+    '/actors',
+    `/actors/job/${jobId}`,
+    '/runtime',
+    '/webhooks',
+    '/certificates',
+  ];
+  for (const path of ['/', '/jobs', `/jobs/${jobId}`, '/input', '/system', '/scalar/v1', ...inspection]) {
     await page.goto(`${service.url}${path}`);
     if (path !== '/scalar/v1') await page.locator('main[data-refreshed]').waitFor();
     const { scroll, client } = await page.evaluate<{ scroll: number; client: number }>(

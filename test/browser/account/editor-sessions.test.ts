@@ -168,6 +168,14 @@ test.serial(
     await page.reload();
     await page.locator('#editor[data-ready]').waitFor();
     t.is(await page.locator('#people-list [name="name"]').first().inputValue(), 'Ana');
+    // A busy service does not end the session.
+    await page.route('**/api/editor-sessions/current', (route) => route.fulfill({ status: 503 }), {
+      times: 1,
+    });
+    await page.reload();
+    await page.getByText('Isso não funcionou.').waitFor();
+    await page.reload();
+    await page.locator('#editor[data-ready]').waitFor();
 
     const other = await page.context().newPage();
     await other.goto(link.url);

@@ -39,15 +39,25 @@ test.serial(
     await page.locator('[name="organization"]').selectOption({ index: 1 });
     const row = page.getByRole('row').filter({ hasText: 'DocumentRefused' });
     await row.getByText('200 thanks').waitFor();
-    await row.locator('summary').click();
+    const refreshed = async () => {
+      const before = await page.locator('main').getAttribute('data-refreshed');
+      await page.locator(`main:not([data-refreshed="${before}"])`).waitFor();
+    };
+    await row.locator('summary').press('Enter');
     await assertAccessible(t, page, 'deliveries');
+    await refreshed();
+    t.is(await row.locator('details[open]').count(), 1, 'the attempts are closed by a refresh');
+    t.is(await page.evaluate('document.activeElement.localName'), 'summary');
     t.true(
       await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'),
     );
     const text = String(await page.evaluate('document.body.innerText'));
     t.false(text.includes('Participant') || text.includes('Never mind'), 'no content');
-    await row.getByRole('button', { name: 'Send again' }).click();
+    await row.getByRole('button', { name: 'Send again' }).press('Enter');
     await until(async () => (received > 1 ? true : undefined));
+    await toast(page, 'ok').first().waitFor();
+    await refreshed();
+    t.regex(String(await page.evaluate('document.activeElement.id')), /^portal-resend-/);
     t.is(await toast(page, 'error').count(), 0);
     const answer = await service.fetch(`/api/webhooks/portal/${items[0]?.id}/deliveries/none/resend`, {
       method: 'POST',

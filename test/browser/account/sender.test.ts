@@ -79,12 +79,20 @@ for (const [what, options] of [
       await label.fill('City');
       await label.press('Tab');
       await page.locator('#placed-list li', { hasText: 'City for Ana' }).waitFor();
+      t.is(await page.evaluate('document.activeElement.type'), 'checkbox', 'the focus goes on in the row');
+      await label.fill('Town');
+      await page.locator('#placed-list').getByRole('checkbox').first().click();
+      t.false(await page.locator('#placed-list').getByRole('checkbox').first().isChecked());
+      await page.locator('#placed-list').getByRole('checkbox').first().check();
+      await label.fill('City');
+      await label.press('Tab');
       await page.locator('#message').fill('Please sign by Friday.');
       await assertAccessible(t, page, 'editor');
 
       // The draft comes back as it was.
       await page.getByRole('button', { name: 'Save as draft' }).press('Enter');
       await page.locator('#outcome', { hasText: 'The draft is saved.' }).waitFor();
+      t.is(await page.evaluate('document.activeElement.id'), 'save-draft');
       await page.reload();
       await page.locator('#pages[data-shown]').waitFor();
       t.is(await page.locator('#message').inputValue(), 'Please sign by Friday.');

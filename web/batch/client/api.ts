@@ -87,6 +87,7 @@ export async function runAction<Body>(
   work: () => Promise<Body>,
   done: (body: Body) => string,
 ): Promise<boolean> {
+  const isFocused = document.activeElement === button;
   button.disabled = true;
   try {
     toast('ok', done(await work()));
@@ -97,6 +98,8 @@ export async function runAction<Body>(
     return false;
   } finally {
     button.disabled = false;
+    // A disabled button loses the focus.
+    if (isFocused && document.activeElement === document.body) focusElement(button);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Retry or cancel of many jobs: the number first, then a reason, then the progress. */
-import { createElement, delay, focusElement } from '../../client/dom.ts';
+import { createElement, delay, focusElement, setText } from '../../client/dom.ts';
 import { getJson, post, promptReason, toast } from './api.ts';
 
 /** See `POST /api/operations`. */
@@ -61,7 +61,9 @@ function showProgress(title: string, operation: Operation): Promise<void> {
   let isClosed = false;
   const show = ({ state, matched, done, skipped }: Operation) => {
     bar.value = done + skipped;
-    text.textContent = `${done} of ${matched} done, ${skipped} skipped. ${state}.`;
+    setText(text, `${done} of ${matched} done, ${skipped} skipped. ${state}.`);
+    // A hidden button loses the focus.
+    if (ENDED.has(state) && document.activeElement === stop) close.focus();
     stop.hidden = ENDED.has(state);
     return ENDED.has(state);
   };

@@ -1,5 +1,5 @@
 /** Presentation of API values on the pages. */
-import { createElement, focusElement } from '../../client/dom.ts';
+import { createElement } from '../../client/dom.ts';
 import { relativeTime, timeText, untilTime } from './times.ts';
 
 /** A job in a list; see `GET /api/jobs`. */
@@ -99,10 +99,23 @@ export function definitionList(
   return pairs.flatMap(([name, value]) => [createElement('dt', {}, name), createElement('dd', {}, value)]);
 }
 
-/** Replaces the content of an element, and keeps the focus when the focused element has an id. */
+/** Replaces the content of an element. Keeps the focus, and open what the reader opened, where the new content has it. */
 export function refill(place: HTMLElement, ...nodes: (Node | string)[]): void {
   const { activeElement } = document;
-  const id = activeElement?.closest(`#${place.id} *`) ? activeElement.id : '';
+  const held = activeElement !== place && place.contains(activeElement) ? activeElement : null;
+  const open = [...place.querySelectorAll('details[open][id]')].map(({ id }) => id);
   place.replaceChildren(...nodes);
-  if (id !== '') focusElement(document.getElementById(id));
+  for (const details of place.querySelectorAll('details')) details.open ||= open.includes(details.id);
+  if (held === null) return;
+  const alike = [...place.querySelectorAll<HTMLElement>(held.localName)].find((one) => isSame(one, held));
+  // The reader may have scrolled away from it.
+  alike?.focus({ preventScroll: true });
+}
+
+/** True when two elements are the same to a reader: by id, address, or text. */
+function isSame(one: Element, other: Element): boolean {
+  if (other.id !== '') return one.id === other.id;
+  if (other.localName === 'summary') return one.parentElement?.id === other.parentElement?.id;
+  const address = other.getAttribute('href');
+  return one.getAttribute('href') === address && (address !== null || one.textContent === other.textContent);
 }

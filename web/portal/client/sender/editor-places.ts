@@ -193,14 +193,22 @@ export function startPlaces(
   };
 
   const rowOf = (person: EditorPerson, item: PlacedItem) => {
-    const values = { field: fieldOf(item), name: nameOf(person), page: item.pageNumber };
-    const row = createElement('li', {}, createElement('span', {}, filled(words.onPage, values)));
+    const head = createElement('span');
+    const away = createElement('button', { type: 'button' });
+    const name = () => {
+      const field = fieldOf(item);
+      head.textContent = filled(words.onPage, { field, name: nameOf(person), page: item.pageNumber });
+      away.textContent = filled(words.remove, { field });
+    };
+    name();
+    const row = createElement('li', {}, head);
     if (item.kind !== 'Signature' && item.kind !== 'SignatureInitials') {
       const label = createElement('input', { value: item.label, maxlength: '200', dir: 'auto' });
       label.addEventListener('change', () => {
         item.label = label.value;
         showBoxes();
-        showList();
+        // The row stays: the focus, or a click, is on its way to one of its controls.
+        name();
       });
       const required = createElement('input', { type: 'checkbox' });
       required.checked = item.required;
@@ -215,7 +223,6 @@ export function startPlaces(
     }
     const show = createElement('button', { type: 'button' }, words.show);
     show.addEventListener('click', () => boxes.get(item)?.focus());
-    const away = createElement('button', { type: 'button' }, filled(words.remove, { field: fieldOf(item) }));
     away.addEventListener('click', () => remove(person, item));
     row.append(createElement('span', { class: 'ways' }, show, away));
     return row;

@@ -1,5 +1,5 @@
 /** Starts the editor of a document: files, people, fields on the pages, message. The server sends the forms. */
-import { findElement, randomKey, requireElement } from '../../../client/dom.ts';
+import { findElement, focusElement, randomKey, requireElement } from '../../../client/dom.ts';
 import { filled, pageData } from '../page-data.ts';
 import { faultOf } from './editor-faults.ts';
 import { startFiles } from './editor-files.ts';
@@ -67,6 +67,7 @@ function isComplete(isTemplate: boolean): boolean {
 /** Runs one action at a time and shows its failure. */
 async function run(action: () => Promise<void>): Promise<void> {
   const buttons = document.querySelectorAll<HTMLButtonElement>('#finish button, #template button');
+  const before = document.activeElement;
   for (const button of buttons) button.disabled = true;
   say(words.sending, 'busy');
   try {
@@ -76,6 +77,8 @@ async function run(action: () => Promise<void>): Promise<void> {
     tellPage('failed', error);
   } finally {
     for (const button of buttons) button.disabled = false;
+    // A disabled button loses the focus.
+    if (document.activeElement === document.body) focusElement(before);
   }
 }
 

@@ -33,6 +33,8 @@ const CURRENT = '/api/editor-sessions/current';
 
 const page = pageData<SessionPage>();
 const { id, draftId, ticket, embedOrigins, embedded, texts, words } = page;
+/** Refusals after which neither the link nor the session can be used. */
+const OVER: ReadonlySet<string> = new Set(['Unauthorized', 'InvalidTicket', 'DocumentDraftNotFound']);
 /** Name of the token in the storage of the tab: a reload goes on with the session. */
 const KEPT = `editor-session-${id}`;
 
@@ -132,8 +134,11 @@ async function start(): Promise<void> {
 
 reportHeight(embedOrigins);
 start().catch((error: unknown) => {
-  // Without an answer the session may go on after a reload.
-  if (!(error instanceof CallFailed && error.code === 'Unreachable')) sessionDraft.write(KEPT, undefined);
-  end(texts.over, null);
+  const code = error instanceof CallFailed ? error.code : '';
+  const isOver = OVER.has(code);
+  // After any other failure the session may go on after a reload.
+  if (isOver) sessionDraft.write(KEPT, undefined);
+  const text = code === 'Unreachable' ? words.unreachable : words.failed;
+  end(isOver ? texts.over : { title: texts.over.title, text }, null);
   reportFailure(error);
 });
