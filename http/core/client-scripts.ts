@@ -19,6 +19,7 @@ const SENDER = [
   'new-version.js',
   'sender-requests.js',
   'session-editor.js',
+  'upload-progress.js',
 ];
 /** Folder of a script that the server uses too, by name. */
 const BASE: { readonly [name: string]: string } = {

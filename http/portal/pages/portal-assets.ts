@@ -59,6 +59,7 @@ const SCRIPTS = [
   'pkcs12-reader.js',
   'requests.js',
   'sender-requests.js',
+  'upload-progress.js',
   'session-editor.js',
   'signature-look.js',
   'signing-client.js',

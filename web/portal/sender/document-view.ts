@@ -12,7 +12,7 @@ import { filled } from '../texts/page-texts.ts';
 import type { SenderTexts } from '../texts/sender-texts.ts';
 import { senderTexts, timeText } from './sender-language.ts';
 
-const SCRIPTS = ['new-version.js', 'dom.js', 'page-data.js', 'sender-requests.js'];
+const SCRIPTS = ['new-version.js', 'dom.js', 'page-data.js', 'sender-requests.js', 'upload-progress.js'];
 
 export interface SenderDocument {
   readonly document: DocumentView;

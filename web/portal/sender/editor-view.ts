@@ -18,6 +18,7 @@ export const EDITOR_SCRIPTS = [
   'editor-people.js',
   'editor-places.js',
   'sender-requests.js',
+  'upload-progress.js',
   'mark-boxes.js',
   'pdf-view.js',
   'pdf-library.js',

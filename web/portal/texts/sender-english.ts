@@ -75,7 +75,7 @@ export const SENDER_ENGLISH: SenderTexts = {
     needsScript: 'This page needs JavaScript to upload files and place fields.',
     script: {
       pageOf: 'Page {page} of {count}',
-      uploading: '{name} is being uploaded: {percent} %',
+      uploading: '{name} is being uploaded.',
       uploaded: '{name} is uploaded.',
       notUploaded: '{name} could not be uploaded. {reason}',
       person: 'Person {number}',

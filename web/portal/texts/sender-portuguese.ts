@@ -77,7 +77,7 @@ export const SENDER_PORTUGUESE: SenderTexts = {
     needsScript: 'Esta página precisa de JavaScript para enviar arquivos e colocar campos.',
     script: {
       pageOf: 'Página {page} de {count}',
-      uploading: '{name} está sendo enviado: {percent} %',
+      uploading: '{name} está sendo enviado.',
       uploaded: '{name} foi enviado.',
       notUploaded: 'Não foi possível enviar {name}. {reason}',
       person: 'Pessoa {number}',

@@ -77,7 +77,7 @@ export const SENDER_SPANISH: SenderTexts = {
     needsScript: 'Esta página necesita JavaScript para subir archivos y colocar campos.',
     script: {
       pageOf: 'Página {page} de {count}',
-      uploading: '{name} se está subiendo: {percent} %',
+      uploading: '{name} se está subiendo.',
       uploaded: '{name} se ha subido.',
       notUploaded: 'No se pudo subir {name}. {reason}',
       person: 'Persona {number}',

@@ -3,6 +3,7 @@ import { createElement, requireElement } from '../../../client/dom.ts';
 import { filled } from '../page-data.ts';
 import type { EditorFile, EditorModel } from './editor-model.ts';
 import { type EditorData, tellPage, upload } from './sender-requests.ts';
+import { showUpload } from './upload-progress.ts';
 
 interface UploadReply {
   readonly id: string;
@@ -51,10 +52,10 @@ export function startFiles(
     // One after another: the order of the list is that of the choice.
     for (const file of files) {
       const { name } = file;
+      state.textContent = filled(words.uploading, { name });
+      const progress = showUpload(state);
       try {
-        const reply = await upload<UploadReply>(data, file, (percent) => {
-          state.textContent = filled(words.uploading, { name, percent });
-        });
+        const reply = await upload<UploadReply>(data, file, progress.show);
         const displayName = name.replace(/\.[^.]{1,8}$/, '') || name;
         model.files.push({ id: reply.id, name: reply.name, contentType: reply.contentType, displayName });
         locations.set(reply.id, reply.location);
@@ -65,6 +66,8 @@ export function startFiles(
         tellPage('failed', error);
         const reason = error instanceof Error ? error.message : '';
         state.textContent = filled(words.notUploaded, { name, reason });
+      } finally {
+        progress.end();
       }
     }
   };

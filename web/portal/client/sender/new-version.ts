@@ -3,6 +3,7 @@ import { findElement, requireElement } from '../../../client/dom.ts';
 import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
 import { filled, pageData } from '../page-data.ts';
 import { call, type SenderSession, upload } from './sender-requests.ts';
+import { showUpload } from './upload-progress.ts';
 
 interface NewVersionData extends SenderSession {
   readonly documentId: string;
@@ -32,10 +33,11 @@ function start(button: HTMLButtonElement): void {
       return;
     }
     button.disabled = true;
+    const { name } = file;
+    say(filled(words.uploading, { name }), 'busy');
+    const progress = showUpload(outcome);
     try {
-      const { name } = file;
-      const progress = (percent: number) => say(filled(words.uploading, { name, percent }), 'busy');
-      const { id, name: kept, contentType } = await upload<UploadReply>(data, file, progress);
+      const { id, name: kept, contentType } = await upload<UploadReply>(data, file, progress.show);
       const displayName = name.replace(/\.[^.]{1,8}$/, '') || name;
       const path = `/api/documents/${encodeURIComponent(documentId)}/versions`;
       await call(data, 'POST', path, { file: { id, name: kept, contentType, displayName } });
@@ -43,6 +45,8 @@ function start(button: HTMLButtonElement): void {
     } catch (error) {
       say(error instanceof Error ? error.message : words.failed, 'bad');
       button.disabled = false;
+    } finally {
+      progress.end();
     }
   };
   button.addEventListener('click', () => void replace());
