@@ -54,8 +54,14 @@ for (const [what, options] of [
       // Nothing is sent that lacks its parts.
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await page.locator('#outcome', { hasText: 'Add a file first.' }).waitFor();
+      await page.evaluate(`new MutationObserver(() => {
+        (globalThis.announced ??= []).push(document.querySelector('#file-state').textContent);
+      }).observe(document.querySelector('#file-state'), { childList: true })`);
       await page.locator('#add-files').setInputFiles(CONTRACT);
       await page.locator('#file-list input').waitFor();
+      const announced = ['lease.pdf is being uploaded.', 'lease.pdf is uploaded.'];
+      t.deepEqual(await page.evaluate('announced'), announced, 'an upload is announced twice only');
+      t.is(await page.locator('progress').count(), 0);
       await fillPerson(page, 0, 'Ana', 'ana@example.org');
       await page.getByRole('button', { name: 'Add a person' }).press('Enter');
       await fillPerson(page, 1, 'Bo', 'bo@example.org');
@@ -89,6 +95,17 @@ for (const [what, options] of [
       await page.locator('#message').fill('Please sign by Friday.');
       await assertAccessible(t, page, 'editor');
 
+      // Leaving loses the entries, and is asked for.
+      const dialogs: string[] = [];
+      page.on('dialog', (dialog) => {
+        dialogs.push(dialog.type());
+        void (dialog.type() === 'beforeunload' ? dialog.dismiss() : dialog.accept());
+      });
+      await page.evaluate('location.reload()');
+      await until(async () => (dialogs.length > 0 ? true : undefined));
+      t.deepEqual(dialogs, ['beforeunload']);
+      t.is(await page.locator('#message').inputValue(), 'Please sign by Friday.');
+
       // The draft comes back as it was.
       await page.getByRole('button', { name: 'Save as draft' }).press('Enter');
       await page.locator('#outcome', { hasText: 'The draft is saved.' }).waitFor();
@@ -100,8 +117,11 @@ for (const [what, options] of [
       t.is(await page.locator('#people-list > li').count(), 3);
       t.is((await program.acme.get<{ items: unknown[] }>('/api/documents')).items.length, 0);
 
+      await page.locator('#message').press('End');
+      await page.keyboard.type(' Thanks.');
       await page.getByRole('button', { name: 'Send', exact: true }).press('Enter');
       await page.getByText('The document is sent').waitFor();
+      t.deepEqual(dialogs, ['beforeunload'], 'nothing is asked after a save or the sending');
       const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
       const made = await program.acme.get<{
         name: string;
@@ -111,7 +131,7 @@ for (const [what, options] of [
         observers: { user: { email: string } }[];
       }>(`/api/documents/${id}`);
       t.is(made.name, 'lease');
-      t.is(made.description, 'Please sign by Friday.');
+      t.is(made.description, 'Please sign by Friday. Thanks.');
       t.is(made.createdBy.name, 'Sam Sender');
       t.deepEqual(
         made.flowActions.map(({ type, step }) => [type, step]),

@@ -22,8 +22,12 @@ const outcome = requireElement('#outcome');
 const locations = new Map(Object.entries(data.locations));
 
 const places = startPlaces(model, words, locations);
-const people = startPeople(model, words, () => places.refresh());
-startFiles(model, data, locations, () => places.refresh());
+const changed = () => {
+  places.refresh();
+  warnOnLeaving();
+};
+const people = startPeople(model, words, changed);
+startFiles(model, data, locations, changed);
 const message = requireElement('#message', HTMLTextAreaElement);
 /** Not on the page of a template, whose documents expire some days after they are made. */
 const expires = findElement('#expires', HTMLInputElement);
@@ -31,6 +35,23 @@ const reminders = requireElement('#reminder-days', HTMLInputElement);
 message.value = model.message;
 if (expires !== undefined) expires.value = model.expires;
 reminders.value = model.reminderDays > 0 ? String(model.reminderDays) : '';
+
+/** Content of the document as it was loaded or last saved. */
+let saved = JSON.stringify(request());
+
+/** Asks before unsaved entries are lost. */
+function confirmLeaving(event: BeforeUnloadEvent): void {
+  if (JSON.stringify(request()) !== saved) event.preventDefault();
+}
+
+/** Call it when the document may have changed. Pages that always listen are not kept for the back button. */
+function warnOnLeaving(): void {
+  window.addEventListener('beforeunload', confirmLeaving);
+}
+
+function stopWarning(): void {
+  window.removeEventListener('beforeunload', confirmLeaving);
+}
 
 function say(text: string, kind: 'good' | 'bad' | 'busy'): void {
   outcome.className = `outcome ${kind}`;
@@ -96,6 +117,9 @@ async function saveDraft(): Promise<void> {
   } else {
     await call(data, 'PUT', pathOf(draftId), body);
   }
+  saved = JSON.stringify(document);
+  // The person may have gone on editing meanwhile.
+  if (JSON.stringify(request()) === saved) stopWarning();
   tellPage('saved', draftId);
 }
 
@@ -115,6 +139,7 @@ async function send(): Promise<void> {
     sending = content;
     made = await call(data, 'POST', `${pathOf(draftId)}/send`, {});
   }
+  stopWarning();
   // The page of a session in another application has no list of documents to lead to.
   if (!tellPage('sent', made)) return;
   const [first] = made;
@@ -139,6 +164,7 @@ async function saveTemplate(): Promise<void> {
   let id = data.template?.id;
   if (id === undefined) id = (await call<{ readonly id: string }>(data, 'POST', '/api/templates', body)).id;
   else await call(data, 'PUT', `/api/templates/${encodeURIComponent(id)}`, body);
+  stopWarning();
   location.assign(`/account/templates/${encodeURIComponent(id)}?done=saved`);
 }
 
@@ -155,4 +181,6 @@ findElement('#save-draft')?.addEventListener('click', () => {
     say(words.saved, 'good');
   });
 });
+for (const type of ['input', 'click', 'keydown', 'pointerdown', 'drop'])
+  requireElement('#editor').addEventListener(type, warnOnLeaving);
 findElement('#editor')?.setAttribute('data-ready', 'true');
