@@ -164,7 +164,7 @@ test.serial(
     await page.getByLabel('Certificate file').setInputFiles(stranger.path);
     await page.getByLabel('Password of the file').fill('secret');
     await sign.click();
-    await page.getByText('The certificate was not accepted. Nobody here trusts').waitFor();
+    await page.getByText('The certificate was not accepted. Nobody here trusts its issuer.').waitFor();
     t.is(site.signed(), undefined);
   },
 );

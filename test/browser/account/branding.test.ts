@@ -49,7 +49,7 @@ test.serial('an administrator sets the branding by keyboard, with a live preview
   const logo = page.locator('#logo-file');
   await logo.setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
   await page.getByRole('button', { name: 'Upload the logo' }).press('Enter');
-  await page.getByText(/That did not work/).waitFor();
+  await page.getByText(/cannot be used as given/).waitFor();
   await logo.setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer });
   await page.getByRole('button', { name: 'Upload the logo' }).press('Enter');
   await page.getByText('The branding is saved.').waitFor();

@@ -1,8 +1,15 @@
 import test from 'ava';
+import { brandingRoutes } from '../../../http/portal/branding/branding-routes.ts';
 import { errorPage } from '../../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../../http/portal/pages/page-options.ts';
 import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
 import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
+import { documentChangeRoutes } from '../../../http/portal/routes/document-changes.ts';
+import { documentRoutes } from '../../../http/portal/routes/documents.ts';
+import { draftRoutes } from '../../../http/portal/routes/drafts.ts';
+import { templateRoutes } from '../../../http/portal/routes/templates.ts';
+import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
+import { editorSessionRoutes } from '../../../http/portal/sender/editor-session-routes.ts';
 import { fieldUploadRoutes } from '../../../http/portal/signing/field-uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
@@ -56,6 +63,34 @@ test('the signing page has a sentence for each refusal of its calls, which the s
     for (const { language, signing } of [ENGLISH, PORTUGUESE, SPANISH])
       t.truthy(signing.script.refusals[code], `${language} ${code}`);
   }
+});
+
+test('the pages of senders have a sentence for each refusal of their calls', (t) => {
+  const none = { maxBytes: 1 } as never;
+  const made = new Set([
+    ...['POST /api/documents', 'POST /api/documents/{id}/versions', 'POST /api/uploads'],
+    ...['POST /api/document-drafts', 'PUT /api/document-drafts/{id}', 'POST /api/document-drafts/{id}/send'],
+    ...['POST /api/templates', 'PUT /api/templates/{id}', 'PUT /api/organizations/{id}/branding'],
+    ...['POST /api/editor-sessions/open', 'PUT /api/editor-sessions/current'],
+    ...['POST /api/editor-sessions/current/uploads', 'POST /api/editor-sessions/current/send'],
+  ]);
+  const routes = [
+    ...documentRoutes(none, none),
+    ...documentChangeRoutes(none),
+    ...draftRoutes(none),
+    ...templateRoutes(none, none),
+    ...uploadRoutes(none, none),
+    ...editorSessionRoutes(none, none),
+    ...brandingRoutes(none),
+  ];
+  const calls = routes.filter(({ method, path }) => made.has(`${method} ${path}`));
+  t.is(calls.length, made.size);
+  const codes = new Set<string>(calls.flatMap(({ refusals }) => refusals));
+  // The page has other texts for these.
+  for (const code of ['Unauthorized', 'NotFound']) codes.delete(code);
+  for (const code of [...codes, 'BadRequest', 'TooManyRequests', 'ServiceBusy', 'InternalError'])
+    for (const { editor } of [SENDER_ENGLISH, SENDER_PORTUGUESE, SENDER_SPANISH])
+      t.truthy(editor.script.refusals[code], code);
 });
 
 test('pages of senders and administrators are completely translated', (t) => {

@@ -12,7 +12,7 @@ import { post, Refused } from './requests.ts';
 
 interface CertificateVerdict {
   readonly success: boolean;
-  readonly validationResults?: { readonly errors?: readonly { readonly message: string }[] } | null;
+  readonly validationResults?: { readonly errors?: readonly { readonly type: string }[] } | null;
 }
 
 /** Answer of the start, and of a completion after the file has changed; a completion otherwise has only the verdict. */
@@ -85,8 +85,11 @@ export function startCertificate(
 }
 
 function rejected({ validationResults }: CertificateVerdict, { words }: SigningData): Refused {
-  const reasons = (validationResults?.errors ?? []).map(({ message }) => message).join(' ');
-  return new Refused('certificate-rejected', `${words.certificateRejected} ${reasons}`.trim());
+  // The messages of the service are in English. An unknown type helps those whom the participant asks.
+  const reasons = (validationResults?.errors ?? []).map(
+    ({ type }) => words.certificateFaults[type] ?? `(${type})`,
+  );
+  return new Refused('certificate-rejected', [words.certificateRejected, ...reasons].join(' '));
 }
 
 /** Client of the worker that holds the key. */

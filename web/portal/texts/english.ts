@@ -151,6 +151,18 @@ export const ENGLISH: PageTexts = {
       certificateRejected: 'The certificate was not accepted.',
       unreachable: 'The service cannot be reached. Check your connection and try again.',
       failed: 'That did not work. Try again shortly.',
+      certificateFaults: {
+        'certificate.expired': 'It has expired.',
+        'certificate.not-yet-valid': 'It is not valid yet.',
+        'certificate.revoked': 'It was revoked.',
+        'certificate.unchecked': 'Whether it was revoked could not be checked. Try again later.',
+        'certificate.untrusted': 'Nobody here trusts its issuer.',
+        'certificate.unsuitable': 'It is not meant for signing documents.',
+        'certificate.malformed': 'It cannot be read.',
+        'certificate.demand': 'The document requires another kind of certificate.',
+        'signature.mismatch': 'The signature was not made with its key.',
+        'document.changed': 'Somebody else signed the document meanwhile. Try again.',
+      },
       refusals: {
         InvalidAuthenticationCode: 'The code is wrong or has expired. Check it, or send another.',
         InvalidTicket: 'This link has expired. Ask the sender for another.',

@@ -65,6 +65,8 @@ export interface SigningScriptTexts {
   readonly certificateRejected: string;
   readonly unreachable: string;
   readonly failed: string;
+  /** Texts after `certificateRejected`, by the type of the error. */
+  readonly certificateFaults: { readonly [type: string]: string };
   /** Texts by error code of the reply. */
   readonly refusals: { readonly [code: string]: string };
 }

@@ -157,6 +157,18 @@ export const PORTUGUESE: PageTexts = {
       certificateRejected: 'O certificado não foi aceito.',
       unreachable: 'Não foi possível falar com o serviço. Verifique a conexão e tente de novo.',
       failed: 'Não funcionou. Tente de novo em instantes.',
+      certificateFaults: {
+        'certificate.expired': 'Ele venceu.',
+        'certificate.not-yet-valid': 'Ele ainda não é válido.',
+        'certificate.revoked': 'Ele foi revogado.',
+        'certificate.unchecked': 'Não foi possível verificar se ele foi revogado. Tente de novo mais tarde.',
+        'certificate.untrusted': 'O emissor dele não é confiável aqui.',
+        'certificate.unsuitable': 'Ele não se destina a assinar documentos.',
+        'certificate.malformed': 'Ele não pode ser lido.',
+        'certificate.demand': 'O documento exige outro tipo de certificado.',
+        'signature.mismatch': 'A assinatura não foi feita com a chave dele.',
+        'document.changed': 'Outra pessoa assinou o documento nesse meio-tempo. Tente de novo.',
+      },
       refusals: {
         InvalidAuthenticationCode: 'O código está errado ou venceu. Confira ou peça outro.',
         InvalidTicket: 'Este link venceu. Peça outro ao remetente.',

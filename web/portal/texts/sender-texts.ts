@@ -51,6 +51,8 @@ export interface EditorScriptTexts {
   readonly failed: string;
   readonly unreachable: string;
   readonly signedOut: string;
+  /** Texts by error code of the reply. */
+  readonly refusals: { readonly [code: string]: string };
 }
 
 export interface SenderTexts {

@@ -160,6 +160,18 @@ export const SPANISH: PageTexts = {
       certificateRejected: 'El certificado no fue aceptado.',
       unreachable: 'No se puede hablar con el servicio. Revise la conexión e inténtelo de nuevo.',
       failed: 'No funcionó. Inténtelo de nuevo en un momento.',
+      certificateFaults: {
+        'certificate.expired': 'Caducó.',
+        'certificate.not-yet-valid': 'Todavía no es válido.',
+        'certificate.revoked': 'Fue revocado.',
+        'certificate.unchecked': 'No se pudo comprobar si fue revocado. Inténtelo de nuevo más tarde.',
+        'certificate.untrusted': 'Aquí no se confía en su emisor.',
+        'certificate.unsuitable': 'No está destinado a firmar documentos.',
+        'certificate.malformed': 'No se puede leer.',
+        'certificate.demand': 'El documento exige otro tipo de certificado.',
+        'signature.mismatch': 'La firma no se hizo con su clave.',
+        'document.changed': 'Otra persona firmó el documento mientras tanto. Inténtelo de nuevo.',
+      },
       refusals: {
         InvalidAuthenticationCode: 'El código es incorrecto o caducó. Revíselo o pida otro.',
         InvalidTicket: 'Este enlace caducó. Pida otro al remitente.',

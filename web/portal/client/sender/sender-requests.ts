@@ -7,7 +7,7 @@ export interface SenderSession {
   readonly formToken: string;
   /** Token of a session in another application, in place of `formToken`. */
   readonly editorToken?: string;
-  readonly words: { readonly failed: string; readonly unreachable: string; readonly signedOut: string };
+  readonly words: Pick<EditorScriptTexts, 'failed' | 'unreachable' | 'signedOut' | 'refusals'>;
 }
 
 /** Data of the page. */
@@ -99,18 +99,26 @@ export function upload<Answer>(
   });
 }
 
-/** With a sentence in the language of the page, and the message of the service, which is in English. */
+/** With a sentence in the language of the page. The service gives its reasons in English: pages in English add them. */
 function failure({ words }: SenderSession, status: number, text: string): CallFailed {
   if (status === 401 || status === 0) return new CallFailed(words.signedOut, 'Unauthorized');
   try {
-    const { code, message, errors } = JSON.parse(text) as {
+    const {
+      code = 'NotFound',
+      message = '',
+      errors = {},
+    } = JSON.parse(text) as {
       readonly code?: string;
       readonly message?: string;
       readonly errors?: { readonly [member: string]: readonly string[] };
     };
-    const details = Object.entries(errors ?? {}).map(([member, texts]) => `${member}: ${texts.join(' ')}`);
-    const sentence = [words.failed, message ?? '', ...details.slice(0, 5)].filter(Boolean).join(' ');
-    return new CallFailed(sentence, code ?? 'NotFound');
+    const sentence = words.refusals[code] ?? `${words.failed} (${code})`;
+    const members = Object.entries(errors).slice(0, 5);
+    const reasons =
+      document.documentElement.lang === 'en'
+        ? [message, ...members.map(([member, texts]) => `${member}: ${texts.join(' ')}`)]
+        : [members.map(([member]) => member).join(', ')];
+    return new CallFailed([sentence, ...reasons].filter(Boolean).join(' '), code);
   } catch {
     return new CallFailed(words.failed, 'InternalError');
   }
