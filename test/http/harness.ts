@@ -77,6 +77,7 @@ export async function startServer(
   more: Partial<
     Pick<
       BatchServerDependencies,
+      | 'inspection'
       | 'metrics'
       | 'load'
       | 'mails'
