@@ -165,6 +165,13 @@ test.serial(
     await page.getByLabel('Password of the file').fill('secret');
     await sign.click();
     await page.getByText('The certificate was not accepted. Nobody here trusts its issuer.').waitFor();
+    await page.goto(`${site.url}${site.signPath}&culture=pt`);
+    await page.locator('#certificate-file').setInputFiles(stranger.path);
+    await page.locator('#certificate-password').fill('secret');
+    await page.keyboard.press('Enter');
+    await page
+      .getByText('O certificado não foi aceito. O emissor dele não é confiável aqui.', { exact: true })
+      .waitFor();
     t.is(site.signed(), undefined);
   },
 );

@@ -184,6 +184,18 @@ test.serial(
     await other.close();
 
     await page.locator('#people-list [name="name"]').first().fill('Ana Lima');
+    // Refusals have sentences in the language of the page; the service words its own in English.
+    for (const [code, sentence] of [
+      ['UploadNotFound', 'Um arquivo venceu. Remova-o e adicione-o de novo.'],
+      ['NameTaken', 'Isso não funcionou. (NameTaken)'],
+    ] as const) {
+      const json = { code, message: 'In English.' };
+      await page.route('**/api/editor-sessions/current', (route) => route.fulfill({ status: 422, json }), {
+        times: 1,
+      });
+      await page.locator('#save-draft').click();
+      await page.locator('#outcome').getByText(sentence, { exact: true }).waitFor();
+    }
     await page.getByRole('button', { name: 'Salvar e fechar' }).click();
     await page.getByRole('heading', { name: 'Contract 17' }).waitFor();
     t.is(page.url(), `${site.origin}/?contract=17`);
