@@ -184,6 +184,7 @@ test.serial('the command that is copied prints the actor', async (t) => {
   if (visited === undefined) return;
   const { page } = visited;
   await logIn(page, `${url}/actors/door/front`, KEY);
+  await page.getByText(/^deadline .* in \d+ minutes$/).waitFor();
   await page.getByRole('button', { name: 'Copy as curl' }).press('Enter');
   await toast(page, 'ok').filter({ hasText: 'The command is copied.' }).waitFor();
   const command = await page.evaluate<string>('navigator.clipboard.readText()');

@@ -281,39 +281,42 @@ const REPEATED = portalTable()
   .filter((name) => /^(PUT|DELETE) \/api\//.test(name) || IDEMPOTENCY_KEYS.has(name))
   .filter((name) => name !== ENDS_CREDENTIAL);
 
-test.serial('a call that the client repeats because its answer was lost has the effect and answer of one', async (t) => {
-  t.deepEqual(
-    [...IDEMPOTENCY_KEYS].filter((name) => !REPEATED.includes(name)),
-    ['POST /api/files'],
-  );
-  const own = await t.context.organization('Repeated');
-  /** Answer of the operation, and what the service shows afterwards, without ids and times. */
-  const outcome = async (operation: string, isLost: boolean) => {
-    const prepared = await prepare(t.context, own, operation);
-    const [, path = ''] = operation.split(' ');
-    const { acme } = t.context;
-    const client = clientFor(t.context, own, path);
-    const total = async () => (await acme.get<{ totalCount: number }>('/api/documents')).totalCount;
-    const before = await total();
-    let tries = 0;
-    const answer = await send(t.context, own, operation, prepared, async (...request) => {
-      const answered = await fetch(...request);
-      tries += 1;
-      if (!isLost || tries > 1) return answered;
-      await answered.arrayBuffer();
-      throw new TypeError('fetch failed');
-    });
-    t.is(tries, isLost ? 2 : 1, operation);
-    const shown = path.replace(/\{(\w+)\}/g, (_, name: string) => prepared.params?.[name] ?? '');
-    const isShown = !operation.startsWith('POST') && prepared.session === undefined;
-    const view = isShown ? await client.fetch(shown).then((read) => read.text()) : '';
-    const made =
-      operation.includes('/documents') && !operation.endsWith('generation') ? (await total()) - before : 0;
-    return plain([String(answer), view, String(made)]);
-  };
-  for (const operation of REPEATED)
-    t.deepEqual(await outcome(operation, true), await outcome(operation, false), operation);
-});
+test.serial(
+  'a call that the client repeats because its answer was lost has the effect and answer of one',
+  async (t) => {
+    t.deepEqual(
+      [...IDEMPOTENCY_KEYS].filter((name) => !REPEATED.includes(name)),
+      ['POST /api/files'],
+    );
+    const own = await t.context.organization('Repeated');
+    /** Answer of the operation, and what the service shows afterwards, without ids and times. */
+    const outcome = async (operation: string, isLost: boolean) => {
+      const prepared = await prepare(t.context, own, operation);
+      const [, path = ''] = operation.split(' ');
+      const { acme } = t.context;
+      const client = clientFor(t.context, own, path);
+      const total = async () => (await acme.get<{ totalCount: number }>('/api/documents')).totalCount;
+      const before = await total();
+      let tries = 0;
+      const answer = await send(t.context, own, operation, prepared, async (...request) => {
+        const answered = await fetch(...request);
+        tries += 1;
+        if (!isLost || tries > 1) return answered;
+        await answered.arrayBuffer();
+        throw new TypeError('fetch failed');
+      });
+      t.is(tries, isLost ? 2 : 1, operation);
+      const shown = path.replace(/\{(\w+)\}/g, (_, name: string) => prepared.params?.[name] ?? '');
+      const isShown = !operation.startsWith('POST') && prepared.session === undefined;
+      const view = isShown ? await client.fetch(shown).then((read) => read.text()) : '';
+      const made =
+        operation.includes('/documents') && !operation.endsWith('generation') ? (await total()) - before : 0;
+      return plain([String(answer), view, String(made)]);
+    };
+    for (const operation of REPEATED)
+      t.deepEqual(await outcome(operation, true), await outcome(operation, false), operation);
+  },
+);
 
 /** Texts without what differs between two runs. */
 function plain(texts: readonly string[]): readonly string[] {
