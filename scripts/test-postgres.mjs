@@ -13,7 +13,7 @@ const SUITES = [
   'service/{bad-input,folders,kill,main-job,metrics,session,stop}',
   'actors/batch/**/{batch,job-races,pipeline,recovery,folders,recursive-folders,upload-keys}',
   'actors/portal/{documents,drafts,signing}/*',
-  'http/portal/{attachments,audit-trail,audit-trail-kill,creation-options,isolation,key-scopes,named-folders,program}',
+  'http/portal/{attachments,audit-trail,audit-trail-kill,creation-options,isolation,key-scopes,named-folders,nonsense,program}',
   'http/portal/account/*',
   'http/portal/lists/*',
   'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,text-tags}',
@@ -37,7 +37,8 @@ const SUITES_OF_NODES = [
   'http/portal/account/*',
   'http/portal/lists/{client,document-lists,document-packages}',
   'http/portal/requests/{drafts,editor-sessions,examples,field-attachments,field-edits,templates-bulk,text-tags}',
-  'http/portal/signing/own-signatures',
+  'http/portal/audit-trail',
+  'http/portal/signing/{concurrent-signatures,own-signatures}',
   'browser/account/sender',
   'browser/portal-{signed,whole}',
 ];
