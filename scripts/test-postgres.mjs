@@ -27,7 +27,7 @@ const SUITES = [
  * Suites whose services may be several nodes: they make no assumption about which one does the work. Out of this list:
  * - suites in the process of the test, which has one node: `actors`, `http/portal/requests` with a clock set forward
  *   (`branding`, `folder-keys`, `observers`, `reminders*`, `saved-flow-documents`, `templates`, `templates-document`);
- * - suites on services in memory, without a store: `http/batch`, `http/core`, browser suites on `portal-desk.ts`;
+ * - suites on services in memory, without a store: `http/batch`, `http/core`, browser suites on `pages-server.ts`;
  * - suites that read the store of LMDB, the memory or the metrics of one process: `service/{metrics,jobs-at-scale,shards}`,
  *   `commands`, `browser/operator-nodes`.
  */
