@@ -75,14 +75,14 @@ export class SampleThread {
   #start(): void {
     const worker = new Worker(this.#module, { resourceLimits: MEMORY });
     this.#worker = worker;
-    // An idle thread keeps no process alive.
-    worker.unref();
     worker.on('online', () => {
       this.#isOnline = true;
     });
     worker.on('message', (answers: FromSampleThread) => this.#answer(answers));
     worker.on('error', () => this.#lose());
     worker.on('exit', () => this.#lose());
+    // An idle thread keeps no process alive. After the listeners: the first one for messages refers to the thread again.
+    worker.unref();
   }
 
   #answer({ samples, refusals }: FromSampleThread): void {

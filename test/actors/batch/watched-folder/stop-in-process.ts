@@ -3,6 +3,8 @@
  * The process then has to end by itself; the parent reports when it does not.
  */
 import { chmodSync, closeSync, fchmodSync, openSync } from 'node:fs';
+import { SampleThread } from '../../../../actors/batch/watched-folder/sample-thread.ts';
+import { systemClock } from '../../../../runtime/index.ts';
 import { createHarness } from './harness.ts';
 
 const moment = process.argv[2];
@@ -17,6 +19,9 @@ const h = createHarness({
 });
 if (moment === 'initializing') for (let i = 0; i < 500; i += 1) h.put(`file-${i}.pdf`);
 h.watched.start();
+// The first call starts the thread, which then gets no batch.
+if (moment === 'unused-thread')
+  new SampleThread().take({ requests: [], clock: systemClock, onLost: () => {} });
 if (moment === 'ready' || moment === 'missing') await h.watched.ready;
 if (moment === 'busy') {
   await h.watched.ready;

@@ -153,7 +153,7 @@ test('a watcher stopped before its start is ready and stopped', async (t) => {
 const STOP_SCRIPT = fileURLToPath(new URL('./stop-in-process.js', import.meta.url));
 
 test('stop at any moment leaves no handle that keeps the process alive', async (t) => {
-  for (const moment of ['at-once', 'initializing', 'ready', 'busy', 'missing']) {
+  for (const moment of ['at-once', 'initializing', 'ready', 'busy', 'missing', 'unused-thread']) {
     const { stdout } = await run(process.execPath, [STOP_SCRIPT, moment], { timeout: 90_000 });
     t.is(stdout, 'stopped\n', moment);
   }
