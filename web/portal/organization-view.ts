@@ -206,7 +206,7 @@ function origins(
   const entries = entriesOf(notice, path);
   const text = entries.value('origins', organization.embedOrigins.join('\n'));
   const content = html`<label for="origins">${texts.originsLabel}</label>
-<textarea id="origins" name="origins" rows="4" maxlength="4000" spellcheck="false"${entries.marks('origins')}>${text}</textarea>
+<textarea id="origins" name="origins" rows="4" maxlength="12850" spellcheck="false"${entries.marks('origins')}>${text}</textarea>
 ${entries.fault('origins')}<p class="ways"><button type="submit">${texts.save}</button></p>`;
   return html`<section aria-labelledby="embedding"><h2 id="embedding">${texts.origins}</h2>
 ${form(page, user, path, content)}

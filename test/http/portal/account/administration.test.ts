@@ -229,6 +229,20 @@ test.serial('origins are validated, and the test mail reports its result', async
     t.is((await browser.submit('/organization/origins', { origins })).status, 422, origins);
   t.is((await browser.submit('/organization/origins', { origins: 'https://ok.example\r\n' })).status, 302);
   t.true((await browser.page('/organization')).includes('>https://ok.example</textarea>'));
+  const longest = Array.from({ length: 50 }, (_, index) =>
+    `https://${`${index}`.padStart(3, 'a')}.`.padEnd(255, 'b'),
+  );
+  const sent = await browser.submit('/organization/origins', { origins: `${longest.join('\r\n')}\r\n` });
+  t.is(sent.status, 302, await sent.text());
+  const shown = /<textarea id="origins"[^>]* maxlength="(\d+)"[^>]*>([^<]*)</.exec(
+    await browser.page('/organization'),
+  );
+  t.deepEqual(shown?.[2]?.split('\n'), longest);
+  t.true(Number(shown?.[1]) >= longest.join('\r\n').length, 'browsers accept the whole list');
+  const tooMany = Array.from({ length: 51 }, (_, index) => `https://${index}.example`);
+  for (const origins of [tooMany, [`${longest[0]}b`]])
+    t.is((await browser.submit('/organization/origins', { origins: origins.join('\r\n') })).status, 422);
+  t.is((await browser.submit('/organization/origins', { origins: 'https://ok.example' })).status, 302);
   const mailed = await browser.submit('/organization/mail-test');
   t.regex(await mailed.text(), /The mail server accepted the mail: Written to \S+\.eml\./);
 });
