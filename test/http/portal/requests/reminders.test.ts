@@ -1,5 +1,7 @@
 /** Reminders on a schedule and warnings before expiry, per document and organization. */
 import test from 'ava';
+import { until } from '../../../actors/portal/service.ts';
+import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
 import { ticketOf } from '../signing/certificate-client.ts';
 import { clientOf, clockedPortal, DAY, mailed, typesOf, untilMailed } from './clocked-portal.ts';
 
@@ -66,6 +68,32 @@ test('participants are warned before the expiry, with an event, and the warning 
   t.regex(mail?.text ?? '', new RegExp(`expires at the end of ${expirationDate.slice(0, 10)}`));
   t.is((await typesOf(portal, id)).filter((type) => type === 'ExpiryWarned').length, 2);
   t.is(room.events.filter(({ type }) => type === 'DocumentExpiring').length, 2);
+});
+
+test('only webhooks that name DocumentExpiring receive it', async (t) => {
+  const portal = await clockedPortal(t);
+  const { client } = portal;
+  const expirationDate = new Date(Date.now() + 30 * DAY).toISOString();
+  const { organization } = await client.get<Detail>(`/api/documents/${await client.create([ana()])}`);
+  const hooks = `/api/organizations/${organization.id}/webhooks`;
+  const [plain, other, named] = [await startReceiver(t), await startReceiver(t), await startReceiver(t)];
+  await client.post(hooks, { url: plain.url });
+  await client.post(hooks, { url: other.url, events: ['DocumentExpired'] });
+  await client.post(hooks, { url: named.url, events: ['DocumentExpiring'] });
+  const id = await client.create([ana()], { expirationDate, reminders: { daysBeforeExpiry: [7] } });
+  const received = ({ calls }: typeof plain) =>
+    calls.map(({ body }) => JSON.parse(body) as { readonly type: string; readonly data: object });
+  portal.forward(24 * DAY);
+  const [warning] = await until(async () => (named.calls.length > 0 ? received(named) : undefined));
+  const day = expirationDate.slice(0, 10);
+  t.like(warning, { type: 'DocumentExpiring', data: { id, expirationDateWithoutTime: day } });
+  portal.forward(7 * DAY);
+  const typesOf = (receiver: typeof plain) => received(receiver).map(({ type }) => type);
+  for (const receiver of [plain, other])
+    await until(async () => (typesOf(receiver).includes('DocumentExpired') ? true : undefined));
+  t.deepEqual(typesOf(plain), ['DocumentsCreated', 'DocumentExpired']);
+  t.deepEqual(typesOf(other), ['DocumentExpired']);
+  t.deepEqual(typesOf(named), ['DocumentExpiring']);
 });
 
 test('reminders come from the document, or else from its organization, and can be replaced', async (t) => {
