@@ -287,7 +287,6 @@ export interface ReminderSchedule {
   readonly daysBeforeExpiry: readonly number[];
 }
 
-/** Events about a document for its organization. `sequence` counts from 1 per document without gaps. */
 /** Events that only webhooks that name them receive. */
 export const OPTIONAL_EVENT_TYPES = [
   'DocumentOpened',
@@ -298,6 +297,7 @@ export const OPTIONAL_EVENT_TYPES = [
 ] as const;
 export type OptionalEventType = (typeof OPTIONAL_EVENT_TYPES)[number];
 
+/** Event about a document for its organization. `sequence` counts from 1 per document without gaps. */
 export interface DocumentEvent {
   readonly type:
     | 'DocumentsCreated'

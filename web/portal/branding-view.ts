@@ -77,7 +77,7 @@ ${entries.fault(name)}`;
   const content = html`${colour('primaryColor', texts.primaryColor)}
 ${colour('headerColor', texts.headerColor)}
 <label for="redirect-origins">${texts.redirectOrigins}</label>
-<textarea id="redirect-origins" name="redirectOrigins" rows="3" maxlength="6000" spellcheck="false"${entries.marks('redirectOrigins')}>${entries.value('redirectOrigins', branding.redirectOrigins.join('\n'))}</textarea>
+<textarea id="redirect-origins" name="redirectOrigins" rows="3" maxlength="6019" spellcheck="false"${entries.marks('redirectOrigins')}>${entries.value('redirectOrigins', branding.redirectOrigins.join('\n'))}</textarea>
 ${entries.fault('redirectOrigins')}<label for="redirect-url">${texts.redirectUrl}</label>
 <input id="redirect-url" name="redirectUrl" type="url" maxlength="500" spellcheck="false" value="${entries.value('redirectUrl', branding.redirectUrl ?? '')}"${entries.marks('redirectUrl')}>
 ${entries.fault('redirectUrl')}<p class="ways"><button type="submit">${texts.save}</button></p>`;

@@ -52,7 +52,7 @@ export function createHttpWebhookCaller(options: HttpWebhookOptions): WebhookCal
   };
 }
 
-/** Reads and discards the body; only the status matters. */
+/** Reads at most `MAX_READ_BYTES` of the body, of which the delivery keeps the first `EXCERPT_LENGTH` characters. */
 async function responseOf(response: IncomingMessage, now: number): Promise<WebhookResponse> {
   const pieces: Buffer[] = [];
   let length = 0;
