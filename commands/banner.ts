@@ -108,9 +108,9 @@ function pagesToOpen({ batchUrl, portal, loginLink, administratorLink }: BannerI
   const urls = [batchUrl, portal?.url].filter((url) => url !== undefined).map(browserUrl);
   const pages: [string, string][] = [];
   if (batchUrl !== undefined) pages.push(['Operator pages', browserUrl(batchUrl)]);
-  if (loginLink !== undefined) pages.push(['Log in there, once', browserUrl(loginLink)]);
+  if (loginLink !== undefined) pages.push(['One-time login', browserUrl(loginLink)]);
   if (portal !== undefined) pages.push(['Portal pages', browserUrl(portal.url)]);
-  if (administratorLink !== undefined) pages.push(['Administer it, once', browserUrl(administratorLink)]);
+  if (administratorLink !== undefined) pages.push(['Administrator login', browserUrl(administratorLink)]);
   if (batchUrl !== undefined && portal?.mailFolder !== undefined)
     pages.push(['Development mailbox', `${browserUrl(batchUrl)}/mails`]);
   if (urls.length > 0) pages.push(['API reference', urls.map((url) => `${url}/scalar/v1`).join('  ')]);

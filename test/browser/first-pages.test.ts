@@ -29,7 +29,7 @@ test.serial(
     const visited = await visit(t, operator, { locale: 'en-US' });
     if (visited === undefined) return;
     const { page } = visited;
-    const link = shown('Log in there, once');
+    const link = shown('One-time login');
     t.regex(link, /\/login\?once=[\w-]{43}$/);
     // Scanners and previews open links: that must not use them up.
     for (let scan = 0; scan < 3; scan += 1) t.is((await fetch(link)).status, 200);
@@ -57,7 +57,7 @@ test.serial(
     const administration = await visit(t, new URL(shown('Portal pages')).origin, { locale: 'en-US' });
     if (administration === undefined) return;
     const first = administration.page;
-    await first.goto(shown('Administer it, once'));
+    await first.goto(shown('Administrator login'));
     await first.getByRole('button', { name: /Sign in to/ }).click();
     await first.getByRole('heading', { name: 'Organization', exact: true }).waitFor();
   },
