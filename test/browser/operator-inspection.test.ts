@@ -131,6 +131,8 @@ test.serial('times are shown in UTC or as a distance on each page, as chosen', a
   await service.finished(jobId);
   await logIn(page, `${service.url}/jobs`, await service.key());
   const time = page.locator('#rows time').first();
+  // A choice counts only after the script of the page has started.
+  await time.waitFor();
   await page.getByLabel('Times').selectOption('utc');
   await page.locator('#rows time', { hasText: / UTC$/ }).waitFor();
   await page.getByLabel('Times').selectOption('relative');

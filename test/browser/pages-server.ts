@@ -159,7 +159,7 @@ export async function startPagesServer(
       if (signer === undefined) {
         const { issuer } = new X509Certificate(request.certificate);
         const message = `Nobody here trusts ${issuer}.`;
-        const error = { type: 'Chain', message, detail: null, innerValidationResults: null };
+        const error = { type: 'certificate.untrusted', message, detail: null, innerValidationResults: null };
         const validationResults = { ...none, isValid: false, errors: [error] };
         const nothing = { token: null, toSignHash: null, toSign: null, digestAlgorithm: null };
         return { success: false, ...nothing, validationResults };

@@ -47,7 +47,8 @@ export async function applyServiceSignature(
   const { output } = isRebuilt
     ? await signSeries({ ...task, rebuild }, profile)
     : await attempt(simplerParameters(formatParameters(task.format, task.words, task.content)));
-  thread.faults.atSync('portal.seal.signed');
+  const hasEarlierSignatures = isRebuilt && rebuild.earlier.length > 0;
+  thread.faults.atSync('portal.seal.signed', hasEarlierSignatures ? 'rebuilt' : undefined);
   const synced = beginSync(task, thread);
   const isChecked = await passesFinalCheck(task, certificate, thread);
   await placeOutput(task, output, thread, synced);
