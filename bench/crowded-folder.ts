@@ -22,7 +22,7 @@ export const bench: Bench = {
 
 async function run(context: BenchContext): Promise<void> {
   const { files } = context.settings;
-  const root = context.room();
+  const root = context.temporaryFolder();
   const first = await startProgram(context, root, SETTINGS);
   await ask(first, '/api/pipeline/pause', 'POST');
   await first.stop();

@@ -26,7 +26,7 @@ export const bench: Bench = {
 
 async function run(context: BenchContext): Promise<void> {
   const authority = await startLocalAuthority();
-  const folder = context.room(memoryFolder(ROOM));
+  const folder = context.temporaryFolder(memoryFolder(ROOM));
   try {
     for (const [n, key] of KEYS.entries()) {
       context.progress(key, n, KEYS.length);

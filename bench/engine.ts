@@ -33,8 +33,8 @@ async function run(context: BenchContext): Promise<void> {
   if (cases.length === 0) throw new Error(`No case has the words of ${settings.only.join(', ')}.`);
   const authority = await startLocalAuthority();
   const memory = memoryFolder(ROOM);
-  const folders = new Map<Place, string>([['disk', context.room()]]);
-  if (memory !== undefined) folders.set('shm', context.room(memory));
+  const folders = new Map<Place, string>([['disk', context.temporaryFolder()]]);
+  if (memory !== undefined) folders.set('shm', context.temporaryFolder(memory));
   const runCase = caseRunner({ authority, context, folders });
   try {
     for (const key of new Set(cases.map((one) => one.key))) await tellKeyLimits(key, authority, context);
@@ -85,11 +85,11 @@ async function tellKeyLimits(key: KeyName, authority: LocalAuthority, context: B
 }
 
 async function tellHashingLimits(cases: readonly BenchCase[], context: BenchContext): Promise<void> {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const one of cases) {
     const { limit } = limitOf(one);
-    if (limit !== hashingLimit(one) || told.has(limit)) continue;
-    told.add(limit);
+    if (limit !== hashingLimit(one) || reported.has(limit)) continue;
+    reported.add(limit);
     const content = contentOf(one);
     const hash = await measure(
       context.settings.seconds / 2,

@@ -52,8 +52,8 @@ interface Turn {
 
 async function takeTurns(type: string, context: BenchContext): Promise<readonly Turn[]> {
   const { seconds, quick } = context.settings;
-  const looked = await start(context.room(), type, []);
-  const bare = await start(context.room(), type, WITHOUT);
+  const looked = await start(context.temporaryFolder(), type, []);
+  const bare = await start(context.temporaryFolder(), type, WITHOUT);
   try {
     for (const child of [looked, bare]) await costOf(child, WARM_UP * seconds);
     const turns: Turn[] = [];

@@ -50,7 +50,7 @@ async function run(context: BenchContext): Promise<void> {
   const share = context.settings.quick ? QUICK_SHARE : 1;
   // Outputs are as large as inputs; a memory folder avoids measuring the disk.
   const memory = memoryFolder(3 * 1024 * MIB * share);
-  const folder = context.room(memory);
+  const folder = context.temporaryFolder(memory);
   for (const [n, file] of FILES.entries()) {
     const name = `${file.name} ${Math.max(1, Math.round(file.size * share))} MiB`;
     context.progress(name, n, FILES.length);

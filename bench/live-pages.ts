@@ -46,7 +46,9 @@ interface Turn {
 
 async function run(context: BenchContext): Promise<void> {
   const { quick, seconds } = context.settings;
-  const program = await startProgram(context, join(context.room(), 'live'), { 'Portal:Enabled': false });
+  const program = await startProgram(context, join(context.temporaryFolder(), 'live'), {
+    'Portal:Enabled': false,
+  });
   try {
     const pairs = quick ? 1 : PAIRS;
     const length = TURN * seconds * 1000;

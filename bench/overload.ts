@@ -63,7 +63,7 @@ async function run(context: BenchContext): Promise<void> {
   const { seconds } = context.settings;
   for (const floodOf of [uploads, flows]) {
     // Each with a program of its own: the uploads that wait to be signed would slow down the flows.
-    const root = context.room();
+    const root = context.temporaryFolder();
     const program = await startProgram(context, root, {
       'Metrics:RequireApiKey': false,
       'Pipeline:MaxConcurrency': JOBS_AT_ONCE,

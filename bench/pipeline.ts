@@ -31,12 +31,12 @@ export const bench: Bench = {
 
 async function run(context: BenchContext): Promise<void> {
   const { files, quick } = context.settings;
-  const room = context.room();
+  const workFolder = context.temporaryFolder();
   const warmUp = Math.ceil(files * WARM_UP);
   const of = files + warmUp;
   context.progress('the bare loop', 0, of);
-  const before = await bareLoop(join(room, 'bare'), files);
-  const service = await PipelineService.open(join(room, 'service'));
+  const before = await bareLoop(join(workFolder, 'bare'), files);
+  const service = await PipelineService.open(join(workFolder, 'service'));
   await service.prepare('warm-up', warmUp);
   await service.prepare('document', files);
   await service.through('warm-up', warmUp, (done) => context.progress('warming up', done, of));
@@ -48,7 +48,7 @@ async function run(context: BenchContext): Promise<void> {
   await service.close();
   await verifyAll(service, of, context);
   context.progress('the bare loop again', of, of);
-  const after = await bareLoop(join(room, 'bare'), files);
+  const after = await bareLoop(join(workFolder, 'bare'), files);
 
   context.limit({ name: BARE_LOOP, value: (before.perSecond + after.perSecond) / 2, unit: '/s' });
   context.figure({
@@ -63,7 +63,7 @@ async function run(context: BenchContext): Promise<void> {
   const bareCpu = [before, after].reduce((sum, { cpu }) => sum + cpu.user + cpu.system, 0) / 2;
   context.limit({ name: least, value: bareCpu, unit: 'ms' });
   tellCost(context, files, from, to, least);
-  const syncs = quick ? undefined : syncsPerFile(room, COUNTED_FILES);
+  const syncs = quick ? undefined : syncsPerFile(workFolder, COUNTED_FILES);
   if (syncs !== undefined) tellPerJob(context, 'syncs', syncs);
 }
 

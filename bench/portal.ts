@@ -30,7 +30,7 @@ export const bench: Bench = {
 
 async function run(context: BenchContext): Promise<void> {
   const { documents, seconds } = context.settings;
-  const root = context.room();
+  const root = context.temporaryFolder();
   const settings = { 'Batch:Enabled': false };
   const first = await startProgram(context, root, settings);
   const model = await flows(first, context);
@@ -108,7 +108,7 @@ async function flows(program: Program, context: BenchContext): Promise<string> {
     limit,
     ...usedFor(made.length, before, program.spent()),
   });
-  const path = join(context.room(), 'signed.pdf');
+  const path = join(context.temporaryFolder(), 'signed.pdf');
   for (const [n, id] of made.entries()) {
     context.progress('verifying', n, made.length);
     await mustVerify(program, id, path, context.clock.now(), damage);

@@ -83,9 +83,9 @@ export async function startProgram(
     },
     spent,
     async counts() {
-      const told = once(child, 'message');
+      const answer = once(child, 'message');
       child.send('counts');
-      const [counts] = await told;
+      const [counts] = await answer;
       return counts as ProbeCounts;
     },
     async stop() {

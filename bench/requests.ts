@@ -46,7 +46,7 @@ interface Route {
 }
 
 async function run(context: BenchContext): Promise<void> {
-  const program = await startProgram(context, context.room(), {
+  const program = await startProgram(context, context.temporaryFolder(), {
     'Portal:Enabled': false,
     'Batch:Url': 'http://127.0.0.1:0',
   });
@@ -59,7 +59,7 @@ async function run(context: BenchContext): Promise<void> {
   const bare = await startBare({
     ...{ bodies, accepted: await acceptedBody(program) },
     // On the same disk as the program's files.
-    uploads: context.room(),
+    uploads: context.temporaryFolder(),
   });
   const [health, job] = [getRequest('/api/health', {}), getRequest(jobPath, batchKey)];
   const routes: readonly Route[] = [

@@ -61,10 +61,10 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
   /**
    * Counts messages sent by this thread, by the shards, and by the writer, which notifies two threads of each group.
    */
-  const messages = async (): Promise<{ readonly here: number; readonly all: number }> => {
-    const here = posted;
-    if (shards === 1) return { here, all: here * 2 };
-    let all = here;
+  const messages = async (): Promise<{ readonly mainThread: number; readonly all: number }> => {
+    const mainThread = posted;
+    if (shards === 1) return { mainThread, all: mainThread * 2 };
+    let all = mainThread;
     const seen = new Set<number>();
     for (let n = 0; seen.size < shards; n += 1) {
       const { shard = 0, state } = (await inspector.actor(address(n))) ?? {};
@@ -74,7 +74,7 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
       const counted = outcome.accepted && (outcome.actor.context as { posted: number; groups: number });
       if (counted) all += counted.posted + 2 * counted.groups;
     }
-    return { here, all };
+    return { mainThread, all };
   };
   if (!context.settings.quick) await sharded.warmUp(IN_FLIGHT);
   const before = await messages();
@@ -93,7 +93,7 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
   context.figure({ name, value: perSecond, unit: '/s', better: 'more', cpu, ...held });
   for (const [who, count] of [
     ['all threads', after.all - before.all],
-    ['the main thread', after.here - before.here],
+    ['the main thread', after.mainThread - before.mainThread],
   ] as const) {
     const value = (count / steps) * 1000;
     context.figure({
@@ -120,14 +120,14 @@ async function silence(kind: (typeof KINDS)[number], rounds: number, context: Be
     // Uses another actor each time: one that terminates several threads is stopped.
     const victim = round;
     const neighbour = [...shardOf].find(([n, shard]) => n > 1000 && shard === shardOf.get(victim))?.[0] ?? 0;
-    const told = performance.now();
+    const started = performance.now();
     const lost = new Promise<number>((resolve) => {
       sharded.lost = resolve;
     });
     if (kind === 'terminated') void crashShard?.(shardOf.get(victim) ?? 0);
     else void system.send(address(victim), { type: kind }).catch(() => {});
     const at = await lost;
-    noticed.record(at - told);
+    noticed.record(at - started);
     const outcome = await system.send(address(neighbour), { type: 'TURN' });
     if (!outcome.accepted) throw new Error(outcome.reason);
     silent.record(performance.now() - at);

@@ -32,8 +32,8 @@ async function run(context: BenchContext): Promise<void> {
   await wakeAndStep(context, counts.length + 1);
   for (const [n, inFlight] of counts.entries()) {
     context.progress(`${inFlight} in flight`, n + 1, counts.length + 1);
-    const plain = plainLmdb(context.room());
-    const runtime = await runtimeOn(context.room());
+    const plain = plainLmdb(context.temporaryFolder());
+    const runtime = await runtimeOn(context.temporaryFolder());
     const bare: Rate[] = [];
     const ours: Rate[] = [];
     for (let round = 0; round < ROUNDS; round++) {
@@ -47,13 +47,13 @@ async function run(context: BenchContext): Promise<void> {
     context.figure({
       name: `plain LMDB alone, ${inFlight} in flight`,
       better: 'more',
-      ...told(middle(bare)),
+      ...figureOf(middle(bare)),
     });
     context.figure({
       name: `durable steps, ${inFlight} in flight`,
       better: 'more',
       limit,
-      ...told(middle(ours)),
+      ...figureOf(middle(ours)),
       ...(inFlight === 64 && { aim: { of: 'value', atLeast: 20_000, source: AIM } }),
     });
   }
@@ -62,7 +62,7 @@ async function run(context: BenchContext): Promise<void> {
 /** Measures the work for an actor that is not in memory up to its commit: load, read, transition, encode. */
 async function wakeAndStep(context: BenchContext, of: number): Promise<void> {
   context.progress('wake and step', 0, of);
-  const store = openLmdbStore({ folder: context.room() });
+  const store = openLmdbStore({ folder: context.temporaryFolder() });
   const asleep = 1000;
   await Promise.all(Array.from({ length: asleep }, (_, n) => store.commit(newborn(n))));
   const actors = await Promise.all(Array.from({ length: asleep }, (_, n) => store.load(addressOf(n))));
@@ -76,7 +76,7 @@ async function wakeAndStep(context: BenchContext, of: number): Promise<void> {
     stepOf(JSON.parse(texts[n++ % asleep] ?? ''), 'CLAIM', n);
   });
   await store.close();
-  context.figure({ name: 'pure step', better: 'more', ...told(pure) });
+  context.figure({ name: 'pure step', better: 'more', ...figureOf(pure) });
   context.figure({
     name: 'wake and step, before the flush',
     value: rate.latency.p50 * 1000,
@@ -95,6 +95,6 @@ function middle(rounds: readonly Rate[]): Rate {
   return found;
 }
 
-function told({ perSecond, latency, cpu }: Rate) {
+function figureOf({ perSecond, latency, cpu }: Rate) {
   return { value: perSecond, unit: '/s', latency, cpu } as const;
 }

@@ -57,7 +57,7 @@ const definition: ActorDefinition = {
 };
 
 async function run(context: BenchContext): Promise<void> {
-  const folder = context.room();
+  const folder = context.temporaryFolder();
   const count = Math.ceil(PER_SECOND * context.settings.seconds);
   const store = openLmdbStore({ folder });
   const before = createWorld(store, 0);

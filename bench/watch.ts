@@ -31,7 +31,7 @@ export const bench: Bench = {
 async function run(context: BenchContext): Promise<void> {
   const dropped = context.settings.files;
   const resting = dropped * AT_REST;
-  const base = context.room();
+  const base = context.temporaryFolder();
 
   context.progress('a drop', 0, 4);
   const drop = join(base, 'drop');

@@ -87,9 +87,9 @@ async function measure() {
     const { times, failures } = await new Promise((resolve) => watcher.once('message', resolve));
     times.sort((one, other) => one - other);
     const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))]?.toFixed(0);
-    const told = `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`;
+    const latency = `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms`;
     process.stdout.write(
-      `${name}: ${times.length} checks, ${told}, ${failures} failed; answers ${JSON.stringify(statuses)}\n`,
+      `${name}: ${times.length} checks, ${latency}, ${failures} failed; answers ${JSON.stringify(statuses)}\n`,
     );
   }
 }

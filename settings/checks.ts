@@ -39,15 +39,15 @@ function checkInputs(settings: Settings, faults: Fault[], warnings: Warning[]): 
   const { storage } = settings;
   const { inputs } = storage;
   for (const [index, input] of inputs.entries()) {
-    const here = `Storage:Inputs:${index}`;
+    const prefix = `Storage:Inputs:${index}`;
     const earlier = inputs.slice(0, index);
     const twin = earlier.findIndex(({ name }) => name === input.name);
     if (twin >= 0)
       faults.push({
-        key: `${here}:Name`,
+        key: `${prefix}:Name`,
         rule: `is also the name of Storage:Inputs:${twin}; names must be unique`,
       });
-    checkProfile(input, here, settings, faults);
+    checkProfile(input, prefix, settings, faults);
   }
   faults.push(...inputOverlaps(storage, (path) => path));
   if (inputs.length > MANY_INPUTS) {
@@ -87,12 +87,12 @@ export function inputOverlaps(
 }
 
 /** `default` names the first profile when no profile has that name. */
-function checkProfile(input: InputSettings, here: string, { signing }: Settings, faults: Fault[]): void {
+function checkProfile(input: InputSettings, prefix: string, { signing }: Settings, faults: Fault[]): void {
   if (input.profile === 'default') return;
   if (signing.profiles.some(({ name }) => name === input.profile)) return;
   const names = signing.profiles.map(({ name }) => name).join(', ') || 'default';
   faults.push({
-    key: `${here}:Profile`,
+    key: `${prefix}:Profile`,
     rule: `names a signing profile that does not exist; there is ${names}`,
   });
 }

@@ -40,16 +40,16 @@ export function checkJobWebhooks(webhooks: readonly Shape<typeof JOB_WEBHOOK_KEY
   if (webhooks.length > MAX_WEBHOOKS)
     faults.push({ key: 'Notifications:Webhooks', rule: `must have at most ${MAX_WEBHOOKS} entries` });
   for (const [index, { url, secret, events }] of webhooks.entries()) {
-    const here = `Notifications:Webhooks:${index}`;
+    const prefix = `Notifications:Webhooks:${index}`;
     const first = webhooks.findIndex((webhook) => webhook.url === url);
     if (first < index)
       faults.push({
-        key: `${here}:Url`,
+        key: `${prefix}:Url`,
         rule: `is also the address of Notifications:Webhooks:${first}; addresses must be unique`,
       });
     if (!isWebhookSecret(secret))
-      faults.push({ key: `${here}:Secret`, rule: 'must be whsec_ and 24 to 64 bytes in Base64' });
+      faults.push({ key: `${prefix}:Secret`, rule: 'must be whsec_ and 24 to 64 bytes in Base64' });
     if (events.length === 0)
-      faults.push({ key: `${here}:Events`, rule: 'must name an event; leave it out for all events' });
+      faults.push({ key: `${prefix}:Events`, rule: 'must name an event; leave it out for all events' });
   }
 }

@@ -88,19 +88,19 @@ function checkPair(
 function checkOrganizations({ portal }: Settings, faults: Fault[]): void {
   const names = portal.organizations.map((entry) => entry.name.normalize('NFC').toLowerCase());
   for (const [index, { webhook }] of portal.organizations.entries()) {
-    const here = `Portal:Organizations:${index}`;
+    const prefix = `Portal:Organizations:${index}`;
     const twin = names.indexOf(names[index] ?? '');
     if (twin < index)
-      faults.push({ key: `${here}:Name`, rule: `is the name of Portal:Organizations:${twin} already` });
+      faults.push({ key: `${prefix}:Name`, rule: `is the name of Portal:Organizations:${twin} already` });
     const { url, authType, token, secret } = webhook;
     if (url === undefined && (authType !== 'NoAuth' || token || secret)) {
-      faults.push({ key: `${here}:Webhook:Url`, rule: 'is required with the other keys of the webhook' });
+      faults.push({ key: `${prefix}:Webhook:Url`, rule: 'is required with the other keys of the webhook' });
     }
     if (authType !== 'NoAuth' && !token) {
-      faults.push({ key: `${here}:Webhook:Token`, rule: `is required with the AuthType ${authType}` });
+      faults.push({ key: `${prefix}:Webhook:Token`, rule: `is required with the AuthType ${authType}` });
     }
     if (secret && !isWebhookSecret(secret)) {
-      faults.push({ key: `${here}:Webhook:Secret`, rule: 'must be whsec_ and 24 to 64 bytes in Base64' });
+      faults.push({ key: `${prefix}:Webhook:Secret`, rule: 'must be whsec_ and 24 to 64 bytes in Base64' });
     }
   }
 }

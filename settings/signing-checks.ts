@@ -33,13 +33,13 @@ export function checkSigning(settings: Settings, found: Findings): void {
     });
   }
   for (const [index, profile] of profiles.entries()) {
-    const here = `Signing:Profiles:${index}`;
+    const prefix = `Signing:Profiles:${index}`;
     const twin = profiles.findIndex(({ name }) => name === profile.name);
     if (twin < index)
-      found.faults.push({ key: `${here}:Name`, rule: `is the name of Signing:Profiles:${twin} already` });
-    if (profile.method === 'Local') checkLocal(here, profile, settings, found);
-    else checkRemote(here, profile, found);
-    checkForm(here, profile, settings, found);
+      found.faults.push({ key: `${prefix}:Name`, rule: `is the name of Signing:Profiles:${twin} already` });
+    if (profile.method === 'Local') checkLocal(prefix, profile, settings, found);
+    else checkRemote(prefix, profile, found);
+    checkForm(prefix, profile, settings, found);
   }
 }
 
@@ -58,7 +58,7 @@ const REQUIRED = {
 } as const;
 
 function checkCertificate(
-  here: string,
+  prefix: string,
   certificate: CertificateSettings,
   { signing, production }: Settings,
   faults: Fault[],
@@ -67,36 +67,39 @@ function checkCertificate(
   if (source !== 'Pfx') {
     for (const [name, value] of Object.entries(REQUIRED[source](certificate))) {
       if (value === undefined)
-        faults.push({ key: `${here}:${source}:${name}`, rule: `is required when the source is ${source}` });
+        faults.push({ key: `${prefix}:${source}:${name}`, rule: `is required when the source is ${source}` });
     }
   } else if (pfx.path === undefined && isGiven(certificate)) {
     const meant = certificate.pkcs11.modulePath === undefined ? 'Pem' : 'Pkcs11';
-    faults.push({ key: `${here}:Source`, rule: `must be ${meant} for the ${meant} block to be used` });
+    faults.push({ key: `${prefix}:Source`, rule: `must be ${meant} for the ${meant} block to be used` });
   } else if (pfx.path === undefined && !signing.allowSelfSigned) {
     const condition = production ? ' (Signing:AllowSelfSigned is false in Production)' : '';
-    faults.push({ key: `${here}:Pfx:Path`, rule: `is required when nothing may be self-signed${condition}` });
+    faults.push({
+      key: `${prefix}:Pfx:Path`,
+      rule: `is required when nothing may be self-signed${condition}`,
+    });
   }
 }
 
-function checkLocal(here: string, profile: ProfileSettings, settings: Settings, found: Findings): void {
+function checkLocal(prefix: string, profile: ProfileSettings, settings: Settings, found: Findings): void {
   const { faults, warnings } = found;
-  checkCertificate(`${here}:Certificate`, profile.certificate, settings, faults);
+  checkCertificate(`${prefix}:Certificate`, profile.certificate, settings, faults);
   const { name, email, identifier } = profile.remoteSigner;
   if ([name, email, identifier].some((value) => value !== undefined)) {
-    faults.push({ key: `${here}:RemoteSigner`, rule: 'is for profiles with the Method RemoteSigner' });
+    faults.push({ key: `${prefix}:RemoteSigner`, rule: 'is for profiles with the Method RemoteSigner' });
   }
   if (profile.validateCertificate === false) {
     warnings.push({
-      key: `${here}:ValidateCertificate`,
+      key: `${prefix}:ValidateCertificate`,
       text: `is false: profile ${profile.name} signs with a certificate nobody looks at`,
     });
   }
   if (profile.level !== 'B' && profile.timestamp.url === undefined) {
-    faults.push({ key: `${here}:Timestamp:Url`, rule: `is required for Level ${profile.level}` });
+    faults.push({ key: `${prefix}:Timestamp:Url`, rule: `is required for Level ${profile.level}` });
   } else if (profile.level === 'B' && profile.timestamp.url !== undefined) {
-    warnings.push({ key: `${here}:Timestamp:Url`, text: 'is not used: Level B has no time-stamp' });
+    warnings.push({ key: `${prefix}:Timestamp:Url`, text: 'is not used: Level B has no time-stamp' });
   }
-  checkPolicy(here, profile, faults);
+  checkPolicy(prefix, profile, faults);
 }
 
 /** From level LT on, the chain of the time-stamp authority must be embedded too, up to a root. */
@@ -136,17 +139,17 @@ function checkTokens(settings: Settings, warnings: Warning[]): void {
   });
 }
 
-function checkPolicy(here: string, { policy }: ProfileSettings, faults: Fault[]): void {
+function checkPolicy(prefix: string, { policy }: ProfileSettings, faults: Fault[]): void {
   const { oid, hash, hashAlgorithm, uri } = policy;
   if (oid === undefined && hash === undefined) {
-    if (uri !== undefined) faults.push({ key: `${here}:Policy:Oid`, rule: 'is required with Policy:Uri' });
+    if (uri !== undefined) faults.push({ key: `${prefix}:Policy:Oid`, rule: 'is required with Policy:Uri' });
   } else if (oid === undefined) {
-    faults.push({ key: `${here}:Policy:Oid`, rule: 'is required with Policy:Hash' });
+    faults.push({ key: `${prefix}:Policy:Oid`, rule: 'is required with Policy:Hash' });
   } else if (hash === undefined) {
-    faults.push({ key: `${here}:Policy:Hash`, rule: 'is required with Policy:Oid' });
+    faults.push({ key: `${prefix}:Policy:Hash`, rule: 'is required with Policy:Oid' });
   } else if (digestIn(hash, DIGEST_BYTES[hashAlgorithm]) === undefined) {
     faults.push({
-      key: `${here}:Policy:Hash`,
+      key: `${prefix}:Policy:Hash`,
       rule: `must be a ${hashAlgorithm} digest, Base64 or hexadecimal`,
     });
   }
@@ -169,25 +172,28 @@ export function base64(written: string): Buffer | undefined {
   return Buffer.from(written, 'base64');
 }
 
-function checkRemote(here: string, profile: ProfileSettings, { faults }: Findings): void {
+function checkRemote(prefix: string, profile: ProfileSettings, { faults }: Findings): void {
   if (isGiven(profile.certificate)) {
     faults.push({
-      key: `${here}:Certificate`,
+      key: `${prefix}:Certificate`,
       rule: 'is for the Method Local; on the remote portal somebody else signs',
     });
   }
   if (profile.validateCertificate === true) {
     faults.push({
-      key: `${here}:ValidateCertificate`,
+      key: `${prefix}:ValidateCertificate`,
       rule: 'must be false with the Method RemoteSigner: the certificate is not known beforehand',
     });
   }
   for (const name of ['Name', 'Email', 'Identifier'] as const) {
     const value = profile.remoteSigner[lowered(name)];
     if (value === undefined)
-      faults.push({ key: `${here}:RemoteSigner:${name}`, rule: 'is required with the Method RemoteSigner' });
+      faults.push({
+        key: `${prefix}:RemoteSigner:${name}`,
+        rule: 'is required with the Method RemoteSigner',
+      });
     else if (name === 'Email' && !value.includes('@'))
-      faults.push({ key: `${here}:RemoteSigner:Email`, rule: 'must contain @' });
+      faults.push({ key: `${prefix}:RemoteSigner:Email`, rule: 'must contain @' });
   }
   // The portal's output is published unchanged, so its form cannot be guaranteed.
   const promised = [
@@ -199,7 +205,7 @@ function checkRemote(here: string, profile: ProfileSettings, { faults }: Finding
   for (const [name, given] of promised) {
     if (given)
       faults.push({
-        key: `${here}:${name}`,
+        key: `${prefix}:${name}`,
         rule: 'is for the Method Local; the remote portal decides the form',
       });
   }
@@ -211,7 +217,7 @@ function lowered<const Name extends string>(name: Name): Uncapitalize<Name> {
 
 /** Checks for both methods. */
 function checkForm(
-  here: string,
+  prefix: string,
   profile: ProfileSettings,
   { encryption }: Settings,
   { faults, warnings }: Findings,
@@ -222,35 +228,35 @@ function checkForm(
       ['SaveAsPem', profile.saveAsPem],
       ['Detached', profile.detached],
     ] as const) {
-      if (given) faults.push({ key: `${here}:${key}`, rule: `is for the format Cades, not ${format}` });
+      if (given) faults.push({ key: `${prefix}:${key}`, rule: `is for the format Cades, not ${format}` });
     }
   }
   if (format !== 'Xades' && profile.xades.elementId !== undefined)
-    faults.push({ key: `${here}:Xades:ElementId`, rule: `is for the format Xades, not ${format}` });
-  if (profile.container !== 'None') checkContainer(here, profile, faults);
+    faults.push({ key: `${prefix}:Xades:ElementId`, rule: `is for the format Xades, not ${format}` });
+  if (profile.container !== 'None') checkContainer(prefix, profile, faults);
   if (profile.encrypt === true && !encryption.enabled)
-    faults.push({ key: `${here}:Encrypt`, rule: 'needs Encryption:Enabled' });
+    faults.push({ key: `${prefix}:Encrypt`, rule: 'needs Encryption:Enabled' });
   if (profile.verifyIndependently && !profile.verify)
-    faults.push({ key: `${here}:VerifyIndependently`, rule: 'needs Verify: it is a second opinion' });
+    faults.push({ key: `${prefix}:VerifyIndependently`, rule: 'needs Verify: it is a second opinion' });
   if (!profile.verify) {
     warnings.push({
-      key: `${here}:Verify`,
+      key: `${prefix}:Verify`,
       text: `is false: profile ${name} publishes without checking what was signed`,
     });
   }
 }
 
 /** Source: docs/batch-values.md §6.1, `Container`. */
-function checkContainer(here: string, profile: ProfileSettings, faults: Fault[]): void {
+function checkContainer(prefix: string, profile: ProfileSettings, faults: Fault[]): void {
   const { container, format, saveAsPem, detached, xades } = profile;
   if (format === 'Pades')
-    faults.push({ key: `${here}:Container`, rule: 'is for the formats Cades and Xades, not Pades' });
+    faults.push({ key: `${prefix}:Container`, rule: 'is for the formats Cades and Xades, not Pades' });
   for (const [name, given] of [
     ['SaveAsPem', saveAsPem],
     ['Detached', detached],
     ['Xades:ElementId', xades.elementId !== undefined],
   ] as const) {
-    if (given) faults.push({ key: `${here}:${name}`, rule: `cannot be used with Container ${container}` });
+    if (given) faults.push({ key: `${prefix}:${name}`, rule: `cannot be used with Container ${container}` });
   }
 }
 

@@ -115,11 +115,11 @@ export class InspectionService implements ActorInspection {
     for (const stage of pool.stages.values()) busyMs += stage.busyMs;
     const { engine, bytes = null } = runtime.store.describe();
     const memory = process.memoryUsage();
-    const here = this.#eventLoopDelay();
+    const ownDelay = this.#eventLoopDelay();
     const reports = await runtime.reports();
     return {
       nodes: ((await runtime.store.nodes?.list()) ?? []).map(nodeView),
-      eventLoopDelay: here,
+      eventLoopDelay: ownDelay,
       eventLoopUtilisation: this.#utilisation.read(),
       effectsInFlight,
       shards: shards.map(({ shard, housed, losses, lastLoss }) => {
@@ -133,7 +133,7 @@ export class InspectionService implements ActorInspection {
           deepestMailbox: report?.mailboxes.reduce((most, [, depth]) => Math.max(most, depth), 0) ?? 0,
           commit: report?.commit ?? NO_TIMES,
           utilisation: report?.utilisation ?? 0,
-          eventLoopDelay: report === undefined ? NO_TIMES : (report.eventLoopDelay ?? here),
+          eventLoopDelay: report === undefined ? NO_TIMES : (report.eventLoopDelay ?? ownDelay),
         };
       }),
       pool: {

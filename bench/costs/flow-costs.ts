@@ -30,7 +30,7 @@ interface Sample {
 export async function flowCosts(context: BenchContext): Promise<void> {
   const { settings } = context;
   const flows = settings.quick ? 40 : Math.ceil(FLOWS_PER_SECOND * settings.seconds);
-  const root = context.room();
+  const root = context.temporaryFolder();
   const program = await startProgram(context, root, { 'Batch:Enabled': false }, { probed: true });
   try {
     const pdf = uniquePdfs(28_000, 'portal');
@@ -55,7 +55,7 @@ export async function flowCosts(context: BenchContext): Promise<void> {
       better: 'more',
     });
     await loneFlows(program, pdf, context);
-    const folder = context.room();
+    const folder = context.temporaryFolder();
     const rootFile = join(root, 'keys', 'development-ca.pem');
     for (const [n, id] of made.slice(0, JUDGED).entries()) {
       const path = join(folder, 'signed.pdf');
@@ -126,7 +126,7 @@ function tellFlows(
 
 async function loneFlows(program: Program, pdf: () => Buffer, context: BenchContext): Promise<void> {
   const flows = context.settings.quick ? 5 : LONE_FLOWS;
-  const folder = context.room();
+  const folder = context.temporaryFolder();
   const commits = [await commitMs(join(folder, 'before'))];
   const recorder = new LatencyRecorder();
   for (let n = 0; n < flows; n += 1) {

@@ -58,9 +58,12 @@ async function caseCosts(one: PipelineCase, context: BenchContext): Promise<Pipe
   const { name, kind, key, signer } = one;
   const files = context.settings.files;
   const cold = Math.min(COLD_FILES, files);
-  const room = context.room();
-  const bare = [await bareLoop(join(room, 'bare'), files, kind, key)];
-  const service = await PipelineService.open(join(room, 'service'), { kind, ...(signer && { signer }) });
+  const workFolder = context.temporaryFolder();
+  const bare = [await bareLoop(join(workFolder, 'bare'), files, kind, key)];
+  const service = await PipelineService.open(join(workFolder, 'service'), {
+    kind,
+    ...(signer && { signer }),
+  });
   try {
     await service.prepare('cold', cold);
     await service.prepare('warm', files);
@@ -69,7 +72,7 @@ async function caseCosts(one: PipelineCase, context: BenchContext): Promise<Pipe
     const wakeUps = totalWakeUps();
     const warm = await measured(service, `${name}: warm`, 'warm', files, context);
     tellCounts(name, files, service, before, totalWakeUps() - wakeUps, context);
-    bare.push(await bareLoop(join(room, 'bare'), files, kind, key));
+    bare.push(await bareLoop(join(workFolder, 'bare'), files, kind, key));
     tellRatios(name, first, warm, bare, context);
     await verifySome(service, kind, cold + files, context);
     return warm;

@@ -22,7 +22,7 @@ export interface BenchContext {
   readonly settings: BenchSettings;
   readonly clock: Clock;
   /** Creates a folder that is removed when the process ends. @param below @default `settings.folder` */
-  room(below?: string): string;
+  temporaryFolder(below?: string): string;
   /** Reports progress. @param label current activity @param done completed steps of `of` */
   progress(label: string, done: number, of: number): void;
   limit(limit: Limit): void;

@@ -4,35 +4,35 @@ import { join, resolve } from 'node:path';
 import { describeFailure, systemClock } from '../../runtime/index.ts';
 import { CATALOG, isBenchName } from '../catalog.ts';
 import type { BenchContext, Spent } from './bench.ts';
-import type { Order, Told } from './wire.ts';
+import type { BenchMessage, Order } from './wire.ts';
 
-const rooms: string[] = [];
+const folders: string[] = [];
 process.on('exit', () => {
-  for (const room of rooms) rmSync(room, { recursive: true, force: true });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 // The parent process has ended.
 process.once('disconnect', () => process.exit(1));
 process.once('message', (order) => void obey(order as Order));
 
-function tell(told: Told): void {
-  process.send?.(told);
+function send(message: BenchMessage): void {
+  process.send?.(message);
 }
 
 function context({ settings }: Order): BenchContext {
   return {
     settings,
     clock: systemClock,
-    room(below = settings.folder) {
-      const room = resolve(mkdtempSync(join(below, '.bench-')));
-      rooms.push(room);
-      return room;
+    temporaryFolder(below = settings.folder) {
+      const folder = resolve(mkdtempSync(join(below, '.bench-')));
+      folders.push(folder);
+      return folder;
     },
-    progress: (label, done, of) => tell({ type: 'progress', label, done, of }),
-    limit: (limit) => tell({ type: 'limit', limit }),
-    figure: (figure) => tell({ type: 'figure', figure }),
-    verified: (by, outputs) => tell({ type: 'verified', by, outputs }),
-    spent: (spent) => tell({ type: 'spent', spent }),
+    progress: (label, done, of) => send({ type: 'progress', label, done, of }),
+    limit: (limit) => send({ type: 'limit', limit }),
+    figure: (figure) => send({ type: 'figure', figure }),
+    verified: (by, outputs) => send({ type: 'verified', by, outputs }),
+    spent: (spent) => send({ type: 'spent', spent }),
   };
 }
 
@@ -41,13 +41,13 @@ async function obey(order: Order): Promise<void> {
   try {
     if (!isBenchName(order.name)) throw new Error(`No benchmark is called ${order.name}.`);
     const { bench } = await CATALOG[order.name].load();
-    tell({ type: 'begun', question: bench.question, against: bench.limits });
+    send({ type: 'begun', question: bench.question, against: bench.limits });
     await bench.run(context(order));
   } catch (error) {
     const { code, message } = describeFailure(error);
     failure = { code, message };
   }
-  process.send?.({ type: 'ended', spent: spent(), ...(failure && { failure }) } satisfies Told, () =>
+  process.send?.({ type: 'ended', spent: spent(), ...(failure && { failure }) } satisfies BenchMessage, () =>
     process.exit(0),
   );
 }

@@ -30,7 +30,7 @@ export function circumstancesText({ date, commit, version, node, machine }: Benc
 
 export function benchText(report: BenchReport): string {
   const { name, question, limits, figures, failure, verified, spent, seconds } = report;
-  const told = limits.map((limit) => `  limit  ${limit.name}: ${number(limit.value)} ${limit.unit}\n`);
+  const limitLines = limits.map((limit) => `  limit  ${limit.name}: ${number(limit.value)} ${limit.unit}\n`);
   const rows = figures.map((figure) =>
     row(
       figure,
@@ -42,7 +42,7 @@ export function benchText(report: BenchReport): string {
   const [user, system] = [number(spent.user / 1000), number(spent.system / 1000)];
   return [
     `\n${name}: ${question}\n\n`,
-    ...told,
+    ...limitLines,
     table,
     '\n',
     looked.length > 0 ? `  outputs found good: ${looked.join(', ')}\n` : '',

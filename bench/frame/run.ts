@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/index.ts';
 import { type BenchName, CATALOG } from '../catalog.ts';
 import type { BenchSettings, Figure, Limit, Spent } from './bench.ts';
 import { type BenchReport, judged } from './report.ts';
-import type { Failure, Order, Told } from './wire.ts';
+import type { BenchMessage, Failure, Order } from './wire.ts';
 
 /** Runs benchmarks. Never rejects: a failure is part of the report. */
 export function runBench(
@@ -25,22 +25,23 @@ export function runBench(
   let spent: Spent = { user: 0, system: 0, peak: 0 };
   let failure: Failure | undefined = { code: 'bench.died', message: 'Its process died.' };
 
-  const hear = (told: Told): void => {
-    if (told.type === 'begun') about = { question: told.question, against: told.against };
-    else if (told.type === 'progress') progress.show(told.label, told.done, told.of);
-    else if (told.type === 'limit') limits.push(told.limit);
-    else if (told.type === 'figure') figures.push(told.figure);
-    else if (told.type === 'verified') verified[told.by] = (verified[told.by] ?? 0) + told.outputs;
-    else if (told.type === 'spent') spent = together(spent, told.spent);
+  const receive = (message: BenchMessage): void => {
+    if (message.type === 'begun') about = { question: message.question, against: message.against };
+    else if (message.type === 'progress') progress.show(message.label, message.done, message.of);
+    else if (message.type === 'limit') limits.push(message.limit);
+    else if (message.type === 'figure') figures.push(message.figure);
+    else if (message.type === 'verified')
+      verified[message.by] = (verified[message.by] ?? 0) + message.outputs;
+    else if (message.type === 'spent') spent = together(spent, message.spent);
     else {
-      spent = beside(spent, told.spent);
-      failure = told.failure;
+      spent = beside(spent, message.spent);
+      failure = message.failure;
     }
   };
   return new Promise((resolve) => {
     // Output of a benchmark is for the console and never part of a result.
     const child = fork(new URL('./child.js', import.meta.url), { stdio: ['ignore', 2, 2, 'ipc'] });
-    child.on('message', (told) => hear(told as Told));
+    child.on('message', (message) => receive(message as BenchMessage));
     child.on('error', (error) => {
       failure = { code: 'bench.died', message: error.message };
     });

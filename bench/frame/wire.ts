@@ -8,7 +8,7 @@ export interface Order {
 }
 
 /** Messages from the process in order; `ended` is the last. */
-export type Told =
+export type BenchMessage =
   | { readonly type: 'begun'; readonly question: string; readonly against: readonly string[] }
   | { readonly type: 'progress'; readonly label: string; readonly done: number; readonly of: number }
   | { readonly type: 'limit'; readonly limit: Limit }

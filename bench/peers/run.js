@@ -165,19 +165,19 @@ async function measurePrograms() {
   const jars = ['pdfbox2', 'fontbox2', 'commons-logging', 'bcprov', 'bcpkix', 'bcutil'].map((name) =>
     join(values.jars, `${name}.jar`),
   );
-  const here = (name) => join(import.meta.dirname, name);
+  const localPath = (name) => join(import.meta.dirname, name);
   const programs = [];
   if (spawnSync(values.python, ['-c', 'import pyhanko']).status === 0)
     programs.push({
       name: 'pyHanko (PAdES-B-B)',
       suffix: 'pyhanko',
-      command: [values.python, here('pyhanko_signer.py')],
+      command: [values.python, localPath('pyhanko_signer.py')],
     });
   if (jars.every((jar) => existsSync(jar)) && spawnSync('java', ['--version']).status === 0)
     programs.push({
       name: 'PDFBox and Bouncy Castle (PAdES-B-B)',
       suffix: 'pdfbox',
-      command: ['java', '-cp', jars.join(':'), here('PdfBoxSigner.java')],
+      command: ['java', '-cp', jars.join(':'), localPath('PdfBoxSigner.java')],
     });
   const found = {};
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-peers-'));

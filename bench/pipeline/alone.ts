@@ -8,12 +8,12 @@ import { join, resolve } from 'node:path';
 import { PipelineService } from './service.ts';
 
 const [folder = '.', files = '1000'] = process.argv.slice(2);
-const room = resolve(mkdtempSync(join(folder, '.bench-')));
+const workFolder = resolve(mkdtempSync(join(folder, '.bench-')));
 try {
-  const service = await PipelineService.open(join(room, 'service'));
+  const service = await PipelineService.open(join(workFolder, 'service'));
   await service.prepare('document', Number(files));
   await service.through('document', Number(files));
   await service.close();
 } finally {
-  rmSync(room, { recursive: true, force: true });
+  rmSync(workFolder, { recursive: true, force: true });
 }

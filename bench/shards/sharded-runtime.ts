@@ -35,11 +35,11 @@ export const address = (n: number) => ({ kind: 'benched', id: `b${n}` });
  */
 export async function startShardedRuntime(
   shards: number,
-  { room }: Pick<BenchContext, 'room'>,
+  { temporaryFolder }: Pick<BenchContext, 'temporaryFolder'>,
   memory?: number,
 ): Promise<ShardedRuntime> {
   const before = threadCosts('self');
-  const store = openLmdbStore({ folder: room() });
+  const store = openLmdbStore({ folder: temporaryFolder() });
   const withStore = threadCosts('self');
   const quiet = (): void => {};
   const runtime = createRuntime({

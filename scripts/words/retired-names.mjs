@@ -38,6 +38,11 @@ export const RETIRED_IDENTIFIERS = {
   LONGER: 'TARGET_RATIO (RFC 8289)',
   LASTING: 'INTERVAL_MS (RFC 8289)',
   FEWEST: 'MIN_LIMIT',
+  FlowRoom: 'PortalFixture',
+  flowRoom: 'portalFixture',
+  SimulatedWorld: 'SimulatedCluster',
+  RandomWorld: 'RandomSimulation',
+  EditorSessionLooks: 'EditorSessionPageOptions',
 };
 
 /** Endings of type names that say nothing of what a type holds. */

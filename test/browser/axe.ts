@@ -19,9 +19,9 @@ export async function assertAccessible(t: ExecutionContext, page: Page | Frame, 
   const violations = (await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
   )) as readonly Violation[];
-  const told = violations.map(({ id, impact, nodes }) => {
+  const described = violations.map(({ id, impact, nodes }) => {
     const places = nodes.map(({ target, failureSummary }) => `${target.join(' ')}: ${failureSummary}`);
     return `${id} (${impact}): ${places.slice(0, 3).join(' | ')}`;
   });
-  t.deepEqual(told, [], what);
+  t.deepEqual(described, [], what);
 }

@@ -106,7 +106,7 @@ test.serial('no unlisted origin can frame the document or receive its events', a
     frame.src = embedUrl + '&preview=true&culture=en';
     document.querySelector('#place').append(frame);`;
   const known = await openHost(t, site, script);
-  const stranger = await openHost(t, site, script);
+  const unlisted = await openHost(t, site, script);
   origins.push(known);
   const answer = await fetch(`${site.url}${site.embedPath}`);
   t.regex(answer.headers.get('content-security-policy') ?? '', new RegExp(`frame-ancestors ${known}$`));
@@ -122,16 +122,16 @@ test.serial('no unlisted origin can frame the document or receive its events', a
   const policy = await fetch(`${site.url}${site.signPath}`);
   t.regex(policy.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'$/);
   t.is(policy.headers.get('x-frame-options'), 'DENY');
-  const refused = await visit(t, site.url, {}, { alsoAsks: [stranger], refusedFrames: true });
-  await refused?.page.goto(stranger);
+  const refused = await visit(t, site.url, {}, { alsoAsks: [unlisted], refusedFrames: true });
+  await refused?.page.goto(unlisted);
   const blocked = refused?.page.frames().find((frame) => frame.parentFrame() !== null);
   await blocked?.getByRole('heading', { name: 'This page cannot be shown here' }).waitFor();
   t.is(await blocked?.locator('form').count(), 0);
   t.false((await blocked?.content())?.includes('Rental agreement'));
   if (blocked !== undefined) await assertAccessible(t, blocked, 'refused frame');
   // Without the name of the parent, the browser refuses the frame by the policy.
-  const [told] = refused === undefined ? [] : await heard(refused.page);
-  t.deepEqual(told, { type: 'error', code: 'FrameRefused' });
+  const [event] = refused === undefined ? [] : await heard(refused.page);
+  t.deepEqual(event, { type: 'error', code: 'FrameRefused' });
 });
 
 test.serial('listed origins receive each event, and the frame takes the height of its content', async (t) => {

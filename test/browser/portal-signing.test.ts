@@ -150,7 +150,7 @@ test.serial(
     const sign = page.getByRole('button', { name: 'Sign the document' });
     await sign.click();
     await page.getByText('Choose a certificate file.').waitFor();
-    const stranger = certificateFile({
+    const untrusted = certificateFile({
       kind: 'p-256',
       password: 'secret',
       name: 'Nobody',
@@ -161,12 +161,12 @@ test.serial(
     await page.getByLabel('Certificate file').setInputFiles(other);
     await sign.click();
     await page.getByText('This is not a certificate file').waitFor();
-    await page.getByLabel('Certificate file').setInputFiles(stranger.path);
+    await page.getByLabel('Certificate file').setInputFiles(untrusted.path);
     await page.getByLabel('Password of the file').fill('secret');
     await sign.click();
     await page.getByText('The certificate was not accepted. Nobody here trusts its issuer.').waitFor();
     await page.goto(`${site.url}${site.signPath}&culture=pt`);
-    await page.locator('#certificate-file').setInputFiles(stranger.path);
+    await page.locator('#certificate-file').setInputFiles(untrusted.path);
     await page.locator('#certificate-password').fill('secret');
     await page.keyboard.press('Enter');
     await page

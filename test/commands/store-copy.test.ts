@@ -347,9 +347,9 @@ onCluster('reading commands refuse a partial copy with a remedy', async (t, url)
     if (isLmdb) t.deepEqual(readdirSync(backup), [], 'nothing is left in it');
     const { out } = await run(freshFolder(), ['doctor', '--json', ...settings]);
     const { checks } = JSON.parse(out) as { checks: { name: string; verdict: string; says: string }[] };
-    const told = checks.find(({ name }) => name === 'history');
-    t.is(told?.verdict, 'failed');
-    t.regex(told?.says ?? '', /target of a copy that is not finished/);
+    const historyCheck = checks.find(({ name }) => name === 'history');
+    t.is(historyCheck?.verdict, 'failed');
+    t.regex(historyCheck?.says ?? '', /target of a copy that is not finished/);
   }
 });
 
@@ -359,10 +359,10 @@ onCluster('services and further copies are refused during a copy', async (t, url
   const quiet = () => {};
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
   const service = { ...store, clock: systemClock, log, node: 'a', leaseSeconds: 5, statementTimeoutMs: 2000 };
-  const told = { code: 'store.locked', message: /store copy" has locked the schema "busy"/ };
-  await t.throwsAsync(openPostgresStore(service), told);
+  const locked = { code: 'store.locked', message: /store copy" has locked the schema "busy"/ };
+  await t.throwsAsync(openPostgresStore(service), locked);
   for (const role of ['source', 'target'] as const)
-    await t.throwsAsync(openPostgresCopy(store, role, systemClock), told);
+    await t.throwsAsync(openPostgresCopy(store, role, systemClock), locked);
   await made.close();
   await (await openPostgresStore(service)).close();
 });

@@ -59,7 +59,7 @@ async function replay(path: string, name: string): Promise<void> {
 async function run(): Promise<number> {
   const cases = Number(values.cases);
   const started = performance.now();
-  let told = started;
+  let printedAt = started;
   const line = ({ done, outcomes, parts, kept, rss }: Progress): string => {
     const seconds = (performance.now() - started) / 1000;
     const left = Math.round(((cases - done) * seconds) / done);
@@ -85,8 +85,8 @@ async function run(): Promise<number> {
   const result = await runFuzzer(
     settings,
     (progress) => {
-      if (performance.now() - told < 5000 && progress.done < cases) return;
-      told = performance.now();
+      if (performance.now() - printedAt < 5000 && progress.done < cases) return;
+      printedAt = performance.now();
       console.log(line(progress));
     },
     onFailure,

@@ -15,7 +15,7 @@ const NAME = 'batch-20260526.log';
 const alive: unknown[] = [];
 
 /** A sink in a folder of its own, on a simulated clock. */
-async function room(t: ExecutionContext, options: Partial<FileSinkOptions> = {}) {
+async function fileSinkFixture(t: ExecutionContext, options: Partial<FileSinkOptions> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-log-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const clock = new SimulatedClock(START);
@@ -52,7 +52,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 test('a file is named after the UTC day, and a new one starts at midnight', async (t) => {
-  const { sink, clock, files, text } = await room(t);
+  const { sink, clock, files, text } = await fileSinkFixture(t);
   sink.write('before\n', 'Information');
   clock.advance(9 * HOUR);
   sink.write('after\n', 'Information');
@@ -68,7 +68,7 @@ for (const [interval, names] of [
   ['Infinite', ['batch-.log']],
 ] as const) {
   test(`rolling by ${interval} gives files named accordingly`, async (t) => {
-    const { sink, clock, files } = await room(t, { interval });
+    const { sink, clock, files } = await fileSinkFixture(t, { interval });
     sink.write('one\n', 'Information');
     clock.advance(HOUR);
     sink.write('two\n', 'Information');
@@ -78,7 +78,7 @@ for (const [interval, names] of [
 }
 
 test('a file stays below its limit, with _001 and _002 after it and whole lines in order', async (t) => {
-  const { sink, files, text } = await room(t);
+  const { sink, files, text } = await fileSinkFixture(t);
   const line = (number: number) => `${String(number).padStart(6, '0')} ${'é'.repeat(100)}\n`;
   for (let number = 0; number < 900; number += 1) sink.write(line(number), 'Information');
   await sink.flush();
@@ -89,7 +89,7 @@ test('a file stays below its limit, with _001 and _002 after it and whole lines 
 });
 
 test('lines below Warning are buffered for a moment, and a Warning writes them at once', async (t) => {
-  const { sink, clock, logs, text } = await room(t);
+  const { sink, clock, logs, text } = await fileSinkFixture(t);
   sink.write('one\n', 'Information');
   sink.write('two\n', 'Information');
   await new Promise(setImmediate);
@@ -103,7 +103,7 @@ test('lines below Warning are buffered for a moment, and a Warning writes them a
 });
 
 test('a restart continues the newest file of the day', async (t) => {
-  const { sink, make, files, text } = await room(t);
+  const { sink, make, files, text } = await fileSinkFixture(t);
   for (let number = 0; number < 70; number += 1) sink.write(`${'x'.repeat(999)}\n`, 'Information');
   await sink.flush();
   const again = make();
@@ -114,7 +114,7 @@ test('a restart continues the newest file of the day', async (t) => {
 });
 
 test('the oldest files over the retained number are removed, and files of others are kept', async (t) => {
-  const { sink, clock, logs, files } = await room(t, { retained: 3 });
+  const { sink, clock, logs, files } = await fileSinkFixture(t, { retained: 3 });
   mkdirSync(logs);
   for (const name of [
     'batch-20260401.log',
@@ -143,7 +143,7 @@ test('the oldest files over the retained number are removed, and files of others
 });
 
 test('files older than the retention are removed, whatever their number', async (t) => {
-  const { sink, clock, logs, files } = await room(t, { maxAge: 48 * HOUR });
+  const { sink, clock, logs, files } = await fileSinkFixture(t, { maxAge: 48 * HOUR });
   mkdirSync(logs);
   for (const [name, hours] of [
     ['batch-20260522.log', 49],
@@ -159,7 +159,7 @@ test('files older than the retention are removed, whatever their number', async 
 });
 
 test('lines below the minimum level are omitted from the file', async (t) => {
-  const { sink, files, text } = await room(t, { least: 'Warning' });
+  const { sink, files, text } = await fileSinkFixture(t, { least: 'Warning' });
   sink.write('small\n', 'Information');
   sink.write('big\n', 'Warning');
   await sink.flush();
@@ -168,7 +168,7 @@ test('lines below the minimum level are omitted from the file', async (t) => {
 });
 
 test('an unavailable folder loses no line on the console, and is reported once for each failure', async (t) => {
-  const { sink, clock, folder, troubles, files, text } = await room(t);
+  const { sink, clock, folder, troubles, files, text } = await fileSinkFixture(t);
   const obstacle = join(folder, 'logs');
   writeFileSync(obstacle, '');
   sink.write('one\n', 'Information');
@@ -188,7 +188,7 @@ test('an unavailable folder loses no line on the console, and is reported once f
 test('a line that the disk cannot take whole is completed later', async (t) => {
   // The one file that always says the disk is full.
   if (!existsSync('/dev/full')) return t.pass('this system has no /dev/full');
-  const { sink, clock, troubles } = await room(t, { path: '/dev/full', interval: 'Infinite' });
+  const { sink, clock, troubles } = await fileSinkFixture(t, { path: '/dev/full', interval: 'Infinite' });
   sink.write('one\n', 'Information');
   await sink.flush();
   t.deepEqual(troubles, ['ENOSPC']);
@@ -201,7 +201,7 @@ test('a line that the disk cannot take whole is completed later', async (t) => {
 });
 
 test('memory stays bounded while writing fails, Information is dropped first, and the loss is reported', async (t) => {
-  const { sink, clock, folder, files, text } = await room(t, { sizeLimit: 1_000_000_000 });
+  const { sink, clock, folder, files, text } = await fileSinkFixture(t, { sizeLimit: 1_000_000_000 });
   writeFileSync(join(folder, 'logs'), '');
   const log = createLogging({ clock, sinks: [sink] });
   const much = 'x'.repeat(100_000);
@@ -222,7 +222,7 @@ test('memory stays bounded while writing fails, Information is dropped first, an
 });
 
 test('the last lines of a process are on the disk before it ends', async (t) => {
-  const { sink, files, text } = await room(t);
+  const { sink, files, text } = await fileSinkFixture(t);
   sink.write('first\n', 'Information');
   await sink.flush();
   sink.write('last words\n', 'Fatal');
@@ -231,7 +231,7 @@ test('the last lines of a process are on the disk before it ends', async (t) => 
 });
 
 test('two programs that write one file keep the lines of both whole', async (t) => {
-  const { sink, make, files, text } = await room(t);
+  const { sink, make, files, text } = await fileSinkFixture(t);
   const other = make();
   for (let count = 0; count < 50; count += 1) {
     sink.write(`left ${count}\n`, 'Information');

@@ -33,7 +33,7 @@ export interface Pki {
   /** Signer below `issuing`; keys are created on first use. */
   signer(kind: KeyKind): TestSigner;
   /** Signer below `otherRoot`, P-256. */
-  stranger(): TestSigner;
+  untrustedSigner(): TestSigner;
   /** A signer below `issuing` with the given validity (milliseconds since the epoch), P-256. */
   signerValid(notBefore: number, notAfter: number): TestSigner;
   /** Folder with root.crt, issuing.crt, other-root.crt (PEM); removed when the process ends. */
@@ -118,7 +118,7 @@ function makePki(): Pki {
     return path;
   };
   const signers = new Map<KeyKind, TestSigner>();
-  let stranger: TestSigner | undefined;
+  let untrusted: TestSigner | undefined;
   return {
     root,
     issuing,
@@ -128,9 +128,9 @@ function makePki(): Pki {
       signers.set(kind, known);
       return known;
     },
-    stranger() {
-      stranger ??= makeSigner('p-256', otherRoot);
-      return stranger;
+    untrustedSigner() {
+      untrusted ??= makeSigner('p-256', otherRoot);
+      return untrusted;
     },
     signerValid: (from, to) => makeSigner('p-256', issuing, from, to),
     folder,

@@ -249,8 +249,8 @@ async function unannouncedJobs(service: Service, calls: readonly ReceivedCall[])
     else if (idOf(earlier) !== idOf(one) || earlier.body !== one.body)
       broken.push(`the end of job ${data.id} came under two ids or with two bodies`);
   }
-  const untold = (await service.jobs()).filter(({ id }) => !first.has(id));
-  return [...broken, ...untold.map(({ id }) => `the end of job ${id} was not announced`)];
+  const unannounced = (await service.jobs()).filter(({ id }) => !first.has(id));
+  return [...broken, ...unannounced.map(({ id }) => `the end of job ${id} was not announced`)];
 }
 
 function repeatsOf({ calls }: Receiver, { taken }: Relay): Announcements['repeats'] {

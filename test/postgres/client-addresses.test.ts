@@ -12,7 +12,7 @@ const WINDOW_SECONDS = 3600;
 /** Addresses of clients, as the balancer gives them. */
 const [ANN, BOB, EVE] = ['192.0.2.1', '192.0.2.2', '2001:db8:1:2::3'] as const;
 
-interface Room {
+interface ClusterFixture {
   /** Undefined where PostgreSQL is not installed. */
   readonly nodes: readonly [Service, Service, Service] | undefined;
   /** Addresses of balancers before both services; each connection reaches the next node. */
@@ -20,7 +20,7 @@ interface Room {
   readonly portal: string;
 }
 
-const test = anyTest as TestFn<Room>;
+const test = anyTest as TestFn<ClusterFixture>;
 const tasks: (() => unknown)[] = [];
 const teardown = (task: () => unknown) => void tasks.push(task);
 const portOf = (url: string) => Number(new URL(url).port);
@@ -75,7 +75,7 @@ test.after.always(async () => {
 /** Runs `check` on the nodes. */
 function onNodes(
   title: string,
-  check: (t: ExecutionContext<Room>, nodes: readonly [Service, Service, Service]) => Promise<void>,
+  check: (t: ExecutionContext<ClusterFixture>, nodes: readonly [Service, Service, Service]) => Promise<void>,
 ): void {
   test.serial(title, async (t) => {
     t.timeout(120_000);
@@ -86,7 +86,7 @@ function onNodes(
 }
 
 /** Uploads a file as this client through the balancer of the batch service, or to the node given. */
-async function upload(t: ExecutionContext<Room>, client: string, to?: Service): Promise<Response> {
+async function upload(t: ExecutionContext<ClusterFixture>, client: string, to?: Service): Promise<Response> {
   const form = new FormData();
   form.set('file', new Blob(['text']), 'text.txt');
   return fetch(`${to?.url ?? t.context.batch}/api/files`, {

@@ -16,7 +16,7 @@ const SECRET = 'ab'.repeat(32);
 /** The key that `Client` uses. */
 const KEY = `killed|${SECRET}`;
 
-interface Room {
+interface ClusterFixture {
   /** Two nodes that live on; undefined where PostgreSQL is not installed. */
   readonly others: readonly [Service, Service] | undefined;
   readonly root: string;
@@ -26,7 +26,7 @@ interface Room {
   readonly accepted: string[];
 }
 
-const test = anyTest as TestFn<Room>;
+const test = anyTest as TestFn<ClusterFixture>;
 const tasks: (() => unknown)[] = [];
 const teardown = (task: () => unknown) => void tasks.push(task);
 
@@ -67,7 +67,7 @@ test.after.always(async () => {
 /** Runs `check` with the two nodes that live on. */
 function withOthers(
   title: string,
-  check: (t: ExecutionContext<Room>, others: readonly [Service, Service]) => Promise<void>,
+  check: (t: ExecutionContext<ClusterFixture>, others: readonly [Service, Service]) => Promise<void>,
 ): void {
   test.serial(title, async (t) => {
     t.timeout(240_000);
@@ -78,7 +78,12 @@ function withOthers(
 }
 
 /** Uploads through one node, until it is gone or has enough. */
-async function uploads(t: ExecutionContext<Room>, node: Service, words: string, end: () => boolean) {
+async function uploads(
+  t: ExecutionContext<ClusterFixture>,
+  node: Service,
+  words: string,
+  end: () => boolean,
+) {
   for (let number = 0; number < 500 && !end(); number += 1) {
     const answer = await node.upload(`${words}-${number}.txt`, `${words} ${number}`).catch(() => undefined);
     if (answer !== undefined) t.context.accepted.push(answer.jobId);
@@ -86,7 +91,7 @@ async function uploads(t: ExecutionContext<Room>, node: Service, words: string, 
 }
 
 /** Waits until nothing is broken, and says what is. */
-async function nothingIsLost(t: ExecutionContext<Room>, node: Service): Promise<void> {
+async function nothingIsLost(t: ExecutionContext<ClusterFixture>, node: Service): Promise<void> {
   const broken = async () => {
     const found = await brokenPromises(node, { accepted: t.context.accepted, dropped: [] });
     // An upload that was cut off: for all that the others know, it still arrives.

@@ -10,11 +10,11 @@ import { type Cluster, startCluster } from './cluster.ts';
 const SECRET = 'ab'.repeat(32);
 const ANA = { name: 'Ana Souza', email: 'ana@example.test' };
 
-interface Room {
+interface ClusterFixture {
   readonly cluster: Cluster | undefined;
 }
 
-const test = anyTest as TestFn<Room>;
+const test = anyTest as TestFn<ClusterFixture>;
 
 test.before(async (t) => {
   t.context = { cluster: await startCluster(t as ExecutionContext) };

@@ -10,7 +10,7 @@ const NODES = ['node-1', 'node-2', 'node-3'] as const;
 const SECRET = 'ab'.repeat(32);
 const LEASE_SECONDS = 2;
 
-interface Room {
+interface ClusterFixture {
   /** Undefined where PostgreSQL is not installed. */
   readonly nodes: readonly [Service, Service, Service] | undefined;
   /** Address of a balancer before all portals. */
@@ -19,7 +19,7 @@ interface Room {
   start(at: number): Promise<Service>;
 }
 
-const test = anyTest as TestFn<Room>;
+const test = anyTest as TestFn<ClusterFixture>;
 const tasks: (() => unknown)[] = [];
 const portOf = (url: string) => Number(new URL(url).port);
 
@@ -65,7 +65,7 @@ test.after.always(async () => {
 /** Runs `check` on the nodes. */
 function onNodes(
   title: string,
-  check: (t: ExecutionContext<Room>, nodes: readonly [Service, Service, Service]) => Promise<void>,
+  check: (t: ExecutionContext<ClusterFixture>, nodes: readonly [Service, Service, Service]) => Promise<void>,
 ): void {
   test.serial(title, async (t) => {
     t.timeout(180_000);
@@ -76,7 +76,7 @@ function onNodes(
 }
 
 /** Calls the portal; each call reaches the next node. */
-async function call<Body>(t: ExecutionContext<Room>, path: string, body?: object): Promise<Body> {
+async function call<Body>(t: ExecutionContext<ClusterFixture>, path: string, body?: object): Promise<Body> {
   const isForm = body instanceof FormData;
   const answer = await fetch(`${t.context.portal}${path}`, {
     method: body === undefined ? 'GET' : 'POST',

@@ -36,7 +36,7 @@ interface Node {
   readonly storeMs: number;
 }
 
-interface Room {
+interface ClusterFixture {
   /** The first has the right clock, the second is ahead, the third behind; undefined where PostgreSQL is missing. */
   readonly nodes: readonly [Service, Service, Service] | undefined;
   readonly receiver: Receiver;
@@ -46,13 +46,13 @@ interface Room {
   readonly begun: number;
 }
 
-const test = anyTest as TestFn<Room>;
+const test = anyTest as TestFn<ClusterFixture>;
 const tasks: (() => unknown)[] = [];
 const teardown = (task: () => unknown) => void tasks.push(task);
 
 test.before(async (t) => {
   const begun = Date.now();
-  const calls: Room['calls'] = [];
+  const calls: ClusterFixture['calls'] = [];
   const receiver = await startReceiver({ teardown }, ({ headers, body }, response) => {
     const { data } = JSON.parse(body) as { data: { id: string; fileName: string } };
     const call = { at: Date.now(), id: String(headers['webhook-id']), job: data.id };
@@ -111,7 +111,7 @@ test.after.always(async () => {
 /** Runs `check` on the nodes. */
 function onNodes(
   title: string,
-  check: (t: ExecutionContext<Room>, nodes: readonly [Service, Service, Service]) => Promise<void>,
+  check: (t: ExecutionContext<ClusterFixture>, nodes: readonly [Service, Service, Service]) => Promise<void>,
 ): void {
   test.serial(title, async (t) => {
     t.timeout(180_000);
@@ -122,7 +122,7 @@ function onNodes(
 }
 
 /** Fails unless the time was between the start of the test and now, on the clock of the test. */
-function assertNow(t: ExecutionContext<Room>, time: string, what: string): void {
+function assertNow(t: ExecutionContext<ClusterFixture>, time: string, what: string): void {
   const at = Date.parse(time);
   t.true(at >= t.context.begun - NOISE_MS && at <= Date.now() + NOISE_MS, `${what}: ${time}`);
 }

@@ -5,7 +5,7 @@ import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';
 import { samplePdf } from '../../bench/samples.ts';
 import type { ProfileName } from '../../machines/ids.ts';
 import { type Clock, systemClock, systemIds } from '../../runtime/index.ts';
-import { type Room, type RoomOptions, room } from '../actors/batch/batch-harness.ts';
+import { type BatchFixture, type BatchFixtureOptions, batchFixture } from '../actors/batch/batch-harness.ts';
 import { ScriptedPortal } from './scripted-portal.ts';
 
 export const PDF = samplePdf(4_000);
@@ -27,9 +27,9 @@ export const PROFILE: RemoteProfile = {
 
 export interface RemoteService {
   readonly portal: ScriptedPortal;
-  readonly room: Room;
+  readonly service: BatchFixture;
   /** Opens the service on the same folder again. */
-  again(more?: RoomOptions): Promise<Room>;
+  again(more?: BatchFixtureOptions): Promise<BatchFixture>;
 }
 
 export async function startRemote(
@@ -38,11 +38,11 @@ export async function startRemote(
     readonly timeout?: number;
     readonly maxFailures?: number;
     readonly remote?: RemotePollOptions;
-    readonly room?: RoomOptions;
+    readonly serviceOptions?: BatchFixtureOptions;
   } = {},
 ): Promise<RemoteService> {
   const portal = await new ScriptedPortal().listen(t);
-  const open = (more?: RoomOptions) => {
+  const open = (more?: BatchFixtureOptions) => {
     const remote = createRemotePortal({
       endpoint: portal.url,
       apiKey: portal.apiKey,
@@ -51,7 +51,7 @@ export async function startRemote(
       ids: systemIds,
     });
     t.teardown(() => remote.close());
-    return room(t, {
+    return batchFixture(t, {
       watch: false,
       profiles: [PROFILE],
       remote: {
@@ -61,12 +61,12 @@ export async function startRemote(
         maxFailures: options.maxFailures ?? 2,
         ...options.remote,
       },
-      ...options.room,
+      ...options.serviceOptions,
       ...more,
     });
   };
   const first = await open();
-  return { portal, room: first, again: (more) => open({ ...more, root: first.layout.root }) };
+  return { portal, service: first, again: (more) => open({ ...more, root: first.layout.root }) };
 }
 
 /** Waits until something is so; ava's own limit ends a wait in vain. */

@@ -61,7 +61,7 @@ interface HistoryFixture {
   tell(id: string, ...events: readonly string[]): Promise<void>;
 }
 
-async function world(store: ActorStore, key = privateKey): Promise<HistoryFixture> {
+async function historyFixture(store: ActorStore, key = privateKey): Promise<HistoryFixture> {
   const clock = new SimulatedClock(1000);
   const signer = createCheckpointSigner(key);
   const sealer = new HistorySealer({
@@ -105,7 +105,7 @@ async function afterEdit(
 ): Promise<string> {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
-  const { tell, sealer, clock } = await world(store);
+  const { tell, sealer, clock } = await historyFixture(store);
   await tell('a', BORN, 'WRITE', 'WRITE', 'WRITE');
   await tell('b', BORN, 'WRITE');
   await sealer.seal();
@@ -151,7 +151,7 @@ test('a Merkle tree has the root of RFC 6962, and an audit path for each leaf at
 
 test('each line has the hash of the previous one, and the actor that of its last', async (t) => {
   const store = new MemoryStore();
-  const { tell } = await world(store);
+  const { tell } = await historyFixture(store);
   await tell('a', BORN, 'WRITE', 'WRITE');
   const address = { kind: 'thing', id: 'a' };
   const [first, second] = await store.journal(address);
@@ -238,7 +238,7 @@ test('an actor that was removed offline is reported, and one that ended is not',
     'thing/a line 3: The line that checkpoint 1 sealed is missing, and no deletion was recorded.',
   );
   const store = new MemoryStore();
-  const { tell, sealer } = await world(store);
+  const { tell, sealer } = await historyFixture(store);
   await tell('a', BORN, 'WRITE');
   await sealer.seal();
   await tell('a', 'END');
@@ -280,7 +280,7 @@ test('checkpoints that were changed, removed or signed anew offline are reported
 
 test('a proof connects the newest sealed line with the signed root, and no other line', async (t) => {
   const store = new MemoryStore();
-  const { tell, sealer } = await world(store);
+  const { tell, sealer } = await historyFixture(store);
   for (let n = 0; n < 20; n++) await tell(`a${n}`, BORN, 'WRITE');
   const address: ActorAddress = { kind: 'thing', id: 'a7' };
   t.is(await new HistoryProofs(store).of(address), undefined, 'not sealed yet');
@@ -297,13 +297,13 @@ test('a proof connects the newest sealed line with the signed root, and no other
 
 test('after a crash the chains that were not sealed are found and sealed', async (t) => {
   const store = new MemoryStore();
-  const before = await world(store);
+  const before = await historyFixture(store);
   await before.tell('a', BORN, 'WRITE');
   await before.tell('b', BORN, 'WRITE');
   await before.sealer.seal();
   await before.tell('b', 'WRITE');
   // Its sealer is never stopped.
-  const { sealer } = await world(store);
+  const { sealer } = await historyFixture(store);
   const checkpoint = await sealer.seal();
   t.like(checkpoint, { sequence: 2, leaves: 1 });
   const proof = await new HistoryProofs(store).of({ kind: 'thing', id: 'b' });
@@ -312,7 +312,7 @@ test('after a crash the chains that were not sealed are found and sealed', async
 
 test('checkpoints are made at the interval, in pages after many changes, and none without changes', async (t) => {
   const store = new MemoryStore();
-  const { tell, sealer, clock } = await world(store);
+  const { tell, sealer, clock } = await historyFixture(store);
   await tell('a', BORN, 'WRITE');
   clock.advance(60_000);
   while ((await store.rows({ view: CHECKPOINTS_VIEW, limit: 5 })).length === 0)

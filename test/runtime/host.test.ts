@@ -72,9 +72,9 @@ test('a full mailbox refuses at once with its own code', async (t) => {
 test('an idle actor is unloaded', async (t) => {
   const { system, runtime } = createTestRuntime();
   await system.create(T1, null);
-  const told = system.send(T1, { type: 'ADD' });
+  const sent = system.send(T1, { type: 'ADD' });
   t.is(runtime.stats().awakeActors, 1);
-  await told;
+  await sent;
   await settle();
   t.is(runtime.stats().awakeActors, 0);
 });

@@ -117,7 +117,7 @@ function stored(actor: StoredActor): StoredActor {
   return JSON.parse(JSON.stringify(actor)) as StoredActor;
 }
 
-function told(actor: StoredActor, type: string, now = 2000, more: object = {}) {
+function afterMessage(actor: StoredActor, type: string, now = 2000, more: object = {}) {
   return nextStep(job, stored(actor), { type, at: now, ...more }, { now });
 }
 
@@ -154,7 +154,7 @@ test('a new actor has the initial state with its history, rows, names, counters 
 });
 
 test('a transition returns state, journal, keyed effects, and the changes of rows and counters', (t) => {
-  const step = told(born(), 'CLAIM');
+  const step = afterMessage(born(), 'CLAIM');
   t.is(step?.actor.state, 'Busy.Signing');
   t.is(step?.actor.revision, 2);
   t.is(step?.basedOn, 1);
@@ -181,33 +181,33 @@ test('a transition returns state, journal, keyed effects, and the changes of row
 });
 
 test('leaving a state disarms its deadlines and entering one arms its own', (t) => {
-  const claimed = told(born(), 'CLAIM');
+  const claimed = afterMessage(born(), 'CLAIM');
   t.deepEqual(claimed?.timers.disarm, [{ name: 'xstate.after.5000.job.Queued', due: 6000 }]);
   t.deepEqual(claimed?.actor.timers, {
     'xstate.after.60000.job.Busy': 62000,
     'xstate.after.100.job.Busy.Signing': 2100,
   });
-  const verifying = claimed && told(claimed.actor, 'DONE', 2050);
+  const verifying = claimed && afterMessage(claimed.actor, 'DONE', 2050);
   t.deepEqual(verifying?.timers, {
     arm: [],
     disarm: [{ name: 'xstate.after.100.job.Busy.Signing', due: 2100 }],
   });
-  const gone = verifying && told(verifying.actor, 'DONE', 2060);
+  const gone = verifying && afterMessage(verifying.actor, 'DONE', 2060);
   t.is(gone?.actor.state, 'Gone');
   t.deepEqual(gone?.actor.timers, {});
   t.deepEqual(gone?.names, { take: [], release: ['path:/a'] });
 });
 
 test('re-entering a state restarts its deadlines', (t) => {
-  const claimed = told(born(), 'CLAIM');
-  const again = claimed && told(claimed.actor, 'AGAIN', 3000);
+  const claimed = afterMessage(born(), 'CLAIM');
+  const again = claimed && afterMessage(claimed.actor, 'AGAIN', 3000);
   t.is(again?.actor.timers['xstate.after.60000.job.Busy'], 63000);
   t.deepEqual(again?.timers.disarm.map(({ due }) => due).sort(), [2100, 62000]);
   t.deepEqual(again?.timers.arm.map(({ due }) => due).sort(), [3100, 63000]);
 });
 
 test('a fired deadline is removed by its own step', (t) => {
-  const claimed = told(born(), 'CLAIM');
+  const claimed = afterMessage(born(), 'CLAIM');
   const name = 'xstate.after.100.job.Busy.Signing';
   const fired =
     claimed &&
@@ -217,49 +217,49 @@ test('a fired deadline is removed by its own step', (t) => {
 });
 
 test('a delayed raise becomes a deadline and cancel removes it', (t) => {
-  const armed = told(born(), 'LATER');
+  const armed = afterMessage(born(), 'LATER');
   t.deepEqual(armed?.timers, {
     arm: [{ name: 'later', due: 2700, event: { type: 'CLAIM', at: 0 } }],
     disarm: [],
   });
-  const cancelled = armed && told(armed.actor, 'NEVER', 2100);
+  const cancelled = armed && afterMessage(armed.actor, 'NEVER', 2100);
   t.deepEqual(cancelled?.timers, { arm: [], disarm: [{ name: 'later', due: 2700 }] });
-  const moved = armed && told(armed.actor, 'LATER', 2200);
+  const moved = armed && afterMessage(armed.actor, 'LATER', 2200);
   t.deepEqual(moved?.timers.disarm, [{ name: 'later', due: 2700 }]);
   t.is(moved?.timers.arm[0]?.due, 2900);
 });
 
 test('an event without a transition is not accepted', (t) => {
   const actor = born();
-  t.is(told(actor, 'DONE'), undefined, 'not in this state');
-  t.is(told(actor, 'WHO_KNOWS'), undefined, 'not in any state');
-  t.is(told(actor, 'NOTHING'), undefined, 'forbidden on purpose');
-  t.is(told(born({ size: 3, path: '/a' }), 'GROW', 2000, { by: 1 }), undefined, 'the guard says no');
+  t.is(afterMessage(actor, 'DONE'), undefined, 'not in this state');
+  t.is(afterMessage(actor, 'WHO_KNOWS'), undefined, 'not in any state');
+  t.is(afterMessage(actor, 'NOTHING'), undefined, 'forbidden on purpose');
+  t.is(afterMessage(born({ size: 3, path: '/a' }), 'GROW', 2000, { by: 1 }), undefined, 'the guard says no');
 });
 
 test('a transition that only acts, or only assigns, or only raises, is accepted', (t) => {
-  const looked = told(born(), 'LOOK');
+  const looked = afterMessage(born(), 'LOOK');
   t.deepEqual(
     looked?.effects.map(({ effect }) => effect),
     [{ do: 'look', size: 1 }],
   );
   t.deepEqual(looked?.rows, { put: [], remove: [] });
-  const grown = told(born(), 'GROW', 2000, { by: 1 });
+  const grown = afterMessage(born(), 'GROW', 2000, { by: 1 });
   t.deepEqual(grown?.actor.context, { size: 2, path: '/a' });
   t.deepEqual(grown?.rows.remove, [{ view: 'size', key: [1, 'j1'] }]);
   t.deepEqual(grown?.rows.put, [{ view: 'size', key: [2, 'j1'], value: 0 }]);
-  t.is(told(born(), 'RAISE')?.actor.state, 'Busy.Signing');
+  t.is(afterMessage(born(), 'RAISE')?.actor.state, 'Busy.Signing');
 });
 
 test('a machine in a final state accepts no event', (t) => {
   const actor: StoredActor = { ...born(), state: 'Gone' };
   for (const type of ['CLAIM', 'DONE', 'BACK', 'xstate.after.5000.job.Queued'])
-    t.is(told(actor, type), undefined);
+    t.is(afterMessage(actor, type), undefined);
 });
 
 test('dropped effects are part of the requesting step', (t) => {
-  const claimed = told(born(), 'CLAIM');
-  const back = claimed && told(claimed.actor, 'BACK');
+  const claimed = afterMessage(born(), 'CLAIM');
+  const back = claimed && afterMessage(claimed.actor, 'BACK');
   t.true(back?.dropsEffects);
   t.false(claimed?.dropsEffects);
 });
@@ -288,16 +288,16 @@ test('a step never changes the stored actor', (t) => {
 
 test('the same step computed twice has the same result', (t) => {
   const actor = born();
-  t.deepEqual(told(actor, 'CLAIM'), told(actor, 'CLAIM'));
+  t.deepEqual(afterMessage(actor, 'CLAIM'), afterMessage(actor, 'CLAIM'));
 });
 
 test('an actor stored by another version of its machine is refused', (t) => {
-  t.throws(() => told({ ...born(), version: 2 }, 'CLAIM'), { code: 'step.version' });
+  t.throws(() => afterMessage({ ...born(), version: 2 }, 'CLAIM'), { code: 'step.version' });
 });
 
 test('internal events of XState are refused', (t) => {
   for (const type of ['xstate.init', 'xstate.stop', 'xstate.error.actor.x', 'xstate.done.state.job']) {
-    t.throws(() => told(born(), type), { code: 'step.reserved-event' }, type);
+    t.throws(() => afterMessage(born(), type), { code: 'step.reserved-event' }, type);
   }
 });
 

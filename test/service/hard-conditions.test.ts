@@ -80,8 +80,8 @@ for (const [where, left] of [
   ['processing', 0],
   ['output', 1_500_000],
 ] as const) {
-  const room = left === 0 ? 'no room at all' : 'too little room for the file';
-  test(`a ${where} folder with ${room} holds the pipeline, which continues once there is space and fails no job`, async (t) => {
+  const freeSpace = left === 0 ? 'no room at all' : 'too little room for the file';
+  test(`a ${where} folder with ${freeSpace} holds the pipeline, which continues once there is space and fails no job`, async (t) => {
     const root = await temporaryRoot(t);
     const disk = smallDisk(t, join(root, where), 4);
     if (disk === undefined) return;

@@ -36,8 +36,8 @@ test('production refuses certificates of participants without a trusted root by 
   const env = { NODE_ENV: 'production', Signing__AllowSelfSigned: 'true' };
   t.true(accepted({}).portal.allowUnprovenCertificates);
   t.false(accepted({ env }).portal.allowUnprovenCertificates);
-  const told = { ...env, Portal__AllowUnprovenCertificates: 'true' };
-  t.true(accepted({ env: told }).portal.allowUnprovenCertificates);
+  const explicit = { ...env, Portal__AllowUnprovenCertificates: 'true' };
+  t.true(accepted({ env: explicit }).portal.allowUnprovenCertificates);
 });
 
 test('organizations of the settings are read completely, with masked secrets', (t) => {

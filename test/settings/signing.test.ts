@@ -149,8 +149,8 @@ test('a variable may name a profile instead of its index, and overrides the inde
     ['by name, which wins', 'with underscore'],
   );
   t.true(loaded.secrets.includes('by name, which wins'));
-  const stranger = load({ argv, env: { Signing__Profiles__nobody__Verify: 'false' } });
-  t.regex(stranger.warnings.map(warningLine).join(), /^Signing:Profiles:nobody:Verify is not a known key/);
+  const unknownKey = load({ argv, env: { Signing__Profiles__nobody__Verify: 'false' } });
+  t.regex(unknownKey.warnings.map(warningLine).join(), /^Signing:Profiles:nobody:Verify is not a known key/);
 });
 
 const SALT = 'AAECAwQFBgcICQoLDA0ODw==';

@@ -130,9 +130,9 @@ export class DocumentFiles {
     let pagesBefore = 0;
     const marked = parts.map(({ uploadId }, index): MarkedFile => {
       const pages = merged.pages[index] ?? 0;
-      const here = { uploadId: uploadId ?? '', pagesBefore, pages, lastPage: pages };
+      const markedFile = { uploadId: uploadId ?? '', pagesBefore, pages, lastPage: pages };
       pagesBefore += pages;
-      return here;
+      return markedFile;
     });
     const signedOriginals = parts.flatMap((part, index) => {
       const signatures = merged.signatures[index] ?? 0;

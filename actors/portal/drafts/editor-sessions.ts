@@ -250,9 +250,9 @@ export class EditorSessionService implements EditorSessions {
   }
 
   async #send(id: string, message: MessageOf<typeof EDITOR_SESSION>): Promise<boolean> {
-    const told = await this.#dependencies.system.send({ kind: EDITOR_SESSION, id }, message);
-    if (!told.accepted) return false;
-    await told.durable;
+    const outcome = await this.#dependencies.system.send({ kind: EDITOR_SESSION, id }, message);
+    if (!outcome.accepted) return false;
+    await outcome.durable;
     return true;
   }
 }

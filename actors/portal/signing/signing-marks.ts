@@ -11,10 +11,10 @@ export function marksOf(
   initials: readonly MarkInput[] = [],
 ): readonly Mark[] {
   const everywhere = [{ uploadId: '', pagesBefore: 0, pages: undefined, lastPage: null }];
-  const here = (marks: readonly MarkInput[]) => marks.map(({ uploadId: _, ...mark }) => mark);
-  const given = planMarks(here(positions), everywhere);
+  const withoutUploadId = (marks: readonly MarkInput[]) => marks.map(({ uploadId: _, ...mark }) => mark);
+  const given = planMarks(withoutUploadId(positions), everywhere);
   const initialed = planMarks(
-    here(initials).map((mark) => ({ ...mark, type: 'SignatureInitials' as const })),
+    withoutUploadId(initials).map((mark) => ({ ...mark, type: 'SignatureInitials' as const })),
     everywhere,
   );
   const marks = action.marks.map(withoutOrigin);

@@ -19,11 +19,11 @@ export function markItems(
   { number, count, width, height }: ShownPage,
   pictures: Pictures,
 ): readonly DrawnItem[] {
-  const here = marks.filter((mark) => pageOf(mark, count) === number);
+  const onPage = marks.filter((mark) => pageOf(mark, count) === number);
   const covered = covers.filter((cover) => pageOf(cover, count) === number);
   return [
     ...covered.map((cover): DrawnItem => ({ ...cover, shape: 'box', fill: 1 })),
-    ...here.flatMap((mark) => itemsOf(fitted(mark, width, height), document.checkUrl, pictures)),
+    ...onPage.flatMap((mark) => itemsOf(fitted(mark, width, height), document.checkUrl, pictures)),
   ];
 }
 

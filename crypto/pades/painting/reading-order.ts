@@ -16,13 +16,13 @@ export function inReadingOrder(texts: readonly ShownText[]): boolean {
     const turned = Math.abs(direction[0] * dy - direction[1] * dx) > 0.01 * Math.hypot(...direction);
     const backwards = direction[0] * dx + direction[1] * dy <= 0;
     if (turned || backwards) return false;
-    const here = { along: at[0] * dx + at[1] * dy, down: at[0] * dy - at[1] * dx };
+    const position = { along: at[0] * dx + at[1] * dy, down: at[0] * dy - at[1] * dx };
     if (last !== undefined) {
-      const step = here.down - last.down;
+      const step = position.down - last.down;
       if (step < -SAME_LINE * size) return false;
-      if (step <= SAME_LINE * size && here.along < last.along) return false;
+      if (step <= SAME_LINE * size && position.along < last.along) return false;
     }
-    last = here;
+    last = position;
   }
   return true;
 }

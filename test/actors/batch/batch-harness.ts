@@ -19,7 +19,7 @@ import { pki } from '../../pki/pki.ts';
 import { openTestStore } from '../../postgres/test-store.ts';
 import { SHARDS } from '../../project/shards.ts';
 
-export interface Room {
+export interface BatchFixture {
   readonly batch: Batch;
   readonly services: Services;
   readonly store: ActorStore;
@@ -34,8 +34,8 @@ export interface Room {
   close(): Promise<void>;
 }
 
-export interface RoomOptions extends Partial<Omit<BatchOptions, 'layout'>> {
-  /** An earlier room's root, to open it again. */
+export interface BatchFixtureOptions extends Partial<Omit<BatchOptions, 'layout'>> {
+  /** Root of an earlier fixture, to open it again. */
   readonly root?: string;
   /** False leaves the service open and not started. @default true */
   readonly start?: boolean;
@@ -57,7 +57,10 @@ export interface RoomOptions extends Partial<Omit<BatchOptions, 'layout'>> {
   readonly wrapStore?: (store: ActorStore) => ActorStore;
 }
 
-export async function room(t: ExecutionContext, options: RoomOptions = {}): Promise<Room> {
+export async function batchFixture(
+  t: ExecutionContext,
+  options: BatchFixtureOptions = {},
+): Promise<BatchFixture> {
   const root = options.root ?? (await mkdtemp(join(tmpdir(), 'sealwright-batch-')));
   const layout = storageLayout(root);
   const signer = pki().signer('p-256');

@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import test from 'ava';
 import type { JobId } from '../../../machines/ids.ts';
 import { ON_POSTGRES } from '../../postgres/test-store.ts';
-import { room } from './batch-harness.ts';
+import { batchFixture } from './batch-harness.ts';
 
 test('queued jobs are claimed oldest first, at most MaxConcurrency at once', async (t) => {
-  const { batch, services, upload, reach } = await room(t, { start: false, maxConcurrency: 2, watch: false });
+  const { batch, services, upload, reach } = await batchFixture(t, {
+    start: false,
+    maxConcurrency: 2,
+    watch: false,
+  });
   const ids: JobId[] = [];
   for (let index = 0; index < 12; index += 1) ids.push(await upload(`${index}.txt`, `content ${index}`));
   t.is(batch.count(['Queued']), 12, 'nothing is claimed before the start');
@@ -36,7 +40,7 @@ test('queued jobs are claimed oldest first, at most MaxConcurrency at once', asy
 });
 
 test('a concurrent cancel and claim end in exactly one of the two, with the documented answer', async (t) => {
-  const { batch, upload, reach } = await room(t, { watch: false, maxConcurrency: 4 });
+  const { batch, upload, reach } = await batchFixture(t, { watch: false, maxConcurrency: 4 });
   let canceled = 0;
   for (let index = 0; index < 30; index += 1) {
     const id = await upload(`${index}.txt`, `content ${index}`);
@@ -53,7 +57,7 @@ test('a concurrent cancel and claim end in exactly one of the two, with the docu
 });
 
 test('lists are newest first, filtered by state and profile, and agree with their total', async (t) => {
-  const { batch, upload } = await room(t, { start: false, watch: false });
+  const { batch, upload } = await batchFixture(t, { start: false, watch: false });
   const ids: JobId[] = [];
   for (let index = 0; index < 9; index += 1) ids.push(await upload(`${index}.txt`, 'x'));
   for (const id of ids.slice(0, 3)) await batch.jobs.cancel(id, 'not needed');
@@ -86,7 +90,7 @@ test('a watcher with an exhausted budget stops for good with its reason, and oth
   t.teardown(() => rm(outside, { recursive: true, force: true }));
   const deep = join(outside, ...Array.from({ length: 4 }, () => 'd'.repeat(180)));
   await mkdir(deep, { recursive: true });
-  const first = await room(t, { budget: 1, otherFolder: deep });
+  const first = await batchFixture(t, { budget: 1, otherFolder: deep });
   await writeFile(join(deep, `${'n'.repeat(200)}.txt`), 'its path is longer than the store takes');
   const failing = async () =>
     (await first.batch.health.checks()).find((check) => check.name === 'input-folder:other');
@@ -99,7 +103,7 @@ test('a watcher with an exhausted budget stops for good with its reason, and oth
   t.true(first.complaints.some((line) => line.includes('used up its budget')));
   await first.close();
   await rm(join(deep, `${'n'.repeat(200)}.txt`));
-  const second = await room(t, { root: first.layout.root, budget: 1, otherFolder: deep });
+  const second = await batchFixture(t, { root: first.layout.root, budget: 1, otherFolder: deep });
   await second.reach('Completed', 2);
   // The cause is gone and the service was restarted. The original goes after its job has ended.
   while (existsSync(join(deep, 'fine.txt'))) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -108,7 +112,7 @@ test('a watcher with an exhausted budget stops for good with its reason, and oth
 test('readiness names engine and path of the store, and reports when it accepts no writes', async (t) => {
   const engine = (folder: string) =>
     ON_POSTGRES ? /^reachable \(PostgreSQL 1\d/ : new RegExp(`^reachable \\(LMDB \\(${folder}\\)\\)$`);
-  const { batch, store, layout } = await room(t, { start: false });
+  const { batch, store, layout } = await batchFixture(t, { start: false });
   const database = async () => (await batch.health.checks()).find((check) => check.name === 'database');
   const healthy = await database();
   t.is(healthy?.status, 'Healthy');
@@ -121,7 +125,7 @@ test('readiness names engine and path of the store, and reports when it accepts 
 
 test('a retry creates a new job with the failed one as its parent, one at a time', async (t) => {
   // Actors on this thread take messages after the stop too.
-  const { batch, services, upload, reach } = await room(t, { watch: false, shards: 1 });
+  const { batch, services, upload, reach } = await batchFixture(t, { watch: false, shards: 1 });
   const id = await upload('broken.pdf', 'no PDF');
   await reach('Failed', 1);
   await services.stop(5_000);
@@ -139,7 +143,7 @@ test('a retry creates a new job with the failed one as its parent, one at a time
 });
 
 test('recovery renames committed uploads, drops unanswered ones and moves working folders without a job', async (t) => {
-  const first = await room(t, { start: false, watch: false });
+  const first = await batchFixture(t, { start: false, watch: false });
   const { layout } = first;
   const kept = await first.upload('kept.txt', 'kept');
   const { originalPath } = await first.batch.jobs.get(kept);
@@ -149,18 +153,18 @@ test('recovery renames committed uploads, drops unanswered ones and moves workin
   await writeFile(join(layout.input, '.00000000-0000-4000-8000-000000000000.pdf.part'), 'never answered');
   await mkdir(join(layout.processing, 'stranger'));
   await writeFile(join(layout.processing, 'stranger', 'a.txt'), 'whose?');
-  const second = await room(t, { root: layout.root, start: false, watch: false });
+  const second = await batchFixture(t, { root: layout.root, start: false, watch: false });
   t.deepEqual(second.batch.recovery, { failed: 0, uploadsKept: 1, uploadsDropped: 1, orphans: 1 });
   t.deepEqual(await readdir(layout.input), [name]);
   t.is(await readFile(join(layout.error, 'stranger', 'a.txt'), 'utf8'), 'whose?');
   await second.close();
-  const third = await room(t, { root: layout.root, watch: false });
+  const third = await batchFixture(t, { root: layout.root, watch: false });
   t.deepEqual(third.batch.recovery, { failed: 0, uploadsKept: 0, uploadsDropped: 0, orphans: 0 });
   await third.reach('Completed', 1);
 });
 
 test('a removed output and an output that does not exist yet have codes of their own', async (t) => {
-  const { batch, upload, reach, layout } = await room(t, { watch: false });
+  const { batch, upload, reach, layout } = await batchFixture(t, { watch: false });
   const id = await upload('a.txt', 'content');
   await reach('Completed', 1);
   const output = await batch.jobs.output(id);
@@ -173,12 +177,12 @@ test('a removed output and an output that does not exist yet have codes of their
 });
 
 test('readiness needs no license and reports one that is not Base64', async (t) => {
-  const { batch, close } = await room(t, { start: false, watch: false });
+  const { batch, close } = await batchFixture(t, { start: false, watch: false });
   const license = async (of: typeof batch) =>
     (await of.health.checks()).find(({ name }) => name === 'license');
   t.like(await license(batch), { name: 'license', status: 'Healthy', detail: 'not required' });
   await close();
-  const other = await room(t, { start: false, watch: false, license: 'not Base64!' });
+  const other = await batchFixture(t, { start: false, watch: false, license: 'not Base64!' });
   t.like(await license(other.batch), {
     name: 'license',
     status: 'Unhealthy',
@@ -187,7 +191,7 @@ test('readiness needs no license and reports one that is not Base64', async (t) 
 });
 
 test('a job with a missing input fails with a code and a remedy', async (t) => {
-  const { batch, services, upload, reach } = await room(t, { start: false, watch: false });
+  const { batch, services, upload, reach } = await batchFixture(t, { start: false, watch: false });
   const id = await upload('a.txt', 'content');
   await rm((await batch.jobs.get(id)).originalPath);
   await services.start();

@@ -18,7 +18,7 @@ import { move } from '../../../actors/shared/files/move.ts';
 import { isPublished, publish } from '../../../actors/shared/files/publish.ts';
 import { stage } from '../../../actors/shared/files/stage.ts';
 import { quarantine } from '../../../actors/shared/files/tidy.ts';
-import { room } from './batch-harness.ts';
+import { batchFixture } from './batch-harness.ts';
 import { otherDevice } from './devices.ts';
 
 const JOB = '11111111-1111-4111-8111-111111111111';
@@ -27,13 +27,13 @@ const JOB = '11111111-1111-4111-8111-111111111111';
 function working(
   t: ExecutionContext,
   name = 'a.signed.txt',
-): { folder: string; signed: string; here: string } {
-  const here = mkdtempSync(join(tmpdir(), 'sealwright-devices-'));
-  t.teardown(() => rmSync(here, { recursive: true, force: true }));
-  const folder = join(here, JOB);
+): { folder: string; signed: string; parent: string } {
+  const parent = mkdtempSync(join(tmpdir(), 'sealwright-devices-'));
+  t.teardown(() => rmSync(parent, { recursive: true, force: true }));
+  const folder = join(parent, JOB);
   mkdirSync(folder);
   writeFileSync(join(folder, name), 'signed');
-  return { folder, signed: join(folder, name), here };
+  return { folder, signed: join(folder, name), parent };
 }
 
 test('an output on another device is published once and found again, also under the longest name', (t) => {
@@ -48,27 +48,27 @@ test('an output on another device is published once and found again, also under 
 });
 
 test('a copy that differs from its source is removed and refused', (t) => {
-  const { here } = working(t);
+  const { parent } = working(t);
   // Each reading of this file gives other bytes, as a failing disk would.
   const source = '/proc/sys/kernel/random/uuid';
   if (!existsSync(source)) {
     t.pass();
     return;
   }
-  t.throws(() => copyWhole(source, join(here, 'copy')), { code: 'copy.damaged' });
-  t.false(existsSync(join(here, 'copy')));
+  t.throws(() => copyWhole(source, join(parent, 'copy')), { code: 'copy.damaged' });
+  t.false(existsSync(join(parent, 'copy')));
 });
 
 test('quarantine removes the hidden copy of an interrupted publication', (t) => {
   const output = otherDevice(t);
   if (output === undefined) return;
-  const { folder, signed, here } = working(t);
+  const { folder, signed, parent } = working(t);
   const names = ['a.signed.txt'];
   publish(signed, output, names);
   const hidden = join(output, `.${JOB}.part`);
   writeFileSync(hidden, 'sig');
-  mkdirSync(join(here, 'error'));
-  quarantine(folder, join(here, 'error', JOB), { output, names, signedNames: ['a.signed.txt'] });
+  mkdirSync(join(parent, 'error'));
+  quarantine(folder, join(parent, 'error', JOB), { output, names, signedNames: ['a.signed.txt'] });
   t.deepEqual(readdirSync(output), [], 'neither the hidden copy nor the output nobody committed');
 });
 
@@ -107,8 +107,8 @@ test('a folder with folders and links in it moves to another device unchanged', 
 test('a symbolic link that replaces the input at any moment is never followed', async (t) => {
   const elsewhere = otherDevice(t);
   if (elsewhere === undefined) return;
-  const { folder, here } = working(t);
-  writeFileSync(join(here, 'secret'), 'secret');
+  const { folder, parent } = working(t);
+  writeFileSync(join(parent, 'secret'), 'secret');
   const original = join(elsewhere, 'a.txt');
   writeFileSync(original, 'plain');
   const swaps = new Worker(
@@ -118,7 +118,7 @@ test('a symbolic link that replaces the input at any moment is never followed', 
        symlinkSync(secret, original + '.new'); renameSync(original + '.new', original);
        writeFileSync(original + '.new', 'plain'); renameSync(original + '.new', original);
      }`,
-    { eval: true, workerData: { original, secret: join(here, 'secret') } },
+    { eval: true, workerData: { original, secret: join(parent, 'secret') } },
   );
   await new Promise((resolve) => swaps.once('online', resolve));
   const seen = new Set<string>();
@@ -146,7 +146,7 @@ test('the service puts jobs aside, publishes and starts with its error and outpu
   mkdirSync(stray, { recursive: true });
   mkdirSync(join(root, 'processing', 'lost+found'));
   writeFileSync(join(stray, 'a.txt'), 'whose?');
-  const { batch, upload, reach, layout } = await room(t, { root, watch: false });
+  const { batch, upload, reach, layout } = await batchFixture(t, { root, watch: false });
   t.is(batch.recovery.orphans, 1);
   t.is(readFileSync(join(layout.error, 'stray', 'a.txt'), 'utf8'), 'whose?');
   t.true(existsSync(join(root, 'processing', 'lost+found')), 'the file system made it and wants it there');
@@ -167,7 +167,7 @@ test('an orphan never replaces a file of the error folder, and one that cannot m
   writeFileSync(join(root, 'error', 'note'), 'older');
   writeFileSync(join(root, 'processing', 'n'.repeat(255)), 'its name has no room for a number');
   writeFileSync(join(root, 'error', 'n'.repeat(255)), 'taken');
-  const { layout, complaints, upload, reach } = await room(t, { root, watch: false, threads: 1 });
+  const { layout, complaints, upload, reach } = await batchFixture(t, { root, watch: false, threads: 1 });
   await upload('a.txt', 'the service is at work');
   await reach('Completed', 1);
   t.is(readFileSync(join(layout.error, 'note'), 'utf8'), 'older');

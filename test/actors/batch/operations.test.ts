@@ -6,11 +6,11 @@ import test from 'ava';
 import type { OperationRequest } from '../../../actors/batch/api/bulk.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { type Clock, systemClock } from '../../../runtime/index.ts';
-import { type Room, room } from './batch-harness.ts';
+import { type BatchFixture, batchFixture } from './batch-harness.ts';
 
 const BROKEN = '<unfinished';
 
-async function uploads(it: Room, count: number, extension = 'xml'): Promise<readonly JobId[]> {
+async function uploads(it: BatchFixture, count: number, extension = 'xml'): Promise<readonly JobId[]> {
   const names = Array.from({ length: count }, (_, index) => `${index}.${extension}`);
   return Promise.all(names.map((name) => it.upload(name, BROKEN)));
 }
@@ -19,7 +19,7 @@ function request(action: OperationRequest['action'], filter: object = {}): Opera
   return { action, filter: { statuses: [], ...filter }, reason: 'outage' };
 }
 
-async function ended(it: Room, id: string) {
+async function ended(it: BatchFixture, id: string) {
   for (;;) {
     const operation = await it.batch.operations.get(id);
     if (operation.endedAt !== null) return operation;
@@ -28,7 +28,7 @@ async function ended(it: Room, id: string) {
 }
 
 test('an operation is counted first and then acts on every job that matches, in batches', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   await it.batch.pipeline.pause(null);
   await uploads(it, 300);
   await uploads(it, 3, 'bin');
@@ -52,12 +52,12 @@ test('an operation is counted first and then acts on every job that matches, in 
 });
 
 test('an operation continues after a restart, and processes every job once', async (t) => {
-  const first = await room(t, { watch: false });
+  const first = await batchFixture(t, { watch: false });
   await first.batch.pipeline.pause(null);
   const ids = await uploads(first, 300);
   const { id } = await first.batch.operations.start(request('cancel'), 'operator');
   await first.close();
-  const left = await room(t, { root: first.layout.root, watch: false });
+  const left = await batchFixture(t, { root: first.layout.root, watch: false });
   t.like(await ended(left, id), { state: 'Completed', matched: 300, done: 300, skipped: 0 });
   t.is(left.batch.count(['Canceled']), 300);
   const { history } = await left.batch.jobs.get(ids[299] as JobId);
@@ -70,7 +70,7 @@ test('an operation continues after a restart, and processes every job once', asy
 test('an operation processes all existing jobs and none that it creates, also after the clock was set back', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-operation-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
-  const first = await room(t, { root, watch: false });
+  const first = await batchFixture(t, { root, watch: false });
   await uploads(first, 20);
   await first.reach('Failed', 20);
   await first.close();
@@ -80,7 +80,7 @@ test('an operation processes all existing jobs and none that it creates, also af
     after: (delay, task) => systemClock.after(delay, task),
     sleep: (delay, signal) => systemClock.sleep(delay, signal),
   };
-  const it = await room(t, { root, watch: false, clock: behind });
+  const it = await batchFixture(t, { root, watch: false, clock: behind });
   await uploads(it, 1);
   await it.reach('Failed', 21);
   const { id } = await it.batch.operations.start(request('retry'), 'operator');
@@ -91,7 +91,7 @@ test('an operation processes all existing jobs and none that it creates, also af
 });
 
 test('a repeated batch retries no job twice and counts the same', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   const ids = await uploads(it, 20);
   await it.reach('Failed', 20);
   await it.batch.pipeline.pause(null);
@@ -119,7 +119,7 @@ test('a repeated batch retries no job twice and counts the same', async (t) => {
 });
 
 test('an operation counts by code the jobs it cannot change, and continues with the others', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   const ids = await uploads(it, 5);
   await it.reach('Failed', 5);
   await it.batch.pipeline.pause(null);
@@ -129,7 +129,7 @@ test('an operation counts by code the jobs it cannot change, and continues with 
 });
 
 test('a canceled operation stops after its batch, and its changes stay', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   await it.batch.pipeline.pause(null);
   await uploads(it, 300);
   let release = () => {};
@@ -155,7 +155,7 @@ test('a canceled operation stops after its batch, and its changes stay', async (
 });
 
 test('a clearing operation forgets the finished jobs that match', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   const ids = await uploads(it, 4);
   await it.reach('Failed', 4);
   await it.batch.pipeline.pause(null);
@@ -169,7 +169,7 @@ test('a clearing operation forgets the finished jobs that match', async (t) => {
 });
 
 test('a fifth concurrent operation is refused', async (t) => {
-  const it = await room(t, { watch: false, start: false });
+  const it = await batchFixture(t, { watch: false, start: false });
   for (let index = 0; index < 4; index += 1) await it.batch.operations.start(request('clear'), 'operator');
   await t.throwsAsync(it.batch.operations.start(request('clear'), 'operator'), {
     code: 'operation.limit-reached',

@@ -32,7 +32,7 @@ import {
   systemClock,
 } from '../../../runtime/index.ts';
 import { dice } from '../../service/soak/dice.ts';
-import { type Room, room } from './batch-harness.ts';
+import { type BatchFixture, batchFixture } from './batch-harness.ts';
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 /** Each costs seconds: threads are started three times. */
@@ -71,8 +71,8 @@ function handlersFor(fates: ReadonlyMap<string, Fate>): Readonly<Record<string, 
     after: 'durable',
     async run(_, { actor, signal }) {
       const fate = fates.get(actor.id);
-      const told = fate && answer(fate);
-      return (told as { readonly type: string } | undefined) ?? never(signal);
+      const answered = fate && answer(fate);
+      return (answered as { readonly type: string } | undefined) ?? never(signal);
     },
     failed: (_, { code, message }) => ({ type: 'FAIL', code, message }),
   });
@@ -191,7 +191,7 @@ async function wreckage(layout: StorageLayout, seed: number) {
 async function picture({
   batch,
   layout,
-}: Room): Promise<{ jobs: readonly JobDetail[]; files: Record<string, string> }> {
+}: BatchFixture): Promise<{ jobs: readonly JobDetail[]; files: Record<string, string> }> {
   const { items } = await batch.jobs.list({ statuses: [], page: 1, pageSize: 200 });
   const jobs = await Promise.all(items.map(({ id }) => batch.jobs.get(id)));
   const files: Record<string, string> = {};
@@ -211,7 +211,7 @@ async function inOrder(t: ExecutionContext, seed: number): Promise<void> {
   const { made, orphans, strays } = await wreckage(layout, seed);
   const off = { root, start: false, watch: false, maxConcurrency: 1, threads: 1 } as const;
 
-  const first = await room(t, off);
+  const first = await batchFixture(t, off);
   const flying = made.filter(({ way }) => way === 'Processing' || way === 'Verifying').length;
   t.is(first.batch.recovery.failed, flying);
   t.is(first.batch.recovery.uploadsDropped, strays);
@@ -234,13 +234,13 @@ async function inOrder(t: ExecutionContext, seed: number): Promise<void> {
   );
   await first.close();
 
-  const second = await room(t, off);
+  const second = await batchFixture(t, off);
   t.deepEqual(second.batch.recovery, { failed: 0, uploadsKept: 0, uploadsDropped: 0, orphans: 0 });
   t.deepEqual(await picture(second), once, 'a second recovery changes nothing');
   await second.close();
 
   // Once it runs, what jobs still owed is done: nothing unfinished stays where finished things are.
-  const third = await room(t, { ...off, start: true });
+  const third = await batchFixture(t, { ...off, start: true });
   const count = (...ways: readonly Way[]) => made.filter(({ way }) => ways.includes(way)).length;
   await third.reach('Completed', count('Queued', 'Completed'));
   const waiting = made.filter(({ way }) => way === 'AwaitingSigner').map(({ id }) => id);

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import test from 'ava';
 import { type ActorStore, Retryable, systemClock } from '../../../runtime/index.ts';
 import { Service, temporaryRoot } from '../../service/service.ts';
-import { room } from './batch-harness.ts';
+import { batchFixture } from './batch-harness.ts';
 
 const ALL = { statuses: [], profile: undefined, page: 1, pageSize: 10 } as const;
 
 test('the input of an upload canceled before its final rename survives the restart', async (t) => {
-  const first = await room(t, { start: false, watch: false });
+  const first = await batchFixture(t, { start: false, watch: false });
   const committed = new Promise<void>((resolve) => {
     first.faults.arm('upload.committed', () => {
       resolve();
@@ -24,7 +24,7 @@ test('the input of an upload canceled before its final rename survives the resta
   if (!job) return t.fail('there is no job');
   await first.batch.jobs.cancel(job.id, null);
   await first.close();
-  const second = await room(t, { root: first.layout.root, start: false, watch: false });
+  const second = await batchFixture(t, { root: first.layout.root, start: false, watch: false });
   t.deepEqual(second.batch.recovery, { failed: 0, uploadsKept: 1, uploadsDropped: 0, orphans: 0 });
   t.is(await readFile(job.originalPath, 'utf8'), 'content');
 });
@@ -73,7 +73,7 @@ function forgetful(store: ActorStore): ActorStore {
 test('an upload whose step may be stored keeps its file for the decision of recovery', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-ambiguous-'));
   t.teardown(() => rm(root, { recursive: true, force: true }));
-  const first = await room(t, { root, start: false, watch: false, wrapStore: forgetful });
+  const first = await batchFixture(t, { root, start: false, watch: false, wrapStore: forgetful });
   const { jobs } = first.batch;
   const sink = await jobs.openUpload('a.txt');
   await sink.write(Buffer.from('content'));
@@ -83,7 +83,7 @@ test('an upload whose step may be stored keeps its file for the decision of reco
   });
   await sink.abort();
   await first.close();
-  const second = await room(t, { root, watch: false });
+  const second = await batchFixture(t, { root, watch: false });
   t.is(second.batch.recovery.uploadsKept, 1);
   await second.reach('Completed', 1);
   // The input is put away after its job is Completed.
@@ -91,7 +91,7 @@ test('an upload whose step may be stored keeps its file for the decision of reco
 });
 
 test('an upload that was refused leaves no file', async (t) => {
-  const { batch, layout } = await room(t, { start: false, watch: false });
+  const { batch, layout } = await batchFixture(t, { start: false, watch: false });
   const sink = await batch.jobs.openUpload('a.txt');
   await t.throwsAsync(
     batch.jobs.acceptUpload(sink, { fileName: 'a.txt', format: 'Cades', profile: 'default' as never }),

@@ -8,7 +8,7 @@ import { samplePdf } from '../../../bench/samples.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { ambiguousSigner } from '../../pki/ambiguous-signer.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
-import { room } from '../batch/batch-harness.ts';
+import { batchFixture } from '../batch/batch-harness.ts';
 
 function profileOf(signer: TestSigner) {
   return {
@@ -28,7 +28,7 @@ function profileOf(signer: TestSigner) {
 test('outputs of every format pass the second implementation, with a history line and a count', async (t) => {
   const verdicts: (string | undefined)[] = [];
   const observer = { completed: (job: { independent?: string }) => verdicts.push(job.independent) };
-  const { batch, upload, reach } = await room(t, {
+  const { batch, upload, reach } = await batchFixture(t, {
     profiles: [profileOf(pki().signer('p-256'))],
     observer: { ...NO_OBSERVER, ...observer },
   });
@@ -56,7 +56,7 @@ test('outputs of every format pass the second implementation, with a history lin
 test('a real disagreement fails the job, publishes nothing, and keeps original, output and both verdicts', async (t) => {
   const signer = await ambiguousSigner();
   const failures: (string | null)[] = [];
-  const { batch, upload, reach, layout } = await room(t, {
+  const { batch, upload, reach, layout } = await batchFixture(t, {
     profiles: [profileOf(signer)],
     observer: { ...NO_OBSERVER, failed: ({ code }: { code: string | null }) => failures.push(code) },
     watch: false,

@@ -6,10 +6,10 @@ import test from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { type Clock, systemClock } from '../../../runtime/index.ts';
-import { room } from '../batch/batch-harness.ts';
+import { batchFixture } from '../batch/batch-harness.ts';
 
 test('a network task over its deadline is abandoned, and one on the same thread is repeated on a new one', async (t) => {
-  const { layout } = await room(t, { start: false, watch: false });
+  const { layout } = await batchFixture(t, { start: false, watch: false });
   const deadlines: (() => void)[] = [];
   const clock: Clock = {
     ...systemClock,
@@ -55,7 +55,7 @@ test('a network task over its deadline is abandoned, and one on the same thread 
 (process.platform === 'linux' ? test : test.skip)(
   'threads of the pool stand behind the one that answers requests',
   async (t) => {
-    const { layout } = await room(t, { start: false, watch: false });
+    const { layout } = await batchFixture(t, { start: false, watch: false });
     const nice = () =>
       readdirSync('/proc/self/task').map((thread) => {
         const fields = readFileSync(`/proc/self/task/${thread}/stat`, 'latin1')

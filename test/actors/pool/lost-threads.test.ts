@@ -9,7 +9,7 @@ import type { Profile } from '../../../actors/shared/profiles.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { type Clock, systemClock } from '../../../runtime/index.ts';
 import { pki } from '../../pki/pki.ts';
-import { room } from '../batch/batch-harness.ts';
+import { batchFixture } from '../batch/batch-harness.ts';
 
 const PROFILE: Profile = {
   method: 'Local',
@@ -25,7 +25,7 @@ const PROFILE: Profile = {
 
 /** A pool whose deadlines pass on request, and a function that signs in it. */
 async function makePool(t: ExecutionContext, faults: string, waitsForNetwork = false) {
-  const { layout } = await room(t, { start: false, watch: false });
+  const { layout } = await batchFixture(t, { start: false, watch: false });
   const deadlines = new Set<() => void>();
   const clock: Clock = {
     ...systemClock,

@@ -8,13 +8,13 @@ import { SigningPool } from '../../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { type Clock, systemClock } from '../../../runtime/index.ts';
 import { roundsOf } from '../../project/rounds.ts';
-import { room } from '../batch/batch-harness.ts';
+import { batchFixture } from '../batch/batch-harness.ts';
 
 const LARGE = 60 * 1024 * 1024;
 
 /** A pool whose tasks for files called `hang…` never end, and whose deadlines pass on request. */
-async function world(t: ExecutionContext, threads: number) {
-  const { layout } = await room(t, { start: false, watch: false });
+async function poolFixture(t: ExecutionContext, threads: number) {
+  const { layout } = await batchFixture(t, { start: false, watch: false });
   const deadlines = new Set<() => void>();
   let elapsed = 0;
   const clock: Clock = {
@@ -109,7 +109,7 @@ test('partitions of a queue take turns, and a waiting one delays no other', (t) 
 });
 
 test('two large tasks of one organization, on all threads for large tasks, delay no small one', async (t) => {
-  const { hold, stage, pool } = await world(t, 2);
+  const { hold, stage, pool } = await poolFixture(t, 2);
   // The second one waits: one organization leaves a thread to others.
   void hold('greedy', LARGE);
   void hold('greedy', LARGE);
@@ -120,7 +120,7 @@ test('two large tasks of one organization, on all threads for large tasks, delay
 });
 
 test('one organization leaves a thread for small tasks to others', async (t) => {
-  const { hold, stage } = await world(t, 2);
+  const { hold, stage } = await poolFixture(t, 2);
   void hold('greedy', 10);
   const waits = stage('greedy');
   t.true((await stage('other')).ok);
@@ -133,7 +133,7 @@ test('a stalled task is listed before its deadline, with the state of its thread
     ['hang', 'waiting'],
     ['spin', 'computing'],
   ] as const) {
-    const { hold, pool, pass, passDeadlines } = await world(t, 1);
+    const { hold, pool, pass, passDeadlines } = await poolFixture(t, 1);
     const { answer, begun } = await hold('a', 10, how);
     // A thread that does not respond is one that has not begun, too.
     await begun();
@@ -154,7 +154,7 @@ test('a stalled task is listed before its deadline, with the state of its thread
 });
 
 test('pools that are ended at each moment of their start end, and the process continues', async (t) => {
-  const { layout } = await room(t, { start: false, watch: false });
+  const { layout } = await batchFixture(t, { start: false, watch: false });
   const rounds = roundsOf(3, 25, 100);
   const setup = { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -167,7 +167,7 @@ test('pools that are ended at each moment of their start end, and the process co
 });
 
 test('a task that is requested after the end of the pool is answered as lost', async (t) => {
-  const { layout } = await room(t, { start: false, watch: false });
+  const { layout } = await batchFixture(t, { start: false, watch: false });
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const setup = { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined };
   for (const end of ['close', 'destroy'] as const) {

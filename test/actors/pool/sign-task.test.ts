@@ -10,15 +10,15 @@ import type { Profile } from '../../../actors/shared/profiles.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { systemClock } from '../../../runtime/index.ts';
 import { pki } from '../../pki/pki.ts';
-import { type Room, room } from '../batch/batch-harness.ts';
+import { type BatchFixture, batchFixture } from '../batch/batch-harness.ts';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 async function poolOf(
   t: ExecutionContext,
   faults = '',
-): Promise<{ pool: SigningPool; layout: Room['layout'] }> {
-  const { layout } = await room(t, { start: false, watch: false });
+): Promise<{ pool: SigningPool; layout: BatchFixture['layout'] }> {
+  const { layout } = await batchFixture(t, { start: false, watch: false });
   const profile: Profile = {
     method: 'Local',
     verify: true,

@@ -81,7 +81,7 @@ async function verdict(check: OutputCheck): Promise<string> {
 
 for (const format of FORMATS) {
   test(`${format} from the portal is accepted when every signature is intact, by any signer`, async (t) => {
-    const check = signed(format, { signer: pki().stranger() });
+    const check = signed(format, { signer: pki().untrustedSigner() });
     t.is(await verdict(check), '');
     const trust = { ...NO_TRUST, roots: [pki().root.certificate] };
     t.regex(await verdict({ ...check, trust }), /chain: The signer is not trusted/);

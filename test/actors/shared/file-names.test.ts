@@ -13,7 +13,7 @@ import {
   stagedName,
 } from '../../../actors/shared/file-names.ts';
 import type { JobFormat } from '../../../machines/batch/job-context.ts';
-import { room } from '../batch/batch-harness.ts';
+import { batchFixture } from '../batch/batch-harness.ts';
 
 const ID = '1a2b3c4d-0000-4000-8000-000000000000';
 
@@ -103,7 +103,7 @@ test('a staged name is truncated between characters and keeps a short extension'
 });
 
 test('files with names of up to 248 bytes are published beside outputs that have their names', async (t) => {
-  const { layout, reach } = await room(t);
+  const { layout, reach } = await batchFixture(t);
   const names = [240, 245, 248].map(nameOf);
   for (const name of names) await writeFile(join(layout.output, outputName(name)), 'taken');
   for (const name of names) await writeFile(join(layout.input, name), `content of ${name.length}`);
@@ -112,7 +112,7 @@ test('files with names of up to 248 bytes are published beside outputs that have
 });
 
 test('a job whose name has no room for a second one is put aside when it fails in Verifying', async (t) => {
-  const { batch, layout, upload, reach } = await room(t, { watch: false, outputCollision: 'fail' });
+  const { batch, layout, upload, reach } = await batchFixture(t, { watch: false, outputCollision: 'fail' });
   const names = [240, 245, 248].map(nameOf);
   for (const name of names) await writeFile(join(layout.output, outputName(name)), 'taken');
   const ids = [];

@@ -25,13 +25,13 @@ import { quarantine, removeOriginal } from '../../../actors/shared/files/tidy.ts
 import { WorkingFolders } from '../../../actors/shared/files/working-folders.ts';
 import type { StagedInput } from '../../../machines/batch/job-context.ts';
 
-interface Room {
+interface FilesFixture {
   readonly root: string;
   path(...names: string[]): string;
   file(name: string, content: string): string;
 }
 
-function room(t: { teardown(task: () => void): void }): Room {
+function filesFixture(t: { teardown(task: () => void): void }): FilesFixture {
   const root = mkdtempSync(join(tmpdir(), 'sealwright-files-'));
   t.teardown(() => rmSync(root, { recursive: true, force: true }));
   for (const name of ['input', 'processing', 'output', 'error']) mkdirSync(join(root, name));
@@ -59,7 +59,7 @@ function fingerprint(path: string, age = 60_000): StagedInput {
 }
 
 test('staging keeps the original in place and restarts from an empty folder when repeated', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   const folders = new WorkingFolders(path('processing'), 1);
   const original = file('input/a.txt', 'one');
   const staged = stage(original, folders.open('job'), 'a.txt');
@@ -74,7 +74,7 @@ test('staging keeps the original in place and restarts from an empty folder when
 });
 
 test('a closed working folder is empty before another job gets it, also after a repeated attempt', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   const folders = new WorkingFolders(path('processing'), 1);
   folders.open('first');
   file('processing/first/a.txt', 'of the first');
@@ -90,7 +90,7 @@ test('a closed working folder is empty before another job gets it, also after a 
 });
 
 test('an upload whose process ended before the rename is staged under its final name', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   file('input/.0b2c.pdf.part', 'uploaded');
   const staged = stage(
     path('input', '0b2c.pdf'),
@@ -102,7 +102,7 @@ test('an upload whose process ended before the rename is staged under its final 
 });
 
 test('a symbolic link at the path of the input is refused for any target', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   symlinkSync(file('secret', 'key'), path('input', 'a.txt'));
   t.throws(
     () => stage(path('input', 'a.txt'), new WorkingFolders(path('processing'), 1).open('job'), 'a.txt'),
@@ -113,7 +113,7 @@ test('a symbolic link at the path of the input is refused for any target', (t) =
 });
 
 test('a name that is too long for the file system is staged under a shorter one', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   const original = file('input/a.pdf', 'one');
   const staged = stage(
     original,
@@ -125,7 +125,7 @@ test('a name that is too long for the file system is staged under a shorter one'
 });
 
 test('publishing never overwrites an existing file, and recognizes its own', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   mkdirSync(path('processing', 'job'));
   const signed = file('processing/job/a.signed.txt', 'mine');
   file('output/a.signed.txt', 'somebody else');
@@ -137,14 +137,14 @@ test('publishing never overwrites an existing file, and recognizes its own', (t)
 });
 
 test('equal bytes of another job are not recognized as an own output', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   mkdirSync(path('processing', 'job'));
   const signed = file('processing/job/a.signed.txt', 'same');
   t.false(isPublished(signed, file('output/a.signed.txt', 'same')));
 });
 
 test('the original is removed when it is the signed file', (t) => {
-  const { file } = room(t);
+  const { file } = filesFixture(t);
   const original = file('input/a.txt', 'one');
   const signed = fingerprint(original);
   t.is(removeOriginal(original, signed), 'removed');
@@ -152,7 +152,7 @@ test('the original is removed when it is the signed file', (t) => {
 });
 
 test('a rewritten, replaced or relinked original stays in place', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   const original = file('input/a.txt', 'one');
   const signed = fingerprint(original);
   writeFileSync(original, 'two');
@@ -166,7 +166,7 @@ test('a rewritten, replaced or relinked original stays in place', (t) => {
 });
 
 test('an original rewritten in the same clock tick as its reading stays in place, however late it is compared', (t) => {
-  const { file } = room(t);
+  const { file } = filesFixture(t);
   const original = file('input/a.txt', 'one');
   utimesSync(original, 1_000, 1_000);
   const signed = fingerprint(original, 10);
@@ -177,7 +177,7 @@ test('an original rewritten in the same clock tick as its reading stays in place
 });
 
 test('a modification time well before the reading proves the bytes, so they are not read again', (t) => {
-  const { file } = room(t);
+  const { file } = filesFixture(t);
   const original = file('input/a.txt', 'one');
   t.is(
     removeOriginal(original, fingerprint(original), () => t.fail()),
@@ -186,7 +186,7 @@ test('a modification time well before the reading proves the bytes, so they are 
 });
 
 test('a file that replaces the original during its second reading is not removed', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   const original = file('input/a.txt', 'one');
   const outcome = removeOriginal(original, fingerprint(original, 0), (read) => {
     const digest = fileDigest(read);
@@ -198,7 +198,7 @@ test('a file that replaces the original during its second reading is not removed
 });
 
 test('an original that was touched, or copied onto itself, still counts as the signed one', (t) => {
-  const { file } = room(t);
+  const { file } = filesFixture(t);
   const original = file('input/a.txt', 'one');
   const signed = fingerprint(original);
   utimesSync(original, 1, 1);
@@ -206,7 +206,7 @@ test('an original that was touched, or copied onto itself, still counts as the s
 });
 
 test('quarantine removes an output that another node published until its folder was moved', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   // An attempt that was interrupted after the move left this.
   mkdirSync(path('error', 'job'));
   const signed = file('error/job/a.signed.txt', 'mine');
@@ -218,7 +218,7 @@ test('quarantine removes an output that another node published until its folder 
 });
 
 test('quarantine removes an output only if its publication was not committed', (t) => {
-  const { path, file } = room(t);
+  const { path, file } = filesFixture(t);
   mkdirSync(path('processing', 'job'));
   const signed = file('processing/job/a.signed.txt', 'mine');
   file('output/a.signed.txt', 'somebody else');

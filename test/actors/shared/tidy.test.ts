@@ -10,7 +10,7 @@ import { DiskSync } from '../../../actors/shared/disk-sync.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import type { JobEffect } from '../../../machines/batch/job-context.ts';
 import { type Clock, type EffectContext, type EffectKey, systemClock } from '../../../runtime/index.ts';
-import { room } from '../batch/batch-harness.ts';
+import { batchFixture } from '../batch/batch-harness.ts';
 
 /** The machine's clock, made to run faster by `haste`: an hour of pauses between tries takes seconds. */
 class HastyClock implements Clock {
@@ -56,7 +56,7 @@ test('an input that cannot be removed is signed once, also after a restart, unti
   await mkdir(folder);
   await writeFile(join(folder, 'a.txt'), 'content');
   const clock = new HastyClock();
-  const first = await room(t, { otherFolder: folder, clock });
+  const first = await batchFixture(t, { otherFolder: folder, clock });
   // From its publishing on, nothing can be looked at, let alone removed, behind the path of the input.
   first.faults.arm('effect.leased.before-run/tidy', async () => {
     await rename(folder, aside);
@@ -77,7 +77,7 @@ test('an input that cannot be removed is signed once, also after a restart, unti
   t.true(existsSync(join(folder, 'a.txt')));
   await first.close();
 
-  const second = await room(t, { root: first.layout.root, otherFolder: folder });
+  const second = await batchFixture(t, { root: first.layout.root, otherFolder: folder });
   await writeFile(join(folder, 'c.txt'), 'still watched');
   await second.reach('Completed', 3);
   t.is(second.batch.count(), 3);
@@ -89,7 +89,7 @@ test('an input that cannot be removed is signed once, also after a restart, unti
 });
 
 test('the removal of an input is durable before the result is sent to its job, and a missing folder is not a failure', async (t) => {
-  const { layout } = await room(t, { start: false, watch: false });
+  const { layout } = await batchFixture(t, { start: false, watch: false });
   const asked: string[] = [];
   class SeenDisk extends DiskSync {
     override directory(path: string): Promise<void> {

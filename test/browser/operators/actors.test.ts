@@ -15,7 +15,7 @@ import {
   systemClock,
   systemIds,
 } from '../../../runtime/index.ts';
-import { room } from '../../actors/batch/batch-harness.ts';
+import { batchFixture } from '../../actors/batch/batch-harness.ts';
 import { KEY, startServer } from '../../http/harness.ts';
 import { assertAccessible } from '../axe.ts';
 import { closeBrowser, logIn, startService, toast, visit } from '../browser.ts';
@@ -69,7 +69,7 @@ interface Doors {
 
 /** A server over a store with four doors: `front` is open, `old` was opened before it. */
 async function startDoors(t: ExecutionContext): Promise<Doors> {
-  const { layout } = await room(t, { start: false, watch: false });
+  const { layout } = await batchFixture(t, { start: false, watch: false });
   const store = openLmdbStore({ folder: join(layout.input, 'doors') });
   const runtime = createRuntime({
     store,

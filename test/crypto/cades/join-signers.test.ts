@@ -6,7 +6,7 @@ import { joinCadesSigners, signFile, validateFile } from '../../../crypto/index.
 import { pki } from '../../pki/pki.ts';
 import { opensslCms } from '../../verifiers/index.ts';
 
-function room(t: ExecutionContext) {
+function joinFixture(t: ExecutionContext) {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-join-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const path = (name: string) => join(folder, name);
@@ -23,7 +23,7 @@ function room(t: ExecutionContext) {
 }
 
 test('two detached signatures over one content become one file in which both are valid', async (t) => {
-  const { path, write, sign } = room(t);
+  const { path, write, sign } = joinFixture(t);
   const content = write('words.txt', 'plain words\n');
   const [input, added] = [sign(content, 'one.p7s', 'rsa-2048'), sign(content, 'two.p7s', 'p-256')];
   const output = path('both.p7s');
@@ -39,7 +39,7 @@ test('two detached signatures over one content become one file in which both are
 });
 
 test('a signature over other content is not joined, and leaves no file behind', (t) => {
-  const { path, write, sign } = room(t);
+  const { path, write, sign } = joinFixture(t);
   const content = write('words.txt', 'plain words\n');
   const input = sign(content, 'one.p7s', 'rsa-2048');
   const added = sign(write('other.txt', 'other words\n'), 'two.p7s', 'p-256');

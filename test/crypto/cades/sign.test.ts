@@ -151,7 +151,7 @@ test('one changed byte of the content fails in the engine and in openssl', async
 
 test('a signer below another CA fails in the engine and in openssl', async (t) => {
   if (!requireTool(t, 'openssl')) return;
-  const signing = { ...request(file(bytes(100))), signer: pki().stranger() };
+  const signing = { ...request(file(bytes(100))), signer: pki().untrustedSigner() };
   signCades(signing);
   t.false((await opensslCms({ signature: signing.output, ca: pki().rootFile })).ok);
   t.deepEqual(failed(verify(signing.output)), ['chain']);
@@ -237,8 +237,8 @@ test('the engine verifies files of openssl: streamed with indefinite lengths, wi
 test('both signers in one file are checked, and either may be the expected one', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const known = pki().signer('rsa-2048');
-  const stranger = pki().stranger();
-  const named = [known, stranger].flatMap(({ certificate, key: { keyObject } }) => [
+  const untrustedSigner = pki().untrustedSigner();
+  const named = [known, untrustedSigner].flatMap(({ certificate, key: { keyObject } }) => [
     '-signer',
     file(Buffer.from(certificatePem(certificate))),
     '-inkey',
@@ -251,7 +251,7 @@ test('both signers in one file are checked, and either may be the expected one',
   ]);
   t.is(made.exit, 0, made.stderr);
   const anchors = [pki().root.certificate, pki().otherRoot.certificate];
-  for (const { fingerprint } of [known, stranger]) {
+  for (const { fingerprint } of [known, untrustedSigner]) {
     const report = verify(output, { anchors, signer: fingerprint });
     t.deepEqual(failed(report), []);
     t.is(report.signatures, 2);

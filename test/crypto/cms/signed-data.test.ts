@@ -86,7 +86,7 @@ test('openssl and the engine refuse a signature over changed content', async (t)
 
 test('openssl and the engine refuse a signer below an untrusted root', async (t) => {
   if (!requireTool(t, 'openssl')) return;
-  const der = build(pki().stranger());
+  const der = build(pki().untrustedSigner());
   const signature = written('stranger.der', der);
   const content = written('stranger.bin', CONTENT);
   t.false((await opensslCms({ signature, content, ca: pki().rootFile })).ok);

@@ -192,8 +192,8 @@ test('4.14: an indirect CRL counts for the certificates that name its issuer', (
     'TRY_LATER',
     'the certificate does not name it',
   );
-  const stranger = issued('Lister', 'Stranger', keys().key, CA);
-  t.is(verdict(good, [list([], indirect)], [stranger.certificate]), 'TRY_LATER');
+  const otherIssuer = issued('Lister', 'Stranger', keys().key, CA);
+  t.is(verdict(good, [list([], indirect)], [otherIssuer.certificate]), 'TRY_LATER');
 });
 
 test('4.5 and 4.14.19: a key for CRLs alone counts when the CA or its issuer certified it for that and did not revoke it', (t) => {

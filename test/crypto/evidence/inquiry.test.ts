@@ -21,7 +21,7 @@ test('addresses in an OCSP answer are asked only when its signer is authorized a
   const { issuing } = pki;
   const { publicKey, privateKey } = keyOf('p-256');
   const name = { country: 'XX', organization: 'Nobody', commonName: 'Responder' };
-  const stranger = {
+  const unknownResponder = {
     key: privateKey,
     certificate: issueCertificate({
       subject: name,
@@ -47,7 +47,7 @@ test('addresses in an OCSP answer are asked only when its signer is authorized a
           producedAt: NOW - HOUR,
           revoked: new Map(),
           issuer: issuing.certificate,
-          responder: stranger,
+          responder: unknownResponder,
         });
       },
     },
@@ -67,8 +67,8 @@ test('addresses in an OCSP answer are asked only when its signer is authorized a
 });
 
 test('caches of several profiles share one byte limit, and the oldest answers are evicted first', async (t) => {
-  const room = new CacheLimit(100);
-  const caches = [0, 1].map(() => createAnswerCache<Buffer>(10, ({ length }) => length, room));
+  const limit = new CacheLimit(100);
+  const caches = [0, 1].map(() => createAnswerCache<Buffer>(10, ({ length }) => length, limit));
   let asked = 0;
   const get = (cache: number, key: string, bytes = 40): Promise<Buffer | undefined> | undefined =>
     caches[cache]?.get(key, NOW, async () => {
@@ -93,9 +93,9 @@ test('caches of several profiles share one byte limit, and the oldest answers ar
 });
 
 test('many small answers are evicted, also from a cache without further requests', (t) => {
-  const room = new CacheLimit(1_000_000);
+  const limit = new CacheLimit(1_000_000);
   let dropped = 0;
-  for (let n = 0; n < 5_000; n += 1) room.reserve(1, () => (dropped += 1));
+  for (let n = 0; n < 5_000; n += 1) limit.reserve(1, () => (dropped += 1));
   t.true(dropped >= 2_900, `${dropped} were dropped`);
 });
 
@@ -189,8 +189,8 @@ for (const named of ['certificate', 'list'] as const) {
 
   test(`a delta CRL that the ${named} names is ignored when it is unavailable or of another signer`, async (t) => {
     t.like(await statusBy(named, () => undefined), { status: 'good', asked: [CRL, DELTA] });
-    const stranger = keyOf('p-384').privateKey;
-    const forged = await statusBy(named, (end, ca) => delta({ ...ca, key: stranger }, [end]));
+    const otherKey = keyOf('p-384').privateKey;
+    const forged = await statusBy(named, (end, ca) => delta({ ...ca, key: otherKey }, [end]));
     t.is(forged.status, 'good');
     t.is((await statusBy(named, () => Buffer.from('nothing'))).status, 'good');
   });

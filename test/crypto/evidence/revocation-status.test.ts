@@ -111,7 +111,7 @@ test('a revocation counts from an answer of any age, and before any good answer'
 
 test('entries about other certificates do not hide a revocation', (t) => {
   const revocations = revoked(AT - HOUR, 1);
-  const stranger = encodeCertId(readCertificate(pki.freshSigner().certificate), issuer);
+  const otherCertId = encodeCertId(readCertificate(pki.freshSigner().certificate), issuer);
   const junk = Array.from({ length: 300 }, (_, index) => Buffer.from([0x30, 2, 5, index & 0xff]));
   const forged = Array.from({ length: 201 }, (_, index) =>
     crl({
@@ -119,7 +119,7 @@ test('entries about other certificates do not hide a revocation', (t) => {
       thisUpdate: AT - HOUR - index * 1000,
     }),
   );
-  const others = Array.from({ length: 201 }, () => ocsp({}, stranger));
+  const others = Array.from({ length: 201 }, () => ocsp({}, otherCertId));
   const list = crl({ revoked: revocations });
   const answer = ocsp({ revoked: revocations });
   for (const crls of [junk, forged]) {
@@ -177,8 +177,8 @@ test('OCSP answers may name the certificate with other digests, and the responde
   t.is(judge({ ocsps: [ocsp({}, id)] }).status, 'good');
   t.is(judge({ ocsps: [ocsp({ by: 'name' })] }).status, 'good');
   t.is(judge({ ocsps: [ocsp({ responder: ca })] }).status, 'good', 'the issuer itself');
-  const stranger = readCertificate(pki.freshSigner().certificate);
-  t.is(judge({ ocsps: [ocsp()] }, AT, stranger).status, 'unknown');
+  const otherCertificate = readCertificate(pki.freshSigner().certificate);
+  t.is(judge({ ocsps: [ocsp()] }, AT, otherCertificate).status, 'unknown');
 });
 
 function responder(differences: Partial<Parameters<typeof issueCertificate>[0]> = {}, by: TestCa = ca) {

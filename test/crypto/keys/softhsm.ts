@@ -27,8 +27,8 @@ export interface TokenContent {
     /** Certificates besides the signer's own. @default its chain */
     readonly others?: readonly Buffer[];
     /** Another key than the certificate's, none at all, or one that asks for the PIN each time (RSA). */
-    readonly odd?: 'stranger' | 'missing' | 'asks-each-time' | 'without-id';
-    /** Replaces the certificate's key, for `stranger`. */
+    readonly odd?: 'other-key' | 'missing' | 'asks-each-time' | 'without-id';
+    /** Replaces the certificate's key, for `other-key`. */
     readonly instead?: TestSigner;
     /** Only those who are logged in see the certificate. */
     readonly hidden?: boolean;

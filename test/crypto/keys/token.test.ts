@@ -51,7 +51,7 @@ function tokens(): SoftHsm {
       keys: [
         { signer: signer('rsa-3072'), odd: 'asks-each-time' },
         { signer: pki().signerValid(NOW - 2, NOW - 1), odd: 'missing' },
-        { signer: pki().stranger(), odd: 'stranger', instead: signer('p-256') },
+        { signer: pki().untrustedSigner(), odd: 'other-key', instead: signer('p-256') },
       ],
     },
     { label: 'nameless', keys: [{ signer: expired, odd: 'without-id' }] },
@@ -351,7 +351,7 @@ test.serial('each fault of a token has its own code', async (t) => {
   t.is((await refusal(good, { thumbprint: '00'.repeat(20) })).code, 'key.not-found');
   t.is((await refusal(good, { maxSessions: 0 })).code, 'request.invalid');
   t.is((await refusal(good, { maxSessions: 1.5 })).code, 'request.invalid');
-  t.is((await refusal(pki().stranger())).code, 'key.mismatch');
+  t.is((await refusal(pki().untrustedSigner())).code, 'key.mismatch');
   const colons = thumbprint(good)
     .toLowerCase()
     .replace(/..(?=.)/g, '$&:');

@@ -187,12 +187,12 @@ test('a signed page is rendered as before', async (t) => {
 test('the reported digests of input and output equal those of the files on disk', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const signed = sign(put(classicPdf(documentObjects())));
-  for (const [path, told] of [
+  for (const [path, reported] of [
     [signed.input, signed.result.input],
     [signed.output, signed.result.output],
   ] as const) {
     const { stdout } = await runTool('openssl', ['dgst', '-sha256', '-r', path]);
-    t.is(stdout.slice(0, 64), told.sha256);
-    t.is(readFileSync(path).length, told.length);
+    t.is(stdout.slice(0, 64), reported.sha256);
+    t.is(readFileSync(path).length, reported.length);
   }
 });

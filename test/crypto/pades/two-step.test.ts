@@ -156,7 +156,7 @@ test('a value over other bytes, of another key or of no valid form is refused be
   const { algorithm, toBeSigned } = begun;
   const values = [
     signer.key.sign(Buffer.concat([toBeSigned, Buffer.from('x')]), algorithm),
-    pki().stranger().key.sign(toBeSigned, algorithm),
+    pki().untrustedSigner().key.sign(toBeSigned, algorithm),
     Buffer.alloc(64),
     Buffer.alloc(0),
     Buffer.alloc(5000, 0x30),

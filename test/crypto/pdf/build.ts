@@ -123,12 +123,12 @@ class Writer {
     this.text = `${shape.head ?? ''}%PDF-${shape.version ?? version}${this.eol}%\xe2\xe3\xcf\xd3${this.eol}`;
   }
   /** Offset as it is to be written. */
-  get here(): number {
+  get position(): number {
     return this.text.length - ((this.#shape.fromHeader ?? true) ? (this.#shape.head ?? '').length : 0);
   }
   add(number: number, clear: string): void {
     const body = this.#shape.seal?.(number, clear) ?? clear;
-    this.offsets.set(number, this.here);
+    this.offsets.set(number, this.position);
     this.text += `${number} 0 obj${this.eol}${this.eol === '\n' ? body : body.replaceAll('\n', this.eol)}${this.eol}endobj${this.eol}`;
   }
   end(xref: number): Buffer {
@@ -154,7 +154,7 @@ const sizeOf = (objects: Objects): number => Math.max(...objects.keys()) + 1;
 export function classicPdf(objects: Objects, shape: FileShape = {}): Buffer {
   const out = new Writer(shape, '1.4');
   for (const [number, body] of objects) out.add(number, body);
-  const xref = out.here;
+  const xref = out.position;
   const { eol } = out;
   out.text += table(out.offsets, eol);
   out.text += `trailer${eol}<< /Size ${shape.size ?? sizeOf(objects)} /Root 1 0 R ${ID} ${shape.trailer ?? ''} >>${eol}`;
@@ -234,7 +234,7 @@ export function streamPdf(objects: Objects, shape: StreamShape = {}): Buffer {
   }
   if (packed.size > 0) out.add(container, objectStream(packed));
   for (const [number, offset] of out.offsets) rows[number] = [1, offset, 0];
-  const at = out.here;
+  const at = out.position;
   rows[xref] = [1, at, 0];
   out.add(
     xref,
@@ -252,10 +252,10 @@ export function hybridPdf(objects: Objects, hidden: readonly number[], shape: Fi
   out.add(container, objectStream(members));
   const rows: Record<number, readonly [number, number, number]> = {};
   for (const [index, number] of [...members.keys()].entries()) rows[number] = [2, container, index];
-  const beside = out.here;
+  const beside = out.position;
   const plain = new Map(out.offsets);
   out.add(container + 1, xrefStream(rows, container + 2, ''));
-  const xref = out.here;
+  const xref = out.position;
   const { eol } = out;
   let text = table(plain, eol);
   // Hidden numbers are free in the table, for readers that know nothing of streams.

@@ -178,11 +178,11 @@ test('a missing answer of an authority is reported at the signature that needs i
     const trust = { ...own.trust, online: own.freshServices().evidence };
     // Right after signing: later, the answers in the file are too old for the time-stamp.
     const { signatures, results } = await validated(path, { trust, at: Date.now() });
-    const told = signatures.map(({ level, results: { warnings } }) => [
+    const reported = signatures.map(({ level, results: { warnings } }) => [
       level,
       warnings.some(({ type }) => type === 'revocation.online'),
     ]);
-    t.deepEqual(told.sort(), [
+    t.deepEqual(reported.sort(), [
       ['B', true],
       ['LT', false],
     ]);

@@ -45,13 +45,13 @@ for (const format of ['Pades', 'Cades', 'Xades'] as const) {
       const [aged] = later.signatures;
       const expected = level === 'B' ? 'INDETERMINATE: OUT_OF_BOUNDS_NO_POE' : 'TOTAL-PASSED';
       t.is(aged && verdictOf(aged), expected, `${level} a year later`);
-      const stranger = await validateFile({
+      const untrusted = await validateFile({
         format,
         path,
         at: NOW + 3_600_000,
         trust: { ...trust, anchors: [] },
       });
-      t.is(stranger.signatures[0]?.subIndication, 'NO_CERTIFICATE_CHAIN_FOUND');
+      t.is(untrusted.signatures[0]?.subIndication, 'NO_CERTIFICATE_CHAIN_FOUND');
       const damaged = Buffer.from(readFileSync(path));
       const at = damaged.indexOf(
         format === 'Xades' ? 'barrels' : format === 'Pades' ? '(Hello' : bytes(2000).subarray(0, 64),

@@ -9,12 +9,12 @@ import { validateFile } from '../../../crypto/index.ts';
 const FOLDER = 'test/fixtures/hostile';
 
 test('files that once crashed the validation get a report, and none passes', async (t) => {
-  const room = await mkdtemp(join(tmpdir(), 'sealwright-hostile-'));
-  t.teardown(() => rm(room, { recursive: true, force: true }));
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-hostile-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
   const names = await readdir(FOLDER);
   t.true(names.length >= 2);
   for (const name of names) {
-    const path = join(room, basename(name, '.gz'));
+    const path = join(folder, basename(name, '.gz'));
     await writeFile(path, gunzipSync(await readFile(join(FOLDER, name))));
     const report = await validateFile({
       format: path.endsWith('.pdf') ? 'Pades' : 'Cades',

@@ -45,9 +45,9 @@ test('a signer below a trusted root passes, and below any other root has no chai
 
 test('a root inside the signature is not trusted for that', (t) => {
   const { otherRoot } = parties();
-  const stranger = issue('Stranger', otherRoot);
-  t.is(verdict(stranger, {}, [otherRoot]), 'INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND');
-  t.is(verdict(stranger, { trust: { anchors: [otherRoot.certificate] } }, []), 'TOTAL-PASSED');
+  const unknownSigner = issue('Stranger', otherRoot);
+  t.is(verdict(unknownSigner, {}, [otherRoot]), 'INDETERMINATE: NO_CERTIFICATE_CHAIN_FOUND');
+  t.is(verdict(unknownSigner, { trust: { anchors: [otherRoot.certificate] } }, []), 'TOTAL-PASSED');
 });
 
 test('intermediates come from the signature or the settings, and a missing one is reported', (t) => {
@@ -112,7 +112,7 @@ test('a name outside the name constraints of its CA is refused', (t) => {
   const permitted = [
     { kind: 'directory', name: encodeName({ country: 'XX', organization: 'Elsewhere', commonName: 'x' }) },
   ] as const;
-  const here = [{ kind: 'email', text: 'here.example' }] as const;
+  const ownDomain = [{ kind: 'email', text: 'here.example' }] as const;
   const mail = (text: string) => ({ alternativeNames: [{ kind: 'email', text }] as const });
   const elsewhere = issue('Constrained A', root, {
     use: { kind: 'ca' },
@@ -121,7 +121,7 @@ test('a name outside the name constraints of its CA is refused', (t) => {
   t.is(verdict(issue('Ada', elsewhere), {}, [elsewhere]), 'INDETERMINATE: CHAIN_CONSTRAINTS_FAILURE');
   const local = issue('Constrained B', root, {
     use: { kind: 'ca' },
-    nameConstraints: { permitted: here, excluded: [] },
+    nameConstraints: { permitted: ownDomain, excluded: [] },
   });
   t.is(verdict(issue('Ada', local, mail('ada@here.example')), {}, [local]), 'TOTAL-PASSED');
   t.is(

@@ -331,7 +331,7 @@ const ATTACKS: readonly Attack[] = [
     honest: whole,
     attack: () =>
       whole(PAY, {
-        keyInfo: `<ds:KeyInfo><ds:X509Data><ds:X509Certificate>${pki().stranger().certificate.toString('base64')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`,
+        keyInfo: `<ds:KeyInfo><ds:X509Data><ds:X509Certificate>${pki().untrustedSigner().certificate.toString('base64')}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>`,
       }),
     subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
     type: 'certificate.binding',
@@ -342,7 +342,7 @@ const ATTACKS: readonly Attack[] = [
     attack: () =>
       whole(PAY, {
         signer: pki().signer('p-256'),
-        properties: goodProperties('sig', ['sig-r0'], { signer: pki().stranger() }),
+        properties: goodProperties('sig', ['sig-r0'], { signer: pki().untrustedSigner() }),
         propertiesSigned: false,
       }),
     subIndication: 'FORMAT_FAILURE',

@@ -145,15 +145,16 @@ test('dropped markup in a file of a container is reported', (t) => {
         ),
       },
     ]);
-  const told = (order: string) => {
+  const findingTypes = (order: string) => {
     const { signatures } = inspectAsic(memorySource('/order.asice', container(order)));
     return signatures.flatMap(({ findings }) =>
       findings.filter(({ status }) => status !== 'passed').map(({ type }) => type),
     );
   };
-  t.deepEqual(told(ORDER), []);
+  t.deepEqual(findingTypes(ORDER), []);
   for (const [what, text, warning] of INSERTED) {
-    if (text !== signedText(text) && !text.startsWith(' ')) t.deepEqual(told(inOrder(text)), [warning], what);
+    if (text !== signedText(text) && !text.startsWith(' '))
+      t.deepEqual(findingTypes(inOrder(text)), [warning], what);
   }
 });
 
@@ -178,7 +179,7 @@ test('content that only a counter-signature refers to does not count as signed',
   const fixed = forge({ references: [{ uri: 'order.xml', data: ORDER }] });
   const signed = counterSigned(fixed, []);
   const forged = counterSigned(fixed, further);
-  const told = (xml: string, ...names: readonly string[]) => {
+  const findingTypes = (xml: string, ...names: readonly string[]) => {
     const { findings, signatures } = inspectXadesWithContents(
       memorySource('/signature.xml', Buffer.from(xml)),
       names.map(file),
@@ -192,12 +193,15 @@ test('content that only a counter-signature refers to does not count as signed',
       .filter(({ status }) => status !== 'passed')
       .map(({ type }) => type);
   };
-  t.deepEqual(told(signed, 'order.xml'), []);
-  t.deepEqual(told(signed, 'order.xml', 'other.xml'), ['content.given']);
-  t.deepEqual(told(forged, 'order.xml', 'other.xml'), ['content.given', 'scope.counter-signature']);
+  t.deepEqual(findingTypes(signed, 'order.xml'), []);
+  t.deepEqual(findingTypes(signed, 'order.xml', 'other.xml'), ['content.given']);
+  t.deepEqual(findingTypes(forged, 'order.xml', 'other.xml'), ['content.given', 'scope.counter-signature']);
   const alone = forge({
     references: [{ uri: '#o', data: `<ds:Object xmlns:ds="${DS}" Id="o">x</ds:Object>` }],
     objects: `<ds:Object xmlns:ds="${DS}" Id="o">x</ds:Object>`,
   });
-  t.deepEqual(told(counterSigned(alone, further), 'other.xml'), ['content.given', 'scope.counter-signature']);
+  t.deepEqual(findingTypes(counterSigned(alone, further), 'other.xml'), [
+    'content.given',
+    'scope.counter-signature',
+  ]);
 });

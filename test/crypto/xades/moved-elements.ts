@@ -98,17 +98,17 @@ function* wrappedRoots(
 function placesIn(document: string): Place[] {
   const places: Place[] = [];
   const open: { name: string; at: number }[] = [];
-  const here = (offset: number): void => {
+  const addAt = (offset: number): void => {
     if (open.length === 0) return;
     const parent = open.at(-1)?.at ?? -1;
     if (places.at(-1)?.offset !== offset)
       places.push({ offset, around: open.map(({ name }) => name), parent });
   };
   for (const { 0: tag, 1: slash, 2: name = '', index } of document.matchAll(/<(\/?)([^\s/>?!]+)[^>]*>/g)) {
-    here(index);
+    addAt(index);
     if (slash === '/') open.pop();
     else if (!tag.endsWith('/>')) open.push({ name, at: index });
-    here(index + tag.length);
+    addAt(index + tag.length);
   }
   return places;
 }

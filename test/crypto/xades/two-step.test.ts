@@ -69,7 +69,7 @@ test('a value over other data, by another key, or malformed is refused and leave
   const { key, request, begun } = begin('p-256');
   const values = [
     key.sign(Buffer.from('something else'), begun.algorithm),
-    pki().stranger().key.sign(begun.toBeSigned, begun.algorithm),
+    pki().untrustedSigner().key.sign(begun.toBeSigned, begun.algorithm),
     Buffer.alloc(64),
     Buffer.alloc(0),
   ];

@@ -183,7 +183,7 @@ const TAMPERINGS: readonly Tampering[] = [
       replaced(
         text,
         pki().signer('p-256').certificate.toString('base64'),
-        pki().stranger().certificate.toString('base64'),
+        pki().untrustedSigner().certificate.toString('base64'),
       ),
     check: 'signing-certificate',
     xmlsec: 'refuses',
@@ -340,7 +340,7 @@ test('an unexpected signer, other anchors and another time are each refused by t
   const { path } = signDocument(ORIGINAL);
   const request = { format: 'Xades', path, at: NOW } as const;
   t.deepEqual(failed(verifyXades(request)), []);
-  t.deepEqual(failed(verifyXades({ ...request, signer: pki().stranger().fingerprint })), ['signer']);
+  t.deepEqual(failed(verifyXades({ ...request, signer: pki().untrustedSigner().fingerprint })), ['signer']);
   t.deepEqual(failed(verifyXades({ ...request, anchors: [pki().otherRoot.certificate] })), ['chain']);
   t.deepEqual(failed(verifyXades({ ...request, at: Date.UTC(1999, 0, 1) })), ['certificate-validity']);
   const content = {
@@ -353,7 +353,7 @@ test('an unexpected signer, other anchors and another time are each refused by t
 test.serial(
   'the chain check refuses a signature by a certificate of another root, in the engine and in xmlsec1',
   async (t) => {
-    const signer = pki().stranger();
+    const signer = pki().untrustedSigner();
     const signed = signDocument(ORIGINAL, { signer });
     t.deepEqual(failed(verdict(signed.path, signed.original, signer)), ['chain']);
     if (!requireTool(t, 'xmlsec1')) return;

@@ -77,7 +77,7 @@ export async function fuzzHttp(settings: HttpFuzzSettings): Promise<HttpFuzzResu
       statuses[status] = (statuses[status] ?? 0) + 1;
       if (status < 400) reached.add(request.operation);
     });
-    if (problem !== undefined) failures.push(`${problem}\n  ${told(request)}`);
+    if (problem !== undefined) failures.push(`${problem}\n  ${describe(request)}`);
   };
   const health = async (): Promise<void> => {
     const started = performance.now();
@@ -145,7 +145,7 @@ async function answered(
     : `${answer.status} ${findings.join('; ')}: ${text?.slice(0, 500)}`;
 }
 
-function told({ method, target, headers, body }: FuzzRequest): string {
+function describe({ method, target, headers, body }: FuzzRequest): string {
   const sent =
     typeof body === 'string'
       ? body

@@ -51,7 +51,7 @@ const pngChunks: Mutation = (input, random, other) => {
   const index = random.below(chunks.length);
   const chunk = chunks[index];
   if (chunk === undefined) return bytesMutation(input, random, other);
-  const strangers = chunksOf(other);
+  const foreign = chunksOf(other);
   const change = (changed: readonly Chunk[]): Buffer =>
     joinChunks(input.subarray(0, 8), [...chunks.slice(0, index), ...changed, ...chunks.slice(index + 1)]);
   switch (random.below(7)) {
@@ -64,7 +64,7 @@ const pngChunks: Mutation = (input, random, other) => {
     case 3:
       return change([{ type: Buffer.from(random.pick(TYPES)), data: chunk.data }]);
     case 4:
-      return change(strangers.length === 0 ? [chunk] : [chunk, random.pick(strangers)]);
+      return change(foreign.length === 0 ? [chunk] : [chunk, random.pick(foreign)]);
     case 5:
       return change([{ type: Buffer.from('IDAT'), data: deflateSync(random.bytes(random.below(500))) }]);
     default:
@@ -176,19 +176,19 @@ export const memberMutation: Mutation = (input, random, other) => {
   const index = random.below(members.length);
   const member = members[index];
   if (member === undefined) return bytesMutation(input, random, other);
-  const strangers = membersOf(other);
-  const stranger = strangers.length > 0 ? random.pick(strangers) : member;
+  const foreign = membersOf(other);
+  const donor = foreign.length > 0 ? random.pick(foreign) : member;
   const inside =
     member.data[0] === 0x30 ? derMutation : member.data[0] === 0x3c ? xmlMutation : bytesMutation;
   const by: readonly (() => readonly Member[])[] = [
-    () => [{ name: member.name, data: inside(member.data, random, stranger.data) }],
-    () => [{ name: member.name, data: inside(member.data, random, stranger.data) }],
-    () => [{ name: member.name, data: inside(member.data, random, stranger.data) }],
+    () => [{ name: member.name, data: inside(member.data, random, donor.data) }],
+    () => [{ name: member.name, data: inside(member.data, random, donor.data) }],
+    () => [{ name: member.name, data: inside(member.data, random, donor.data) }],
     () => [],
-    () => [member, stranger],
-    () => [member, { name: stranger.name, data: member.data }],
-    () => [{ name: bytesMutation(member.name, random, stranger.name), data: member.data }],
-    () => [member, { name: Buffer.concat([Buffer.from('META-INF/x'), member.name]), data: stranger.data }],
+    () => [member, donor],
+    () => [member, { name: donor.name, data: member.data }],
+    () => [{ name: bytesMutation(member.name, random, donor.name), data: member.data }],
+    () => [member, { name: Buffer.concat([Buffer.from('META-INF/x'), member.name]), data: donor.data }],
   ];
   return zipOf([...members.slice(0, index), ...random.pick(by)(), ...members.slice(index + 1)]);
 };

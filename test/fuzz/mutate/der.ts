@@ -63,9 +63,9 @@ function encode({ tag, content, children, length }: Node): Buffer {
 /** Lists the nodes below a list, each with its path. */
 function ways(nodes: readonly Node[], way: readonly number[] = [], all: number[][] = []): number[][] {
   nodes.forEach(({ children }, index) => {
-    const here = [...way, index];
-    all.push(here);
-    if (children !== undefined) ways(children, here, all);
+    const path = [...way, index];
+    all.push(path);
+    if (children !== undefined) ways(children, path, all);
   });
   return all;
 }
@@ -200,10 +200,10 @@ const structured: Mutation = (input, random, other) => {
   const way = random.pick(all);
   const node = nodeAt(nodes, way);
   if (node === undefined) return input;
-  const strangers = random.once(2) ? parseAll(other, 0, { nodes: 0 }) : nodes;
-  const source = strangers === undefined || strangers.length === 0 ? nodes : strangers;
-  const stranger = nodeAt(source, random.pick(ways(source))) ?? node;
-  return Buffer.concat(withNode(nodes, way, random.pick(NODES)(node, random, stranger)).map(encode));
+  const foreign = random.once(2) ? parseAll(other, 0, { nodes: 0 }) : nodes;
+  const source = foreign === undefined || foreign.length === 0 ? nodes : foreign;
+  const donor = nodeAt(source, random.pick(ways(source))) ?? node;
+  return Buffer.concat(withNode(nodes, way, random.pick(NODES)(node, random, donor)).map(encode));
 };
 
 export const derMutation: Mutation = oneOf([

@@ -200,8 +200,8 @@ const addRevision: Mutation = (input, random, other) => {
   const changed = new Map<number, string>();
   for (let left = random.few(3); left > 0; left--) {
     const object = random.pick(own);
-    const strangers = random.once(4) ? objectsIn(other.toString('latin1')) : [];
-    const body = bodyOf(strangers.length > 0 ? random.pick(strangers) : object);
+    const foreign = random.once(4) ? objectsIn(other.toString('latin1')) : [];
+    const body = bodyOf(foreign.length > 0 ? random.pick(foreign) : object);
     const number = random.once(8) ? random.pick([1, 2, 3, 4, 5, 10, 150]) : Number.parseInt(object, 10);
     changed.set(number, inObject(latin1(body), random, other).toString('latin1'));
   }
@@ -220,11 +220,11 @@ const changeObject: Mutation = (input, random, other) => {
 
 const moveObject: Mutation = (input, random, other) => {
   const own = objectsIn(input.toString('latin1'));
-  const strangers = objectsIn(other.toString('latin1'));
-  if (own.length === 0 || strangers.length === 0) return input;
-  const [object, stranger] = [random.pick(own), random.pick(random.once(2) ? own : strangers)];
+  const foreign = objectsIn(other.toString('latin1'));
+  if (own.length === 0 || foreign.length === 0) return input;
+  const [object, donor] = [random.pick(own), random.pick(random.once(2) ? own : foreign)];
   const text = input.toString('latin1');
-  const put = `${Number.parseInt(object, 10)} 0 obj${bodyOf(stranger)}endobj`;
+  const put = `${Number.parseInt(object, 10)} 0 obj${bodyOf(donor)}endobj`;
   return latin1(text.replace(object, () => put));
 };
 

@@ -127,7 +127,7 @@ function elementsOf(text: string): Place[] {
   return all;
 }
 
-type ElementMutation = (element: string, random: Random, stranger: string) => string;
+type ElementMutation = (element: string, random: Random, donor: string) => string;
 
 const ELEMENTS: readonly ElementMutation[] = [
   () => '',
@@ -140,12 +140,12 @@ const ELEMENTS: readonly ElementMutation[] = [
     const depth = random.once(3) ? 2000 : 3;
     return `${'<w>'.repeat(depth)}${element}${'</w>'.repeat(depth)}`;
   },
-  (_, __, stranger) => stranger,
-  (element, _, stranger) => element + stranger,
-  (element, _, stranger) => stranger + element,
+  (_, __, donor) => donor,
+  (element, _, donor) => element + donor,
+  (element, _, donor) => donor + element,
   // The stranger around it or inside it.
-  (element, _, stranger) => stranger.replace(/>/, () => `>${element}`),
-  (element, _, stranger) => element.replace(/<\/[^<]*$/, (end) => stranger + end),
+  (element, _, donor) => donor.replace(/>/, () => `>${element}`),
+  (element, _, donor) => element.replace(/<\/[^<]*$/, (end) => donor + end),
 ];
 
 function elementMutation(): Mutation {
@@ -155,9 +155,9 @@ function elementMutation(): Mutation {
     if (all.length === 0) return input;
     const { from, to } = random.pick(all);
     const source = random.once(3) ? other.toString('utf8') : text;
-    const strangers = elementsOf(source);
-    const stranger = strangers.length === 0 ? { from: 0, to: 0 } : random.pick(strangers);
-    const put = random.pick(ELEMENTS)(text.slice(from, to), random, source.slice(stranger.from, stranger.to));
+    const foreign = elementsOf(source);
+    const donor = foreign.length === 0 ? { from: 0, to: 0 } : random.pick(foreign);
+    const put = random.pick(ELEMENTS)(text.slice(from, to), random, source.slice(donor.from, donor.to));
     return Buffer.from(text.slice(0, from) + put + text.slice(to));
   };
 }

@@ -13,7 +13,7 @@ import { type LogLine, recorder } from '../harness.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-function room(store: SessionKeyStore = memorySessionKeys(), clock = new SimulatedClock()) {
+function sessionFixture(store: SessionKeyStore = memorySessionKeys(), clock = new SimulatedClock()) {
   const lines: LogLine[] = [];
   const endedStore = memorySessionKeys();
   const open = (apiKey = 'key', hours = 8) => {
@@ -27,7 +27,7 @@ function room(store: SessionKeyStore = memorySessionKeys(), clock = new Simulate
 }
 
 test('a session survives a restart of the process, and a shorter configured lifetime shortens it', (t) => {
-  const { clock, open } = room();
+  const { clock, open } = sessionFixture();
   const token = open().issue('operator');
   t.like(open().read(token), { operator: 'operator', worn: false });
   clock.advance(5 * HOUR);
@@ -36,26 +36,26 @@ test('a session survives a restart of the process, and a shorter configured life
 });
 
 test('a session ends with the API key that started it', (t) => {
-  const { open } = room();
+  const { open } = sessionFixture();
   const token = open('one').issue('operator');
   t.is(open('two').read(token), undefined);
   t.truthy(open('one').read(token));
 });
 
 test('sessions of one service are refused by another', (t) => {
-  const token = room().open().issue('operator');
-  t.is(room().open().read(token), undefined);
+  const token = sessionFixture().open().issue('operator');
+  t.is(sessionFixture().open().read(token), undefined);
 });
 
 test('tokens of equal content differ, and none reveals the content', (t) => {
-  const sessions = room().open();
+  const sessions = sessionFixture().open();
   const tokens = Array.from({ length: 100 }, () => sessions.issue('operator'));
   t.is(new Set(tokens).size, 100);
   for (const token of tokens) t.false(Buffer.from(token, 'base64url').includes('operator'));
 });
 
 test('the key is rotated every 90 days, and the previous one counts until its last cookie expires', (t) => {
-  const { clock, open, kept } = room();
+  const { clock, open, kept } = sessionFixture();
   const sessions = open();
   const [first] = kept();
   clock.advance(90 * DAY - 1);
@@ -76,7 +76,7 @@ test('the key is rotated every 90 days, and the previous one counts until its la
 test('a key that cannot be saved is not used, and saving is retried', (t) => {
   const memory = memorySessionKeys();
   let broken = false;
-  const { clock, open, kept, lines } = room({
+  const { clock, open, kept, lines } = sessionFixture({
     load: memory.load,
     save(text) {
       if (broken) throw new Error('no space left');
@@ -100,7 +100,7 @@ test('a key that cannot be saved is not used, and saving is retried', (t) => {
 
 test('an unreadable key ring is replaced, with a warning without its content', (t) => {
   for (const text of ['', 'x', '{}', '{"version":1,"keys":[]}', '{"version":1,"keys":[{"id":"secret"}]}']) {
-    const { open, lines, kept, store } = room();
+    const { open, lines, kept, store } = sessionFixture();
     store.save(text);
     const token = open().issue('operator');
     t.is(kept().length, 1);
@@ -114,7 +114,7 @@ test('an unreadable key ring is replaced, with a warning without its content', (
 });
 
 test('the saved key ring has the documented form', (t) => {
-  const { open, kept } = room();
+  const { open, kept } = sessionFixture();
   open();
   const [key] = kept();
   t.regex(key?.id ?? '', /^[0-9a-f]{8}$/);

@@ -36,8 +36,8 @@ test('attachments are read by key, and by participants unless they are private',
   await assertRefused(t, await fetch(byTicket(secret ?? '')), 'AttachmentNotFound');
   await assertRefused(t, await fetch(byTicket(annex ?? '', 'x')), 'InvalidTicket');
   await assertRefused(t, await acme.fetch(byKey(crypto.randomUUID())), 'AttachmentNotFound');
-  const stranger = await organization('Strangers');
-  await assertRefused(t, await stranger.fetch(byKey(annex ?? '')), 'DocumentNotFound');
+  const otherOrganization = await organization('Strangers');
+  await assertRefused(t, await otherOrganization.fetch(byKey(annex ?? '')), 'DocumentNotFound');
   const page = await (await fetch(`${url}/document/key/${key}/sign?ticket=${ticket}&culture=en`)).text();
   t.true(page.includes(`/attachments/${annex}?ticket=`) && page.includes('>Annex</a>'));
   t.false(page.includes(secret ?? '-') || page.includes('Secret'));

@@ -137,8 +137,8 @@ test('the answer to a request with many faults names at most twenty and stays sm
   ]) {
     const answer = await send('/api/documents', body);
     const { errors = {} } = await assertRefused(t, answer.clone(), 'BadRequest');
-    const told = Object.values(errors).flat().length;
-    t.true(told >= 1 && told <= 20, String(told));
+    const errorCount = Object.values(errors).flat().length;
+    t.true(errorCount >= 1 && errorCount <= 20, String(errorCount));
     t.true((await answer.text()).length < 64 * 1024);
   }
 });

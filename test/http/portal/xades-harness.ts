@@ -8,37 +8,37 @@ import { temporaryRoot } from '../../service/service.ts';
 import { localProfile } from '../../service/signing/profiles.ts';
 import { requireTool, xmlsec1 } from '../../verifiers/index.ts';
 
-export interface XadesRoom {
+export interface XadesFixture {
   readonly authority: TestAuthority;
   readonly program: PortalProgram;
 }
 
 /** @param timestamps true configures a time-stamp authority */
-export async function xadesRoom(
+export async function startXadesFixture(
   teardown: (task: () => unknown) => void,
   timestamps: boolean,
-): Promise<XadesRoom> {
+): Promise<XadesFixture> {
   const authority = await startAuthority();
   teardown(() => authority.close());
   const root = await temporaryRoot({ teardown });
-  return openRoom(teardown, timestamps, authority, root);
+  return openXadesFixture(teardown, timestamps, authority, root);
 }
 
 /** Restarts a stopped program on the same root folder. */
-export function reopenRoom(
+export function restartXadesFixture(
   teardown: (task: () => unknown) => void,
   timestamps: boolean,
-  { authority, program }: XadesRoom,
-): Promise<XadesRoom> {
-  return openRoom(teardown, timestamps, authority, program.service.root);
+  { authority, program }: XadesFixture,
+): Promise<XadesFixture> {
+  return openXadesFixture(teardown, timestamps, authority, program.service.root);
 }
 
-async function openRoom(
+async function openXadesFixture(
   teardown: (task: () => unknown) => void,
   timestamps: boolean,
   authority: TestAuthority,
   root: string,
-): Promise<XadesRoom> {
+): Promise<XadesFixture> {
   const profile = await localProfile(root, 0, 'seal', authority.pki.signer('p-256'), {
     Format: 'Pades',
     ...(timestamps && { 'Timestamp:Url': authority.timestampUrl }),
@@ -52,7 +52,7 @@ async function openRoom(
   return { authority, program: await startProgram({ teardown }, { root, settings }) };
 }
 
-type Context = ExecutionContext<XadesRoom>;
+type Context = ExecutionContext<XadesFixture>;
 
 export interface Document {
   readonly key: string;
@@ -92,7 +92,7 @@ function browser(url: string, path: string, body: object): Promise<Response> {
 }
 
 export async function create(
-  { program }: XadesRoom,
+  { program }: XadesFixture,
   signings: readonly Signing[],
   file = XML,
   request: { readonly [member: string]: unknown } = {},
@@ -110,7 +110,7 @@ export async function creating(t: Context, signings: readonly Signing[], file = 
   return acme.send('/api/documents', { files, flowActions: signings.map(action) });
 }
 
-export async function ticketOf({ program }: XadesRoom, id: string, index: number): Promise<string> {
+export async function ticketOf({ program }: XadesFixture, id: string, index: number): Promise<string> {
   const { url } = await program.acme.post<{ url: string }>(`/api/documents/${id}/action-url`, {
     emailAddress: `p${index}@example.com`,
   });
@@ -118,7 +118,7 @@ export async function ticketOf({ program }: XadesRoom, id: string, index: number
 }
 
 export async function begin(
-  { authority, program }: XadesRoom,
+  { authority, program }: XadesFixture,
   key: string,
   ticket: string,
 ): Promise<Response> {

@@ -11,20 +11,20 @@ import {
   type Document,
   ENVELOPED,
   FILTER,
-  reopenRoom,
+  restartXadesFixture,
   signed,
   signOne,
+  startXadesFixture,
   ticketOf,
-  type XadesRoom,
-  xadesRoom,
+  type XadesFixture,
 } from './xades-harness.ts';
 
-const test = anyTest as TestFn<XadesRoom>;
+const test = anyTest as TestFn<XadesFixture>;
 
 const tasks: (() => unknown)[] = [];
 
 test.before(async (t) => {
-  t.context = await xadesRoom((task) => void tasks.push(task), false);
+  t.context = await startXadesFixture((task) => void tasks.push(task), false);
 });
 
 test.after.always(async () => {
@@ -148,11 +148,11 @@ test.serial(
   'FullXmlAdRc with removed authorities is a retryable failure with a code, for both ways of signing',
   async (t) => {
     const teardown = (task: () => unknown) => void tasks.push(task);
-    const before = await xadesRoom(teardown, true);
+    const before = await startXadesFixture(teardown, true);
     const document = await create(before, [{ by: 'O', options: AD_RC }]);
     const other = await create(before, [{ by: 'C', options: AD_RC }]);
     await before.program.service.stop();
-    t.context = await reopenRoom(teardown, false, before);
+    t.context = await restartXadesFixture(teardown, false, before);
     const { program } = t.context;
     await signOne(t, document, 'O', 0);
     const { processingError, status } = await until(async () => {

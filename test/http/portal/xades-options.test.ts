@@ -13,17 +13,17 @@ import {
   type Signing,
   signed,
   signOne,
-  type XadesRoom,
+  startXadesFixture,
+  type XadesFixture,
   XML,
-  xadesRoom,
 } from './xades-harness.ts';
 
-const test = anyTest as TestFn<XadesRoom>;
+const test = anyTest as TestFn<XadesFixture>;
 
 const tasks: (() => unknown)[] = [];
 
 test.before(async (t) => {
-  t.context = await xadesRoom((task) => void tasks.push(task), true);
+  t.context = await startXadesFixture((task) => void tasks.push(task), true);
 });
 
 test.after.always(async () => {

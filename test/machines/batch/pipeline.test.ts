@@ -27,12 +27,16 @@ test('pausing records actor, time and reason, and resuming keeps the time of the
     value: 'Running',
     context: { pausedAt: null, resumedAt: null, pausedBy: 'system', reason: null },
   });
-  const [paused, told] = transition(pipelineMachine, start, { type: 'PAUSE', at: 10, reason: 'audit.' });
+  const [paused, actions] = transition(pipelineMachine, start, { type: 'PAUSE', at: 10, reason: 'audit.' });
   t.deepEqual(paused.context, { pausedAt: 10, resumedAt: null, pausedBy: 'operator', reason: 'audit.' });
-  t.deepEqual(told[0]?.params, { message: 'Pipeline paused by operator. Reason: audit.' });
-  const [resumed, toldAgain] = transition(pipelineMachine, paused, { type: 'RESUME', at: 20, reason: null });
+  t.deepEqual(actions[0]?.params, { message: 'Pipeline paused by operator. Reason: audit.' });
+  const [resumed, furtherActions] = transition(pipelineMachine, paused, {
+    type: 'RESUME',
+    at: 20,
+    reason: null,
+  });
   t.deepEqual(resumed.context, { pausedAt: 10, resumedAt: 20, pausedBy: 'operator', reason: null });
-  t.deepEqual(toldAgain[0]?.params, { message: 'Pipeline resumed by operator.' });
+  t.deepEqual(furtherActions[0]?.params, { message: 'Pipeline resumed by operator.' });
 });
 
 test('a paused pipeline and a full one have no free slot', (t) => {

@@ -47,8 +47,12 @@ test('an operation on documents sums up its batches and names the documents of t
     context: initialContext(documentOperationMachine, input) as never,
   });
   const progress = { type: 'PROGRESS', ...counts } as const;
-  const [once, told] = transition(documentOperationMachine, start, { ...progress, at: 1500, next } as never);
-  t.deepEqual(told.find(({ type }) => type === 'effect')?.params, {
+  const [once, actions] = transition(documentOperationMachine, start, {
+    ...progress,
+    at: 1500,
+    next,
+  } as never);
+  t.deepEqual(actions.find(({ type }) => type === 'effect')?.params, {
     do: 'operateDocuments',
     organizationId: 'o-1',
     ...next,

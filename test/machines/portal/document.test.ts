@@ -188,12 +188,12 @@ test('the document table and its machine agree in every state, on every message,
       const message = { type, at: 8000, ...MESSAGES[type as DocumentMessage['type']] };
       const rows = table.filter((row) => row.from === from && row.event === type);
       for (const row of rows) {
-        const told = {
+        const complete = {
           ...message,
           ...(row.condition === VERIFIED && { concluded: { tellParticipants: true } }),
           ...(row.condition === 'of what an event tells' && { action: 'opened' }),
         };
-        const outcome = attempt(documentMachine, from, supposed(from, type, row.condition), told);
+        const outcome = attempt(documentMachine, from, supposed(from, type, row.condition), complete);
         const said = `${from} × ${type} ${row.condition}`;
         t.true(outcome.accepted, `${said} is accepted`);
         t.deepEqual([outcome.to, outcome.effects], [row.to, row.effects], said);

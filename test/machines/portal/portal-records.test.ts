@@ -156,11 +156,11 @@ for (const { file, machine, input, events } of CASES) {
     const table = await readTable(file);
     const { states, events: names } = declared(machine);
     t.deepEqual([...states].sort(), [...new Set(table.flatMap((row) => [row.from, row.to]))].sort());
-    const told = names.filter((name) => !name.startsWith('xstate.'));
-    t.deepEqual([...told].sort(), Object.keys(events).sort());
+    const own = names.filter((name) => !name.startsWith('xstate.'));
+    t.deepEqual([...own].sort(), Object.keys(events).sort());
     const context = initialContext(machine, input);
     for (const from of states) {
-      for (const type of told) {
+      for (const type of own) {
         const row = table.find((candidate) => candidate.from === from && candidate.event === type);
         const outcome = attempt(machine, from, context, { type, at: 9, ...events[type] });
         t.is(outcome.accepted, row !== undefined, `${from} × ${type}`);

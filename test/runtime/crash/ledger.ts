@@ -19,7 +19,7 @@ export interface LedgerContext {
   readonly failed: number;
   readonly dropped: number;
   /** Messages to be sent to others, and received from them. */
-  readonly told: number;
+  readonly sent: number;
   readonly heard: number;
   readonly rested: number;
   /** Outcomes of work that is not open: taken twice, or made up. */
@@ -27,7 +27,7 @@ export interface LedgerContext {
 }
 
 const EMPTY: LedgerContext = {
-  ...{ asked: 0, open: [], done: 0, failed: 0, dropped: 0, told: 0, heard: 0, rested: 0, strange: 0 },
+  ...{ asked: 0, open: [], done: 0, failed: 0, dropped: 0, sent: 0, heard: 0, rested: 0, strange: 0 },
 };
 
 type LedgerEvent =
@@ -49,7 +49,7 @@ const ledgerMachine = setup({
     count: assign(({ context, event }) => {
       switch (event.type) {
         case 'ASK':
-          if (event.kind === 'tell') return { told: context.told + 1 };
+          if (event.kind === 'tell') return { sent: context.sent + 1 };
           return { asked: context.asked + 1, open: [...context.open, context.asked] };
         case 'WORKED':
           return taken(context, event.n, 'done');
@@ -97,8 +97,8 @@ const ledgerMachine = setup({
 
 /** Everything the ledgers count together, by the name of the counter. */
 export function tallyOf(context: LedgerContext): { readonly [name: string]: number } {
-  const { asked, done, failed, dropped, told, heard, rested, strange } = context;
-  return { asked, done, failed, dropped, told, heard, rested, strange };
+  const { asked, done, failed, dropped, sent, heard, rested, strange } = context;
+  return { asked, done, failed, dropped, sent, heard, rested, strange };
 }
 
 export const ledger: ActorDefinition = {

@@ -13,18 +13,18 @@ const CALLS = [
   ...['write', 'writev', 'pwrite64', 'pwritev', 'sendto', 'sendmsg'],
 ];
 
-interface Told extends SystemCall {
+interface ReadableCall extends SystemCall {
   /** Arguments with their texts and paths readable. */
   readonly plain: string;
 }
 
 /** The first call after another that is as asked; fails the test when there is none. */
 function firstAfter(
-  calls: readonly Told[],
+  calls: readonly ReadableCall[],
   moment: number,
   what: string,
-  isIt: (call: Told) => boolean,
-): Told {
+  isIt: (call: ReadableCall) => boolean,
+): ReadableCall {
   const found = calls.find((call) => call.begun > moment && isIt(call));
   if (found === undefined) throw new Error(`after line ${moment} there is no ${what}`);
   return found;
@@ -59,16 +59,16 @@ test('an output is synced before its rename, the rename is durable before its jo
   if (tracer.exitCode === null) await once(tracer, 'exit');
   const calls = (await readCalls(log))
     .filter(({ result }) => result >= 0)
-    .map((call): Told => ({ ...call, plain: plainArgs(call.args) }));
+    .map((call): ReadableCall => ({ ...call, plain: plainArgs(call.args) }));
   const isSync = ({ name }: SystemCall) => name === 'fsync' || name === 'fdatasync';
-  const isStore = ({ plain }: Told) => plain.includes('/db/data.mdb>');
+  const isStore = ({ plain }: ReadableCall) => plain.includes('/db/data.mdb>');
   for (const [id, original] of originals) {
     const named = calls.find(
       ({ name, plain }) => /^(link|rename)/.test(name) && plain.includes(id) && plain.includes('/output/'),
     );
     t.truthy(named, 'the output is linked');
     if (named === undefined) return;
-    const isOutput = ({ plain }: Told) => plain.includes(`/processing/${id}/`);
+    const isOutput = ({ plain }: ReadableCall) => plain.includes(`/processing/${id}/`);
     const written = calls.findLast(
       (call) => /^p?write/.test(call.name) && isOutput(call) && call.ended < named.begun,
     );

@@ -180,7 +180,7 @@ export interface Expected {
   /** Those that were dropped, if they were still pending. */
   readonly dropped: ReadonlySet<number>;
   /** Messages to be sent, by the id of their receiver; of these, how many may have been dropped. */
-  readonly told: ReadonlyMap<string, { readonly all: number; readonly dropped: number }>;
+  readonly sentMessages: ReadonlyMap<string, { readonly all: number; readonly dropped: number }>;
   /** Number of received outcomes by the number of their effect. */
   readonly outcomes: ReadonlyMap<number, number>;
 }
@@ -238,13 +238,13 @@ export function replay(chart: Chart, heard: readonly Heard[]): Expected {
     }
     if (arrow.target !== undefined && (arrow.target !== state || arrow.reenter)) enter(arrow.target, now);
   }
-  const told = new Map<string, { all: number; dropped: number }>();
+  const sentMessages = new Map<string, { all: number; dropped: number }>();
   for (const [n, id] of receivers) {
-    const { all, dropped: gone } = told.get(id) ?? { all: 0, dropped: 0 };
-    told.set(id, { all: all + 1, dropped: gone + (dropped.has(n) ? 1 : 0) });
+    const { all, dropped: gone } = sentMessages.get(id) ?? { all: 0, dropped: 0 };
+    sentMessages.set(id, { all: all + 1, dropped: gone + (dropped.has(n) ? 1 : 0) });
   }
   return {
-    ...{ state, asked, notes, dropped, effects, outcomes, told },
+    ...{ state, asked, notes, dropped, effects, outcomes, sentMessages },
     timers: [...timers.values()],
     name: at(state).name,
   };

@@ -6,7 +6,7 @@
 import test from 'ava';
 import type { StoredActor } from '../../../runtime/index.ts';
 import { KINDS, NAMES, PEERS, peerOf, type RandomContext, replay } from './random-chart.ts';
-import { RandomWorld } from './random-world.ts';
+import { RandomSimulation } from './random-simulation.ts';
 
 const FIRST = Number(process.env['SEALWRIGHT_RANDOM_SEED'] ?? 1);
 const ALL = process.env['SEALWRIGHT_TESTS'] === 'all';
@@ -15,24 +15,24 @@ const TURNS = 120;
 
 const contextOf = (actor: StoredActor) => actor.context as unknown as RandomContext;
 
-async function actorsOf({ store }: RandomWorld): Promise<readonly StoredActor[]> {
+async function actorsOf({ store }: RandomSimulation): Promise<readonly StoredActor[]> {
   const kinds = Array.from({ length: KINDS }, (_, n) => store.actors({ kind: `k${n}`, limit: 10_000 }));
   return (await Promise.all(kinds)).flat();
 }
 
 /** Everything stored that the model does not say. */
-async function differences(world: RandomWorld): Promise<readonly string[]> {
+async function differences(simulation: RandomSimulation): Promise<readonly string[]> {
   // First, since the store has to write them: all that is read after it is of the same moment.
-  const { heard = 0, ...counters } = await world.store.counters('');
-  const found = [...world.breaches];
-  const actors = await actorsOf(world);
+  const { heard = 0, ...counters } = await simulation.store.counters('');
+  const found = [...simulation.breaches];
+  const actors = await actorsOf(simulation);
   const holders = new Map<string, string>();
-  const told = new Map<string, { all: number; dropped: number }>();
+  const sentMessages = new Map<string, { all: number; dropped: number }>();
   const pendingTells = new Map<string, number>();
-  const deadlines = await world.store.dueTimers(Number.MAX_SAFE_INTEGER, 10_000);
+  const deadlines = await simulation.store.dueTimers(Number.MAX_SAFE_INTEGER, 10_000);
   for (const actor of actors) {
     const { kind, id } = actor.address;
-    const chart = world.charts[Number(kind.slice(1))];
+    const chart = simulation.charts[Number(kind.slice(1))];
     if (chart === undefined) throw new Error(`no chart of ${kind}`);
     const expect = (isSo: boolean, text: string) => {
       if (!isSo) found.push(`${kind}/${id}: ${text}`);
@@ -54,12 +54,12 @@ async function differences(world: RandomWorld): Promise<readonly string[]> {
     const stored = deadlines.filter((one) => one.actor.kind === kind && one.actor.id === id);
     expect(String(stored.map(({ due }) => due).sort()) === String(armed), 'other deadlines are stored');
     expect(actor.journalLength === model.notes, 'another number of notes');
-    expect((await world.store.journal(actor.address)).length === model.notes, 'another journal');
+    expect((await simulation.store.journal(actor.address)).length === model.notes, 'another journal');
     if (model.name !== undefined) {
       expect(!holders.has(model.name), `${model.name} is held twice`);
       holders.set(model.name, id);
     }
-    const pending = await world.store.pendingEffects(actor.address);
+    const pending = await simulation.store.pendingEffects(actor.address);
     const open = new Set<number>();
     for (const { effect } of pending) {
       if (effect.do !== 'tell') open.add(Number(effect['n']));
@@ -77,23 +77,23 @@ async function differences(world: RandomWorld): Promise<readonly string[]> {
     }
     for (const n of [...open, ...model.outcomes.keys()])
       expect(model.effects.has(n), `nobody asked for effect ${n}`);
-    for (const [to, { all, dropped }] of model.told) {
-      const before = told.get(to) ?? { all: 0, dropped: 0 };
-      told.set(to, { all: before.all + all, dropped: before.dropped + dropped });
+    for (const [to, { all, dropped }] of model.sentMessages) {
+      const before = sentMessages.get(to) ?? { all: 0, dropped: 0 };
+      sentMessages.set(to, { all: before.all + all, dropped: before.dropped + dropped });
     }
   }
   for (const name of NAMES) {
-    const holder = (await world.store.holder(name))?.id;
+    const holder = (await simulation.store.holder(name))?.id;
     if (holder !== holders.get(name)) found.push(`${name} is held by ${holder}, not ${holders.get(name)}`);
   }
   for (let peer = 0; peer < PEERS; peer++) {
     const { id } = peerOf(peer);
     const actor = actors.find((one) => one.address.id === id);
     const heard = actor === undefined ? [] : contextOf(actor).heard;
-    const { all, dropped } = told.get(id) ?? { all: 0, dropped: 0 };
+    const { all, dropped } = sentMessages.get(id) ?? { all: 0, dropped: 0 };
     const came = heard.filter(([type]) => type === 'HEAR').length + (pendingTells.get(id) ?? 0);
-    if (came > all || came < all - dropped) found.push(`${id}: ${all} messages told, ${came} came or wait`);
-    for (const message of world.sent.filter(({ to }) => to.id === id)) {
+    if (came > all || came < all - dropped) found.push(`${id}: ${all} messages sent, ${came} came or wait`);
+    for (const message of simulation.sent.filter(({ to }) => to.id === id)) {
       const taken = heard.filter(([type, what]) => type.startsWith('E') && what === message.id).length;
       if (taken > 1) found.push(`${message.id} was taken ${taken} times`);
       if (taken === 0 && message.accepted + message.duplicates > 0) found.push(`${message.id} is lost`);
@@ -101,7 +101,7 @@ async function differences(world: RandomWorld): Promise<readonly string[]> {
       if (taken === 1 && message.refused === message.sends) found.push(`${message.id} was refused`);
     }
   }
-  const rows = await world.store.rows({ view: 'random', limit: 10_000 });
+  const rows = await simulation.store.rows({ view: 'random', limit: 10_000 });
   const facts = actors.map((actor) => [
     [actor.address.kind, actor.state, actor.address.id],
     contextOf(actor).heard.length,
@@ -123,16 +123,16 @@ test('random machines under random messages, clocks and crashes are stored as th
   let messages = 0;
   let actors = 0;
   for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
-    const world = new RandomWorld(t, seed);
+    const simulation = new RandomSimulation(t, seed);
     const look = async () => {
-      t.deepEqual(await differences(world), [], `seed ${seed}`);
+      t.deepEqual(await differences(simulation), [], `seed ${seed}`);
     };
-    await world.run(TURNS, look);
+    await simulation.run(TURNS, look);
     await look();
-    deaths += world.deaths;
-    messages += world.sent.length;
-    actors += (await actorsOf(world)).length;
-    await world.close();
+    deaths += simulation.deaths;
+    messages += simulation.sent.length;
+    actors += (await actorsOf(simulation)).length;
+    await simulation.close();
   }
   t.true(deaths > SEEDS);
   t.log(`seeds ${FIRST} to ${FIRST + SEEDS - 1}: ${actors} actors, ${messages} messages, ${deaths} deaths`);

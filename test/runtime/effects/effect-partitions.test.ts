@@ -23,7 +23,7 @@ interface Run {
 }
 
 /** A runtime whose one handler has a partition per first letter of the work, and lets the test end each run. */
-function partitionedWorld(
+function partitionedFixture(
   store: ActorStore,
   bounds: { readonly atOnce: number; readonly perPartition: number },
   effectsInFlight = 2,
@@ -61,13 +61,13 @@ function partitionedWorld(
   return { runtime, system: runtime.system, clock, runs, started, end, endAll };
 }
 
-async function ask(world: ReturnType<typeof partitionedWorld>, ...whats: string[]): Promise<void> {
+async function ask(fixture: ReturnType<typeof partitionedFixture>, ...whats: string[]): Promise<void> {
   for (const what of whats) {
     const actor = { kind: 'tally', id: what };
-    await world.system.create(actor, null);
-    await world.system.send(actor, { type: 'WORK', what });
+    await fixture.system.create(actor, null);
+    await fixture.system.send(actor, { type: 'WORK', what });
     // One moment each, so that the order in which they are due is the order in which they were asked for.
-    world.clock.advance(1);
+    fixture.clock.advance(1);
   }
 }
 
@@ -88,103 +88,103 @@ async function until(condition: () => boolean): Promise<void> {
 onEachStore(
   'a partition runs at most its limit of effects, and the others follow in order',
   async (t, store) => {
-    const world = partitionedWorld(store, { atOnce: 10, perPartition: 2 });
-    world.runtime.start();
-    await ask(world, 'a1', 'a2', 'a3', 'a4', 'b1');
-    await until(() => world.runs.length === 3);
+    const fixture = partitionedFixture(store, { atOnce: 10, perPartition: 2 });
+    fixture.runtime.start();
+    await ask(fixture, 'a1', 'a2', 'a3', 'a4', 'b1');
+    await until(() => fixture.runs.length === 3);
     await settle();
-    t.deepEqual([...world.started].sort(), ['a1', 'a2', 'b1']);
-    world.end('a2');
-    await until(() => world.started.includes('a3'));
+    t.deepEqual([...fixture.started].sort(), ['a1', 'a2', 'b1']);
+    fixture.end('a2');
+    await until(() => fixture.started.includes('a3'));
     await settle();
-    t.false(world.started.includes('a4'));
-    world.end('a1');
-    await until(() => world.started.includes('a4'));
-    world.endAll();
-    await until(() => world.runtime.stats().effectsInFlight === 0);
+    t.false(fixture.started.includes('a4'));
+    fixture.end('a1');
+    await until(() => fixture.started.includes('a4'));
+    fixture.endAll();
+    await until(() => fixture.runtime.stats().effectsInFlight === 0);
     t.deepEqual(await store.partitions({ prefix: '', limit: 9 }), []);
-    await world.runtime.stop();
+    await fixture.runtime.stop();
   },
 );
 
 onEachStore('hanging effects of partitions use no slots of other effects', async (t, store) => {
-  const world = partitionedWorld(store, { atOnce: 3, perPartition: 3 }, 1);
-  world.runtime.start();
-  await ask(world, 'a1', 'a2', 'a3', 'b1', 'c1');
-  await until(() => world.runs.length === 3);
+  const fixture = partitionedFixture(store, { atOnce: 3, perPartition: 3 }, 1);
+  fixture.runtime.start();
+  await ask(fixture, 'a1', 'a2', 'a3', 'b1', 'c1');
+  await until(() => fixture.runs.length === 3);
   const [one, two] = ['one', 'two'].map((id) => ({ kind: 'tally', id }) as const);
   if (one === undefined || two === undefined) throw new Error('unreachable');
-  await world.system.create(one, null);
-  await world.system.create(two, null);
+  await fixture.system.create(one, null);
+  await fixture.system.create(two, null);
   // `tell` is an effect of the common queue, whose single slot must be free.
-  await world.system.send(one, { type: 'SEND', to: two, event: { type: 'ADD', what: 'through' } });
+  await fixture.system.send(one, { type: 'SEND', to: two, event: { type: 'ADD', what: 'through' } });
   for (;;) {
-    const heard: readonly string[] = (await world.system.read(two))?.context.heard ?? [];
+    const heard: readonly string[] = (await fixture.system.read(two))?.context.heard ?? [];
     if (heard.includes('through')) break;
     await settle();
   }
-  t.is(world.runs.length, 3);
-  await until(() => world.runtime.stats().effectsInFlight === 3);
-  world.endAll();
-  await until(() => world.started.length === 5);
-  world.endAll();
-  await world.runtime.stop();
+  t.is(fixture.runs.length, 3);
+  await until(() => fixture.runtime.stats().effectsInFlight === 3);
+  fixture.endAll();
+  await until(() => fixture.started.length === 5);
+  fixture.endAll();
+  await fixture.runtime.stop();
 });
 
 onEachStore('partitions take turns, so that a long one does not delay the short ones', async (t, store) => {
-  const world = partitionedWorld(store, { atOnce: 2, perPartition: 2 });
-  await ask(world, ...Array.from({ length: 20 }, (_, n) => `a${n}`), 'b1', 'c1', 'd1');
-  world.runtime.start();
+  const fixture = partitionedFixture(store, { atOnce: 2, perPartition: 2 });
+  await ask(fixture, ...Array.from({ length: 20 }, (_, n) => `a${n}`), 'b1', 'c1', 'd1');
+  fixture.runtime.start();
   for (let turn = 0; turn < 3; turn++) {
-    await until(() => world.runs.length === 2);
-    world.endAll();
-    await until(() => world.started.length >= 2 * turn + 3);
+    await until(() => fixture.runs.length === 2);
+    fixture.endAll();
+    await until(() => fixture.started.length >= 2 * turn + 3);
   }
   t.true(
-    ['b1', 'c1', 'd1'].every((what) => world.started.slice(0, 8).includes(what)),
-    String(world.started),
+    ['b1', 'c1', 'd1'].every((what) => fixture.started.slice(0, 8).includes(what)),
+    String(fixture.started),
   );
-  while (world.started.length < 23) {
-    await until(() => world.runs.length > 0);
-    world.endAll();
+  while (fixture.started.length < 23) {
+    await until(() => fixture.runs.length > 0);
+    fixture.endAll();
     await settle();
   }
-  world.endAll();
-  await world.runtime.stop();
+  fixture.endAll();
+  await fixture.runtime.stop();
 });
 
 onEachStore(
   'a failed effect of a partition is retried on time in its partition, and waiting does not count as a failure',
   async (t, store) => {
-    const world = partitionedWorld(store, { atOnce: 1, perPartition: 1 });
-    world.runtime.start();
-    await ask(world, 'a1', 'a2');
-    await until(() => world.runs.length === 1);
-    world.runs.splice(0)[0]?.fail(new Retryable('busy', 'not now', 5000));
-    await until(() => world.runs.length === 1);
-    t.like(world.runs[0], { what: 'a2', failures: 0 });
+    const fixture = partitionedFixture(store, { atOnce: 1, perPartition: 1 });
+    fixture.runtime.start();
+    await ask(fixture, 'a1', 'a2');
+    await until(() => fixture.runs.length === 1);
+    fixture.runs.splice(0)[0]?.fail(new Retryable('busy', 'not now', 5000));
+    await until(() => fixture.runs.length === 1);
+    t.like(fixture.runs[0], { what: 'a2', failures: 0 });
     t.deepEqual(
       await store
         .partitions({ prefix: 'work/', limit: 9 })
         .then((partitions) => partitions.map(({ queueKey }) => queueKey)),
       ['work/a'],
     );
-    world.endAll();
-    await until(() => world.runtime.stats().effectsInFlight === 0);
-    t.is(world.started.length, 2);
-    world.clock.advance(5001);
-    await until(() => world.runs.length === 1);
-    t.like(world.runs[0], { what: 'a1', failures: 1 });
-    world.endAll();
-    await world.runtime.stop();
+    fixture.endAll();
+    await until(() => fixture.runtime.stats().effectsInFlight === 0);
+    t.is(fixture.started.length, 2);
+    fixture.clock.advance(5001);
+    await until(() => fixture.runs.length === 1);
+    t.like(fixture.runs[0], { what: 'a1', failures: 1 });
+    fixture.endAll();
+    await fixture.runtime.stop();
   },
 );
 
 test('pending effects of partitions are done after a restart', async (t) => {
   const store = new MemoryStore();
-  const before = partitionedWorld(store, { atOnce: 1, perPartition: 1 });
+  const before = partitionedFixture(store, { atOnce: 1, perPartition: 1 });
   await ask(before, 'a1', 'b1');
-  const after = partitionedWorld(store, { atOnce: 4, perPartition: 1 });
+  const after = partitionedFixture(store, { atOnce: 4, perPartition: 1 });
   after.clock.advance(1000);
   after.runtime.start();
   await until(() => after.runs.length === 2);
@@ -203,26 +203,26 @@ test('among a thousand partitions, the waiting effects of partitions at their li
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  const world = partitionedWorld(counting, { atOnce: 4, perPartition: 1 });
-  await ask(world, 'a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'd1');
-  world.runtime.start();
-  await until(() => world.runs.length === 4);
+  const fixture = partitionedFixture(counting, { atOnce: 4, perPartition: 1 });
+  await ask(fixture, 'a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'd1');
+  fixture.runtime.start();
+  await until(() => fixture.runs.length === 4);
   leases = 0;
-  world.end('a1');
-  await until(() => world.started.includes('a2'));
+  fixture.end('a1');
+  await until(() => fixture.started.includes('a2'));
   t.true(leases <= 2, `${leases} reads for one free place`);
-  while (world.started.length < 7 || world.runs.length > 0) {
-    world.endAll();
+  while (fixture.started.length < 7 || fixture.runs.length > 0) {
+    fixture.endAll();
     await settle();
   }
-  await world.runtime.stop();
+  await fixture.runtime.stop();
 });
 
 test('partitions with a limit below one are refused at the start', (t) => {
-  t.throws(() => partitionedWorld(new MemoryStore(), { atOnce: 0, perPartition: 1 }), {
+  t.throws(() => partitionedFixture(new MemoryStore(), { atOnce: 0, perPartition: 1 }), {
     code: 'runtime.options',
   });
-  t.throws(() => partitionedWorld(new MemoryStore(), { atOnce: 1, perPartition: 0.5 }), {
+  t.throws(() => partitionedFixture(new MemoryStore(), { atOnce: 1, perPartition: 0.5 }), {
     code: 'runtime.options',
   });
 });

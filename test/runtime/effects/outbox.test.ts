@@ -344,7 +344,7 @@ test('a message from actor to actor is consumed once and its effect settled in t
 
 /** Loses the answer to the first step that settles an effect, and records the effects it settles. */
 class LostAnswerStore extends MemoryStore {
-  readonly told: EffectKey[] = [];
+  readonly settled: EffectKey[] = [];
   #hasLost = false;
 
   override async commit(step: Step): Promise<Committed> {
@@ -355,7 +355,7 @@ class LostAnswerStore extends MemoryStore {
   }
 
   override settleEffects(keys: readonly EffectKey[]): Promise<void> {
-    this.told.push(...keys);
+    this.settled.push(...keys);
     return super.settleEffects(keys);
   }
 }
@@ -371,7 +371,7 @@ test('the store records that an effect has ended after the answer about its mess
     await settle();
     clock.advance(100);
   }
-  t.deepEqual(store.told, ['tally/t1/2/0']);
+  t.deepEqual(store.settled, ['tally/t1/2/0']);
   t.is((await system.read(T2))?.revision, 2, 'it is consumed once');
   await runtime.stop();
 });

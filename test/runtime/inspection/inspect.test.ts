@@ -54,7 +54,7 @@ const door: ActorDefinition = {
   }),
 };
 
-function world(store: ActorStore = new MemoryStore()) {
+function inspectFixture(store: ActorStore = new MemoryStore()) {
   const clock = new SimulatedClock(1_000_000);
   const runtime = createRuntime({
     store,
@@ -78,7 +78,7 @@ function world(store: ActorStore = new MemoryStore()) {
 }
 
 test('kinds are counted by state without reading actors, and pages of one state are consecutive', async (t) => {
-  const { runtime, make } = world();
+  const { runtime, make } = inspectFixture();
   const { inspector, system } = runtime;
   for (let n = 0; n < 7; n += 1) await make(`d${n}`);
   for (const n of [1, 4]) await system.send({ kind: 'door', id: `d${n}` }, { type: 'OPEN' });
@@ -110,7 +110,7 @@ test('kinds are counted by state without reading actors, and pages of one state 
 });
 
 test('the oldest actors are those with the oldest last line of history, listed with its time on one page', async (t) => {
-  const { runtime, clock, make } = world();
+  const { runtime, clock, make } = inspectFixture();
   const { inspector, system } = runtime;
   for (const id of ['d3', 'd1', 'd2']) {
     await make(id);
@@ -148,7 +148,7 @@ test('the oldest of more actors than one read returns is found, at any position 
     await rm(folder, { recursive: true });
   });
   for (const store of [new MemoryStore(), lmdb]) {
-    const { runtime, clock, make } = world(store);
+    const { runtime, clock, make } = inspectFixture(store);
     const { inspector, system } = runtime;
     const open = async (id: string) => {
       await make(id);
@@ -175,7 +175,7 @@ test('the oldest of more actors than one read returns is found, at any position 
 });
 
 test('a text search finds actors by parts of their ids and names, over several pages, and reports the number read', async (t) => {
-  const { runtime, make } = world();
+  const { runtime, make } = inspectFixture();
   const { inspector, system } = runtime;
   await Promise.all(Array.from({ length: 600 }, (_, n) => make(`d${String(n).padStart(3, '0')}`)));
   const named = { house: 'h', combination: 'front', apiToken: 'front' };
@@ -202,7 +202,7 @@ test('unknown cursors and states do not fail, in either store', async (t) => {
   });
   const cursor = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
   for (const store of [new MemoryStore(), lmdb]) {
-    const { runtime, make } = world(store);
+    const { runtime, make } = inspectFixture(store);
     await make('d1');
     const { inspector } = runtime;
     for (const after of [cursor('x'.repeat(3000)), cursor(null), cursor('\ud800')]) {
@@ -220,7 +220,7 @@ test('unknown cursors and states do not fail, in either store', async (t) => {
 });
 
 test('an actor is shown with history, timers and accepted events, and without secrets', async (t) => {
-  const { runtime, make } = world();
+  const { runtime, make } = inspectFixture();
   await make('d1');
   await runtime.system.send({ kind: 'door', id: 'd1' }, { type: 'OPEN' });
   const actor = await runtime.inspector.actor({ kind: 'door', id: 'd1' });
@@ -246,14 +246,14 @@ test('an actor is shown with history, timers and accepted events, and without se
 });
 
 test('children are the existing actors of those that a kind declares', async (t) => {
-  const { runtime, make } = world();
+  const { runtime, make } = inspectFixture();
   for (const id of ['d1', 'd1b', 'd2']) await make(id);
   const shown = await runtime.inspector.actor({ kind: 'door', id: 'd1' });
   t.deepEqual(shown?.children, [{ kind: 'door', id: 'd1b' }]);
 });
 
 test('lists, details and counts show the reason of a stopped actor without secrets of the error', async (t) => {
-  const { runtime, make } = world();
+  const { runtime, make } = inspectFixture();
   await make('d1');
   await t.throwsAsync(() => runtime.system.send({ kind: 'door', id: 'd1' }, { type: 'JAM' }));
   const { inspector } = runtime;
@@ -269,7 +269,7 @@ test('lists, details and counts show the reason of a stopped actor without secre
 });
 
 test('an actor that changes state between two pages of a list is on one of them', async (t) => {
-  const { runtime, make } = world();
+  const { runtime, make } = inspectFixture();
   const { inspector, system } = runtime;
   for (let n = 0; n < 5; n += 1) await make(`d${n}`);
   const first = await inspector.list({ kind: 'door', limit: 2 });
@@ -283,7 +283,7 @@ test('an actor that changes state between two pages of a list is on one of them'
 
 test('an actor with several failing effects is on one page of the stuck ones', async (t) => {
   const store = new MemoryStore();
-  const { runtime, make } = world(store);
+  const { runtime, make } = inspectFixture(store);
   for (const id of ['d1', 'd2']) await make(id);
   for (const id of ['d1', 'd1', 'd1', 'd2'])
     await runtime.system.send({ kind: 'door', id }, { type: 'RING' });
@@ -299,7 +299,7 @@ test('an actor with several failing effects is on one page of the stuck ones', a
 });
 
 test('actors with failing effects are listed as stuck, with the reason and the next attempt', async (t) => {
-  const { runtime, clock, make } = world();
+  const { runtime, clock, make } = inspectFixture();
   for (const id of ['d1', 'd2', 'd3']) await make(id);
   await runtime.system.send({ kind: 'door', id: 'd2' }, { type: 'RING' });
   runtime.start();

@@ -18,7 +18,7 @@ const placeIn = (places: Places, id: string): Move['to'] => {
 };
 
 /** Everything rows and counters should say, and what they say. */
-function told(tables: Tables, places: Places) {
+function indexContents(tables: Tables, places: Places) {
   const counted: { [name: string]: number } = {};
   for (const { version, state } of places.values()) {
     const name = `actors/job/${version}/${state}`;
@@ -81,7 +81,7 @@ test('the state index equals a count of all actors after any crash and any faile
       census = new StateIndexWriter(tables, 20);
     }
     if (!settles && !crashes) continue;
-    const { expected, found } = told(tables, places);
+    const { expected, found } = indexContents(tables, places);
     t.deepEqual(found, expected, `turn ${turn}`);
     t.is(notes(tables), 0);
     compared += 1;

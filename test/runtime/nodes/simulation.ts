@@ -17,7 +17,7 @@ import {
   seededIds,
 } from '../../../runtime/index.ts';
 import type { EncodedStep } from '../../../runtime/store/postgres/steps-as-arrays.ts';
-import { type SimulatedProcess, SimulatedWorld } from './simulated-world.ts';
+import { SimulatedCluster, type SimulatedProcess } from './simulated-cluster.ts';
 
 const LEASE_SECONDS = 2;
 const LEASE_MS = LEASE_SECONDS * 1000;
@@ -117,16 +117,16 @@ export interface SimulationReport {
 class CheckedDatabase extends MemoryDatabase {
   readonly broken: string[] = [];
   takenOver = 0;
-  readonly #world: SimulatedWorld;
+  readonly #cluster: SimulatedCluster;
   readonly #mutation: Mutation;
   /** Sessions that were taken over, recorded apart from what fences them. */
   readonly #over = new Set<number>();
   readonly #settled = new Map<string, number>();
   readonly #settledEffects = new Map<string, StoredEffect>();
 
-  constructor(world: SimulatedWorld, mutation: Mutation) {
-    super({ now: () => world.now });
-    this.#world = world;
+  constructor(cluster: SimulatedCluster, mutation: Mutation) {
+    super({ now: () => cluster.now });
+    this.#cluster = cluster;
     this.#mutation = mutation;
   }
 
@@ -144,7 +144,7 @@ class CheckedDatabase extends MemoryDatabase {
     for (const [at, { step }] of steps.entries()) {
       const { kind, id } = step.actor.address;
       const what = `${kind}/${id} ${step.basedOn + 1} ${step.actor.state}`;
-      this.#world.say(`session ${token} commits ${what}: ${row.outcomes[at]}`);
+      this.#cluster.say(`session ${token} commits ${what}: ${row.outcomes[at]}`);
       if (row.outcomes[at] !== 'ok') continue;
       if (this.#over.has(token)) this.#fail(`session ${token} committed ${what} after it was taken over`);
       if (kind === SWEEPER.kind && step.basedOn > 0 && this.leases.get(SINGLETON) !== token)
@@ -180,7 +180,7 @@ class CheckedDatabase extends MemoryDatabase {
       if (this.sessions.has(other)) continue;
       this.#over.add(other);
       if (Number.isFinite(session.seenAt)) this.takenOver += 1;
-      this.#world.say(`session ${token} takes over session ${other} (${session.node})`);
+      this.#cluster.say(`session ${token} takes over session ${other} (${session.node})`);
     }
     return taken;
   }
@@ -191,13 +191,13 @@ class CheckedDatabase extends MemoryDatabase {
     const isAcquired = await super.acquire(token, name);
     if (isAcquired && before !== undefined && before !== token && this.sessions.has(before))
       this.#fail(`session ${token} acquired "${name}" while session ${before} had it`);
-    if (isAcquired) this.#world.say(`session ${token} runs "${name}"`);
+    if (isAcquired) this.#cluster.say(`session ${token} runs "${name}"`);
     return isAcquired;
   }
 
   #fail(text: string): void {
     this.broken.push(text);
-    this.#world.say(`BROKEN: ${text}`);
+    this.#cluster.say(`BROKEN: ${text}`);
   }
 }
 
@@ -206,25 +206,25 @@ class SimulatedNode {
   readonly name: string;
   system: ReturnType<typeof createRuntime>['system'] | undefined;
   process: SimulatedProcess;
-  readonly #world: SimulatedWorld;
+  readonly #cluster: SimulatedCluster;
   readonly #database: MemoryDatabase;
 
-  constructor(name: string, world: SimulatedWorld, database: MemoryDatabase) {
+  constructor(name: string, cluster: SimulatedCluster, database: MemoryDatabase) {
     this.name = name;
-    this.#world = world;
+    this.#cluster = cluster;
     this.#database = database;
     this.process = { isAlive: false, suspendedUntil: 0, skew: 0 };
   }
 
   start(): void {
-    const world = this.#world;
+    const cluster = this.#cluster;
     // Wall clocks differ by minutes.
-    const process = { isAlive: true, suspendedUntil: 0, skew: world.between(-300_000, 300_000) };
+    const process = { isAlive: true, suspendedUntil: 0, skew: cluster.between(-300_000, 300_000) };
     this.process = process;
-    world.say(`${this.name} starts`);
+    cluster.say(`${this.name} starts`);
     this.#open(process).catch((error: { readonly message?: string }) => {
       if (!process.isAlive) return;
-      world.say(`${this.name} did not start: ${error.message}`);
+      cluster.say(`${this.name} did not start: ${error.message}`);
       this.end(500);
     });
   }
@@ -233,31 +233,31 @@ class SimulatedNode {
   end(pause: number): void {
     this.process.isAlive = false;
     this.system = undefined;
-    this.#world.schedule(pause, () => this.start());
+    this.#cluster.schedule(pause, () => this.start());
   }
 
   async #open(process: SimulatedProcess): Promise<void> {
-    const world = this.#world;
-    const clock = world.clockOf(process);
+    const cluster = this.#cluster;
+    const clock = cluster.clockOf(process);
     const store = await openMemoryNode({
-      ...{ database: this.#database, link: world.linkOf(process), clock, log: SILENT },
+      ...{ database: this.#database, link: cluster.linkOf(process), clock, log: SILENT },
       ...{ node: this.name, leaseSeconds: LEASE_SECONDS },
       onLost: () => {
         if (!process.isAlive) return;
-        world.say(`${this.name} has lost its session`);
-        this.end(world.between(100, 1000));
+        cluster.say(`${this.name} has lost its session`);
+        this.end(cluster.between(100, 1000));
       },
     });
     const handler = (interrupted: boolean): EffectHandler => ({
       after: 'durable',
       run: async () => {
-        await store.nodes.clock.sleep(world.between(1, 700));
+        await store.nodes.clock.sleep(cluster.between(1, 700));
         return { type: 'DONE' };
       },
       ...(interrupted && { interrupted: () => ({ type: 'DONE' }) }),
     });
     const runtime = createRuntime({
-      ...{ store, clock: store.nodes.clock, ids: seededIds(world.between(0, 1e9)), log: SILENT },
+      ...{ store, clock: store.nodes.clock, ids: seededIds(cluster.between(0, 1e9)), log: SILENT },
       ...{ definitions: DEFINITIONS, handlers: { work: handler(false), once: handler(true) } },
     });
     runtime.start();
@@ -283,31 +283,31 @@ export async function simulate(seed: number, mutation: Mutation = 'none'): Promi
 }
 
 async function simulateSeed(seed: number, mutation: Mutation): Promise<SimulationReport> {
-  const world = new SimulatedWorld(seed);
-  const database = new CheckedDatabase(world, mutation);
-  const count = world.between(2, 4);
-  const nodes = Array.from({ length: count }, (_, at) => new SimulatedNode(`node-${at}`, world, database));
-  for (const node of nodes) world.schedule(world.between(0, 500), () => node.start());
-  scheduleFaults(world, nodes);
-  const tasks = Array.from({ length: world.between(2, 4) }, (_, at) => ({ kind: 'task', id: `t${at}` }));
+  const cluster = new SimulatedCluster(seed);
+  const database = new CheckedDatabase(cluster, mutation);
+  const count = cluster.between(2, 4);
+  const nodes = Array.from({ length: count }, (_, at) => new SimulatedNode(`node-${at}`, cluster, database));
+  for (const node of nodes) cluster.schedule(cluster.between(0, 500), () => node.start());
+  scheduleFaults(cluster, nodes);
+  const tasks = Array.from({ length: cluster.between(2, 4) }, (_, at) => ({ kind: 'task', id: `t${at}` }));
   for (const address of [LEDGER, SWEEPER])
-    world.schedule(world.between(0, 500), () => void request(world, nodes, address));
+    cluster.schedule(cluster.between(0, 500), () => void request(cluster, nodes, address));
   // A message to an actor that does not exist is dropped.
   const hasLedger = () =>
     [...database.tables.actors.values()].some(({ address }) => address.kind === 'ledger');
   const begin = (address: (typeof tasks)[number]): void => {
-    if (hasLedger()) void request(world, nodes, address);
-    else world.schedule(200, () => begin(address));
+    if (hasLedger()) void request(cluster, nodes, address);
+    else cluster.schedule(200, () => begin(address));
   };
-  for (const address of tasks) world.schedule(world.between(500, 6000), () => begin(address));
+  for (const address of tasks) cluster.schedule(cluster.between(500, 6000), () => begin(address));
   const reads = new MemoryStore(database.tables);
   const isDone = (): boolean =>
     database.tables.effects.size === 0 &&
     database.tables.timers.size === 0 &&
     (database.tables.counters.get('task.Finished') ?? 0) === tasks.length;
-  const isOver = await world.run(
+  const isOver = await cluster.run(
     END_MS,
-    () => database.broken.length > 0 || (world.now > FAULTS_MS && isDone()),
+    () => database.broken.length > 0 || (cluster.now > FAULTS_MS && isDone()),
   );
   const broken = [...database.broken];
   if (!isOver) {
@@ -328,43 +328,43 @@ async function simulateSeed(seed: number, mutation: Mutation): Promise<Simulatio
   }
   // Nothing of this run goes on.
   for (const node of nodes) node.process.isAlive = false;
-  return { seed, broken, trace: world.trace, takenOver: database.takenOver, elapsed: world.now };
+  return { seed, broken, trace: cluster.trace, takenOver: database.takenOver, elapsed: cluster.now };
 }
 
 /** Suspends and kills nodes, and takes the database away, until the time of faults is over. */
-function scheduleFaults(world: SimulatedWorld, nodes: readonly SimulatedNode[]): void {
-  for (let at = world.between(500, 2500); at < FAULTS_MS; at += world.between(300, 3000)) {
-    const node = nodes[world.between(0, nodes.length - 1)];
-    const kind = world.random();
-    const length = world.between(100, 3 * LEASE_MS);
-    world.schedule(at, () => {
+function scheduleFaults(cluster: SimulatedCluster, nodes: readonly SimulatedNode[]): void {
+  for (let at = cluster.between(500, 2500); at < FAULTS_MS; at += cluster.between(300, 3000)) {
+    const node = nodes[cluster.between(0, nodes.length - 1)];
+    const kind = cluster.random();
+    const length = cluster.between(100, 3 * LEASE_MS);
+    cluster.schedule(at, () => {
       if (node === undefined) return;
       if (kind < 0.5) {
-        world.say(`${node.name} is suspended for ${length} ms`);
-        node.process.suspendedUntil = Math.max(node.process.suspendedUntil, world.now + length);
+        cluster.say(`${node.name} is suspended for ${length} ms`);
+        node.process.suspendedUntil = Math.max(node.process.suspendedUntil, cluster.now + length);
       } else if (kind < 0.85) {
         if (!node.process.isAlive) return;
-        world.say(`${node.name} is killed`);
+        cluster.say(`${node.name} is killed`);
         node.end(length / 4);
       } else {
-        world.say(`the database is away for ${length} ms`);
-        world.outageUntil = world.now + length;
+        cluster.say(`the database is away for ${length} ms`);
+        cluster.outageUntil = cluster.now + length;
       }
     });
   }
-  world.schedule(FAULTS_MS, () => {
-    world.isRough = false;
+  cluster.schedule(FAULTS_MS, () => {
+    cluster.isRough = false;
   });
 }
 
 /** Creates and starts an actor as a client does that repeats what was not answered. */
 async function request(
-  world: SimulatedWorld,
+  cluster: SimulatedCluster,
   nodes: readonly SimulatedNode[],
   address: { readonly kind: string; readonly id: string },
 ): Promise<void> {
-  const again = () => world.schedule(world.between(50, 400), () => void request(world, nodes, address));
-  const node = nodes[world.between(0, nodes.length - 1)];
+  const again = () => cluster.schedule(cluster.between(50, 400), () => void request(cluster, nodes, address));
+  const node = nodes[cluster.between(0, nodes.length - 1)];
   const { process, system } = node ?? {};
   if (process === undefined || system === undefined || !process.isAlive) {
     again();
@@ -372,7 +372,7 @@ async function request(
   }
   // A node that ends does not answer.
   let isAnswered = false;
-  world.schedule(2000, () => {
+  cluster.schedule(2000, () => {
     if (isAnswered) return;
     isAnswered = true;
     again();

@@ -18,7 +18,7 @@ import { counting } from './counting-module.ts';
 
 const PARTS = new URL('./counting-module.js', import.meta.url).href;
 
-async function world(
+async function startShards(
   t: ExecutionContext,
   shards: Partial<ShardOptions> = {},
   observe: (step: Step) => void = () => {},
@@ -87,7 +87,7 @@ async function insist(runtime: Runtime, n: number, event: { type: string }, id: 
 test.serial(
   'an observer that throws affects neither the answer of its step nor other observers',
   async (t) => {
-    const { runtime, complaints } = await world(t, {}, (step) => {
+    const { runtime, complaints } = await startShards(t, {}, (step) => {
       if (step.actor.address.id === 'c1') throw new Error('an observer at fault');
     });
     const outcomes = await Promise.all([1, 2, 3, 4].map((n) => runtime.system.create(address(n), {})));
@@ -99,7 +99,7 @@ test.serial(
 test.serial(
   'actors are distributed over threads, and each step is observed before its sender is answered',
   async (t) => {
-    const { runtime, store, heard } = await world(t, { count: 3 });
+    const { runtime, store, heard } = await startShards(t, { count: 3 });
     const ids = Array.from({ length: 30 }, (_, n) => n);
     await Promise.all(ids.map((n) => runtime.system.create(address(n), {})));
     t.is(heard.length, 30);
@@ -130,7 +130,7 @@ test.serial(
 test.serial(
   'effects and timers of actors on other threads run on the main thread, and their results reach those actors',
   async (t) => {
-    const { runtime, store, onWork } = await world(t);
+    const { runtime, store, onWork } = await startShards(t);
     const seen: number[] = [];
     onWork(async (n) => {
       seen.push(n);
@@ -156,7 +156,7 @@ test.serial(
 test.serial(
   'threads that are ended under load are replaced, and no message is lost or counted twice',
   async (t) => {
-    const { runtime, store, heard, complaints, lost } = await world(t, { count: 2 });
+    const { runtime, store, heard, complaints, lost } = await startShards(t, { count: 2 });
     const actors = 12;
     for (let n = 0; n < actors; n += 1) await runtime.system.create(address(n), {});
     let stop = false;
@@ -167,20 +167,20 @@ test.serial(
       }
       stop = true;
     })();
-    let told = 0;
+    let acknowledged = 0;
     await Promise.all(
       Array.from({ length: actors }, async (_, n) => {
         for (let turn = 0; !stop || turn < 20; turn += 1) {
           await insist(runtime, n, { type: 'ADD' }, `m${turn}`);
-          told += 1;
+          acknowledged += 1;
         }
       }),
     );
     await crashes;
-    t.is((await store.counters('counted'))['counted'], told);
+    t.is((await store.counters('counted'))['counted'], acknowledged);
     // What the observers add up is what the store holds, over all losses.
     const heardOf = heard.reduce((sum, { counters }) => sum + (counters['counted'] ?? 0), 0);
-    t.is(heardOf, told);
+    t.is(heardOf, acknowledged);
     t.is(complaints.filter((text) => /was lost and is replaced/.test(text)).length, 4);
     t.deepEqual(lost, []);
   },
@@ -190,7 +190,7 @@ test.serial(
   'messages sent to a thread that ends are processed once and answered, also without an id',
   async (t) => {
     const faults = 'step.computed.before-commit=exit:45,step.committed.before-reply=exit:70';
-    const { runtime, store, heard } = await world(t, { faults });
+    const { runtime, store, heard } = await startShards(t, { faults });
     const actors = 8;
     const rounds = 6;
     const revisions: string[] = [];
@@ -198,11 +198,11 @@ test.serial(
       outcome.accepted ? revisions.push(`${id}/${outcome.revision}`) : t.fail(JSON.stringify(outcome));
     for (let n = 0; n < actors; n += 1) note(n, await runtime.system.create(address(n), {}));
     for (let round = 0; round < rounds; round += 1) {
-      const told = Array.from({ length: actors * 4 }, async (_, n) =>
+      const sending = Array.from({ length: actors * 4 }, async (_, n) =>
         note(n % actors, await runtime.system.send(address(n % actors), { type: 'ADD' })),
       );
       if (round % 2 === 0) await runtime.crashShard?.(round % 4 === 0 ? 0 : 1);
-      await Promise.all(told);
+      await Promise.all(sending);
     }
     const losses = runtime.stats().shards.reduce((sum, shard) => sum + shard.losses, 0);
     t.true(losses > 3, `${losses} threads were lost`);
@@ -216,7 +216,7 @@ test.serial(
 test.serial(
   'a thread that loops or exhausts its heap fails its own messages only, and its actors answer again',
   async (t) => {
-    const { runtime } = await world(t, { count: 2, heartbeatTimeoutMs: 1000, memory: 48 });
+    const { runtime } = await startShards(t, { count: 2, heartbeatTimeoutMs: 1000, memory: 48 });
     for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
     for (const type of ['SPIN', 'HOARD']) {
       const error = await t.throwsAsync(runtime.system.send(address(0), { type }));
@@ -230,7 +230,7 @@ test.serial(
 test.serial(
   'an actor whose steps end a third thread is stopped, and the others and its shard continue',
   async (t) => {
-    const { runtime, complaints, lost } = await world(t);
+    const { runtime, complaints, lost } = await startShards(t);
     for (let n = 0; n < 6; n += 1) await runtime.system.create(address(n), {});
     const shard = Number((await runtime.inspector.actor(address(3)))?.shard);
     for (let turn = 0; turn < 3; turn += 1) {
@@ -294,13 +294,13 @@ test.serial(
 );
 
 test.serial('a shard that repeatedly loses its thread reports a fatal failure', async (t) => {
-  const { runtime, lost } = await world(t, {
+  const { runtime, lost } = await startShards(t, {
     parts: 'data:text/javascript,throw new Error("broken parts")',
     losses: { restarts: 2 },
   });
-  const told = runtime.system.create(address(1), {}).catch(() => {});
+  const creation = runtime.system.create(address(1), {}).catch(() => {});
   const end = Date.now() + 20_000;
   while (lost.length === 0 && Date.now() < end) await systemClock.sleep(20);
   t.regex(lost[0] ?? '', /lost its thread again and again: .*broken parts/);
-  void told;
+  void creation;
 });

@@ -98,8 +98,8 @@ async function countersAgree({ service }: SoakService, jobs: readonly FullJob[],
   for (const status of JOB_STATES) {
     for (const profile of [...FOLDER_NAMES, 'portal']) {
       const there = jobs.filter((job) => job.status === status && job.profileName === profile).length;
-      const told = await count(`&status=${status}&profile=${profile}`);
-      if (told !== there) say(`${status}, ${profile}: counted ${told}, there are ${there}`);
+      const counted = await count(`&status=${status}&profile=${profile}`);
+      if (counted !== there) say(`${status}, ${profile}: counted ${counted}, there are ${there}`);
     }
   }
   const figures = await service.json<Record<string, number>>('/api/statistics?window=24h');
@@ -147,9 +147,10 @@ function eventsAgree(jobs: readonly FullJob[], events: readonly Event[], done: D
   const failed = of('JobFailed');
   if (failed.length !== all.Failed + all.restarted)
     say(`${failed.length} JobFailed events, ${all.Failed + all.restarted} failed jobs`);
-  const told = new Set(failed.map(({ jobId }) => jobId));
+  const withEvent = new Set(failed.map(({ jobId }) => jobId));
   for (const { id, status } of jobs)
-    if ((status === 'Failed') !== told.has(id)) say(`job ${id} (${status}) and its JobFailed event disagree`);
+    if ((status === 'Failed') !== withEvent.has(id))
+      say(`job ${id} (${status}) and its JobFailed event disagree`);
   if (of('InputDiverged').length !== all.diverged)
     say(`${of('InputDiverged').length} InputDiverged events, ${all.diverged} notes`);
   if (of('PipelinePaused').length !== of('PipelineResumed').length)

@@ -38,18 +38,18 @@ export function sendEvent(event: FrameEvent, origins: readonly string[]): void {
 /** Posts the height of the page now and after each change. */
 export function reportHeight(origins: readonly string[]): void {
   if (origins.length === 0) return;
-  let told = 0;
+  let sentHeight = 0;
   new ResizeObserver(() => {
     const height = Math.ceil(document.body.getBoundingClientRect().height);
-    if (height !== told) sendEvent({ type: 'resize', height }, origins);
-    told = height;
+    if (height !== sentHeight) sendEvent({ type: 'resize', height }, origins);
+    sentHeight = height;
   }).observe(document.body);
 }
 
 /** Undefined where the browser does not expose it. */
 function originAround(): string | undefined {
-  const told = location.ancestorOrigins?.[0];
-  if (told !== undefined && told !== 'null') return told.toLowerCase();
+  const parentOrigin = location.ancestorOrigins?.[0];
+  if (parentOrigin !== undefined && parentOrigin !== 'null') return parentOrigin.toLowerCase();
   try {
     return document.referrer === '' ? undefined : new URL(document.referrer).origin.toLowerCase();
   } catch {

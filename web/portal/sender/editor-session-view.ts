@@ -7,8 +7,8 @@ import type { PageTexts } from '../texts/page-texts.ts';
 import { EDITOR_SCRIPTS, editorForms } from './editor-view.ts';
 import { senderTexts } from './sender-language.ts';
 
-/** Looks of a page. */
-export interface EditorSessionLooks {
+/** Texts, colours and frame of a page. */
+export interface EditorSessionPageOptions {
   readonly words: PageTexts;
   readonly theme: Theme | undefined;
   readonly embedded: boolean;
@@ -17,7 +17,7 @@ export interface EditorSessionLooks {
 export function editorSessionPage(
   { id, draftId, embedOrigins, branding }: EditorSessionPage,
   ticket: string,
-  { words, theme, embedded }: EditorSessionLooks,
+  { words, theme, embedded }: EditorSessionPageOptions,
 ): string {
   const sender = senderTexts(words.language);
   const { editor, newDocument } = sender;
@@ -50,7 +50,7 @@ ${editorForms(sender, finish, false)}
 }
 
 /** Page of a link that cannot be used any more. */
-export function editorSessionOverPage({ words, theme, embedded }: EditorSessionLooks): string {
+export function editorSessionOverPage({ words, theme, embedded }: EditorSessionPageOptions): string {
   const { over } = EDITOR_SESSION_TEXTS[words.language];
   return portalPage({
     words,

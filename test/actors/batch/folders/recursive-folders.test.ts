@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { room } from '../batch-harness.ts';
+import { batchFixture } from '../batch-harness.ts';
 
 test('the relative path of a file from a recursive folder is repeated below output, so equal names stay separate', async (t) => {
-  const it = await room(t, { recursive: true, outputCollision: 'fail' });
+  const it = await batchFixture(t, { recursive: true, outputCollision: 'fail' });
   const { input, output } = it.layout;
   for (const directory of ['.', 'a', 'a/b']) {
     await mkdir(join(input, directory), { recursive: true });
@@ -32,7 +32,7 @@ test('the relative path of a file from a recursive folder is repeated below outp
 });
 
 test('a failed job from a directory below is retried into the same directory below output', async (t) => {
-  const it = await room(t, { recursive: true });
+  const it = await batchFixture(t, { recursive: true });
   const { input, output } = it.layout;
   await mkdir(join(input, 'orders'));
   // In the place of the directory that the output goes to.
@@ -49,7 +49,7 @@ test('a failed job from a directory below is retried into the same directory bel
 });
 
 test('an output below an uncommitted linked directory is removed when the job fails', async (t) => {
-  const it = await room(t, { recursive: true, poolFaults: 'pool.release.linked=throw:1' });
+  const it = await batchFixture(t, { recursive: true, poolFaults: 'pool.release.linked=throw:1' });
   const { input, output, error } = it.layout;
   await mkdir(join(input, 'sub'));
   await writeFile(join(input, 'sub', 'x.txt'), 'content');
@@ -61,7 +61,7 @@ test('an output below an uncommitted linked directory is removed when the job fa
 });
 
 test('a rescan takes files from directories below a recursive folder, except excluded ones, and counts skipped directories', async (t) => {
-  const it = await room(t, { recursive: true, start: false });
+  const it = await batchFixture(t, { recursive: true, start: false });
   const { input } = it.layout;
   await mkdir(join(input, 'a', 'b'), { recursive: true });
   await mkdir(join(input, '.hidden'));

@@ -2,13 +2,13 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { JobId } from '../../../../machines/ids.ts';
-import { type Room, room } from '../batch-harness.ts';
+import { type BatchFixture, batchFixture } from '../batch-harness.ts';
 
 const BROKEN = '<unfinished';
 const EVERYTHING = { limit: 1000, countOnly: false } as const;
 
 /** Uploads as many files that no format can sign, and waits until each has failed. */
-async function failing({ upload, reach }: Room, count: number): Promise<JobId[]> {
+async function failing({ upload, reach }: BatchFixture, count: number): Promise<JobId[]> {
   const ids: JobId[] = [];
   for (let index = 0; index < count; index += 1) ids.push(await upload(`${index}.xml`, BROKEN));
   await reach('Failed', count);
@@ -16,7 +16,7 @@ async function failing({ upload, reach }: Room, count: number): Promise<JobId[]>
 }
 
 /** Clears until so many jobs are gone: what still has files to put away stays for the next time. */
-async function cleared(it: Room, deleted: number): Promise<{ deleted: number; skipped: number }> {
+async function cleared(it: BatchFixture, deleted: number): Promise<{ deleted: number; skipped: number }> {
   const sum = { deleted: 0, skipped: 0 };
   const end = Date.now() + 30_000;
   while (sum.deleted < deleted && Date.now() < end) {
@@ -29,7 +29,7 @@ async function cleared(it: Room, deleted: number): Promise<{ deleted: number; sk
 }
 
 test('a bulk retry creates one new job for each failed one, and a second bulk retry skips them', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   const ids = await failing(it, 3);
   const { bulk, jobs, pipeline } = it.batch;
   await pipeline.pause(null);
@@ -58,7 +58,7 @@ test('a bulk retry creates one new job for each failed one, and a second bulk re
 });
 
 test('a bulk retry reports a reason for each job that cannot be retried, and continues with the others', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   const [first, second] = await failing(it, 2);
   if (!first || !second) return t.fail();
   await rm((await it.batch.jobs.get(first)).originalPath);
@@ -71,7 +71,7 @@ test('a bulk retry reports a reason for each job that cannot be retried, and con
 });
 
 test('a bulk cancel ends every queued job with its reason, and changes no other', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   const done = await it.upload('done.txt', 'x');
   await it.reach('Completed', 1);
   await it.batch.pipeline.pause(null);
@@ -85,7 +85,7 @@ test('a bulk cancel ends every queued job with its reason, and changes no other'
 });
 
 test('clearing removes finished jobs, keeps the others and every file, and records an event', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   const completed = await it.upload('a.txt', 'a');
   const failed = (await failing(it, 1))[0];
   await it.reach('Completed', 1);
@@ -111,13 +111,13 @@ test('clearing removes finished jobs, keeps the others and every file, and recor
   t.is(items.at(-1)?.actor, 'operator');
   const root = it.layout.root;
   await it.close();
-  const again = await room(t, { watch: false, root, start: false });
+  const again = await batchFixture(t, { watch: false, root, start: false });
   t.is(again.batch.count(), 1);
   await t.throwsAsync(again.batch.jobs.get(completed), { code: 'job.not-found' });
 });
 
 test('a canceled file whose job was cleared is not taken by its watcher, until it changes', async (t) => {
-  const it = await room(t);
+  const it = await batchFixture(t);
   await it.batch.pipeline.pause(null);
   const path = join(it.layout.input, 'keep.txt');
   await writeFile(path, 'not to be signed');
@@ -128,7 +128,7 @@ test('a canceled file whose job was cleared is not taken by its watcher, until i
   t.deepEqual(await cleared(it, 1), { deleted: 1, skipped: 0 });
   const root = it.layout.root;
   await it.close();
-  const again = await room(t, { root });
+  const again = await batchFixture(t, { root });
   await writeFile(join(again.layout.input, 'next.txt'), 'to be queued');
   await again.reach('Queued', 1);
   t.is(again.batch.count(), 1, 'the canceled file was seen at the start and left alone');
@@ -146,7 +146,7 @@ test('a canceled file whose job was cleared is not taken by its watcher, until i
 
 test('clearing a batch of jobs uses one transaction, or one for each half', async (t) => {
   // The transactions of this thread are counted.
-  const it = await room(t, { watch: false, shards: 1 });
+  const it = await batchFixture(t, { watch: false, shards: 1 });
   const ids = await failing(it, 40);
   // Putting aside and recording come after the end of a job: then all forty can go, and nothing else is written.
   const settled = async () => {

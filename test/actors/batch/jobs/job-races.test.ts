@@ -1,13 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
 import { ON_POSTGRES } from '../../../postgres/test-store.ts';
-import { type Room, room } from '../batch-harness.ts';
+import { type BatchFixture, batchFixture } from '../batch-harness.ts';
 
 /** Codes of a cancel that came too late. PostgreSQL is asked for the job first, so the claim may be over by then. */
 const TOO_LATE = ON_POSTGRES ? ['job.race-lost', 'job.not-queued'] : ['job.race-lost'];
 
 /** Holds up the commit that comes so many steps from now, on this thread; `reached` resolves when it is there. */
-function holdCommit({ faults }: Room, pass: number): { readonly reached: Promise<void>; release(): void } {
+function holdCommit(
+  { faults }: BatchFixture,
+  pass: number,
+): { readonly reached: Promise<void>; release(): void } {
   let release = () => {};
   const gate = new Promise<void>((resolve) => {
     release = resolve;
@@ -26,7 +29,7 @@ function holdCommit({ faults }: Room, pass: number): { readonly reached: Promise
 }
 
 test('a cancel during the commit of a claim is refused, and the job is signed', async (t) => {
-  const it = await room(t, { watch: false, shards: 1 });
+  const it = await batchFixture(t, { watch: false, shards: 1 });
   const { jobs, pipeline } = it.batch;
   await pipeline.pause(null);
   const id = await it.upload('a.txt', 'a');
@@ -45,7 +48,7 @@ test('a cancel during the commit of a claim is refused, and the job is signed', 
 });
 
 test('a claim during the commit of a cancel changes nothing', async (t) => {
-  const it = await room(t, { watch: false, shards: 1 });
+  const it = await batchFixture(t, { watch: false, shards: 1 });
   const { jobs, pipeline } = it.batch;
   await pipeline.pause(null);
   const id = await it.upload('a.txt', 'a');
@@ -66,7 +69,7 @@ test('a claim during the commit of a cancel changes nothing', async (t) => {
 });
 
 test('one of two concurrent cancels succeeds, and the other is refused as late', async (t) => {
-  const it = await room(t, { watch: false, start: false });
+  const it = await batchFixture(t, { watch: false, start: false });
   const id = await it.upload('a.txt', 'a');
   const { jobs } = it.batch;
   const answers = await Promise.allSettled([jobs.cancel(id, 'one'), jobs.cancel(id, 'two')]);
@@ -80,7 +83,7 @@ test('one of two concurrent cancels succeeds, and the other is refused as late',
 });
 
 test('one of many concurrent retries creates a job, and the others are refused', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   const id = await it.upload('broken.pdf', 'no PDF');
   await it.reach('Failed', 1);
   await it.batch.pipeline.pause(null);

@@ -5,7 +5,7 @@ import type { LocalProfile } from '../../../../actors/index.ts';
 import { samplePdf } from '../../../../bench/samples.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
 import { pki } from '../../../pki/pki.ts';
-import { room } from '../batch-harness.ts';
+import { batchFixture } from '../batch-harness.ts';
 
 const DAY = 86_400_000;
 const PLAIN = { preserveFileExtension: true, saveAsPem: false, detached: false };
@@ -26,7 +26,7 @@ function profile(name: string, more: Partial<LocalProfile> = {}): LocalProfile {
 }
 
 test('an output is served with the media type of its form and its digest, envelopes included', async (t) => {
-  const it = await room(t, {
+  const it = await batchFixture(t, {
     watch: false,
     encryptionKey: Buffer.alloc(32, 7),
     profiles: [
@@ -66,7 +66,7 @@ test('an output is served with the media type of its form and its digest, envelo
 });
 
 test('the cached job is the last one read, and is dropped after a step of the job', async (t) => {
-  const { batch } = await room(t, { watch: false, start: false });
+  const { batch } = await batchFixture(t, { watch: false, start: false });
   const { jobs } = batch;
   const sink = await jobs.openUpload('a.txt');
   await sink.write(Buffer.from('content'));
@@ -86,7 +86,7 @@ test('the cached job is the last one read, and is dropped after a step of the jo
 });
 
 test('a retry under a removed profile is refused, and the job stays unchanged', async (t) => {
-  const first = await room(t, { watch: false, profiles: [profile('default'), profile('old')] });
+  const first = await batchFixture(t, { watch: false, profiles: [profile('default'), profile('old')] });
   const sink = await first.batch.jobs.openUpload('broken.pdf');
   await sink.write(Buffer.from('no PDF'));
   const named = { fileName: 'broken.pdf', format: 'Pades', profile: 'old' as ProfileName } as const;
@@ -94,7 +94,7 @@ test('a retry under a removed profile is refused, and the job stays unchanged', 
   await first.reach('Failed', 1);
   const root = first.layout.root;
   await first.close();
-  const { batch } = await room(t, { root, watch: false });
+  const { batch } = await batchFixture(t, { root, watch: false });
   const before = await batch.jobs.get(id);
   await t.throwsAsync(batch.jobs.retry(id), { code: 'profile.not-found' });
   t.deepEqual((await batch.jobs.get(id)).history, before.history);
@@ -104,7 +104,7 @@ test('a retry under a removed profile is refused, and the job stays unchanged', 
 
 test('the listed profiles are those that an upload may name, with the default one', async (t) => {
   const facts = { source: 'Pfx', subject: 'CN=A', thumbprint: 'AB', notAfter: Date.now() + DAY };
-  const { batch } = await room(t, {
+  const { batch } = await batchFixture(t, {
     watch: false,
     start: false,
     profiles: [

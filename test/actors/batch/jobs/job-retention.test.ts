@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { systemClock } from '../../../../runtime/index.ts';
-import { room } from '../batch-harness.ts';
+import { batchFixture } from '../batch-harness.ts';
 
 const HOUR = 3_600_000;
 
 test('finished jobs older than the configured age are removed automatically, and their files stay', async (t) => {
-  const first = await room(t, { watch: false });
+  const first = await batchFixture(t, { watch: false });
   const signed = await first.upload('a.bin', 'content');
   const broken = await first.upload('b.xml', '<unfinished');
   await first.reach('Completed', 1);
@@ -19,12 +19,12 @@ test('finished jobs older than the configured age are removed automatically, and
   const { root } = first.layout;
   await first.close();
 
-  const younger = await room(t, { root, watch: false, keepJobs: HOUR });
+  const younger = await batchFixture(t, { root, watch: false, keepJobs: HOUR });
   t.is(await younger.batch.retention.sweep(), 0, 'nobody is old enough');
   t.is(younger.batch.count(), 3);
   await younger.close();
 
-  const older = await room(t, { root, watch: false, keepJobs: 1 });
+  const older = await batchFixture(t, { root, watch: false, keepJobs: 1 });
   while (older.batch.count() > 1) {
     await older.batch.retention.sweep();
     await systemClock.sleep(10);
@@ -37,7 +37,7 @@ test('finished jobs older than the configured age are removed automatically, and
 });
 
 test('without an age nothing is removed', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   await it.upload('a.bin', 'content');
   await it.reach('Completed', 1);
   t.false(it.batch.retention.isConfigured);
@@ -46,7 +46,7 @@ test('without an age nothing is removed', async (t) => {
 });
 
 test('waiting for a job ends with the job, at once when it has ended, at the timeout, and with the service', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   const { jobs, pipeline } = it.batch;
   await pipeline.pause(null);
   const id = await it.upload('a.bin', 'content');

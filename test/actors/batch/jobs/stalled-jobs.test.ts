@@ -1,10 +1,10 @@
 /** A job whose task stalls is seen before its deadline: in the readiness, in the counts, and among the stuck actors. */
 import test from 'ava';
 import { systemClock } from '../../../../runtime/index.ts';
-import { room } from '../batch-harness.ts';
+import { batchFixture } from '../batch-harness.ts';
 
 test('a job whose task computes endlessly is stuck in every view until its deadline fails it', async (t) => {
-  const { batch, upload, reach } = await room(t, {
+  const { batch, upload, reach } = await batchFixture(t, {
     watch: false,
     poolFaults: 'pool.sign.staged/spin.txt=spin',
     taskTimeout: 6_000,
@@ -31,7 +31,7 @@ test('a job whose task computes endlessly is stuck in every view until its deadl
 });
 
 test('the queue shows the waiting time of its oldest job', async (t) => {
-  const { batch, upload } = await room(t, { watch: false });
+  const { batch, upload } = await batchFixture(t, { watch: false });
   t.is(await batch.pipeline.oldestQueuedAt(), null);
   await batch.pipeline.pause(null);
   const id = await upload('a.txt', 'content');

@@ -4,13 +4,13 @@ import type { JobView, UploadKey } from '../../../../actors/batch/api/jobs.ts';
 import type { JobFormat } from '../../../../machines/batch/job-context.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
 import { systemClock } from '../../../../runtime/index.ts';
-import { type Room, type RoomOptions, room } from '../batch-harness.ts';
+import { type BatchFixture, type BatchFixtureOptions, batchFixture } from '../batch-harness.ts';
 
 const KEY: UploadKey = { caller: 'operator', key: 'order-17' };
 const HOUR = 3_600_000;
 
 async function send(
-  { batch }: Room,
+  { batch }: BatchFixture,
   key: UploadKey | undefined,
   content: string,
   { fileName = 'a.txt', format = 'Cades' }: { readonly fileName?: string; readonly format?: JobFormat } = {},
@@ -27,7 +27,7 @@ async function send(
 }
 
 /** Real waiting, and a wall clock that tests may set forward. */
-function movable(): { readonly clock: RoomOptions['clock'] & object; forward(by: number): void } {
+function movable(): { readonly clock: BatchFixtureOptions['clock'] & object; forward(by: number): void } {
   let offset = 0;
   const clock = {
     now: () => systemClock.now() + offset,
@@ -44,7 +44,7 @@ function movable(): { readonly clock: RoomOptions['clock'] & object; forward(by:
 }
 
 test('concurrent uploads under one key create one job, and the bytes of the others are dropped', async (t) => {
-  const it = await room(t, { start: false, watch: false });
+  const it = await batchFixture(t, { start: false, watch: false });
   const jobs = await Promise.all(Array.from({ length: 8 }, () => send(it, KEY, 'the same content')));
   t.is(new Set(jobs.map(({ id }) => id)).size, 1);
   t.is(it.batch.count(), 1);
@@ -55,7 +55,7 @@ test('concurrent uploads under one key create one job, and the bytes of the othe
 });
 
 test('a key belongs to its caller, and uploads without a key are separate', async (t) => {
-  const it = await room(t, { start: false, watch: false });
+  const it = await batchFixture(t, { start: false, watch: false });
   const mine = await send(it, KEY, 'x');
   const theirs = await send(it, { ...KEY, caller: 'somebody else' }, 'x');
   await send(it, undefined, 'x');
@@ -68,12 +68,12 @@ test('a key belongs to its caller, and uploads without a key are separate', asyn
 
 test('a key is recorded for 24 hours, over restarts and the end of its job, and is free afterwards', async (t) => {
   const { clock, forward } = movable();
-  const it = await room(t, { watch: false, clock });
+  const it = await batchFixture(t, { watch: false, clock });
   const first = await send(it, KEY, 'one');
   await it.reach('Completed', 1);
   const root = it.layout.root;
   await it.close();
-  const again = await room(t, { root, watch: false, clock });
+  const again = await batchFixture(t, { root, watch: false, clock });
   t.is((await send(again, KEY, 'one')).id, first.id);
   forward(24 * HOUR - 60_000);
   t.is((await send(again, KEY, 'one')).id, first.id);
@@ -88,7 +88,7 @@ test('a key is recorded for 24 hours, over restarts and the end of its job, and 
 });
 
 test('a refused upload frees its key', async (t) => {
-  const it = await room(t, { start: false, watch: false });
+  const it = await batchFixture(t, { start: false, watch: false });
   await t.throwsAsync(send(it, KEY, ''), { code: 'upload.empty' });
   t.is(it.batch.count(), 0);
   const job = await send(it, KEY, 'x');
@@ -97,7 +97,7 @@ test('a refused upload frees its key', async (t) => {
 });
 
 test('a key reused for another content, name or format is refused, and its content not stored, also concurrently', async (t) => {
-  const it = await room(t, { start: false, watch: false });
+  const it = await batchFixture(t, { start: false, watch: false });
   const first = await send(it, KEY, 'one');
   const mismatch = (error: unknown, differs: RegExp) => {
     t.is((error as { code?: string }).code, 'idempotency.mismatch');

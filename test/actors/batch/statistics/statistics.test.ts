@@ -3,7 +3,7 @@ import { DurationSketch } from '../../../../actors/batch/jobs/duration-sketch.ts
 import { StatisticsService } from '../../../../actors/batch/jobs/statistics.ts';
 import { MemoryStore, type Row, SimulatedClock } from '../../../../runtime/index.ts';
 import { A, stepOf } from '../../../contract/steps.ts';
-import { room } from '../batch-harness.ts';
+import { batchFixture } from '../batch-harness.ts';
 
 const MINUTE = 60_000;
 
@@ -65,7 +65,7 @@ test('statistics count jobs that ended within the window and measure only comple
 });
 
 test('statistics of real jobs have their stages and results', async (t) => {
-  const it = await room(t, { watch: false });
+  const it = await batchFixture(t, { watch: false });
   for (const name of ['a.txt', 'b.txt', 'broken.xml']) await it.upload(name, '<content of a test');
   await it.reach('Completed', 2);
   await it.reach('Failed', 1);

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import type { JobWebhookOptions } from '../../../../actors/batch/webhooks/job-webhook.ts';
 import { systemClock } from '../../../../runtime/index.ts';
 import { type Receiver, startReceiver } from '../../portal/webhooks/receiver.ts';
-import { room } from '../batch-harness.ts';
+import { batchFixture } from '../batch-harness.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const ALL = ['JobCompleted', 'JobFailed', 'JobCanceled'] as const;
@@ -28,7 +28,7 @@ test('the end of each job is announced once to each subscribed webhook, with a s
     { url: all.url, secret: SECRET, events: ALL },
     { url: failures.url, secret: SECRET, events: ['JobFailed'] },
   ];
-  const it = await room(t, { watch: false, webhooks });
+  const it = await batchFixture(t, { watch: false, webhooks });
   const completed = await it.upload('a.txt', 'content');
   const failed = await it.upload('broken.pdf', 'no PDF');
   await it.reach('Completed', 1);
@@ -64,13 +64,13 @@ test('the end of each job is announced once to each subscribed webhook, with a s
 });
 
 test('jobs from a time without webhooks are not announced, and a store of that time opens', async (t) => {
-  const first = await room(t, { watch: false });
+  const first = await batchFixture(t, { watch: false });
   await first.batch.pipeline.pause(null);
   await first.upload('old.txt', 'content');
   await first.close();
   const receiver = await startReceiver(t);
   const webhooks = [{ url: receiver.url, secret: SECRET, events: ALL }];
-  const second = await room(t, { root: first.layout.root, watch: false, webhooks });
+  const second = await batchFixture(t, { root: first.layout.root, watch: false, webhooks });
   const announced = await second.upload('new.txt', 'content');
   await second.batch.pipeline.resume(null);
   await second.reach('Completed', 2);
@@ -84,7 +84,7 @@ test('jobs from a time without webhooks are not announced, and a store of that t
 test('a job is cleared once its webhook call is stored, and the call survives the job', async (t) => {
   const receiver = await startReceiver(t, (_, response) => response.writeHead(500).end());
   const webhooks = [{ url: receiver.url, secret: SECRET, events: ALL }];
-  const it = await room(t, { watch: false, webhooks });
+  const it = await batchFixture(t, { watch: false, webhooks });
   await it.batch.pipeline.pause(null);
   const id = await it.upload('a.txt', 'content');
   await it.batch.jobs.cancel(id, null);

@@ -36,7 +36,7 @@ import { pki } from '../../../pki/pki.ts';
 import { openTestStore } from '../../../postgres/test-store.ts';
 import { SHARDS } from '../../../project/shards.ts';
 
-export interface FlowRoom {
+export interface PortalFixture {
   readonly root: string;
   readonly portal: Portal;
   readonly runtime: Runtime;
@@ -79,7 +79,7 @@ function trusted(): TrustOptions {
   return { ...NO_TRUST, roots: [pki().root.certificate], intermediates: pki().signer('rsa-2048').chain };
 }
 
-export async function flowRoom(
+export async function portalFixture(
   t: Pick<ExecutionContext, 'teardown'>,
   options: Partial<PortalOptions> & {
     readonly root?: string;
@@ -90,7 +90,7 @@ export async function flowRoom(
     /** Of the sealing profile. */
     readonly choices?: SigningChoices;
   } = {},
-): Promise<FlowRoom> {
+): Promise<PortalFixture> {
   const {
     root: given,
     faults = new Faults(),
@@ -206,7 +206,7 @@ export async function flowRoom(
     await close();
     if (given === undefined) await rm(root, { recursive: true, force: true });
   });
-  const room: FlowRoom = {
+  const fixture: PortalFixture = {
     ...{ root, portal, runtime, store, faults, tenant, mails, events, complaints, close },
     async file(name = 'contract.pdf', content = contract(), contentType = 'application/pdf') {
       const sink = await portal.uploads.open();
@@ -215,7 +215,7 @@ export async function flowRoom(
       return { displayName: name.replace(/\.[a-z0-9]+$/, ''), id, name, contentType };
     },
     async create(flowActions, moreOf = {}) {
-      const files = moreOf.files ?? [await room.file()];
+      const files = moreOf.files ?? [await fixture.file()];
       const [made] = await portal.documents.create(tenant, { files, flowActions, ...moreOf });
       if (made === undefined) throw new Error('no document was made');
       return made.documentId;
@@ -223,7 +223,7 @@ export async function flowRoom(
     get: (id) => portal.documents.get(tenant, id),
     async until(id, isIt) {
       for (const end = Date.now() + 30_000; ; ) {
-        const document = await room.get(id);
+        const document = await fixture.get(id);
         if (isIt(document)) return document;
         if (Date.now() > end) throw new Error(`the document stayed ${JSON.stringify(document)}`);
         await systemClock.sleep(5);
@@ -234,11 +234,11 @@ export async function flowRoom(
         emailAddress,
         requireEmailAuthentication,
       });
-      const { key } = await room.get(id);
+      const { key } = await fixture.get(id);
       return { by: 'ticket', key, ticket: new URL(url).searchParams.get('ticket') ?? '' };
     },
     async sign(id, emailAddress, signing = {}) {
-      const access = await room.ticket(id, emailAddress);
+      const access = await fixture.ticket(id, emailAddress);
       await portal.signing.signElectronically(
         access,
         { positions: [], initialsPositions: [], ...signing },
@@ -252,7 +252,7 @@ export async function flowRoom(
       return path;
     },
   };
-  return room;
+  return fixture;
 }
 
 /** A call that the portal refuses, by its code. */

@@ -1,11 +1,19 @@
 import test from 'ava';
 import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
-import { approver, type FlowRoom, flowRoom, ORIGIN, person, refusedAs, signer } from './flow-harness.ts';
+import {
+  approver,
+  ORIGIN,
+  type PortalFixture,
+  person,
+  portalFixture,
+  refusedAs,
+  signer,
+} from './flow-harness.ts';
 
 /** The code in the newest mail to somebody. */
-async function codeFor(room: FlowRoom, email: string, after = 0): Promise<string> {
+async function codeFor(fixture: PortalFixture, email: string, after = 0): Promise<string> {
   for (const end = Date.now() + 10_000; Date.now() < end; ) {
-    const mails = room.mails.filter(({ to, text }) => to.address === email && /\b\d{6}\b/.test(text));
+    const mails = fixture.mails.filter(({ to, text }) => to.address === email && /\b\d{6}\b/.test(text));
     const code = mails.length > after ? /\b(\d{6})\b/.exec(mails.at(-1)?.text ?? '')?.[1] : undefined;
     if (code !== undefined) return code;
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -16,22 +24,26 @@ async function codeFor(room: FlowRoom, email: string, after = 0): Promise<string
 test.serial(
   'a wrong code by e-mail is refused where a code is required, and the right one signs',
   async (t) => {
-    const room = await flowRoom(t);
-    const id = await room.create([signer('Ana')], { disablePendingActionNotifications: true });
-    const access = await room.ticket(id, 'ana@example.org', true);
+    const fixture = await portalFixture(t);
+    const id = await fixture.create([signer('Ana')], { disablePendingActionNotifications: true });
+    const access = await fixture.ticket(id, 'ana@example.org', true);
     const plain = { positions: [], initialsPositions: [] };
     const sign = (emailCode?: string) =>
-      room.portal.signing.signElectronically(access, { ...plain, ...(emailCode && { emailCode }) }, ORIGIN);
+      fixture.portal.signing.signElectronically(
+        access,
+        { ...plain, ...(emailCode && { emailCode }) },
+        ORIGIN,
+      );
     await refusedAs(t, 'InvalidAuthenticationCode', sign());
-    await room.portal.signing.sendEmailCode(access, false);
-    const code = await codeFor(room, 'ana@example.org');
-    await room.portal.signing.sendEmailCode(access, false);
+    await fixture.portal.signing.sendEmailCode(access, false);
+    const code = await codeFor(fixture, 'ana@example.org');
+    await fixture.portal.signing.sendEmailCode(access, false);
     await refusedAs(t, 'InvalidAuthenticationCode', sign(code === '000000' ? '000001' : '000000'));
     await sign(code);
-    const { flowActions } = await room.until(id, ({ status }) => status === 'Concluded');
+    const { flowActions } = await fixture.until(id, ({ status }) => status === 'Concluded');
     t.is(flowActions[0]?.status, 'Completed');
-    t.is(room.mails.filter(({ text }) => text.includes(code)).length, 1);
-    const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+    t.is(fixture.mails.filter(({ text }) => text.includes(code)).length, 1);
+    const { signers } = await fixture.portal.validation.byDocument(fixture.tenant, id);
     t.like(signers[0]?.evidences, {
       authenticationTypes: ['Email', 'Application'],
       authenticatedEmail: 'ana@example.org',
@@ -41,35 +53,35 @@ test.serial(
 );
 
 test.serial('five wrong codes invalidate a code, and another one can be requested', async (t) => {
-  const room = await flowRoom(t);
-  const id = await room.create([signer('Ana')], { disablePendingActionNotifications: true });
-  const access = await room.ticket(id, 'ana@example.org', true);
+  const fixture = await portalFixture(t);
+  const id = await fixture.create([signer('Ana')], { disablePendingActionNotifications: true });
+  const access = await fixture.ticket(id, 'ana@example.org', true);
   const sign = (emailCode: string) =>
-    room.portal.signing.signElectronically(
+    fixture.portal.signing.signElectronically(
       access,
       { emailCode, positions: [], initialsPositions: [] },
       ORIGIN,
     );
-  await room.portal.signing.sendEmailCode(access, false);
-  const code = await codeFor(room, 'ana@example.org');
+  await fixture.portal.signing.sendEmailCode(access, false);
+  const code = await codeFor(fixture, 'ana@example.org');
   const wrong = code === '123456' ? '654321' : '123456';
   for (let tries = 0; tries < 5; tries++) await refusedAs(t, 'InvalidAuthenticationCode', sign(wrong));
   await refusedAs(t, 'InvalidAuthenticationCode', sign(code));
-  await room.portal.signing.sendEmailCode(access, true);
-  await sign(await codeFor(room, 'ana@example.org', 1));
-  await room.until(id, ({ status }) => status === 'Concluded');
+  await fixture.portal.signing.sendEmailCode(access, true);
+  await sign(await codeFor(fixture, 'ana@example.org', 1));
+  await fixture.until(id, ({ status }) => status === 'Concluded');
 });
 
 test.serial(
   'a refusal stops the flow, and a new version restarts it without the earlier signatures',
   async (t) => {
-    const room = await flowRoom(t);
-    const { documents, signing } = room.portal;
-    const id = await room.create([signer('Ana', 1), approver('Bob', 2), signer('Cy', 3)]);
-    await room.sign(id, 'ana@example.org');
-    const bob = await room.ticket(id, 'bob@example.org');
+    const fixture = await portalFixture(t);
+    const { documents, signing } = fixture.portal;
+    const id = await fixture.create([signer('Ana', 1), approver('Bob', 2), signer('Cy', 3)]);
+    await fixture.sign(id, 'ana@example.org');
+    const bob = await fixture.ticket(id, 'bob@example.org');
     await signing.refuse(bob, 'The price is wrong.', ORIGIN);
-    const refused = await room.get(id);
+    const refused = await fixture.get(id);
     t.like(refused, { status: 'Refused', statusUpdateReason: 'The price is wrong.' });
     t.deepEqual(
       refused.flowActions.map(({ status, refusalReason }) => [status, refusalReason]),
@@ -80,9 +92,9 @@ test.serial(
       ],
     );
     t.is((await signing.page(refused.key, (bob as { ticket: string }).ticket)).state, 'refused');
-    await refusedAs(t, 'NoPendingActionFoundForEmailAndIdentifier', room.ticket(id, 'cy@example.org'));
-    await documents.newVersion(room.tenant, id, { files: [await room.file('second.pdf')] });
-    const again = await room.get(id);
+    await refusedAs(t, 'NoPendingActionFoundForEmailAndIdentifier', fixture.ticket(id, 'cy@example.org'));
+    await documents.newVersion(fixture.tenant, id, { files: [await fixture.file('second.pdf')] });
+    const again = await fixture.get(id);
     t.like(again, {
       status: 'Pending',
       hasSignature: false,
@@ -94,20 +106,20 @@ test.serial(
       again.flowActions.map(({ status }) => status),
       ['Pending', 'Created', 'Created'],
     );
-    await room.sign(id, 'ana@example.org');
-    await signing.approve(await room.ticket(id, 'bob@example.org'), ORIGIN);
-    await room.sign(id, 'cy@example.org');
-    const done = await room.until(id, ({ status }) => status === 'Concluded');
-    t.is((await room.portal.validation.byDocument(room.tenant, id)).signers.length, 2);
+    await fixture.sign(id, 'ana@example.org');
+    await signing.approve(await fixture.ticket(id, 'bob@example.org'), ORIGIN);
+    await fixture.sign(id, 'cy@example.org');
+    const done = await fixture.until(id, ({ status }) => status === 'Concluded');
+    t.is((await fixture.portal.validation.byDocument(fixture.tenant, id)).signers.length, 2);
     t.deepEqual(
       done.flowActions.map(({ isElectronic }) => isElectronic),
       [true, null, true],
     );
-    await refusedAs(t, 'InvalidDocumentStatus', documents.cancel(room.tenant, id, 'Late.'));
-    await refusedAs(t, 'InvalidDocumentStatus', documents.refuse(room.tenant, id, 'Late.'));
-    const third = { files: [await room.file()] };
-    await refusedAs(t, 'InvalidDocumentStatus', documents.newVersion(room.tenant, id, third));
-    const sequence = room.events.map((event) => event.sequence);
+    await refusedAs(t, 'InvalidDocumentStatus', documents.cancel(fixture.tenant, id, 'Late.'));
+    await refusedAs(t, 'InvalidDocumentStatus', documents.refuse(fixture.tenant, id, 'Late.'));
+    const third = { files: [await fixture.file()] };
+    await refusedAs(t, 'InvalidDocumentStatus', documents.newVersion(fixture.tenant, id, third));
+    const sequence = fixture.events.map((event) => event.sequence);
     t.deepEqual(
       sequence,
       sequence.map((_, index) => index + 1),
@@ -118,7 +130,7 @@ test.serial(
 test.serial(
   'a rule is complete when enough of its people signed, and continues after a permitted refusal',
   async (t) => {
-    const room = await flowRoom(t);
+    const fixture = await portalFixture(t);
     const people = ['Ana', 'Bob', 'Cy'].map((name) => person(name));
     const rule = {
       type: 'SignRule',
@@ -128,11 +140,11 @@ test.serial(
       allowRuleFlowToContinueIfRefused: true,
       ruleName: 'Board',
     } as const;
-    const id = await room.create([rule]);
-    await room.portal.signing.refuse(await room.ticket(id, 'cy@example.org'), 'Not me.', ORIGIN);
-    t.is((await room.get(id)).status, 'Pending');
-    await Promise.all([room.sign(id, 'ana@example.org'), room.sign(id, 'bob@example.org')]);
-    const done = await room.until(id, ({ status }) => status === 'Concluded');
+    const id = await fixture.create([rule]);
+    await fixture.portal.signing.refuse(await fixture.ticket(id, 'cy@example.org'), 'Not me.', ORIGIN);
+    t.is((await fixture.get(id)).status, 'Pending');
+    await Promise.all([fixture.sign(id, 'ana@example.org'), fixture.sign(id, 'bob@example.org')]);
+    const done = await fixture.until(id, ({ status }) => status === 'Concluded');
     t.deepEqual(
       done.flowActions[0]?.ruleUsers.map(({ signatureDate, hasRefused }) => [
         signatureDate !== null,
@@ -144,17 +156,17 @@ test.serial(
         [false, true],
       ],
     );
-    const strict = await room.create([{ ...rule, allowRuleFlowToContinueIfRefused: false }]);
-    await room.portal.signing.refuse(await room.ticket(strict, 'cy@example.org'), 'Not me.', ORIGIN);
-    t.is((await room.get(strict)).status, 'Refused');
+    const strict = await fixture.create([{ ...rule, allowRuleFlowToContinueIfRefused: false }]);
+    await fixture.portal.signing.refuse(await fixture.ticket(strict, 'cy@example.org'), 'Not me.', ORIGIN);
+    t.is((await fixture.get(strict)).status, 'Refused');
   },
 );
 
 test.serial('one person counts once among the people that a rule requires', async (t) => {
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   const rule = { type: 'SignRule', numberRequiredSignatures: 2 } as const;
   const of = (...signRuleUsers: readonly ReturnType<typeof person>[]) =>
-    room.create([{ ...rule, signRuleUsers }]);
+    fixture.create([{ ...rule, signRuleUsers }]);
   const again = person('Ana', { name: 'Another Ana', email: 'ANA@example.org' });
   await refusedAs(t, 'InvalidFlowAction', of(person('Ana'), person('Bob'), again));
   await t.notThrowsAsync(
@@ -167,15 +179,15 @@ test.serial('one person counts once among the people that a rule requires', asyn
 });
 
 test.serial('an edit of a rule cannot make one person count twice', async (t) => {
-  const room = await flowRoom(t);
-  const { documents } = room.portal;
+  const fixture = await portalFixture(t);
+  const { documents } = fixture.portal;
   const signRuleUsers = ['Ana', 'Bob', 'Cy'].map((name) => person(name));
-  const id = await room.create([{ type: 'SignRule', numberRequiredSignatures: 2, signRuleUsers }]);
-  const rule = (await room.get(id)).flowActions[0];
+  const id = await fixture.create([{ type: 'SignRule', numberRequiredSignatures: 2, signRuleUsers }]);
+  const rule = (await fixture.get(id)).flowActions[0];
   const [ana, bob] = rule?.ruleUsers ?? [];
   if (rule === undefined || ana === undefined || bob === undefined) throw new Error('a rule of three');
   const edit = (...emails: readonly [typeof ana, string][]) =>
-    documents.editFlow(room.tenant, id, {
+    documents.editFlow(fixture.tenant, id, {
       editedFlowActions: [
         {
           flowActionId: rule.id,
@@ -185,89 +197,89 @@ test.serial('an edit of a rule cannot make one person count twice', async (t) =>
     });
   await refusedAs(t, 'InvalidFlowAction', edit([bob, 'ANA@example.org']));
   await refusedAs(t, 'InvalidFlowAction', edit([ana, 'new@example.org'], [bob, 'new@example.org']));
-  const emails = async () => (await room.get(id)).flowActions[0]?.ruleUsers.map(({ email }) => email);
+  const emails = async () => (await fixture.get(id)).flowActions[0]?.ruleUsers.map(({ email }) => email);
   t.deepEqual(await emails(), ['ana@example.org', 'bob@example.org', 'cy@example.org']);
   await edit([ana, 'bob@example.org'], [bob, 'ana@example.org']);
   t.deepEqual(await emails(), ['bob@example.org', 'ana@example.org', 'cy@example.org'], 'who change places');
 });
 
 test.serial('a flow can be edited only before the first action', async (t) => {
-  const room = await flowRoom(t);
-  const { documents } = room.portal;
-  const id = await room.create([signer('Ana', 1), signer('Bob', 2)]);
-  const [ana, bob] = (await room.get(id)).flowActions;
+  const fixture = await portalFixture(t);
+  const { documents } = fixture.portal;
+  const id = await fixture.create([signer('Ana', 1), signer('Bob', 2)]);
+  const [ana, bob] = (await fixture.get(id)).flowActions;
   if (ana === undefined || bob === undefined) throw new Error('two actions');
-  await documents.editFlow(room.tenant, id, {
+  await documents.editFlow(fixture.tenant, id, {
     addedFlowActions: [signer('Cy', 1)],
     editedFlowActions: [{ flowActionId: bob.id, participantEmailAddress: 'robert@example.org' }],
   });
   t.deepEqual(
-    (await room.get(id)).flowActions.map(({ user, status }) => [user?.email, status]),
+    (await fixture.get(id)).flowActions.map(({ user, status }) => [user?.email, status]),
     [
       ['ana@example.org', 'Pending'],
       ['cy@example.org', 'Pending'],
       ['robert@example.org', 'Created'],
     ],
   );
-  await room.sign(id, 'ana@example.org');
-  await room.until(id, ({ flowActions: [one] }) => one?.status === 'Completed');
+  await fixture.sign(id, 'ana@example.org');
+  await fixture.until(id, ({ flowActions: [one] }) => one?.status === 'Completed');
   await refusedAs(
     t,
     'InvalidFlowAction',
-    documents.editFlow(room.tenant, id, { deletedFlowActionIds: [ana.id] }),
+    documents.editFlow(fixture.tenant, id, { deletedFlowActionIds: [ana.id] }),
   );
   const unknown = { deletedFlowActionIds: ['00000000-0000-4000-8000-000000000000'] };
-  await refusedAs(t, 'FlowActionNotFound', documents.editFlow(room.tenant, id, unknown));
+  await refusedAs(t, 'FlowActionNotFound', documents.editFlow(fixture.tenant, id, unknown));
   await refusedAs(
     t,
     'InvalidFlowAction',
-    documents.editFlow(room.tenant, id, { addedFlowActions: [signer('Di', 0)] }),
+    documents.editFlow(fixture.tenant, id, { addedFlowActions: [signer('Di', 0)] }),
   );
-  await documents.editFlow(room.tenant, id, { deletedFlowActionIds: [bob.id] });
-  await room.sign(id, 'cy@example.org');
-  await room.until(id, ({ status }) => status === 'Concluded');
+  await documents.editFlow(fixture.tenant, id, { deletedFlowActionIds: [bob.id] });
+  await fixture.sign(id, 'cy@example.org');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
 });
 
 test.serial('a document has a hundred observers at most, also over several edits', async (t) => {
-  const room = await flowRoom(t);
-  const { documents } = room.portal;
-  const id = await room.create([signer('Ana')]);
+  const fixture = await portalFixture(t);
+  const { documents } = fixture.portal;
+  const id = await fixture.create([signer('Ana')]);
   const observers = (from: number, count: number) =>
     Array.from({ length: count }, (_, n) => ({
       user: { name: `O${from + n}`, email: `o${from + n}@example.org` },
     }));
-  await documents.editFlow(room.tenant, id, { addedObservers: observers(0, 60) });
+  await documents.editFlow(fixture.tenant, id, { addedObservers: observers(0, 60) });
   const more = { addedObservers: observers(60, 41) };
-  await refusedAs(t, 'LimitExceeded', documents.editFlow(room.tenant, id, more));
-  const [first] = (await room.get(id)).observers;
-  await documents.editFlow(room.tenant, id, { ...more, deletedObserverIds: [first?.id ?? ''] });
-  t.is((await room.get(id)).observers.length, 100);
+  await refusedAs(t, 'LimitExceeded', documents.editFlow(fixture.tenant, id, more));
+  const [first] = (await fixture.get(id)).observers;
+  await documents.editFlow(fixture.tenant, id, { ...more, deletedObserverIds: [first?.id ?? ''] });
+  t.is((await fixture.get(id)).observers.length, 100);
 });
 
 test.serial(
   'one of thirty signers is replaced by one edit, and none is moved beyond the last step',
   async (t) => {
-    const room = await flowRoom(t);
-    const id = await room.create(Array.from({ length: 30 }, (_, at) => signer(`P${at}`)));
-    const [first] = (await room.get(id)).flowActions;
+    const fixture = await portalFixture(t);
+    const id = await fixture.create(Array.from({ length: 30 }, (_, at) => signer(`P${at}`)));
+    const [first] = (await fixture.get(id)).flowActions;
     const addedFlowActions = [signer('Another')];
     await refusedAs(
       t,
       'LimitExceeded',
-      room.portal.documents.editFlow(room.tenant, id, { addedFlowActions }),
+      fixture.portal.documents.editFlow(fixture.tenant, id, { addedFlowActions }),
     );
     const deletedFlowActionIds = [first?.id ?? ''];
-    await room.portal.documents.editFlow(room.tenant, id, { addedFlowActions, deletedFlowActionIds });
-    const names = (await room.get(id)).flowActions.map(({ user }) => user?.name);
+    await fixture.portal.documents.editFlow(fixture.tenant, id, { addedFlowActions, deletedFlowActionIds });
+    const names = (await fixture.get(id)).flowActions.map(({ user }) => user?.name);
     t.is(names.length, 30);
     t.true(names.includes('Another'));
     t.false(names.includes('P0'));
-    const [, second] = (await room.get(id)).flowActions;
+    const [, second] = (await fixture.get(id)).flowActions;
     const editedFlowActions = [{ flowActionId: second?.id ?? '', step: 1_000_001 }];
     await refusedAs(
       t,
       'InvalidFlowAction',
-      room.portal.documents.editFlow(room.tenant, id, { editedFlowActions }),
+      fixture.portal.documents.editFlow(fixture.tenant, id, { editedFlowActions }),
     );
   },
 );
@@ -275,32 +287,32 @@ test.serial(
 test.serial(
   'a signature whose sealing fails is kept, shown with its code, and made by the next attempt',
   async (t) => {
-    const room = await flowRoom(t, { poolFaults: 'portal.seal.signed=throw:1' });
-    const id = await room.create([signer('Ana')]);
-    await room.sign(id, 'ana@example.org');
-    const failing = await room.get(id);
+    const fixture = await portalFixture(t, { poolFaults: 'portal.seal.signed=throw:1' });
+    const id = await fixture.create([signer('Ana')]);
+    await fixture.sign(id, 'ana@example.org');
+    const failing = await fixture.get(id);
     t.is(failing.status, 'Pending');
     t.truthy(failing.processingError?.code);
     t.true((failing.processingError?.nextTryAt ?? 0) > (failing.processingError?.since ?? Infinity));
-    t.is((await room.store.counters('documents-stuck'))['documents-stuck'], 1);
-    const stuck = await room.store.rows({ view: 'documents-stuck', limit: 10 });
+    t.is((await fixture.store.counters('documents-stuck'))['documents-stuck'], 1);
+    const stuck = await fixture.store.rows({ view: 'documents-stuck', limit: 10 });
     t.like(stuck[0]?.value, { id, code: failing.processingError?.code });
-    await room.portal.documents.retryProcessing(room.tenant, id);
-    const done = await room.until(id, ({ status }) => status === 'Concluded');
+    await fixture.portal.documents.retryProcessing(fixture.tenant, id);
+    const done = await fixture.until(id, ({ status }) => status === 'Concluded');
     t.is(done.processingError, null);
-    t.is((await room.store.counters('documents-stuck'))['documents-stuck'] ?? 0, 0);
-    t.is((await room.portal.validation.byDocument(room.tenant, id)).signers.length, 1);
+    t.is((await fixture.store.counters('documents-stuck'))['documents-stuck'] ?? 0, 0);
+    t.is((await fixture.portal.validation.byDocument(fixture.tenant, id)).signers.length, 1);
   },
 );
 
 test.serial('required initials are requested, and stored with the signature', async (t) => {
-  const room = await flowRoom(t);
-  const id = await room.create([signer('Ana', 0, { signatureInitialsMode: 'Required' })]);
-  await refusedAs(t, 'InvalidFlowAction', room.sign(id, 'ana@example.org'));
+  const fixture = await portalFixture(t);
+  const id = await fixture.create([signer('Ana', 0, { signatureInitialsMode: 'Required' })]);
+  await refusedAs(t, 'InvalidFlowAction', fixture.sign(id, 'ana@example.org'));
   const place = { topLeftX: 5, topLeftY: 5, width: 30, height: 20, pageNumber: 1 };
-  await room.sign(id, 'ana@example.org', { initialsPositions: [place] });
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const context = (await room.store.load({ kind: 'document', id }))?.context as unknown as
+  await fixture.sign(id, 'ana@example.org', { initialsPositions: [place] });
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const context = (await fixture.store.load({ kind: 'document', id }))?.context as unknown as
     | DocumentContext
     | undefined;
   t.like(context?.made[0]?.marks[0], { ...place, type: 'SignatureInitials' });

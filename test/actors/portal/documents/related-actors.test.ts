@@ -1,16 +1,16 @@
 /** Party that looks at an actor of the portal finds what it made, and from there the way back. */
 import test from 'ava';
-import { flowRoom, ORIGIN, signer } from './flow-harness.ts';
+import { ORIGIN, portalFixture, signer } from './flow-harness.ts';
 
 test.serial(
   'a document is linked to its mails, codes and webhook deliveries, and each of them to the document',
   async (t) => {
-    const room = await flowRoom(t);
-    const { webhooks, signing } = room.portal;
-    const { inspector } = room.runtime;
-    await webhooks.create(room.tenant, { url: 'http://127.0.0.1:9/hook', authType: 'NoAuth' });
-    const id = await room.create([signer('Ana')]);
-    const access = await room.ticket(id, 'ana@example.org', true);
+    const fixture = await portalFixture(t);
+    const { webhooks, signing } = fixture.portal;
+    const { inspector } = fixture.runtime;
+    await webhooks.create(fixture.tenant, { url: 'http://127.0.0.1:9/hook', authType: 'NoAuth' });
+    const id = await fixture.create([signer('Ana')]);
+    const access = await fixture.ticket(id, 'ana@example.org', true);
     const child = async (kind: string) => {
       for (const end = Date.now() + 20_000; Date.now() < end; ) {
         const found = (await inspector.actor({ kind: 'document', id }))?.children.find(
@@ -28,7 +28,7 @@ test.serial(
     await leadsBack('mail');
     await signing.refuse(access, 'No.', ORIGIN);
     await leadsBack('webhook-lane');
-    const organization = { kind: 'organization', id: room.tenant.organization.id };
+    const organization = { kind: 'organization', id: fixture.tenant.organization.id };
     const [set] = (await inspector.actor(organization))?.children ?? [];
     t.is(set?.kind, 'webhook-set');
     t.deepEqual(set && (await inspector.actor(set))?.parent, organization);

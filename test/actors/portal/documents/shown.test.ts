@@ -2,26 +2,31 @@
 import test from 'ava';
 import { pki } from '../../../pki/pki.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
-import { approver, flowRoom, ORIGIN, person, refusedAs, signer } from './flow-harness.ts';
+import { approver, ORIGIN, person, portalFixture, refusedAs, signer } from './flow-harness.ts';
 
 const PLAIN = { positions: [], initialsPositions: [] };
 
 test.serial('a link is invalid once its participant has another address', async (t) => {
-  const room = await flowRoom(t);
-  const { documents, signing } = room.portal;
-  const id = await room.create([signer('Ana'), approver('Bob')]);
-  const [ana, bob] = (await room.get(id)).flowActions;
-  const [anas, bobs] = [await room.ticket(id, 'ana@example.org'), await room.ticket(id, 'bob@example.org')];
+  const fixture = await portalFixture(t);
+  const { documents, signing } = fixture.portal;
+  const id = await fixture.create([signer('Ana'), approver('Bob')]);
+  const [ana, bob] = (await fixture.get(id)).flowActions;
+  const [anas, bobs] = [
+    await fixture.ticket(id, 'ana@example.org'),
+    await fixture.ticket(id, 'bob@example.org'),
+  ];
   const edit = (flowActionId: string, participantEmailAddress: string) =>
-    documents.editFlow(room.tenant, id, { editedFlowActions: [{ flowActionId, participantEmailAddress }] });
+    documents.editFlow(fixture.tenant, id, {
+      editedFlowActions: [{ flowActionId, participantEmailAddress }],
+    });
   await edit(bob?.id ?? '', 'robert@example.org');
   await refusedAs(t, 'InvalidTicket', signing.approve(bobs, ORIGIN));
   await refusedAs(t, 'InvalidTicket', signing.refuse(bobs, 'No.', ORIGIN));
   // The same address in another spelling is the same person.
   await edit(ana?.id ?? '', 'Ana@Example.org');
   await signing.signElectronically(anas, PLAIN, ORIGIN);
-  await signing.approve(await room.ticket(id, 'robert@example.org'), ORIGIN);
-  const { flowActions } = await room.until(id, ({ status }) => status === 'Concluded');
+  await signing.approve(await fixture.ticket(id, 'robert@example.org'), ORIGIN);
+  const { flowActions } = await fixture.until(id, ({ status }) => status === 'Concluded');
   t.deepEqual(
     flowActions.map(({ user, status }) => [user?.email, status]),
     [
@@ -32,46 +37,49 @@ test.serial('a link is invalid once its participant has another address', async 
 });
 
 test.serial('a participant cannot sign or approve a version that is newer than the one shown', async (t) => {
-  const room = await flowRoom(t);
-  const { documents, signing } = room.portal;
-  const id = await room.create([signer('Ana'), approver('Bob')]);
+  const fixture = await portalFixture(t);
+  const { documents, signing } = fixture.portal;
+  const id = await fixture.create([signer('Ana'), approver('Bob')]);
   const shown = async (email: string, documentVersion: number) => {
-    const access = await room.ticket(id, email);
+    const access = await fixture.ticket(id, email);
     if (access.by !== 'ticket') throw new Error('a ticket');
     return { ...access, documentVersion };
   };
-  await documents.newVersion(room.tenant, id, { files: [await room.file('second.pdf')] });
+  await documents.newVersion(fixture.tenant, id, { files: [await fixture.file('second.pdf')] });
   const sign = async (version: number) =>
     signing.signElectronically(await shown('ana@example.org', version), PLAIN, ORIGIN);
   await refusedAs(t, 'InvalidDocumentStatus', sign(1));
   await refusedAs(t, 'InvalidDocumentStatus', signing.approve(await shown('bob@example.org', 1), ORIGIN));
   await sign(2);
   await signing.approve(await shown('bob@example.org', 2), ORIGIN);
-  await room.until(id, ({ status }) => status === 'Concluded');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
 });
 
 test.serial('names of documents and envelopes are not paths, and their files are not folders', async (t) => {
-  const room = await flowRoom(t);
-  const file = { ...(await room.file()), displayName: 'Invoice 03/2026' };
-  const id = await room.create([signer('Ana')], { files: [file] });
-  t.is((await room.get(id)).name, 'Invoice 03/2026');
+  const fixture = await portalFixture(t);
+  const file = { ...(await fixture.file()), displayName: 'Invoice 03/2026' };
+  const id = await fixture.create([signer('Ana')], { files: [file] });
+  t.is((await fixture.get(id)).name, 'Invoice 03/2026');
   const envelope = { files: [file, file], isEnvelope: true, envelopeName: 'Papers 11/2026' };
-  const { name, filename } = await room.get(await room.create([signer('Ana')], envelope));
+  const { name, filename } = await fixture.get(await fixture.create([signer('Ana')], envelope));
   t.deepEqual([name, filename], ['Papers 11/2026', 'Papers 11-2026.pdf']);
 });
 
 test.serial(
   'a new version is announced by its new name, to observers only after a silent start',
   async (t) => {
-    const room = await flowRoom(t);
+    const fixture = await portalFixture(t);
     const observers = [{ user: person('Obs') }];
-    const id = await room.create([signer('Ana')], { disablePendingActionNotifications: true, observers });
+    const id = await fixture.create([signer('Ana')], { disablePendingActionNotifications: true, observers });
     const newVersion = async (displayName: string, disablePendingActionNotifications: boolean) => {
-      const files = [{ ...(await room.file()), displayName }];
-      await room.portal.documents.newVersion(room.tenant, id, { files, disablePendingActionNotifications });
+      const files = [{ ...(await fixture.file()), displayName }];
+      await fixture.portal.documents.newVersion(fixture.tenant, id, {
+        files,
+        disablePendingActionNotifications,
+      });
     };
     const mailed = (name: string) =>
-      room.mails.filter(({ subject }) => subject.includes(name)).map(({ to }) => to.address);
+      fixture.mails.filter(({ subject }) => subject.includes(name)).map(({ to }) => to.address);
     const until = async (isDone: () => boolean) => {
       for (const end = Date.now() + 10_000; !isDone() && Date.now() < end; )
         await new Promise((resolve) => setTimeout(resolve, 10));
@@ -88,23 +96,23 @@ test.serial(
 );
 
 test.serial('a started signature is completed by its token alone, under its own key', async (t) => {
-  const room = await flowRoom(t);
-  const { signing } = room.portal;
-  const id = await room.create([signer('Ana'), signer('Bob')]);
-  const other = await room.get(await room.create([signer('Ana')]));
+  const fixture = await portalFixture(t);
+  const { signing } = fixture.portal;
+  const id = await fixture.create([signer('Ana'), signer('Bob')]);
+  const other = await fixture.get(await fixture.create([signer('Ana')]));
   const { certificate, key: secret } = pki().signer('rsa-2048');
-  const access = await room.ticket(id, 'bob@example.org');
+  const access = await fixture.ticket(id, 'bob@example.org');
   const { toSign, token } = await signing.startCertificate(access, { certificate, positions: [] });
   if (toSign === null || token === null) throw new Error('begun');
   const signature = secret.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
   const complete = (key: string) =>
     signing.completeCertificate({ by: 'token', key }, { token, signature }, ORIGIN);
   await refusedAs(t, 'InvalidTicket', complete(other.key));
-  const anas = await room.ticket(id, 'ana@example.org');
+  const anas = await fixture.ticket(id, 'ana@example.org');
   await refusedAs(t, 'InvalidTicket', signing.completeCertificate(anas, { token, signature }, ORIGIN));
-  const { key } = await room.get(id);
+  const { key } = await fixture.get(id);
   t.true((await complete(key)).success);
-  const { flowActions } = await room.get(id);
+  const { flowActions } = await fixture.get(id);
   t.deepEqual(
     flowActions.map(({ user, status }) => [user?.name, status]),
     [
@@ -116,7 +124,7 @@ test.serial('a started signature is completed by its token alone, under its own 
 });
 
 test('a document shows the registration number of its organization from the settings', async (t) => {
-  const room = await flowRoom(t, {
+  const fixture = await portalFixture(t, {
     tenants: {
       organizations: [{ name: 'Org', identifier: '12.345' }],
       applications: [
@@ -124,28 +132,36 @@ test('a document shows the registration number of its organization from the sett
       ],
     },
   });
-  const { organization } = await room.get(await room.create([signer('Ana')]));
-  t.deepEqual(organization, { id: room.tenant.organization.id, name: 'Org', identifier: '12.345' });
+  const { organization } = await fixture.get(await fixture.create([signer('Ana')]));
+  t.deepEqual(organization, { id: fixture.tenant.organization.id, name: 'Org', identifier: '12.345' });
 });
 
 test.serial(
   'invisible characters are removed from shown, mailed and printed texts of a document',
   async (t) => {
-    const room = await flowRoom(t);
+    const fixture = await portalFixture(t);
     const turned = (text: string) => `\u202e${text}\u200b\u2069`;
-    const file = { ...(await room.file()), displayName: turned('Lease'), name: `fdp.\u202e.pdf` };
+    const file = { ...(await fixture.file()), displayName: turned('Lease'), name: `fdp.\u202e.pdf` };
     const ana = signer('Ana', 1, { user: person('Ana', { name: turned('Ana') }), title: turned('Tenant') });
-    const id = await room.create([ana, signer('Bob', 2)], {
+    const id = await fixture.create([ana, signer('Bob', 2)], {
       files: [file],
       description: turned('Read\nthis'),
       tags: [{ label: turned('a'), value: turned('b') }],
     });
-    const access = await room.ticket(id, 'ana@example.org');
+    const access = await fixture.ticket(id, 'ana@example.org');
     if (access.by !== 'ticket') throw new Error('a ticket');
-    await room.portal.signing.signElectronically(access, { ...PLAIN, typedName: turned('Ana S.') }, ORIGIN);
-    const { key } = await room.until(id, ({ flowActions: [one] }) => one?.status === 'Completed');
-    await room.portal.signing.refuse(await room.ticket(id, 'bob@example.org'), turned('No\nthanks'), ORIGIN);
-    const refused = await room.until(id, ({ status }) => status === 'Refused');
+    await fixture.portal.signing.signElectronically(
+      access,
+      { ...PLAIN, typedName: turned('Ana S.') },
+      ORIGIN,
+    );
+    const { key } = await fixture.until(id, ({ flowActions: [one] }) => one?.status === 'Completed');
+    await fixture.portal.signing.refuse(
+      await fixture.ticket(id, 'bob@example.org'),
+      turned('No\nthanks'),
+      ORIGIN,
+    );
+    const refused = await fixture.until(id, ({ status }) => status === 'Refused');
     t.like(refused, {
       name: 'Lease',
       filename: 'fdp..pdf',
@@ -153,12 +169,16 @@ test.serial(
       statusUpdateReason: 'No\nthanks',
     });
     t.like(refused.flowActions[0], { title: 'Tenant', user: { name: 'Ana' } });
-    const shown = JSON.stringify([refused, await room.portal.signing.page(key, access.ticket), room.mails]);
-    t.true(room.mails.length > 0);
+    const shown = JSON.stringify([
+      refused,
+      await fixture.portal.signing.page(key, access.ticket),
+      fixture.mails,
+    ]);
+    t.true(fixture.mails.length > 0);
     const unseen = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|\\u20[0-6]/;
     t.notRegex(shown, unseen);
     if (!requireTool(t, 'pdftotext')) return;
-    const { path } = await room.portal.documents.content(room.tenant, id, 'PrinterFriendlyVersion');
+    const { path } = await fixture.portal.documents.content(fixture.tenant, id, 'PrinterFriendlyVersion');
     const { stdout } = await runTool('pdftotext', ['-layout', '-enc', 'UTF-8', path, '-']);
     t.notRegex(stdout, unseen);
     for (const words of ['Lease', 'Tenant', 'Ana S.']) t.true(stdout.includes(words), stdout);

@@ -4,16 +4,16 @@ import type { CreateDocuments } from '../../../../actors/portal/api.ts';
 import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { systemIds } from '../../../../runtime/index.ts';
-import { type FlowRoom, flowRoom, signer } from '../documents/flow-harness.ts';
+import { type PortalFixture, portalFixture, signer } from '../documents/flow-harness.ts';
 import { movableClock } from '../uploads/upload-harness.ts';
 
 const clock = movableClock();
-let room: FlowRoom;
+let fixture: PortalFixture;
 
 const ends: (() => unknown)[] = [];
 
 test.before(async () => {
-  room = await flowRoom({ teardown: (end) => ends.push(end) }, { clock });
+  fixture = await portalFixture({ teardown: (end) => ends.push(end) }, { clock });
 });
 test.after.always(async () => {
   for (const end of ends) await end();
@@ -22,10 +22,10 @@ test.after.always(async () => {
 const read = (document: unknown) => document as CreateDocuments;
 
 async function keptDraft(): Promise<string> {
-  const files = [await room.file('one.pdf'), await room.file('two.pdf')];
+  const files = [await fixture.file('one.pdf'), await fixture.file('two.pdf')];
   const uploadIds = files.map(({ id }) => id);
   const document = { files, flowActions: [signer('Ana')] };
-  return (await room.portal.drafts.create(room.tenant, { name: 'Draft', document, uploadIds })).id;
+  return (await fixture.portal.drafts.create(fixture.tenant, { name: 'Draft', document, uploadIds })).id;
 }
 
 /**
@@ -35,11 +35,11 @@ async function keptDraft(): Promise<string> {
 function refusingNode(isBegun = true): Drafts {
   return new Drafts({
     ...{
-      system: room.runtime.system,
-      store: room.store,
+      system: fixture.runtime.system,
+      store: fixture.store,
       clock,
       ids: systemIds,
-      uploads: room.portal.uploads,
+      uploads: fixture.portal.uploads,
     },
     creation: {
       create: () => Promise.reject(new PortalRefusal('FolderNotFound')),
@@ -50,70 +50,56 @@ function refusingNode(isBegun = true): Drafts {
 }
 
 async function stateOf(id: string): Promise<string> {
-  return (await room.portal.drafts.get(room.tenant, id)).status;
+  return (await fixture.portal.drafts.get(fixture.tenant, id)).status;
 }
 
 async function countOfDocuments(): Promise<number> {
   const page = { limit: 1, offset: 0, newestFirst: true };
-  return (await room.portal.documents.list(room.tenant, page)).totalCount;
+  return (await fixture.portal.documents.list(fixture.tenant, page)).totalCount;
 }
 
 function begin(id: string, call: string) {
-  return room.runtime.system.send({ kind: 'draft', id }, { type: 'SEND', call });
+  return fixture.runtime.system.send({ kind: 'draft', id }, { type: 'SEND', call });
 }
 
 test.serial('a refusal on one node does not cancel the documents of a call on another node', async (t) => {
   const id = await keptDraft();
   const other = refusingNode();
   let during: unknown;
-  room.faults.arm('portal.create.some', async () => {
-    during = await other.send(room.tenant, id, read).catch((error) => error.code);
+  fixture.faults.arm('portal.create.some', async () => {
+    during = await other.send(fixture.tenant, id, read).catch((error) => error.code);
   });
-  const sent = await room.portal.drafts.send(room.tenant, id, read);
+  const sent = await fixture.portal.drafts.send(fixture.tenant, id, read);
   t.is(during, 'FolderNotFound');
-  t.deepEqual(await other.send(room.tenant, id, read), sent, 'the other node returns the same documents');
+  t.deepEqual(await other.send(fixture.tenant, id, read), sent, 'the other node returns the same documents');
   t.is(sent.length, 2);
-  for (const { documentId } of sent) t.is((await room.get(documentId)).status, 'Pending');
+  for (const { documentId } of sent) t.is((await fixture.get(documentId)).status, 'Pending');
 });
 
 test.serial('an attempt of a dead node holds the draft for 30 s at most', async (t) => {
   const id = await keptDraft();
   t.true((await begin(id, 'of a dead node')).accepted);
   const node = refusingNode();
-  await t.throwsAsync(node.send(room.tenant, id, read), { code: 'FolderNotFound' });
+  await t.throwsAsync(node.send(fixture.tenant, id, read), { code: 'FolderNotFound' });
   t.is(await stateOf(id), 'Sending');
   clock.forward(30_000);
-  await t.throwsAsync(node.send(room.tenant, id, read), { code: 'FolderNotFound' });
+  await t.throwsAsync(node.send(fixture.tenant, id, read), { code: 'FolderNotFound' });
   t.is(await stateOf(id), 'Saved');
-  t.is((await room.portal.drafts.send(room.tenant, id, read)).length, 2);
+  t.is((await fixture.portal.drafts.send(fixture.tenant, id, read)).length, 2);
 });
 
 test.serial('a late call cancels its documents after its attempt was abandoned', async (t) => {
   const id = await keptDraft();
   const node = refusingNode();
-  room.faults.arm('portal.create.some', async () => {
+  fixture.faults.arm('portal.create.some', async () => {
     clock.forward(30_000);
-    await t.throwsAsync(node.send(room.tenant, id, read), { code: 'FolderNotFound' });
+    await t.throwsAsync(node.send(fixture.tenant, id, read), { code: 'FolderNotFound' });
     t.is(await stateOf(id), 'Saved');
   });
-  await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'InvalidDocumentStatus' });
-  const { items } = await room.portal.documents.list(room.tenant, { limit: 2, offset: 0, newestFirst: true });
-  t.deepEqual(
-    items.map(({ status }) => status),
-    ['Canceled', 'Canceled'],
-  );
-  t.is((await room.portal.drafts.send(room.tenant, id, read)).length, 2);
-});
-
-test.serial('a late call cancels its documents after a refusal that found no documents', async (t) => {
-  const id = await keptDraft();
-  room.faults.arm('portal.create.some', async () => {
-    clock.forward(30_000);
-    await t.throwsAsync(refusingNode(false).send(room.tenant, id, read), { code: 'FolderNotFound' });
-    t.is(await stateOf(id), 'Saved');
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
+    code: 'InvalidDocumentStatus',
   });
-  await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'InvalidDocumentStatus' });
-  const { items } = await room.portal.documents.list(room.tenant, {
+  const { items } = await fixture.portal.documents.list(fixture.tenant, {
     limit: 2,
     offset: 0,
     newestFirst: true,
@@ -122,8 +108,30 @@ test.serial('a late call cancels its documents after a refusal that found no doc
     items.map(({ status }) => status),
     ['Canceled', 'Canceled'],
   );
-  for (const { documentId } of await room.portal.drafts.send(room.tenant, id, read))
-    t.is((await room.get(documentId)).status, 'Pending');
+  t.is((await fixture.portal.drafts.send(fixture.tenant, id, read)).length, 2);
+});
+
+test.serial('a late call cancels its documents after a refusal that found no documents', async (t) => {
+  const id = await keptDraft();
+  fixture.faults.arm('portal.create.some', async () => {
+    clock.forward(30_000);
+    await t.throwsAsync(refusingNode(false).send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+    t.is(await stateOf(id), 'Saved');
+  });
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
+    code: 'InvalidDocumentStatus',
+  });
+  const { items } = await fixture.portal.documents.list(fixture.tenant, {
+    limit: 2,
+    offset: 0,
+    newestFirst: true,
+  });
+  t.deepEqual(
+    items.map(({ status }) => status),
+    ['Canceled', 'Canceled'],
+  );
+  for (const { documentId } of await fixture.portal.drafts.send(fixture.tenant, id, read))
+    t.is((await fixture.get(documentId)).status, 'Pending');
 });
 
 for (const [when, isBegun] of [
@@ -135,16 +143,20 @@ for (const [when, isBegun] of [
     async (t) => {
       const id = await keptDraft();
       const before = await countOfDocuments();
-      room.faults.arm('portal.create.some', async () => {
+      fixture.faults.arm('portal.create.some', async () => {
         // It is being sent.
-        await t.throwsAsync(room.portal.drafts.remove(room.tenant, id), { code: 'InvalidDocumentStatus' });
+        await t.throwsAsync(fixture.portal.drafts.remove(fixture.tenant, id), {
+          code: 'InvalidDocumentStatus',
+        });
         clock.forward(30_000);
-        await t.throwsAsync(refusingNode(isBegun).send(room.tenant, id, read), { code: 'FolderNotFound' });
-        await room.portal.drafts.remove(room.tenant, id);
+        await t.throwsAsync(refusingNode(isBegun).send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+        await fixture.portal.drafts.remove(fixture.tenant, id);
       });
-      await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'DocumentDraftNotFound' });
-      await t.throwsAsync(room.portal.drafts.get(room.tenant, id), { code: 'DocumentDraftNotFound' });
-      const { items, totalCount } = await room.portal.documents.list(room.tenant, {
+      await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
+        code: 'DocumentDraftNotFound',
+      });
+      await t.throwsAsync(fixture.portal.drafts.get(fixture.tenant, id), { code: 'DocumentDraftNotFound' });
+      const { items, totalCount } = await fixture.portal.documents.list(fixture.tenant, {
         limit: 2,
         offset: 0,
         newestFirst: true,
@@ -160,5 +172,5 @@ for (const [when, isBegun] of [
 test.serial('at most 16 calls send one draft at the same time', async (t) => {
   const id = await keptDraft();
   for (let call = 0; call < 16; call += 1) t.true((await begin(id, `call ${call}`)).accepted);
-  await t.throwsAsync(room.portal.drafts.send(room.tenant, id, read), { code: 'ServiceBusy' });
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), { code: 'ServiceBusy' });
 });

@@ -5,7 +5,7 @@ import { emptyFolderHandler } from '../../../../actors/portal/folders/empty-fold
 import { FOLDER, Folders, folderDefinition } from '../../../../actors/portal/folders/folders.ts';
 import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
 import type { ActorDefinition } from '../../../../runtime/index.ts';
-import { newTenant, type Room, room } from '../uploads/upload-harness.ts';
+import { newTenant, type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 /** As much of a document as a folder has to do with. */
 const paper: ActorDefinition = {
@@ -37,9 +37,12 @@ const paper: ActorDefinition = {
       : [],
 };
 
-function folderRoom(t: ExecutionContext, root?: string): Room & { readonly folders: Folders } {
+function folderFixture(
+  t: ExecutionContext,
+  root?: string,
+): PortalStoreFixture & { readonly folders: Folders } {
   let folders: Folders | undefined;
-  const it: Room = room(t, {
+  const it: PortalStoreFixture = portalStoreFixture(t, {
     ...(root !== undefined && { root }),
     definitions: [folderDefinition, paper],
     handlers: {
@@ -64,7 +67,12 @@ function folderRoom(t: ExecutionContext, root?: string): Room & { readonly folde
   return { ...it, folders };
 }
 
-async function papers(it: Room, tenant: Tenant, folderId: FolderId, count: number): Promise<string[]> {
+async function papers(
+  it: PortalStoreFixture,
+  tenant: Tenant,
+  folderId: FolderId,
+  count: number,
+): Promise<string[]> {
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
   const organizationId = tenant.organization.id;
   await Promise.all(
@@ -81,7 +89,7 @@ async function names(it: { readonly folders: Folders }, tenant: Tenant, query: o
 }
 
 test('folders are listed by level, by part of their name and in both orders, with exact totals', async (t) => {
-  const it = folderRoom(t);
+  const it = folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const a = await it.folders.create(tenant, ' Alpha ', null);
   it.clock.forward(1);
@@ -100,7 +108,7 @@ test('folders are listed by level, by part of their name and in both orders, wit
 });
 
 test('a folder of another organization is unknown', async (t) => {
-  const it = folderRoom(t);
+  const it = folderFixture(t);
   const mine = await newTenant(it, 'Mine');
   const theirs = await newTenant(it, 'Theirs');
   const { id } = await it.folders.create(theirs, 'Secret', null);
@@ -117,7 +125,7 @@ test('a folder of another organization is unknown', async (t) => {
 });
 
 test('invalid names of folders are refused', async (t) => {
-  const it = folderRoom(t);
+  const it = folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   for (const name of ['', '   ', 'a\u0000b', 'x'.repeat(256)]) {
     await t.throwsAsync(it.folders.create(tenant, name, null), { code: 'BadRequest' });
@@ -126,7 +134,7 @@ test('invalid names of folders are refused', async (t) => {
 });
 
 test('requests for one name get one folder, also concurrently, and a new one after its removal', async (t) => {
-  const it = folderRoom(t);
+  const it = folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const other = await newTenant(it, 'Other');
   const named = await Promise.all(Array.from({ length: 20 }, () => it.folders.named(tenant, 'New')));
@@ -145,7 +153,7 @@ test('requests for one name get one folder, also concurrently, and a new one aft
 });
 
 test('a root folder stored before folders had names is found by its name', async (t) => {
-  const it = folderRoom(t);
+  const it = folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const id = crypto.randomUUID() as FolderId;
   const context = { organizationId: tenant.organization.id, name: 'Old', parentId: null, createdAt: 1 };
@@ -154,7 +162,7 @@ test('a root folder stored before folders had names is found by its name', async
 });
 
 test('removal of a folder moves its content to the destination', async (t) => {
-  const it = folderRoom(t);
+  const it = folderFixture(t);
   it.runtime.start();
   const tenant = await newTenant(it, 'Org');
   const gone = await it.folders.create(tenant, 'Gone', null);
@@ -175,7 +183,7 @@ test('removal of a folder moves its content to the destination', async (t) => {
 });
 
 test('removal of a folder with its content deletes the documents of all nested folders', async (t) => {
-  const it = folderRoom(t);
+  const it = folderFixture(t);
   it.runtime.start();
   const tenant = await newTenant(it, 'Org');
   const gone = await it.folders.create(tenant, 'Gone', null);
@@ -197,7 +205,7 @@ test('removal of a folder with its content deletes the documents of all nested f
 });
 
 test('a folder is not moved into itself', async (t) => {
-  const it = folderRoom(t);
+  const it = folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const outer = await it.folders.create(tenant, 'Outer', null);
   const inner = await it.folders.create(tenant, 'Inner', outer.id);
@@ -210,7 +218,7 @@ test('a folder is not moved into itself', async (t) => {
 });
 
 test('an acknowledged removal is completed after a restart', async (t) => {
-  const it = folderRoom(t);
+  const it = folderFixture(t);
   const tenant = await newTenant(it, 'Org');
   const gone = await it.folders.create(tenant, 'Gone', null);
   const ids = await papers(it, tenant, gone.id, 5);
@@ -219,7 +227,7 @@ test('an acknowledged removal is completed after a restart', async (t) => {
   t.deepEqual(await names(it, tenant), [0]);
   await t.throwsAsync(it.folders.get(tenant, gone.id), { code: 'FolderNotFound' });
   await it.close();
-  const again = folderRoom(t, it.root);
+  const again = folderFixture(t, it.root);
   await again.settle(
     async () => (await again.runtime.system.read({ kind: FOLDER, id: gone.id })) === undefined,
   );

@@ -5,10 +5,10 @@ import {
   marksSessionDefinition,
 } from '../../../../actors/portal/signing/marks-sessions.ts';
 import { systemIds } from '../../../../runtime/index.ts';
-import { newTenant, room } from '../uploads/upload-harness.ts';
+import { newTenant, portalStoreFixture } from '../uploads/upload-harness.ts';
 
-function flowRoom(t: ExecutionContext) {
-  const it = room(t, { definitions: [savedFlowDefinition, marksSessionDefinition] });
+function savedFlowFixture(t: ExecutionContext) {
+  const it = portalStoreFixture(t, { definitions: [savedFlowDefinition, marksSessionDefinition] });
   const { store, clock, uploads, tenants } = it;
   const { system } = it.runtime;
   return {
@@ -40,7 +40,7 @@ const BODY = {
 const PAGE = { limit: 10, offset: 0, newestFirst: false } as const;
 
 test('a saved flow is returned as sent, replaced and removed', async (t) => {
-  const it = flowRoom(t);
+  const it = savedFlowFixture(t);
   const tenant = await newTenant(it, 'Org');
   const item = await it.flows.create(tenant, BODY);
   t.deepEqual(item.createdBy, { id: tenant.application.id, type: 'Application', name: 'Org App' });
@@ -59,7 +59,7 @@ test('a saved flow is returned as sent, replaced and removed', async (t) => {
 });
 
 test('a saved flow of another organization is unknown', async (t) => {
-  const it = flowRoom(t);
+  const it = savedFlowFixture(t);
   const mine = await newTenant(it, 'Mine');
   const { id } = await it.flows.create(await newTenant(it, 'Theirs'), BODY);
   const notFound = { code: 'DocumentFlowNotFound' };
@@ -71,7 +71,7 @@ test('a saved flow of another organization is unknown', async (t) => {
 });
 
 test('saved flows without a name or over the size limit are refused', async (t) => {
-  const it = flowRoom(t);
+  const it = savedFlowFixture(t);
   const tenant = await newTenant(it, 'Org');
   await t.throwsAsync(it.flows.create(tenant, { ...BODY, name: ' ' }), { code: 'BadRequest' });
   const flowActions = ['x'.repeat(300_000)];
@@ -79,7 +79,7 @@ test('saved flows without a name or over the size limit are refused', async (t) 
 });
 
 test('a marks session shows its files without a key for an hour', async (t) => {
-  const it = flowRoom(t);
+  const it = savedFlowFixture(t);
   const tenant = await newTenant(it, 'Org');
   const sink = await it.uploads.open();
   await sink.write(Buffer.from('%PDF-1.7'));
@@ -99,7 +99,7 @@ test('a marks session shows its files without a key for an hour', async (t) => {
 });
 
 test('a marks session needs files of its own organization', async (t) => {
-  const it = flowRoom(t);
+  const it = savedFlowFixture(t);
   const mine = await newTenant(it, 'Mine');
   const theirs = await newTenant(it, 'Theirs');
   const sink = await it.uploads.open();

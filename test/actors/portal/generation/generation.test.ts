@@ -9,7 +9,7 @@ import exceljs from 'exceljs';
 import type { GenerateDocuments, GenerationView, Tenant } from '../../../../actors/portal/api.ts';
 import { systemClock } from '../../../../runtime/index.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
-import { type FlowRoom, flowRoom, refusedAs } from '../documents/flow-harness.ts';
+import { type PortalFixture, portalFixture, refusedAs } from '../documents/flow-harness.ts';
 
 const FLOW: GenerateDocuments['flowActions'] = [
   {
@@ -22,7 +22,7 @@ const TABLE =
   '\ufeffName;E-Mail;Number\r\n"Ana; the ""first""";ana@example.org;1\r\n\r\nBo <&>;bo@example.org;2\r\n';
 
 async function wanted(
-  room: FlowRoom,
+  fixture: PortalFixture,
   {
     data = TABLE,
     template = 'Dear {{name}},\n\nyour number is {{NUMBER}}.',
@@ -39,7 +39,7 @@ async function wanted(
   } & Partial<GenerateDocuments> = {},
 ): Promise<GenerateDocuments> {
   const file = async (bytes: Buffer, fileName: string, contentType: string) => {
-    const { displayName: _, ...rest } = await room.file(fileName, bytes, contentType);
+    const { displayName: _, ...rest } = await fixture.file(fileName, bytes, contentType);
     return rest;
   };
   return {
@@ -50,35 +50,39 @@ async function wanted(
   };
 }
 
-async function until(room: FlowRoom, id: string, status: GenerationView['status']): Promise<GenerationView> {
+async function until(
+  fixture: PortalFixture,
+  id: string,
+  status: GenerationView['status'],
+): Promise<GenerationView> {
   for (const end = Date.now() + 30_000; ; await systemClock.sleep(5)) {
-    const view = await room.portal.generations.get(room.tenant, id);
+    const view = await fixture.portal.generations.get(fixture.tenant, id);
     if (view.status === status) return view;
     if (view.status === 'Error' || Date.now() > end) throw new Error(JSON.stringify(view));
   }
 }
 
-async function documents(room: FlowRoom) {
-  const { items } = await room.portal.documents.list(room.tenant, {
+async function documents(fixture: PortalFixture) {
+  const { items } = await fixture.portal.documents.list(fixture.tenant, {
     ...{ limit: 100, offset: 0, newestFirst: false },
   });
-  const found = await Promise.all(items.map(({ id }) => room.get(id)));
+  const found = await Promise.all(items.map(({ id }) => fixture.get(id)));
   return found.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 test.serial(
   'each row of a table becomes a PDF for the person it names, and is counted until all are concluded',
   async (t) => {
-    const room = await flowRoom(t);
-    const begun = await room.portal.generations.create(room.tenant, {
-      ...(await wanted(room)),
+    const fixture = await portalFixture(t);
+    const begun = await fixture.portal.generations.create(fixture.tenant, {
+      ...(await wanted(fixture)),
       ...{ newFolderName: 'Letters', type: 'Deed', notifiedEmails: ['all@example.org'] },
     });
     t.like(begun, { total: 2, completed: 0, type: 'Deed', error: null });
     t.true(begun.status === 'Pending' || begun.status === 'Init', begun.status);
-    const waiting = await until(room, begun.id, 'WaitingSignatures');
+    const waiting = await until(fixture, begun.id, 'WaitingSignatures');
     t.like(waiting, { total: 2, initialized: 2, completed: 0 });
-    const made = await documents(room);
+    const made = await documents(fixture);
     t.deepEqual(
       made.map(({ name, filename, mimeType, folder, type }) => [
         name,
@@ -102,38 +106,41 @@ test.serial(
     t.like(made[1]?.flowActions[0]?.user, { name: 'Bo <&>', email: 'bo@example.org', identifier: '2' });
     const [first, second] = made;
     if (first === undefined || second === undefined) return t.fail();
-    const { path } = await room.portal.documents.content(room.tenant, first.id, 'Original');
+    const { path } = await fixture.portal.documents.content(fixture.tenant, first.id, 'Original');
     if (requireTool(t, 'pdftotext')) {
       const { stdout } = await runTool('pdftotext', [path, '-']);
       t.regex(stdout, /Dear Ana; the "first",\s+your number is 1\./);
     }
-    await room.sign(first.id, 'ana@example.org');
-    await room.until(first.id, ({ status }) => status === 'Concluded');
-    t.like(await room.portal.generations.get(room.tenant, begun.id), {
+    await fixture.sign(first.id, 'ana@example.org');
+    await fixture.until(first.id, ({ status }) => status === 'Concluded');
+    t.like(await fixture.portal.generations.get(fixture.tenant, begun.id), {
       status: 'WaitingSignatures',
       completed: 1,
     });
-    await room.sign(second.id, 'bo@example.org');
-    await room.until(second.id, ({ status }) => status === 'Concluded');
-    t.like(await until(room, begun.id, 'Completed'), { completed: 2 });
-    const stranger: Tenant = { ...room.tenant, organization: { id: randomUUID() as never, name: 'Other' } };
-    await refusedAs(t, 'DocumentGenerationNotFound', room.portal.generations.get(stranger, begun.id));
+    await fixture.sign(second.id, 'bo@example.org');
+    await fixture.until(second.id, ({ status }) => status === 'Concluded');
+    t.like(await until(fixture, begun.id, 'Completed'), { completed: 2 });
+    const otherTenant: Tenant = {
+      ...fixture.tenant,
+      organization: { id: randomUUID() as never, name: 'Other' },
+    };
+    await refusedAs(t, 'DocumentGenerationNotFound', fixture.portal.generations.get(otherTenant, begun.id));
   },
 );
 
 test.serial('a template in markup stays markup, with escaped values', async (t) => {
-  const room = await flowRoom(t);
-  const request = await wanted(room, {
+  const fixture = await portalFixture(t);
+  const request = await wanted(fixture, {
     ...{ template: '<p>{{name}}</p>', name: 'p.xml', templateType: 'application/xml' },
     ...{ data: JSON.stringify([{ name: 'A <&> B\u0001', 'e-mail': 'a@example.org', number: 7 }]) },
     dataType: 'application/json',
   });
-  const { id } = await room.portal.generations.create(room.tenant, request);
-  await until(room, id, 'WaitingSignatures');
-  const [made] = await documents(room);
+  const { id } = await fixture.portal.generations.create(fixture.tenant, request);
+  await until(fixture, id, 'WaitingSignatures');
+  const [made] = await documents(fixture);
   t.like(made, { name: 'p 1', filename: 'p 1.xml', mimeType: 'application/xml' });
   if (made === undefined) return;
-  const { path } = await room.portal.documents.content(room.tenant, made.id, 'Original');
+  const { path } = await fixture.portal.documents.content(fixture.tenant, made.id, 'Original');
   t.is(await readFile(path, 'utf8'), '<p>A &lt;&amp;&gt; B</p>');
 });
 
@@ -177,7 +184,7 @@ function archiveOf(content: Buffer, claimed = content.length): Buffer {
 test.serial(
   'a spreadsheet is read as a table: its first sheet, results of formulas, and dates as written',
   async (t) => {
-    const room = await flowRoom(t);
+    const fixture = await portalFixture(t);
     const data = await sheetOf([
       ['Name', 'E-Mail', 'Number', 'Day', 'Hour', 'Sum'],
       [
@@ -192,16 +199,16 @@ test.serial(
       ['Bo', 'bo@example.org', '2', null, '', true],
     ]);
     const template = '{{day}}|{{hour}}|{{sum}}';
-    const request = await wanted(room, {
+    const request = await wanted(fixture, {
       data,
       template,
       dataType: SHEET,
       templateType: 'text/x-any',
       name: '{{name}}.any',
     });
-    const { id } = await room.portal.generations.create(room.tenant, request);
-    await until(room, id, 'WaitingSignatures');
-    const made = await documents(room);
+    const { id } = await fixture.portal.generations.create(fixture.tenant, request);
+    await until(fixture, id, 'WaitingSignatures');
+    const made = await documents(fixture);
     t.deepEqual(
       made.map(({ name, flowActions }) => [
         name,
@@ -215,7 +222,7 @@ test.serial(
     );
     const texts = await Promise.all(
       made.map(async (one) => {
-        const { path } = await room.portal.documents.content(room.tenant, one.id, 'Original');
+        const { path } = await fixture.portal.documents.content(fixture.tenant, one.id, 'Original');
         return readFile(path, 'utf8');
       }),
     );
@@ -226,7 +233,7 @@ test.serial(
 test.serial(
   'an unreadable spreadsheet, or one that would exhaust memory, is refused with the reason',
   async (t) => {
-    const room = await flowRoom(t);
+    const fixture = await portalFixture(t);
     const head = ['Name', 'E-Mail', 'Number'];
     const good = await sheetOf([head, ['Ana', 'ana@example.org', 1]]);
     for (const [data, code, said] of [
@@ -248,17 +255,17 @@ test.serial(
         /1000/,
       ],
     ] as const) {
-      const request = await wanted(room, { data, dataType: SHEET });
-      const error = await t.throwsAsync(room.portal.generations.create(room.tenant, request));
+      const request = await wanted(fixture, { data, dataType: SHEET });
+      const error = await t.throwsAsync(fixture.portal.generations.create(fixture.tenant, request));
       t.like(error, { code });
       t.regex(error?.message ?? '', said);
     }
-    t.is((await documents(room)).length, 0);
+    t.is((await documents(fixture)).length, 0);
   },
 );
 
 test.serial('a spreadsheet whose ranges span a whole sheet is read like one without them', async (t) => {
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   const workbook = new exceljs.Workbook();
   const sheet = workbook.addWorksheet('People');
   sheet.addRow(['Name', 'E-Mail', 'Number']);
@@ -268,39 +275,41 @@ test.serial('a spreadsheet whose ranges span a whole sheet is read like one with
   };
   dataValidations.add('A1:XFD1048576', { type: 'list', formulae: ['"Ana,Bo"'] });
   const data = Buffer.from(await workbook.xlsx.writeBuffer());
-  const request = await wanted(room, { data, dataType: SHEET });
-  t.is((await room.portal.generations.create(room.tenant, request)).total, 1);
+  const request = await wanted(fixture, { data, dataType: SHEET });
+  t.is((await fixture.portal.generations.create(fixture.tenant, request)).total, 1);
   sheet.getCell('A1048577').value = 'beyond';
-  const beyond = await wanted(room, {
+  const beyond = await wanted(fixture, {
     data: Buffer.from(await workbook.xlsx.writeBuffer()),
     dataType: SHEET,
   });
-  await t.throwsAsync(room.portal.generations.create(room.tenant, beyond), { message: /beyond the last/ });
+  await t.throwsAsync(fixture.portal.generations.create(fixture.tenant, beyond), {
+    message: /beyond the last/,
+  });
 });
 
 test.serial('a missing column of a row has an empty value, for any name of the column', async (t) => {
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   const person = { name: 'Ana', 'e-mail': 'ana@example.org', number: '1' };
   const data = JSON.stringify([{ ...person, constructor: 'Mill Ltd' }, person]);
   const template = '<p>{{name}}: {{constructor}}.</p>';
   const more = { name: 'Site.html', templateType: 'text/html', dataType: 'application/json' } as const;
-  const begun = await room.portal.generations.create(
-    room.tenant,
-    await wanted(room, { data, template, ...more }),
+  const begun = await fixture.portal.generations.create(
+    fixture.tenant,
+    await wanted(fixture, { data, template, ...more }),
   );
-  await until(room, begun.id, 'WaitingSignatures');
-  const texts = (await documents(room)).map(async ({ id }) => {
-    const { path } = await room.portal.documents.content(room.tenant, id, 'Original');
+  await until(fixture, begun.id, 'WaitingSignatures');
+  const texts = (await documents(fixture)).map(async ({ id }) => {
+    const { path } = await fixture.portal.documents.content(fixture.tenant, id, 'Original');
     return readFile(path, 'utf8');
   });
   t.deepEqual((await Promise.all(texts)).sort(), ['<p>Ana: .</p>', '<p>Ana: Mill Ltd.</p>']);
 });
 
 test.serial('a generation with an invalid row is refused before a document is made', async (t) => {
-  const room = await flowRoom(t);
-  const { generations } = room.portal;
+  const fixture = await portalFixture(t);
+  const { generations } = fixture.portal;
   const refused = async (more: Parameters<typeof wanted>[1], code: string) =>
-    refusedAs(t, code, generations.create(room.tenant, await wanted(room, more)));
+    refusedAs(t, code, generations.create(fixture.tenant, await wanted(fixture, more)));
   await refused({ template: 'Dear {{nobody}}' }, 'InvalidGenerationFile');
   await refused({ name: 'x {{nobody}}.txt' }, 'InvalidGenerationFile');
   await refused({ data: 'Name;E-Mail;Number\n' }, 'InvalidGenerationFile');
@@ -319,12 +328,12 @@ test.serial('a generation with an invalid row is refused before a document is ma
   await refused({ template: 'x'.repeat(300_000) }, 'InvalidGenerationFile');
   const row = 'A;a@example.org;1\n';
   await refused({ data: `Name;E-Mail;Number\n${row.repeat(1_001)}` }, 'LimitExceeded');
-  const { templateFile, dataFile } = await wanted(room);
+  const { templateFile, dataFile } = await wanted(fixture);
   const missing = { ...dataFile, id: randomUUID() };
   const request = { flowActions: FLOW, templateFile, newFolderName: 'Never', dataFile: missing };
-  await refusedAs(t, 'UploadNotFound', generations.create(room.tenant, request));
-  t.deepEqual(await documents(room), []);
-  const { totalCount } = await room.portal.folders.list(room.tenant, {
+  await refusedAs(t, 'UploadNotFound', generations.create(fixture.tenant, request));
+  t.deepEqual(await documents(fixture), []);
+  const { totalCount } = await fixture.portal.folders.list(fixture.tenant, {
     ...{ limit: 1, offset: 0, newestFirst: false },
   });
   t.is(totalCount, 0);
@@ -336,13 +345,13 @@ test.serial(
     const root = await mkdtemp(join(tmpdir(), 'sealwright-generation-'));
     t.teardown(() => rm(root, { recursive: true, force: true }));
     const rows = Array.from({ length: 40 }, (_, at) => `P${at};p${at}@example.org;${at}`);
-    const first = await flowRoom(t, { root });
+    const first = await portalFixture(t, { root });
     const request = await wanted(first, { data: `Name;E-Mail;Number\n${rows.join('\n')}` });
     const { id } = await first.portal.generations.create(first.tenant, request, 'seed');
     t.is((await first.portal.generations.create(first.tenant, request, 'seed')).id, id);
     await until(first, id, 'Init');
     await first.close(1);
-    const again = await flowRoom(t, { root });
+    const again = await portalFixture(t, { root });
     const before = (await again.portal.generations.get(again.tenant, id)).initialized;
     t.true(before < 40, 'there was something left to do');
     t.is((await until(again, id, 'WaitingSignatures')).initialized, 40);

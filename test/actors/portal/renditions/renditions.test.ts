@@ -9,11 +9,11 @@ import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { complaints, pictures, seenText } from '../../../crypto/pdf/pages/pages-harness.ts';
 import { pki } from '../../../pki/pki.ts';
 import { opensslCms, pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
-import { type FlowRoom, ORIGIN, person, signer } from '../documents/flow-harness.ts';
+import { ORIGIN, type PortalFixture, person, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
-import { sharedRoom } from './shared-harness.ts';
+import { sharedPortalFixture } from './shared-harness.ts';
 
-const theRoom = sharedRoom();
+const openFixture = sharedPortalFixture();
 
 const TYPES: readonly DownloadType[] = [
   'Signatures',
@@ -24,14 +24,14 @@ const TYPES: readonly DownloadType[] = [
   'SignaturesManifest',
 ];
 
-const get = (room: FlowRoom, id: DocumentId, type: DownloadType): Promise<StoredFile> =>
-  room.portal.documents.content(room.tenant, id, type);
+const get = (fixture: PortalFixture, id: DocumentId, type: DownloadType): Promise<StoredFile> =>
+  fixture.portal.documents.content(fixture.tenant, id, type);
 
 /** The code of each version, or `given`. */
-async function availability(room: FlowRoom, id: DocumentId): Promise<Record<string, string>> {
+async function availability(fixture: PortalFixture, id: DocumentId): Promise<Record<string, string>> {
   const codes: Record<string, string> = {};
   for (const type of TYPES) {
-    codes[type] = await get(room, id, type).then(
+    codes[type] = await get(fixture, id, type).then(
       () => 'given',
       (error: { readonly code: string }) => error.code,
     );
@@ -46,9 +46,9 @@ const pages = () => Buffer.from(classicPdf(documentObjects({ pages: 2, text: 'Cl
 
 /** Ana signs in the first of two steps, with a mark. */
 async function signedByAna() {
-  const room = await theRoom();
-  const file = await room.file('Contract of work.pdf', pages());
-  const id = await room.create(
+  const fixture = await openFixture();
+  const file = await fixture.file('Contract of work.pdf', pages());
+  const id = await fixture.create(
     [
       signer('Ana', 1, {
         title: 'Director',
@@ -59,43 +59,43 @@ async function signedByAna() {
     ],
     { files: [file] },
   );
-  await room.sign(id, 'ana@example.org', { typedName: 'Ana M.', timeZoneOffset: -180 });
-  const document = await room.until(id, ({ hasSignature }) => hasSignature);
+  await fixture.sign(id, 'ana@example.org', { typedName: 'Ana M.', timeZoneOffset: -180 });
+  const document = await fixture.until(id, ({ hasSignature }) => hasSignature);
   // The answers of the mail server are in the manifest, too.
   await until(async () => {
-    const { items } = await room.portal.documents.history(room.tenant, id, { limit: 100, offset: 0 });
+    const { items } = await fixture.portal.documents.history(fixture.tenant, id, { limit: 100, offset: 0 });
     const countOf = (type: string) => items.filter((entry) => entry.type === type).length;
     return countOf('Mailed') === countOf('MailDelivered') ? true : undefined;
   });
-  return { room, id, document };
+  return { fixture, id, document };
 }
 
 const textOf = async (path: string) => (await runTool('pdftotext', ['-layout', path, '-'])).stdout;
 
 test('only the original exists before any signature, byte for byte', async (t) => {
-  const room = await theRoom();
-  const id = await room.create([signer('Ana')], { files: [await room.file('a b.pdf', contract())] });
-  const original = await get(room, id, 'Original');
+  const fixture = await openFixture();
+  const id = await fixture.create([signer('Ana')], { files: [await fixture.file('a b.pdf', contract())] });
+  const original = await get(fixture, id, 'Original');
   t.deepEqual(readFileSync(original.path), contract());
   t.is(original.fileName, 'a b.pdf');
   t.is(original.contentType, 'application/pdf');
-  t.deepEqual(await availability(room, id), every('DocumentHasNoSignatures'));
+  t.deepEqual(await availability(fixture, id), every('DocumentHasNoSignatures'));
 });
 
 test('every version exists after the first signature, each a valid PDF with its own name', async (t) => {
   if (!requireTool(t, 'pdfsig', 'certutil', 'qpdf')) return;
-  const { room, id } = await signedByAna();
-  t.deepEqual(await availability(room, id), every('given'));
+  const { fixture, id } = await signedByAna();
+  t.deepEqual(await availability(fixture, id), every('given'));
   const names = new Set<string>();
   for (const type of TYPES) {
-    const file = await get(room, id, type);
+    const file = await get(fixture, id, type);
     names.add(file.fileName);
     t.is(file.contentType, 'application/pdf');
     t.is(file.length, readFileSync(file.path).length);
     t.is(await complaints(file.path), '', type);
   }
   t.is(names.size, TYPES.length);
-  const verdicts = await pdfsig(await room.signedFile(id), pki());
+  const verdicts = await pdfsig(await fixture.signedFile(id), pki());
   t.deepEqual(
     verdicts.map(({ ok }) => ok),
     [true],
@@ -104,8 +104,8 @@ test('every version exists after the first signature, each a valid PDF with its 
 
 test('the printer-friendly version shows the pages, the marks at their places, the key on each page and the signers', async (t) => {
   if (!requireTool(t, 'mutool', 'pdftotext', 'qpdf')) return;
-  const { room, id, document } = await signedByAna();
-  const { path } = await get(room, id, 'PrinterFriendlyVersion');
+  const { fixture, id, document } = await signedByAna();
+  const { path } = await get(fixture, id, 'PrinterFriendlyVersion');
   const seen = await seenText(path);
   const on = (page: number) => seen.filter((one) => one.page === page).map(({ text }) => text);
   t.true(on(1).includes('Clause 1') && on(2).includes('Clause 2'));
@@ -121,9 +121,9 @@ test('the printer-friendly version shows the pages, the marks at their places, t
       `page ${page}`,
     );
   const text = await textOf(path);
-  const record = await room.portal.validation.byDocument(room.tenant, id);
+  const record = await fixture.portal.validation.byDocument(fixture.tenant, id);
   const [signature] = record.signers;
-  for (const told of [
+  for (const expected of [
     'Signature manifest',
     'Ana Müller',
     '39053344705',
@@ -137,7 +137,7 @@ test('the printer-friendly version shows the pages, the marks at their places, t
     String(signature?.evidences?.['evidencesSha256']),
     signature?.certificateThumbprint ?? 'no thumbprint',
   ]) {
-    t.true(text.includes(told), told);
+    t.true(text.includes(expected), expected);
   }
   const [signatures = ''] = text.split('History');
   t.false(signatures.includes('Bob'), 'who has not signed is in the history alone');
@@ -145,11 +145,11 @@ test('the printer-friendly version shows the pages, the marks at their places, t
 
 test('versions with marks, with the original and with tags show the content of their names', async (t) => {
   if (!requireTool(t, 'mutool', 'pdftotext', 'qpdf')) return;
-  const { room, id, document } = await signedByAna();
-  const shown = async (type: DownloadType) => textOf((await get(room, id, type)).path);
+  const { fixture, id, document } = await signedByAna();
+  const shown = async (type: DownloadType) => textOf((await get(fixture, id, type)).path);
   const marks = await shown('SignatureMarks');
   t.true(marks.includes('Ana M.') && !marks.includes('Clause'));
-  t.is((await pictures((await get(room, id, 'SignatureMarks')).path)).length, 2);
+  t.is((await pictures((await get(fixture, id, 'SignatureMarks')).path)).length, 2);
   const both = await shown('OriginalWithMarks');
   t.true(both.includes('Ana M.') && both.includes('Clause') && !both.includes('/check/'));
   const tags = await shown('SigningTags');
@@ -161,15 +161,15 @@ test('versions with marks, with the original and with tags show the content of t
 test('a picture is drawn in a mark, and an invalid picture leaves the text', async (t) => {
   if (!requireTool(t, 'mutool')) return;
   const drawn = async (image: Buffer | undefined) => {
-    const room = await theRoom();
-    const id = await room.create([signer('Ana')], { files: [await room.file('c.pdf', pages())] });
-    const upload = image && (await room.file('signature.png', image, 'image/png'));
-    await room.sign(id, 'ana@example.org', {
+    const fixture = await openFixture();
+    const id = await fixture.create([signer('Ana')], { files: [await fixture.file('c.pdf', pages())] });
+    const upload = image && (await fixture.file('signature.png', image, 'image/png'));
+    await fixture.sign(id, 'ana@example.org', {
       positions: [MARK],
       ...(upload && { imageUploadId: upload.id }),
     });
-    await room.until(id, ({ hasSignature }) => hasSignature);
-    const { path } = await get(room, id, 'OriginalWithMarks');
+    await fixture.until(id, ({ hasSignature }) => hasSignature);
+    const { path } = await get(fixture, id, 'OriginalWithMarks');
     const [page] = await pictures(path, 72);
     const text = (await seenText(path)).map((one) => one.text);
     return { page, text };
@@ -180,27 +180,27 @@ test('a picture is drawn in a mark, and an invalid picture leaves the text', asy
 });
 
 test('a canceled or refused document has its original and its printer-friendly version alone', async (t) => {
-  const { room, id } = await signedByAna();
-  await room.portal.documents.refuse(room.tenant, id, 'Not like this');
+  const { fixture, id } = await signedByAna();
+  await fixture.portal.documents.refuse(fixture.tenant, id, 'Not like this');
   const left = { ...every('DownloadTypeNotAvailable'), PrinterFriendlyVersion: 'given' };
-  t.deepEqual(await availability(room, id), left);
-  await room.portal.documents.cancel(room.tenant, id, 'Never mind');
-  t.deepEqual(await availability(room, id), left);
-  t.notThrows(() => get(room, id, 'Original'));
+  t.deepEqual(await availability(fixture, id), left);
+  await fixture.portal.documents.cancel(fixture.tenant, id, 'Never mind');
+  t.deepEqual(await availability(fixture, id), left);
+  t.notThrows(() => get(fixture, id, 'Original'));
   if (!requireTool(t, 'pdftotext')) return;
-  const text = await textOf((await get(room, id, 'PrinterFriendlyVersion')).path);
+  const text = await textOf((await get(fixture, id, 'PrinterFriendlyVersion')).path);
   t.true(text.includes('Canceled') && text.includes('Never mind'));
 });
 
 test('a file that is not a PDF has its detached signature and the manifest, without drawings on pages', async (t) => {
   if (!requireTool(t, 'openssl', 'pdftotext')) return;
-  const room = await theRoom();
+  const fixture = await openFixture();
   const content = Buffer.from('The quick brown fox\n');
-  const file = await room.file('note.txt', content, 'text/plain');
-  const id = await room.create([signer('Ana', 1), signer('Bob', 2)], { files: [file] });
-  await room.sign(id, 'ana@example.org');
-  await room.until(id, ({ hasSignature }) => hasSignature);
-  t.deepEqual(await availability(room, id), {
+  const file = await fixture.file('note.txt', content, 'text/plain');
+  const id = await fixture.create([signer('Ana', 1), signer('Bob', 2)], { files: [file] });
+  await fixture.sign(id, 'ana@example.org');
+  await fixture.until(id, ({ hasSignature }) => hasSignature);
+  t.deepEqual(await availability(fixture, id), {
     Signatures: 'given',
     PrinterFriendlyVersion: 'given',
     SigningTags: 'DownloadTypeNotAvailable',
@@ -208,35 +208,37 @@ test('a file that is not a PDF has its detached signature and the manifest, with
     OriginalWithMarks: 'DownloadTypeNotAvailable',
     SignaturesManifest: 'given',
   });
-  const signatures = await get(room, id, 'Signatures');
+  const signatures = await get(fixture, id, 'Signatures');
   t.is(signatures.fileName, 'note.txt.p7s');
   t.is(signatures.contentType, 'application/pkcs7-signature');
-  const original = await get(room, id, 'Original');
+  const original = await get(fixture, id, 'Original');
   t.true((await opensslCms({ signature: signatures.path, content: original.path, ca: pki().rootFile })).ok);
-  const manifest = await get(room, id, 'PrinterFriendlyVersion');
+  const manifest = await get(fixture, id, 'PrinterFriendlyVersion');
   t.is(manifest.fileName, 'note-printable.pdf');
   t.true((await textOf(manifest.path)).includes('Ana'));
 });
 
 test('concurrent requests draw a version once, and a version is drawn to the same bytes after a sweep', async (t) => {
-  const { room, id } = await signedByAna();
-  const asked = await Promise.all(Array.from({ length: 8 }, () => get(room, id, 'PrinterFriendlyVersion')));
+  const { fixture, id } = await signedByAna();
+  const asked = await Promise.all(
+    Array.from({ length: 8 }, () => get(fixture, id, 'PrinterFriendlyVersion')),
+  );
   t.is(new Set(asked.map(({ path }) => path)).size, 1);
   const [first] = asked;
   if (first === undefined) return t.fail();
   const bytes = readFileSync(first.path);
   rmSync(first.path);
-  const again = await get(room, id, 'PrinterFriendlyVersion');
+  const again = await get(fixture, id, 'PrinterFriendlyVersion');
   t.is(again.etag, first.etag);
   t.deepEqual(readFileSync(again.path), bytes);
 });
 
 test('a further signature makes another version', async (t) => {
-  const { room, id } = await signedByAna();
-  const before = await get(room, id, 'SignaturesManifest');
-  await room.sign(id, 'bob@example.org');
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const after = await get(room, id, 'SignaturesManifest');
+  const { fixture, id } = await signedByAna();
+  const before = await get(fixture, id, 'SignaturesManifest');
+  await fixture.sign(id, 'bob@example.org');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const after = await get(fixture, id, 'SignaturesManifest');
   t.not(after.etag, before.etag);
   if (!requireTool(t, 'pdftotext')) return;
   const text = await textOf(after.path);
@@ -244,81 +246,81 @@ test('a further signature makes another version', async (t) => {
 });
 
 test('a ticket fetches one version without a key, inline for a preview, and no other', async (t) => {
-  const { room, id } = await signedByAna();
-  const { documents } = room.portal;
+  const { fixture, id } = await signedByAna();
+  const { documents } = fixture.portal;
   const ticketOf = (location: string) =>
     new URL(location, 'https://sign.example.org').searchParams.get('ticket') ?? '';
-  const location = await documents.contentTicket(room.tenant, id, 'SignaturesManifest', false);
+  const location = await documents.contentTicket(fixture.tenant, id, 'SignaturesManifest', false);
   t.regex(location, new RegExp(`^/api/documents/${id}/download\\?ticket=[A-Za-z0-9_-]+$`));
   const file = await documents.ticketContent(ticketOf(location));
-  t.is(file.etag, (await get(room, id, 'SignaturesManifest')).etag);
+  t.is(file.etag, (await get(fixture, id, 'SignaturesManifest')).etag);
   t.false(file.inline);
-  const preview = ticketOf(await documents.contentTicket(room.tenant, id, 'Original', true));
+  const preview = ticketOf(await documents.contentTicket(fixture.tenant, id, 'Original', true));
   t.true((await documents.ticketContent(preview)).inline);
   const wrong = [...preview];
   wrong[10] = wrong[10] === 'A' ? 'B' : 'A';
   await t.throwsAsync(documents.ticketContent(wrong.join('')), { message: 'Nothing is here.' });
   await t.throwsAsync(documents.ticketContent(''), { message: 'Nothing is here.' });
-  await documents.remove(room.tenant, id);
+  await documents.remove(fixture.tenant, id);
   const error = await t.throwsAsync<Error & { readonly code: string }>(documents.ticketContent(preview));
   t.is(error?.code, 'DocumentIsDeleted');
 });
 
 test('a ticket is refused for a missing version', async (t) => {
-  const room = await theRoom();
-  const id = await room.create([signer('Ana')]);
+  const fixture = await openFixture();
+  const id = await fixture.create([signer('Ana')]);
   const error = await t.throwsAsync<Error & { readonly code: string }>(
-    room.portal.documents.contentTicket(room.tenant, id, 'Signatures', false),
+    fixture.portal.documents.contentTicket(fixture.tenant, id, 'Signatures', false),
   );
   t.is(error?.code, 'DocumentHasNoSignatures');
 });
 
 test('an envelope of two PDFs is one document whose original has the pages of both, and can be signed', async (t) => {
   if (!requireTool(t, 'pdfsig', 'certutil', 'mutool', 'qpdf')) return;
-  const room = await theRoom();
-  const files = [await room.file('one.pdf', contract()), await room.file('two.pdf', pages())];
-  const id = await room.create([signer('Ana')], { files, isEnvelope: true, envelopeName: 'Both' });
-  const original = await get(room, id, 'Original');
+  const fixture = await openFixture();
+  const files = [await fixture.file('one.pdf', contract()), await fixture.file('two.pdf', pages())];
+  const id = await fixture.create([signer('Ana')], { files, isEnvelope: true, envelopeName: 'Both' });
+  const original = await get(fixture, id, 'Original');
   const before = [
-    ...(await pictures(await pathOf(room, files[0]?.id))),
-    ...(await pictures(await pathOf(room, files[1]?.id))),
+    ...(await pictures(await pathOf(fixture, files[0]?.id))),
+    ...(await pictures(await pathOf(fixture, files[1]?.id))),
   ];
   t.deepEqual(await pictures(original.path), before);
-  await room.sign(id, 'ana@example.org');
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const verdicts = await pdfsig(await room.signedFile(id), pki());
+  await fixture.sign(id, 'ana@example.org');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const verdicts = await pdfsig(await fixture.signedFile(id), pki());
   t.deepEqual(
     verdicts.map(({ ok }) => ok),
     [true],
   );
-  const text = await textOf((await get(room, id, 'PrinterFriendlyVersion')).path);
+  const text = await textOf((await get(fixture, id, 'PrinterFriendlyVersion')).path);
   t.true(text.includes('one.pdf') && text.includes('two.pdf') && text.includes('Clause 2'));
 });
 
-async function pathOf(room: FlowRoom, upload: string | undefined): Promise<string> {
-  const found = await room.portal.uploads.findUpload(room.tenant.organization.id, upload ?? '');
+async function pathOf(fixture: PortalFixture, upload: string | undefined): Promise<string> {
+  const found = await fixture.portal.uploads.findUpload(fixture.tenant.organization.id, upload ?? '');
   const { sha256 } = found.blob;
-  return `${room.root}/portal/blobs/${sha256.slice(0, 2)}/${sha256}`;
+  return `${fixture.root}/portal/blobs/${sha256.slice(0, 2)}/${sha256}`;
 }
 
 test('the manifest lists approvers beside signers, and their capacity', async (t) => {
   if (!requireTool(t, 'pdftotext')) return;
-  const room = await theRoom();
-  const id = await room.create([
+  const fixture = await openFixture();
+  const id = await fixture.create([
     { type: 'Approver', step: 1, title: 'Legal counsel', user: person('Eve') },
     signer('Ana', 2),
   ]);
-  await room.portal.signing.approve(await room.ticket(id, 'eve@example.org'), ORIGIN);
-  await room.sign(id, 'ana@example.org');
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const text = await textOf((await get(room, id, 'SignaturesManifest')).path);
+  await fixture.portal.signing.approve(await fixture.ticket(id, 'eve@example.org'), ORIGIN);
+  await fixture.sign(id, 'ana@example.org');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const text = await textOf((await get(fixture, id, 'SignaturesManifest')).path);
   t.regex(text, /Eve – Approval[\s\S]*Legal counsel[\s\S]*Ana – Electronic signature/);
 });
 
 test('the QR code of the manifest leads to the page that checks the document', async (t) => {
   if (!requireTool(t, 'mutool', 'zbarimg')) return;
-  const { room, id, document } = await signedByAna();
-  const { path } = await get(room, id, 'SignaturesManifest');
+  const { fixture, id, document } = await signedByAna();
+  const { path } = await get(fixture, id, 'SignaturesManifest');
   const picture = `${path}.${process.pid}.png`;
   t.teardown(() => rmSync(picture, { force: true }));
   await runTool('mutool', ['draw', '-q', '-r', '150', '-o', picture, path, '1']);
@@ -328,15 +330,15 @@ test('the QR code of the manifest leads to the page that checks the document', a
 
 test('characters without a glyph are shown by code point, and copied as they are', async (t) => {
   if (!requireTool(t, 'pdftotext')) return;
-  const room = await theRoom();
+  const fixture = await openFixture();
   const name = '𡨸𡨸';
   const user = { name, email: 'wang@example.org' };
-  const id = await room.create([signer('Wang', 1, { user }), signer('Bob', 2)], {
-    files: [await room.file('x.pdf', pages())],
+  const id = await fixture.create([signer('Wang', 1, { user }), signer('Bob', 2)], {
+    files: [await fixture.file('x.pdf', pages())],
   });
-  await room.sign(id, 'wang@example.org', { typedName: name });
-  await room.until(id, ({ hasSignature }) => hasSignature);
-  const { path } = await get(room, id, 'SignaturesManifest');
+  await fixture.sign(id, 'wang@example.org', { typedName: name });
+  await fixture.until(id, ({ hasSignature }) => hasSignature);
+  const { path } = await get(fixture, id, 'SignaturesManifest');
   const text = await textOf(path);
   t.true(text.includes('U+21A38'), text);
   t.true(text.includes('A box stands for a letter'), text);

@@ -4,7 +4,7 @@ import { setup } from 'xstate';
 import { Activity } from '../../../../actors/portal/reports/activity.ts';
 import type { ActorDefinition, Row } from '../../../../runtime/index.ts';
 import { SimulatedClock } from '../../../../runtime/index.ts';
-import { room } from '../uploads/upload-harness.ts';
+import { portalStoreFixture } from '../uploads/upload-harness.ts';
 
 interface Rows {
   readonly rows: readonly Row[];
@@ -31,7 +31,7 @@ async function startActivity(
   rows: readonly Row[],
   organizations: (clock: SimulatedClock) => Promise<readonly string[]> = async () => [],
 ): Promise<Activity> {
-  const { store, runtime } = room(t, { definitions: [rowsDefinition] });
+  const { store, runtime } = portalStoreFixture(t, { definitions: [rowsDefinition] });
   const clock = new SimulatedClock(NOW);
   const outcome = await runtime.system.create({ kind: 'rows', id: '1' }, { rows } as never);
   t.true(outcome.accepted);

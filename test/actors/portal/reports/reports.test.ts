@@ -11,7 +11,7 @@ import { Reports, reportDefinition } from '../../../../actors/portal/reports/rep
 import { REPORT_RETENTION_MS } from '../../../../machines/portal/report.ts';
 import type { ActorDefinition, Json } from '../../../../runtime/index.ts';
 import { folderFor } from '../../../runtime/folder.ts';
-import { type Room, room } from '../uploads/upload-harness.ts';
+import { type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 /** As much of a document as reports see. */
 interface Paper {
@@ -34,9 +34,12 @@ const paper: ActorDefinition = {
   }),
 };
 
-function reportRoom(t: ExecutionContext, root?: string): Room & { readonly reports: Reports } {
+function reportFixture(
+  t: ExecutionContext,
+  root?: string,
+): PortalStoreFixture & { readonly reports: Reports } {
   let reports: Reports | undefined;
-  const it: Room = room(t, {
+  const it: PortalStoreFixture = portalStoreFixture(t, {
     ...(root !== undefined && { root }),
     definitions: [reportDefinition, paper],
     handlers: {
@@ -57,7 +60,11 @@ function reportRoom(t: ExecutionContext, root?: string): Room & { readonly repor
 
 let lastOrder = 0;
 
-async function addPaper(it: Room, at: string, more: Partial<CreatedDocumentRow> = {}): Promise<void> {
+async function addPaper(
+  it: PortalStoreFixture,
+  at: string,
+  more: Partial<CreatedDocumentRow> = {},
+): Promise<void> {
   const creationDate = Date.parse(at);
   lastOrder = Math.max(lastOrder + 1, creationDate * 1000);
   const facts: CreatedDocumentRow = {
@@ -101,7 +108,7 @@ const day = (text: string) => ({
 });
 
 test('totals are exact at every limit, and count envelopes separately and documents of all organizations', async (t) => {
-  const it = reportRoom(t);
+  const it = reportFixture(t);
   await addPaper(it, '2026-05-16T23:59:59.999Z');
   await addPaper(it, '2026-05-17T00:00:00.000Z', { organizationName: 'Other' });
   await addPaper(it, '2026-05-17T12:00:00.000Z', { isEnvelope: true });
@@ -122,7 +129,7 @@ test('totals are exact at every limit, and count envelopes separately and docume
 });
 
 test('a report lists the documents of its range with all columns, and texts stay texts', async (t) => {
-  const it = reportRoom(t);
+  const it = reportFixture(t);
   it.runtime.start();
   await addPaper(it, '2026-05-16T08:00:00.000Z', { name: 'before' });
   const names = ['=1+1', '<b>&"Ação"</b>', 'bell\u0007 half\ud800', 'x'.repeat(40_000)];
@@ -155,7 +162,7 @@ test('a report lists the documents of its range with all columns, and texts stay
 });
 
 test('a report of many documents is complete and in the order of creation', async (t) => {
-  const it = reportRoom(t);
+  const it = reportFixture(t);
   it.runtime.start();
   const start = Date.parse('2026-05-17T00:00:00.000Z');
   const made: Promise<void>[] = [];
@@ -179,7 +186,7 @@ test('a report of many documents is complete and in the order of creation', asyn
 });
 
 test('a report is fetched by its own ticket only, and expires after an hour', async (t) => {
-  const it = reportRoom(t);
+  const it = reportFixture(t);
   it.runtime.start();
   await addPaper(it, '2026-05-17T08:00:00.000Z');
   const [first, second] = await Promise.all([it.reports.documents(ALL), it.reports.documents(ALL)]);
@@ -198,7 +205,7 @@ test('a report is fetched by its own ticket only, and expires after an hour', as
   it.clock.forward(REPORT_RETENTION_MS);
   await it.close();
 
-  const later = reportRoom(t, it.root);
+  const later = reportFixture(t, it.root);
   later.clock.forward(2 * REPORT_RETENTION_MS);
   await later.settle(async () => {
     const left = [id, otherId].map((one) => later.runtime.system.read({ kind: 'report', id: one }));
@@ -209,12 +216,12 @@ test('a report is fetched by its own ticket only, and expires after an hour', as
 });
 
 test('a promised report is made after a restart', async (t) => {
-  const it = reportRoom(t);
+  const it = reportFixture(t);
   await addPaper(it, '2026-05-17T08:00:00.000Z', { name: 'kept' });
   // The runtime was not started: nothing of the stored work is done in this life.
   const { location } = await it.reports.documents(ALL);
   await it.close();
-  const again = reportRoom(t, it.root);
+  const again = reportFixture(t, it.root);
   const waiting = again.reports.file(...partsOf(location));
   again.runtime.start();
   t.is((await sheetOf((await waiting).path))[1]?.[1], 'kept');

@@ -7,14 +7,21 @@ import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.
 import type { DocumentContext } from '../../../../machines/portal/document/document-context.ts';
 import { startAuthority } from '../../../pki/authority.ts';
 import { keyOf, pki, type TestSigner, testSigner } from '../../../pki/pki.ts';
-import { type FlowRoom, flowRoom, ORIGIN, person, refusedAs, signer } from '../documents/flow-harness.ts';
+import {
+  ORIGIN,
+  type PortalFixture,
+  person,
+  portalFixture,
+  refusedAs,
+  signer,
+} from '../documents/flow-harness.ts';
 
 const NUMBERS = { ana: '39053344705', bo: '52998224725', cy: '11144477735' } as const;
 const POSITIONS = { positions: [], initialsPositions: [] };
 
 /** Everything a certificate of theirs is judged, and the first step of a signature with it. */
-async function begin(room: FlowRoom, access: SigningAccess, own: TestSigner) {
-  const started = await room.portal.signing.startCertificate(access, {
+async function begin(fixture: PortalFixture, access: SigningAccess, own: TestSigner) {
+  const started = await fixture.portal.signing.startCertificate(access, {
     certificate: own.certificate,
     positions: [],
   });
@@ -28,17 +35,17 @@ async function begin(room: FlowRoom, access: SigningAccess, own: TestSigner) {
   return { ...started.validationResults, success: started.success, sign };
 }
 
-async function contextOf(room: FlowRoom, id: DocumentId): Promise<DocumentContext> {
-  const actor = await room.runtime.system.read({ kind: 'document', id });
+async function contextOf(fixture: PortalFixture, id: DocumentId): Promise<DocumentContext> {
+  const actor = await fixture.runtime.system.read({ kind: 'document', id });
   if (actor === undefined) throw new Error('the document is missing');
   return actor.context as DocumentContext;
 }
 
 async function judged(t: ExecutionContext, trust: TrustOptions, own: TestSigner, allowUnproven = false) {
-  const room = await flowRoom(t, { trust, allowUnproven });
-  const id = await room.create([{ user: person('Cy') }]);
-  const { success, errors, warnings } = await begin(room, await room.ticket(id, 'cy@example.org'), own);
-  await room.close();
+  const fixture = await portalFixture(t, { trust, allowUnproven });
+  const id = await fixture.create([{ user: person('Cy') }]);
+  const { success, errors, warnings } = await begin(fixture, await fixture.ticket(id, 'cy@example.org'), own);
+  await fixture.close();
   return [success, ...[...errors, ...warnings].map(({ type }) => type)];
 }
 
@@ -84,15 +91,15 @@ test.serial(
 test.serial(
   'a signature completed by its token alone is attributed to the application that opened the page',
   async (t) => {
-    const room = await flowRoom(t);
-    const id = await room.create([{ user: person('Cy') }]);
-    const access = await room.ticket(id, 'cy@example.org');
-    const { sign } = await begin(room, access, pki().signer('rsa-2048'));
-    const { key } = await room.get(id);
-    const done = await room.portal.signing.completeCertificate({ by: 'token', key }, sign(), ORIGIN);
+    const fixture = await portalFixture(t);
+    const id = await fixture.create([{ user: person('Cy') }]);
+    const access = await fixture.ticket(id, 'cy@example.org');
+    const { sign } = await begin(fixture, access, pki().signer('rsa-2048'));
+    const { key } = await fixture.get(id);
+    const done = await fixture.portal.signing.completeCertificate({ by: 'token', key }, sign(), ORIGIN);
     t.true(done.success);
-    await room.until(id, ({ status }) => status === 'Concluded');
-    t.like(await contextOf(room, id), {
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    t.like(await contextOf(fixture, id), {
       made: [
         {
           kind: 'certificate',
@@ -120,9 +127,9 @@ function holding(number: string): TestSigner {
   return testSigner(privateKey, certificate, [issuing.certificate]);
 }
 
-async function ruleRoom(t: ExecutionContext) {
-  const room = await flowRoom(t);
-  const id = await room.create([
+async function ruleFixture(t: ExecutionContext) {
+  const fixture = await portalFixture(t);
+  const id = await fixture.create([
     {
       type: 'SignRule',
       allowElectronicSignature: true,
@@ -134,33 +141,33 @@ async function ruleRoom(t: ExecutionContext) {
       ],
     },
   ]);
-  const [rule] = (await room.get(id)).flowActions;
+  const [rule] = (await fixture.get(id)).flowActions;
   const byKey = (userId?: string): SigningAccess => ({
     by: 'key',
-    tenant: room.tenant,
+    tenant: fixture.tenant,
     documentId: id,
     flowActionId: rule?.id as FlowActionId,
     ...(userId !== undefined && { userId: userId as UserId }),
   });
-  return { room, id, users: rule?.ruleUsers ?? [], byKey };
+  return { fixture, id, users: rule?.ruleUsers ?? [], byKey };
 }
 
-const signedBy = async (room: FlowRoom, id: DocumentId) =>
-  (await room.get(id)).flowActions[0]?.ruleUsers.flatMap(({ name, signatureDate }) =>
+const signedBy = async (fixture: PortalFixture, id: DocumentId) =>
+  (await fixture.get(id)).flowActions[0]?.ruleUsers.flatMap(({ name, signatureDate }) =>
     signatureDate === null ? [] : [name],
   );
 
 test.serial(
   'an application that signs for a rule names the person, and no person is chosen by order',
   async (t) => {
-    const { room, id, users, byKey } = await ruleRoom(t);
-    const { signing } = room.portal;
+    const { fixture, id, users, byKey } = await ruleFixture(t);
+    const { signing } = fixture.portal;
     await refusedAs(t, 'InvalidFlowAction', signing.signElectronically(byKey(), POSITIONS, ORIGIN));
-    const stranger = byKey(crypto.randomUUID());
-    await refusedAs(t, 'FlowActionNotFound', signing.signElectronically(stranger, POSITIONS, ORIGIN));
+    const unknownKey = byKey(crypto.randomUUID());
+    await refusedAs(t, 'FlowActionNotFound', signing.signElectronically(unknownKey, POSITIONS, ORIGIN));
     await signing.signElectronically(byKey(users[1]?.id), POSITIONS, ORIGIN);
-    await room.until(id, ({ hasSignature }) => hasSignature);
-    t.deepEqual(await signedBy(room, id), ['Bo']);
+    await fixture.until(id, ({ hasSignature }) => hasSignature);
+    t.deepEqual(await signedBy(fixture, id), ['Bo']);
     await refusedAs(
       t,
       'InvalidDocumentStatus',
@@ -170,25 +177,25 @@ test.serial(
 );
 
 test.serial('the person of a rule who holds the certificate signs, and another one is refused', async (t) => {
-  const { room, id, byKey } = await ruleRoom(t);
-  await refusedAs(t, 'CpfNotExpected', begin(room, byKey(), holding('12345678909')));
-  const { success, sign } = await begin(room, byKey(), holding(NUMBERS.bo));
+  const { fixture, id, byKey } = await ruleFixture(t);
+  await refusedAs(t, 'CpfNotExpected', begin(fixture, byKey(), holding('12345678909')));
+  const { success, sign } = await begin(fixture, byKey(), holding(NUMBERS.bo));
   t.true(success);
-  t.true((await room.portal.signing.completeCertificate(byKey(), sign(), ORIGIN)).success);
-  await room.until(id, ({ hasSignature }) => hasSignature);
-  t.deepEqual(await signedBy(room, id), ['Bo']);
+  t.true((await fixture.portal.signing.completeCertificate(byKey(), sign(), ORIGIN)).success);
+  await fixture.until(id, ({ hasSignature }) => hasSignature);
+  t.deepEqual(await signedBy(fixture, id), ['Bo']);
 });
 
 test.serial('the details of a new version replace those of the previous one', async (t) => {
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   const first = { fields: { a: '1' } };
-  const id = await room.create([signer('Ana')], { additionalInfo: first });
-  const stored = async () => (await contextOf(room, id)).additionalInfo;
-  await room.portal.documents.newVersion(room.tenant, id, { files: [await room.file()] });
+  const id = await fixture.create([signer('Ana')], { additionalInfo: first });
+  const stored = async () => (await contextOf(fixture, id)).additionalInfo;
+  await fixture.portal.documents.newVersion(fixture.tenant, id, { files: [await fixture.file()] });
   t.deepEqual(await stored(), first);
   const second = { metadata: { b: '2' } };
-  await room.portal.documents.newVersion(room.tenant, id, {
-    files: [await room.file()],
+  await fixture.portal.documents.newVersion(fixture.tenant, id, {
+    files: [await fixture.file()],
     additionalInfo: second,
   });
   t.deepEqual(await stored(), second);

@@ -5,37 +5,37 @@ import { forgetParticipantUploadsHandler } from '../../../../actors/portal/docum
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
 import type { ActorAddress, EffectAttempt, EffectContext } from '../../../../runtime/index.ts';
-import { type FlowRoom, flowRoom, ORIGIN, refusedAs, signer } from '../documents/flow-harness.ts';
+import { ORIGIN, type PortalFixture, portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
 
 const FIELDS = [{ name: 'id', type: 'Attachment' }] as const;
 const PNG = Buffer.from('89504e470d0a1a0a0000', 'hex');
 
-let room: FlowRoom;
+let fixture: PortalFixture;
 const tasks: (() => unknown)[] = [];
 test.before(async () => {
-  room = await flowRoom({ teardown: (task) => void tasks.push(task) });
+  fixture = await portalFixture({ teardown: (task) => void tasks.push(task) });
 });
 test.after.always(async () => {
   for (const task of tasks.reverse()) await task();
 });
 
 async function ticketFor(id: DocumentId, email = 'ana@example.org') {
-  const access: SigningAccess = await room.ticket(id, email);
-  if (access.by !== 'ticket') throw new TypeError('The room gives tickets.');
+  const access: SigningAccess = await fixture.ticket(id, email);
+  if (access.by !== 'ticket') throw new TypeError('The fixture gives tickets.');
   return access;
 }
 
 async function attach(access: Awaited<ReturnType<typeof ticketFor>>, content = PNG) {
-  const sink = await room.portal.uploads.open();
+  const sink = await fixture.portal.uploads.open();
   await sink.write(content);
-  return room.portal.signing.acceptFieldUpload(access, 'id', sink, { name: 'me.png', header: PNG });
+  return fixture.portal.signing.acceptFieldUpload(access, 'id', sink, { name: 'me.png', header: PNG });
 }
 
 /** Resolves when no upload of participants of the document is left. */
 function untilForgotten(id: DocumentId): Promise<true> {
   return until(async () => {
-    const rows = await room.store.rows({ view: 'participant-uploads', prefix: [id], limit: 1 });
+    const rows = await fixture.store.rows({ view: 'participant-uploads', prefix: [id], limit: 1 });
     return rows.length === 0 ? true : undefined;
   });
 }
@@ -43,38 +43,38 @@ function untilForgotten(id: DocumentId): Promise<true> {
 test.serial(
   'a participant uploads at most forty files for an action, also with calls at the same time',
   async (t) => {
-    const id = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+    const id = await fixture.create([signer('Ana', 1, { fields: FIELDS })]);
     const ana = await ticketFor(id);
     for (let count = 0; count < 38; count += 1) t.is((await attach(ana)).contentType, 'image/png');
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => attach(ana)));
     const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
     t.true(refused.length >= 4, `${refused.length} refused`);
     t.deepEqual([...new Set(refused)], ['LimitExceeded']);
-    const rows = await room.store.rows({ view: 'participant-uploads', prefix: [id], limit: 100 });
+    const rows = await fixture.store.rows({ view: 'participant-uploads', prefix: [id], limit: 100 });
     t.is(rows.length, 44 - refused.length, 'the refused ones are not kept');
     for (let count = rows.length; count < 40; count += 1) await attach(ana);
-    await refusedAs(t, 'LimitExceeded', room.portal.signing.checkFieldUpload(ana, 'id'));
+    await refusedAs(t, 'LimitExceeded', fixture.portal.signing.checkFieldUpload(ana, 'id'));
     await refusedAs(t, 'LimitExceeded', attach(ana));
 
-    const again = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+    const again = await fixture.create([signer('Ana', 1, { fields: FIELDS })]);
     const other = await ticketFor(again);
-    await t.notThrowsAsync(room.portal.signing.checkFieldUpload(other, 'id'), 'another document');
+    await t.notThrowsAsync(fixture.portal.signing.checkFieldUpload(other, 'id'), 'another document');
   },
 );
 
 test.serial('the participants of a document upload at most 800 MB together', async (t) => {
   const people = ['Ana', 'Bob', 'Cid'];
-  const id = await room.create(
+  const id = await fixture.create(
     people.map((name) => signer(name, 1, { fields: [{ name, type: 'Attachment' }] })),
   );
-  const { flowActions } = await room.get(id);
+  const { flowActions } = await fixture.get(id);
   // As recorded uploads of the first two.
   const blob = { sha256: 'ab'.repeat(32), length: 400_000_000 };
   for (const { id: flowActionId, user } of flowActions.slice(0, 2)) {
-    const made = await room.runtime.system.create(
+    const made = await fixture.runtime.system.create(
       { kind: UPLOAD, id: crypto.randomUUID() },
       {
-        ...{ organizationId: room.tenant.organization.id, applicationId: null },
+        ...{ organizationId: fixture.tenant.organization.id, applicationId: null },
         ...{ participant: { documentId: id, flowActionId, userId: (user?.id ?? '') as UserId } },
         ...{ name: 'a.png', contentType: 'image/png', blob, md5: '', createdAt: Date.now() },
       },
@@ -82,34 +82,34 @@ test.serial('the participants of a document upload at most 800 MB together', asy
     if (made.accepted) await made.durable;
   }
   const last = await ticketFor(id, 'cid@example.org');
-  await refusedAs(t, 'LimitExceeded', room.portal.signing.checkFieldUpload(last, 'Cid'));
-  await room.portal.documents.cancel(room.tenant, id, 'Wrong file');
+  await refusedAs(t, 'LimitExceeded', fixture.portal.signing.checkFieldUpload(last, 'Cid'));
+  await fixture.portal.documents.cancel(fixture.tenant, id, 'Wrong file');
   await untilForgotten(id);
 });
 
 const ENDS: { readonly [end: string]: (id: DocumentId) => Promise<unknown> } = {
-  conclusion: (id) => room.sign(id, 'ana@example.org'),
-  cancellation: (id) => room.portal.documents.cancel(room.tenant, id, 'Wrong file'),
-  'refusal by the organization': (id) => room.portal.documents.refuse(room.tenant, id, 'Wrong file'),
+  conclusion: (id) => fixture.sign(id, 'ana@example.org'),
+  cancellation: (id) => fixture.portal.documents.cancel(fixture.tenant, id, 'Wrong file'),
+  'refusal by the organization': (id) => fixture.portal.documents.refuse(fixture.tenant, id, 'Wrong file'),
   'refusal by the participant': async (id) =>
-    room.portal.signing.refuse(await room.ticket(id, 'ana@example.org'), 'No', ORIGIN),
-  deletion: (id) => room.portal.documents.remove(room.tenant, id),
-  expiry: (id) => room.runtime.system.send({ kind: 'document', id }, { type: 'EXPIRE' }),
+    fixture.portal.signing.refuse(await fixture.ticket(id, 'ana@example.org'), 'No', ORIGIN),
+  deletion: (id) => fixture.portal.documents.remove(fixture.tenant, id),
+  expiry: (id) => fixture.runtime.system.send({ kind: 'document', id }, { type: 'EXPIRE' }),
 };
 
 for (const [name, end] of Object.entries(ENDS))
   test.serial(`the ${name} of a document ends what its participants uploaded`, async (t) => {
-    const make = () => room.create([signer('Ana', 1, { fields: FIELDS })]);
+    const make = () => fixture.create([signer('Ana', 1, { fields: FIELDS })]);
     const [id, other] = [await make(), await make()];
     const { id: unsigned } = await attach(await ticketFor(id));
     const { id: kept } = await attach(await ticketFor(other));
     await end(id);
     await untilForgotten(id);
     await until(async () =>
-      (await room.runtime.system.read({ kind: UPLOAD, id: unsigned })) === undefined ? true : undefined,
+      (await fixture.runtime.system.read({ kind: UPLOAD, id: unsigned })) === undefined ? true : undefined,
     );
-    t.truthy(await room.runtime.system.read({ kind: UPLOAD, id: kept }), 'that of another document');
-    const counters = await room.store.counters(`participant-uploads/${id}/`);
+    t.truthy(await fixture.runtime.system.read({ kind: UPLOAD, id: kept }), 'that of another document');
+    const counters = await fixture.store.counters(`participant-uploads/${id}/`);
     t.true(
       Object.values(counters).every((count) => count === 0),
       JSON.stringify(counters),
@@ -119,31 +119,33 @@ for (const [name, end] of Object.entries(ENDS))
 test.serial(
   'the file that a participant signed with stays when its upload ends with the document',
   async (t) => {
-    const id = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+    const id = await fixture.create([signer('Ana', 1, { fields: FIELDS })]);
     const ana = await ticketFor(id);
     const signed = Buffer.concat([PNG, Buffer.from('signed')]);
     const { id: upload } = await attach(ana, signed);
     await attach(ana, Buffer.concat([PNG, Buffer.from('other')]));
-    await room.portal.signing.signElectronically(
+    await fixture.portal.signing.signElectronically(
       ana,
       { positions: [], initialsPositions: [], fieldValues: { id: upload } },
       ORIGIN,
     );
-    await room.until(id, ({ status }) => status === 'Concluded');
+    await fixture.until(id, ({ status }) => status === 'Concluded');
     await untilForgotten(id);
-    const { attachments } = await room.get(id);
+    const { attachments } = await fixture.get(id);
     t.is(attachments.length, 1);
-    const file = await room.portal.documents.attachment(room.tenant, id, attachments[0]?.id ?? '');
+    const file = await fixture.portal.documents.attachment(fixture.tenant, id, attachments[0]?.id ?? '');
     t.is(file.length, signed.length);
     const [name] = file.etag.match(/[0-9a-f]{64}/) ?? [];
-    t.is((await room.store.counters(`blob/${name}`))[`blob/${name}`], 1);
+    t.is((await fixture.store.counters(`blob/${name}`))[`blob/${name}`], 1);
   },
 );
 
 test.serial('an upload that is stored while its document ends is refused and not kept', async (t) => {
-  const id = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+  const id = await fixture.create([signer('Ana', 1, { fields: FIELDS })]);
   const ana = await ticketFor(id);
-  room.faults.arm('portal.upload.kept', () => room.portal.documents.cancel(room.tenant, id, 'Wrong file'));
+  fixture.faults.arm('portal.upload.kept', () =>
+    fixture.portal.documents.cancel(fixture.tenant, id, 'Wrong file'),
+  );
   await refusedAs(t, 'InvalidDocumentStatus', attach(ana));
   await untilForgotten(id);
 });
@@ -151,45 +153,47 @@ test.serial('an upload that is stored while its document ends is refused and not
 test.serial(
   'a file for a new version stays when the end of the version before takes effect late',
   async (t) => {
-    const id = await room.create([signer('Ana', 1, { fields: FIELDS })]);
+    const id = await fixture.create([signer('Ana', 1, { fields: FIELDS })]);
     let begin = () => {};
     const held = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    room.faults.arm('effect.leased.before-run/forgetParticipantUploads', () => held);
-    await room.portal.documents.refuse(room.tenant, id, 'Wrong file');
-    await room.portal.documents.newVersion(room.tenant, id, { files: [await room.file('second.pdf')] });
+    fixture.faults.arm('effect.leased.before-run/forgetParticipantUploads', () => held);
+    await fixture.portal.documents.refuse(fixture.tenant, id, 'Wrong file');
+    await fixture.portal.documents.newVersion(fixture.tenant, id, {
+      files: [await fixture.file('second.pdf')],
+    });
     const { id: upload } = await attach(await ticketFor(id));
     begin();
     await until(async () =>
-      (await room.store.pendingEffects({ kind: 'document', id })).length === 0 ? true : undefined,
+      (await fixture.store.pendingEffects({ kind: 'document', id })).length === 0 ? true : undefined,
     );
-    t.truthy(await room.runtime.system.read({ kind: UPLOAD, id: upload }));
-    await room.sign(id, 'ana@example.org');
+    t.truthy(await fixture.runtime.system.read({ kind: UPLOAD, id: upload }));
+    await fixture.sign(id, 'ana@example.org');
     await untilForgotten(id);
   },
 );
 
 test.serial('each upload of an ended document is asked once to end', async (t) => {
-  const id = await room.create([signer('Ana')]);
+  const id = await fixture.create([signer('Ana')]);
   const participant = {
     ...{ documentId: id, userId: crypto.randomUUID() as UserId },
     flowActionId: crypto.randomUUID() as FlowActionId,
   };
   const upload = {
-    ...{ organizationId: room.tenant.organization.id, applicationId: null, participant, md5: '' },
+    ...{ organizationId: fixture.tenant.organization.id, applicationId: null, participant, md5: '' },
     ...{ name: 'a.png', contentType: 'image/png', createdAt: Date.now() },
     blob: { sha256: 'cd'.repeat(32), length: 1 },
   };
   const making = Array.from({ length: 150 }, () =>
-    room.runtime.system.create({ kind: UPLOAD, id: crypto.randomUUID() }, upload),
+    fixture.runtime.system.create({ kind: UPLOAD, id: crypto.randomUUID() }, upload),
   );
   for (const made of await Promise.all(making)) if (made.accepted) await made.durable;
-  await room.portal.documents.cancel(room.tenant, id, 'Wrong file');
+  await fixture.portal.documents.cancel(fixture.tenant, id, 'Wrong file');
 
   let asked = 0;
   const system = {
-    read: (address: ActorAddress) => room.runtime.system.read(address),
+    read: (address: ActorAddress) => fixture.runtime.system.read(address),
     // Actors that were stopped accept nothing, and keep their rows.
     async send() {
       asked += 1;
@@ -198,7 +202,7 @@ test.serial('each upload of an ended document is asked once to end', async (t) =
     },
   };
   const sweeping = { requestSweep: async () => {} };
-  const { run } = forgetParticipantUploadsHandler({ store: room.store, sweeping });
+  const { run } = forgetParticipantUploadsHandler({ store: fixture.store, sweeping });
   const attempt = { actor: { kind: 'document', id } } as unknown as EffectAttempt;
   await run({}, attempt, { system } as unknown as EffectContext);
   t.is(asked, 150);

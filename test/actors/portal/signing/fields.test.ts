@@ -5,7 +5,7 @@ import type { DocumentId } from '../../../../machines/ids.ts';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
-import { type FlowRoom, flowRoom, person, refusedAs, signer } from '../documents/flow-harness.ts';
+import { type PortalFixture, person, portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
 
 const BOX = { width: 150, height: 20, pageNumber: 1 };
 const place = (topLeftX: number, topLeftY: number) => ({ ...BOX, topLeftX, topLeftY });
@@ -38,33 +38,36 @@ const BOB: Partial<FlowActionInput> = {
 };
 
 /** A document of one large page. */
-async function document(room: FlowRoom, flowActions: readonly FlowActionInput[]): Promise<DocumentId> {
+async function document(
+  fixture: PortalFixture,
+  flowActions: readonly FlowActionInput[],
+): Promise<DocumentId> {
   const objects = documentObjects({ text: 'Contract' });
   objects.set(10, (objects.get(10) ?? '').replace('[0 0 200 200]', '[0 0 500 500]'));
-  return room.create(flowActions, { files: [await room.file('large.pdf', classicPdf(objects))] });
+  return fixture.create(flowActions, { files: [await fixture.file('large.pdf', classicPdf(objects))] });
 }
 
-async function textOf(room: FlowRoom, id: DocumentId): Promise<string> {
-  const path = await room.signedFile(id, `${Math.random()}.pdf`);
+async function textOf(fixture: PortalFixture, id: DocumentId): Promise<string> {
+  const path = await fixture.signedFile(id, `${Math.random()}.pdf`);
   return (await runTool('pdftotext', ['-enc', 'UTF-8', '-layout', path, '-'])).stdout;
 }
 
 test('values and marks of all earlier signers are in the signed file, the reply and the event', async (t) => {
   if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
-  const room = await flowRoom(t);
-  const id = await document(room, [signer('Ana', 1, ANA), signer('Bob', 2, BOB)]);
-  await room.sign(id, 'ana@example.org', { typedName: 'Ana Souza', fieldValues: GOOD });
-  const first = await textOf(room, id);
+  const fixture = await portalFixture(t);
+  const id = await document(fixture, [signer('Ana', 1, ANA), signer('Bob', 2, BOB)]);
+  await fixture.sign(id, 'ana@example.org', { typedName: 'Ana Souza', fieldValues: GOOD });
+  const first = await textOf(fixture, id);
   for (const word of ['Łódź', '12.5', '2030-01-31', '☑', 'Full', 'AS', 'a@b.pt', 'Ana Souza'])
     t.true(first.includes(word), first);
   t.false(first.includes('Bob'));
 
-  await room.sign(id, 'bob@example.org', { fieldValues: { note: 'agreed 张' } });
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const text = await textOf(room, id);
+  await fixture.sign(id, 'bob@example.org', { fieldValues: { note: 'agreed 张' } });
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const text = await textOf(fixture, id);
   for (const word of ['Łódź', 'Ana Souza', 'agreed 张']) t.true(text.includes(word), text);
   t.is(text.split('Bob').length - 1, 2, text);
-  const found = await pdfsig(await room.signedFile(id), pki());
+  const found = await pdfsig(await fixture.signedFile(id), pki());
   t.deepEqual(
     found.map(({ signature }) => signature),
     ['Signature is Valid.', 'Signature is Valid.'],
@@ -72,18 +75,18 @@ test('values and marks of all earlier signers are in the signed file, the reply 
   t.true(found[0]?.okEarlier);
   t.true(found[1]?.coversWholeFile);
 
-  const { flowActions, fieldValues } = await room.get(id);
+  const { flowActions, fieldValues } = await fixture.get(id);
   const [ana] = flowActions;
   const filledIn = (name: string) =>
     fieldValues?.get(ana?.fields?.find((field) => field.name === name)?.id ?? '');
   t.is(filledIn('city'), 'Łódź');
   t.is(filledIn('agreed'), 'true');
-  const signed = room.events.filter(({ type }) => type === 'DocumentSigned');
+  const signed = fixture.events.filter(({ type }) => type === 'DocumentSigned');
   t.deepEqual(
     signed[1]?.values?.map(({ name, value }) => [name, value]),
     [['note', 'agreed 张']],
   );
-  const { signers } = await room.portal.validation.byKey(room.tenant, (await room.get(id)).key);
+  const { signers } = await fixture.portal.validation.byKey(fixture.tenant, (await fixture.get(id)).key);
   t.deepEqual(
     signers.map(({ validationResults }) => validationResults.isValid),
     [true, true],
@@ -92,7 +95,7 @@ test('values and marks of all earlier signers are in the signed file, the reply 
 
 test('fields of the form of a PDF get the values of participants', async (t) => {
   if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   const objects = documentObjects({ text: 'Form' });
   const form = '/Type /Catalog /AcroForm << /Fields [50 0 R 51 0 R] >>';
   objects.set(1, (objects.get(1) ?? '').replace('/Type /Catalog', form));
@@ -102,25 +105,25 @@ test('fields of the form of a PDF get the values of participants', async (t) => 
   objects.set(50, widget('town', 300));
   objects.set(51, widget('rent', 260));
   const ofForm = (name: string, formField: string, more = {}) => ({ fields: [{ name, formField, ...more }] });
-  const id = await room.create(
+  const id = await fixture.create(
     [
       signer('Ana', 1, ofForm('city', 'town')),
       signer('Bob', 2, ofForm('amount', 'rent', { type: 'Number' })),
     ],
-    { files: [await room.file('form.pdf', classicPdf(objects))] },
+    { files: [await fixture.file('form.pdf', classicPdf(objects))] },
   );
-  await room.sign(id, 'ana@example.org', { fieldValues: { city: 'Braga' } });
-  await room.sign(id, 'bob@example.org', { fieldValues: { amount: 950 } });
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const text = await textOf(room, id);
+  await fixture.sign(id, 'ana@example.org', { fieldValues: { city: 'Braga' } });
+  await fixture.sign(id, 'bob@example.org', { fieldValues: { amount: 950 } });
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const text = await textOf(fixture, id);
   for (const value of ['Braga', '950']) t.true(text.includes(value), text);
-  for (const { signature } of await pdfsig(await room.signedFile(id), pki()))
+  for (const { signature } of await pdfsig(await fixture.signedFile(id), pki()))
     t.is(signature, 'Signature is Valid.');
 });
 
 test('an invalid value of a field is refused with the name of the field, without a signature', async (t) => {
-  const room = await flowRoom(t);
-  const id = await room.create([signer('Ana', 1, ANA)]);
+  const fixture = await portalFixture(t);
+  const id = await fixture.create([signer('Ana', 1, ANA)]);
   const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
     [{ ...GOOD, city: '' }, 'city'],
     [{ ...GOOD, city: 'x'.repeat(21) }, 'city'],
@@ -134,18 +137,18 @@ test('an invalid value of a field is refused with the name of the field, without
     [{ ...GOOD, other: 'x' }, 'other'],
   ];
   for (const [fieldValues, name] of wrong) {
-    const error = await t.throwsAsync(room.sign(id, 'ana@example.org', { fieldValues }), undefined, name);
+    const error = await t.throwsAsync(fixture.sign(id, 'ana@example.org', { fieldValues }), undefined, name);
     t.is((error as { code?: string }).code, 'InvalidFieldValue');
     t.deepEqual(Object.keys((error as { details?: object }).details ?? {}), [name]);
   }
-  await refusedAs(t, 'InvalidFieldValue', room.sign(id, 'ana@example.org'));
-  t.false((await room.get(id)).hasSignature);
+  await refusedAs(t, 'InvalidFieldValue', fixture.sign(id, 'ana@example.org'));
+  t.false((await fixture.get(id)).hasSignature);
 });
 
 test('invalid fields are refused at creation', async (t) => {
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   const asked = (field: object, more: Partial<FlowActionInput> = {}) =>
-    room.create([signer('Ana', 1, { ...more, fields: [{ name: 'x', ...field }] as never })]);
+    fixture.create([signer('Ana', 1, { ...more, fields: [{ name: 'x', ...field }] as never })]);
   await refusedAs(t, 'InvalidFlowAction', asked({}));
   await refusedAs(t, 'InvalidFlowAction', asked({ ...place(1, 1), pageNumber: 9 }));
   await refusedAs(t, 'InvalidFlowAction', asked({ formField: 'missing' }));
@@ -153,16 +156,16 @@ test('invalid fields are refused at creation', async (t) => {
   await refusedAs(t, 'InvalidFlowAction', asked({ ...place(1, 1), maxLength: 5_000 }));
   await refusedAs(t, 'InvalidFlowAction', asked(place(1, 1), { type: 'Approver' }));
   const twice = { fields: [{ name: 'x', ...place(1, 1) }] };
-  await refusedAs(t, 'InvalidFlowAction', room.create([signer('Ana', 1, twice), signer('Bob', 2, twice)]));
-  const text = await room.file('a.txt', Buffer.from('text'), 'text/plain');
-  await refusedAs(t, 'InvalidFlowAction', room.create([signer('Ana', 1, twice)], { files: [text] }));
+  await refusedAs(t, 'InvalidFlowAction', fixture.create([signer('Ana', 1, twice), signer('Bob', 2, twice)]));
+  const text = await fixture.file('a.txt', Buffer.from('text'), 'text/plain');
+  await refusedAs(t, 'InvalidFlowAction', fixture.create([signer('Ana', 1, twice)], { files: [text] }));
 });
 
 test('a participant with a certificate fills fields before the signature, before and after other participants', async (t) => {
   if (!requireTool(t, 'pdftotext', 'pdfsig', 'certutil')) return;
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   const own = pki().signer('rsa-2048');
-  const id = await document(room, [
+  const id = await document(fixture, [
     signer('Ana', 1, ANA),
     {
       type: 'Signer',
@@ -172,9 +175,9 @@ test('a participant with a certificate fills fields before the signature, before
     },
     signer('Bob', 3, BOB),
   ]);
-  await room.sign(id, 'ana@example.org', { fieldValues: GOOD });
-  const access = await room.ticket(id, 'cy@example.org');
-  const { signing } = room.portal;
+  await fixture.sign(id, 'ana@example.org', { fieldValues: GOOD });
+  const access = await fixture.ticket(id, 'cy@example.org');
+  const { signing } = fixture.portal;
   const begin = (fieldValues: Record<string, unknown>) =>
     signing.startCertificate(access, { certificate: own.certificate, positions: [], fieldValues });
   await refusedAs(t, 'InvalidFieldValue', begin({}));
@@ -189,13 +192,13 @@ test('a participant with a certificate fills fields before the signature, before
     { ipAddress: '::1', userAgent: 'x' },
   );
   t.true(done.success);
-  await room.sign(id, 'bob@example.org', { fieldValues: { note: 'last' } });
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const text = await textOf(room, id);
+  await fixture.sign(id, 'bob@example.org', { fieldValues: { note: 'last' } });
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const text = await textOf(fixture, id);
   for (const word of ['Łódź', 'certified', 'last']) t.true(text.includes(word), text);
-  for (const { signature: verdict } of await pdfsig(await room.signedFile(id), pki()))
+  for (const { signature: verdict } of await pdfsig(await fixture.signedFile(id), pki()))
     t.is(verdict, 'Signature is Valid.');
-  const { signers } = await room.portal.validation.byKey(room.tenant, (await room.get(id)).key);
+  const { signers } = await fixture.portal.validation.byKey(fixture.tenant, (await fixture.get(id)).key);
   t.deepEqual(
     signers.map(({ validationResults }) => validationResults.isValid),
     [true, true, true],

@@ -3,12 +3,12 @@ import test from 'ava';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
-import { approver, flowRoom, ORIGIN, signer } from '../documents/flow-harness.ts';
+import { approver, ORIGIN, portalFixture, signer } from '../documents/flow-harness.ts';
 
 test('a document of 50 participants, 200 fields and 300 pages concludes with every signature accepted', async (t) => {
   if (!requireTool(t, 'pdfsig', 'certutil', 'pdftotext')) return;
-  const room = await flowRoom(t);
-  const file = await room.file('large.pdf', classicPdf(documentObjects({ pages: 300, text: 'Clause' })));
+  const fixture = await portalFixture(t);
+  const file = await fixture.file('large.pdf', classicPdf(documentObjects({ pages: 300, text: 'Clause' })));
   const names = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `${kind}${at}`);
   const [signing, approving] = [names('signer', 30), names('approver', 20)];
   const fieldsOf = (at: number) =>
@@ -20,7 +20,7 @@ test('a document of 50 participants, 200 fields and 300 pages concludes with eve
     signing.reduce((sum, _, at) => sum + fieldsOf(at).length, 0),
     200,
   );
-  const id = await room.create(
+  const id = await fixture.create(
     [
       ...signing.map((name, at) => signer(name, 0, { fields: fieldsOf(at) })),
       ...approving.map((name) => approver(name)),
@@ -28,13 +28,13 @@ test('a document of 50 participants, 200 fields and 300 pages concludes with eve
     { files: [file] },
   );
   for (const name of approving)
-    await room.portal.signing.approve(await room.ticket(id, `${name}@example.org`), ORIGIN);
+    await fixture.portal.signing.approve(await fixture.ticket(id, `${name}@example.org`), ORIGIN);
   for (const [at, name] of signing.entries()) {
     const fieldValues = Object.fromEntries(fieldsOf(at).map((field) => [field.name, `v${field.name}`]));
-    await room.sign(id, `${name}@example.org`, { fieldValues });
+    await fixture.sign(id, `${name}@example.org`, { fieldValues });
   }
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const path = await room.signedFile(id);
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const path = await fixture.signedFile(id);
   const found = await pdfsig(path, pki());
   t.is(found.length, 30);
   for (const { signature } of found) t.is(signature, 'Signature is Valid.');

@@ -3,15 +3,15 @@ import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
 import { Tickets } from '../../../../actors/portal/shared/tickets.ts';
 import { portalKeys } from '../../../../actors/shared/secret-box.ts';
 import type { FlowActionId, UserId } from '../../../../machines/ids.ts';
-import { flowRoom, refusedAs, signer } from '../documents/flow-harness.ts';
+import { portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
 
 const DAY_MS = 86_400_000;
 
 test.serial('an expired link gets its participant one new link, and sends no link to others', async (t) => {
-  const room = await flowRoom(t);
-  const { signing, mails } = room.portal;
-  const id = await room.create([signer('Ana'), signer('Bob', 1)], { disableNotifications: true });
-  const { key, flowActions } = await room.get(id);
+  const fixture = await portalFixture(t);
+  const { signing, mails } = fixture.portal;
+  const id = await fixture.create([signer('Ana'), signer('Bob', 1)], { disableNotifications: true });
+  const { key, flowActions } = await fixture.get(id);
   const past = Date.now() - 91 * DAY_MS;
   const links = new SigningLinks({
     tickets: new Tickets(portalKeys(Buffer.alloc(32, 7)).tickets),
@@ -25,16 +25,16 @@ test.serial('an expired link gets its participant one new link, and sends no lin
   };
   const expired = ticketOf(links.action({ id, key }, ...turnOf(0)));
   t.like(await signing.page(key, expired), { state: 'ticket-expired', canRequestLink: true });
-  t.is((await mails.ofDocument(room.tenant, id)).length, 0, 'opening the page sends a mail');
+  t.is((await mails.ofDocument(fixture.tenant, id)).length, 0, 'opening the page sends a mail');
 
   await Promise.all([1, 2, 3].map(() => signing.requestLink(key, expired)));
-  const sent = await mails.ofDocument(room.tenant, id);
+  const sent = await mails.ofDocument(fixture.tenant, id);
   // The requests may stand on both sides of the border of two intervals.
   t.true(sent.length === 1 || sent.length === 2, `${sent.length} mails`);
   t.deepEqual([...new Set(sent.map(({ to }) => to))], ['ana@example.org']);
 
   const application = links.forApplication(
-    room.tenant,
+    fixture.tenant,
     { id, key },
     { flowActionId: turnOf(0)[0], userId: turnOf(0)[1] },
     false,
@@ -49,8 +49,8 @@ test.serial('an expired link gets its participant one new link, and sends no lin
   );
   await refusedAs(t, 'InvalidTicket', signing.requestLink('ABCDEFGHIJ0123456789', expired));
   await refusedAs(t, 'InvalidTicket', signing.requestLink(key, 'nonsense'));
-  const valid = await room.ticket(id, 'ana@example.org');
+  const valid = await fixture.ticket(id, 'ana@example.org');
   if (valid.by !== 'ticket') throw new Error('a ticket');
   await refusedAs(t, 'InvalidTicket', signing.requestLink(key, valid.ticket));
-  t.is((await mails.ofDocument(room.tenant, id)).length, sent.length);
+  t.is((await mails.ofDocument(fixture.tenant, id)).length, sent.length);
 });

@@ -1,21 +1,21 @@
 import test from 'ava';
-import { flowRoom, ORIGIN, refusedAs, signer } from '../documents/flow-harness.ts';
+import { ORIGIN, portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
 
 const NO_MARKS = { positions: [], initialsPositions: [] };
 
 test.serial(
   'a link from before a new version shows it, and signs it only for a caller who names the version',
   async (t) => {
-    const room = await flowRoom(t);
-    const { documents, signing } = room.portal;
-    const id = await room.create([signer('Ana'), signer('Bob')]);
-    const { key } = await room.get(id);
+    const fixture = await portalFixture(t);
+    const { documents, signing } = fixture.portal;
+    const id = await fixture.create([signer('Ana'), signer('Bob')]);
+    const { key } = await fixture.get(id);
     const [older, bobs] = [
-      await room.ticket(id, 'ana@example.org'),
-      await room.ticket(id, 'bob@example.org'),
+      await fixture.ticket(id, 'ana@example.org'),
+      await fixture.ticket(id, 'bob@example.org'),
     ];
     if (older.by !== 'ticket') throw new Error('a ticket');
-    await documents.newVersion(room.tenant, id, { files: [await room.file('second.pdf')] });
+    await documents.newVersion(fixture.tenant, id, { files: [await fixture.file('second.pdf')] });
     const page = await signing.page(key, older.ticket);
     t.is(page.state, 'ready');
     t.like(page.document, { isNewVersion: true, version: 2, name: 'second' });
@@ -27,9 +27,9 @@ test.serial(
       'InvalidDocumentStatus',
       signing.signElectronically({ ...older, documentVersion: 1 }, NO_MARKS, ORIGIN),
     );
-    t.is((await room.get(id)).hasSignature, false);
+    t.is((await fixture.get(id)).hasSignature, false);
     await signing.signElectronically({ ...older, documentVersion: 2 }, NO_MARKS, ORIGIN);
-    await signing.signElectronically(await room.ticket(id, 'bob@example.org'), NO_MARKS, ORIGIN);
-    await room.until(id, ({ status }) => status === 'Concluded');
+    await signing.signElectronically(await fixture.ticket(id, 'bob@example.org'), NO_MARKS, ORIGIN);
+    await fixture.until(id, ({ status }) => status === 'Concluded');
   },
 );

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { validateFile } from '../../../../crypto/index.ts';
 import { pki } from '../../../pki/pki.ts';
 import { mutool, opensslCms, pdfsig, qpdf, requireTool, runTool, xmlsec1 } from '../../../verifiers/index.ts';
-import { type FlowRoom, flowRoom, ORIGIN, person, signer } from '../documents/flow-harness.ts';
+import { ORIGIN, type PortalFixture, person, portalFixture, signer } from '../documents/flow-harness.ts';
 
 /** Every signature of a PDF is good in the eyes of three programs, and the newest covers the whole file. */
 async function assertGood(t: ExecutionContext, path: string, count: number): Promise<void> {
@@ -24,10 +24,10 @@ async function assertGood(t: ExecutionContext, path: string, count: number): Pro
   t.true((await qpdf(path)).exit === 0);
 }
 
-async function signWithKey(room: FlowRoom, id: Parameters<FlowRoom['get']>[0], email: string) {
-  const access = await room.ticket(id, email);
+async function signWithKey(fixture: PortalFixture, id: Parameters<PortalFixture['get']>[0], email: string) {
+  const access = await fixture.ticket(id, email);
   const { certificate, key } = pki().signer('rsa-2048');
-  const started = await room.portal.signing.startCertificate(access, {
+  const started = await fixture.portal.signing.startCertificate(access, {
     certificate,
     positions: [{ topLeftX: 10, topLeftY: 10, width: 100, height: 40, pageNumber: 1 }],
   });
@@ -40,62 +40,62 @@ async function signWithKey(room: FlowRoom, id: Parameters<FlowRoom['get']>[0], e
 test.serial(
   'ten participants in five steps sign one PDF, in parallel within a step, and all ten signatures are valid',
   async (t) => {
-    const room = await flowRoom(t);
+    const fixture = await portalFixture(t);
     const names = Array.from({ length: 10 }, (_, at) => `P${at}`);
     const mark = { topLeftX: 50, topLeftY: 60, width: 180, height: 60 };
     const flow = names.map((name, at) =>
       signer(name, Math.floor(at / 2), at < 2 ? { title: 'Director', prePositionedMarks: [mark] } : {}),
     );
-    const id = await room.create(flow);
+    const id = await fixture.create(flow);
     for (let step = 0; step < 5; step++) {
-      const { flowActions } = await room.get(id);
+      const { flowActions } = await fixture.get(id);
       t.deepEqual(
         flowActions.filter(({ status }) => status === 'Pending').map(({ user }) => user?.name),
         names.slice(step * 2, step * 2 + 2),
       );
       const later = names[step * 2 + 2];
       if (later !== undefined)
-        await t.throwsAsync(room.ticket(id, `${later}@example.org`), { message: /no pending action/ });
+        await t.throwsAsync(fixture.ticket(id, `${later}@example.org`), { message: /no pending action/ });
       await Promise.all(
-        names.slice(step * 2, step * 2 + 2).map((name) => room.sign(id, `${name}@example.org`)),
+        names.slice(step * 2, step * 2 + 2).map((name) => fixture.sign(id, `${name}@example.org`)),
       );
-      await room.until(
+      await fixture.until(
         id,
         ({ flowActions: now }) => now.filter(({ status }) => status === 'Completed').length === step * 2 + 2,
       );
     }
-    const done = await room.until(id, ({ status }) => status === 'Concluded');
+    const done = await fixture.until(id, ({ status }) => status === 'Concluded');
     t.is(done.processingError, null);
     t.true(done.flowActions.every(({ isElectronic }) => isElectronic === true));
-    await assertGood(t, await room.signedFile(id), 10);
+    await assertGood(t, await fixture.signedFile(id), 10);
     t.deepEqual(
-      room.events.map(({ type, sequence }) => [type, sequence]),
+      fixture.events.map(({ type, sequence }) => [type, sequence]),
       [
         ['DocumentsCreated', 1],
         ...names.map((_, at) => ['DocumentSigned', at + 2]),
         ['DocumentConcluded', 12],
       ],
     );
-    const record = await room.portal.validation.byDocument(room.tenant, id);
+    const record = await fixture.portal.validation.byDocument(fixture.tenant, id);
     t.is(record.signers.length, 10);
     t.true(record.signers.every(({ isElectronic, evidences }) => isElectronic && evidences !== null));
     t.deepEqual(record.signers.map(({ subjectName }) => subjectName).sort(), [...names].sort());
-    t.deepEqual(room.complaints, []);
+    t.deepEqual(fixture.complaints, []);
   },
 );
 
 test.serial(
   'a participant signs by own certificate in two calls, beside one who signs electronically',
   async (t) => {
-    const room = await flowRoom(t);
-    const id = await room.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0)]);
-    const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
-    const completed = await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
+    const fixture = await portalFixture(t);
+    const id = await fixture.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0)]);
+    const { access, token, signature } = await signWithKey(fixture, id, 'cy@example.org');
+    const completed = await fixture.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     t.true(completed.success, JSON.stringify(completed.validationResults));
-    await room.sign(id, 'ana@example.org');
-    await room.until(id, ({ status }) => status === 'Concluded');
-    await assertGood(t, await room.signedFile(id), 2);
-    const again = room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
+    await fixture.sign(id, 'ana@example.org');
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    await assertGood(t, await fixture.signedFile(id), 2);
+    const again = fixture.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     await t.throwsAsync(again, { message: /ticket/ });
   },
 );
@@ -103,12 +103,12 @@ test.serial(
 test.serial(
   'a started certificate signature blocks no other, and is repeated after a change of the file',
   async (t) => {
-    const room = await flowRoom(t);
-    const id = await room.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0)]);
-    const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
-    await room.sign(id, 'ana@example.org');
-    await room.until(id, ({ hasSignature }) => hasSignature);
-    const { signing } = room.portal;
+    const fixture = await portalFixture(t);
+    const id = await fixture.create([{ user: person('Cy'), step: 0 }, signer('Ana', 0)]);
+    const { access, token, signature } = await signWithKey(fixture, id, 'cy@example.org');
+    await fixture.sign(id, 'ana@example.org');
+    await fixture.until(id, ({ hasSignature }) => hasSignature);
+    const { signing } = fixture.portal;
     const changed = await signing.completeCertificate(access, { token, signature }, ORIGIN);
     t.false(changed.success);
     t.is(changed.validationResults.errors[0]?.type, 'document.changed');
@@ -120,49 +120,53 @@ test.serial(
         .key.sign(next?.toSign ?? Buffer.alloc(0), { scheme: 'rsa-pkcs1', digest: 'sha256' }),
     };
     t.true((await signing.completeCertificate(access, again, ORIGIN)).success);
-    await room.until(id, ({ status }) => status === 'Concluded');
-    await assertGood(t, await room.signedFile(id), 2);
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    await assertGood(t, await fixture.signedFile(id), 2);
   },
 );
 
 test.serial('a value of another key is refused for its signer and leaves the turn open', async (t) => {
-  const room = await flowRoom(t);
-  const id = await room.create([{ user: person('Cy'), step: 0 }]);
-  const { access, token } = await signWithKey(room, id, 'cy@example.org');
+  const fixture = await portalFixture(t);
+  const id = await fixture.create([{ user: person('Cy'), step: 0 }]);
+  const { access, token } = await signWithKey(fixture, id, 'cy@example.org');
   const wrong = pki()
     .signer('rsa-2048')
     .key.sign(Buffer.from('other'), { scheme: 'rsa-pkcs1', digest: 'sha256' });
-  const refused = await room.portal.signing.completeCertificate(access, { token, signature: wrong }, ORIGIN);
+  const refused = await fixture.portal.signing.completeCertificate(
+    access,
+    { token, signature: wrong },
+    ORIGIN,
+  );
   t.false(refused.success);
   t.is(refused.validationResults.errors[0]?.type, 'signature.mismatch');
-  const { flowActions, processingError } = await room.get(id);
+  const { flowActions, processingError } = await fixture.get(id);
   t.deepEqual([flowActions[0]?.status, processingError], ['Pending', null]);
-  const next = await signWithKey(room, id, 'cy@example.org');
-  const completed = await room.portal.signing.completeCertificate(next.access, next, ORIGIN);
+  const next = await signWithKey(fixture, id, 'cy@example.org');
+  const completed = await fixture.portal.signing.completeCertificate(next.access, next, ORIGIN);
   t.true(completed.success);
-  await room.until(id, ({ status }) => status === 'Concluded');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
 });
 
 test.serial(
   'a file that is not a PDF gets one detached signature file with all signers, certificates and seals',
   async (t) => {
-    const room = await flowRoom(t);
+    const fixture = await portalFixture(t);
     const content = Buffer.from('plain words\n');
-    const files = [await room.file('words.txt', content, 'text/plain')];
-    const id = await room.create([signer('Ana'), signer('Bob'), { user: person('Cy') }], { files });
-    const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
-    await room.sign(id, 'ana@example.org');
+    const files = [await fixture.file('words.txt', content, 'text/plain')];
+    const id = await fixture.create([signer('Ana'), signer('Bob'), { user: person('Cy') }], { files });
+    const { access, token, signature } = await signWithKey(fixture, id, 'cy@example.org');
+    await fixture.sign(id, 'ana@example.org');
     // The file beside the signatures stays the same, so participants need not wait for each other.
-    const completed = await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
+    const completed = await fixture.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
     t.true(completed.success, JSON.stringify(completed.validationResults));
-    await room.sign(id, 'bob@example.org');
-    await room.until(id, ({ status }) => status === 'Concluded');
-    const signed = await room.signedFile(id, 'words.txt.p7s');
-    const beside = join(room.root, 'words.txt');
+    await fixture.sign(id, 'bob@example.org');
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const signed = await fixture.signedFile(id, 'words.txt.p7s');
+    const beside = join(fixture.root, 'words.txt');
     writeFileSync(beside, content);
     const verdict = await opensslCms({ signature: signed, content: beside, ca: pki().rootFile });
     t.true(verdict.ok, verdict.text);
-    t.is((await room.portal.validation.byDocument(room.tenant, id)).signers.length, 3);
+    t.is((await fixture.portal.validation.byDocument(fixture.tenant, id)).signers.length, 3);
   },
 );
 
@@ -176,20 +180,20 @@ test.serial(
       role: 'Normal',
       secret: 's'.repeat(64),
     } as const;
-    const room = await flowRoom(t, {
+    const fixture = await portalFixture(t, {
       tenants: {
         organizations: [{ name: 'Org', language: 'pt' }],
         applications: [{ ...application, from: 'kept' }],
       },
     });
-    const id = await room.create([signer('Ana', 1), { user: person('Cy'), step: 2, title: 'Diretor' }]);
+    const id = await fixture.create([signer('Ana', 1), { user: person('Cy'), step: 2, title: 'Diretor' }]);
     const place = { topLeftX: 200, topLeftY: 10, width: 200, height: 80, pageNumber: 1 };
-    await room.sign(id, 'ana@example.org', { positions: [place] });
-    await room.until(id, ({ flowActions: [ana] }) => ana?.status === 'Completed');
-    const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
-    await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
-    await room.until(id, ({ status }) => status === 'Concluded');
-    const path = await room.signedFile(id);
+    await fixture.sign(id, 'ana@example.org', { positions: [place] });
+    await fixture.until(id, ({ flowActions: [ana] }) => ana?.status === 'Completed');
+    const { access, token, signature } = await signWithKey(fixture, id, 'cy@example.org');
+    await fixture.portal.signing.completeCertificate(access, { token, signature }, ORIGIN);
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const path = await fixture.signedFile(id);
     const { stdout } = await runTool('pdftotext', ['-enc', 'UTF-8', path, '-']);
     for (const words of ['Assinatura eletrônica', 'Assinatura com certificado'])
       t.true(stdout.includes(words), stdout);
@@ -205,17 +209,17 @@ test.serial(
 );
 
 test.serial('several people sign an XML document, each the whole document', async (t) => {
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   const files = [
-    await room.file('order.xml', Buffer.from('<order><total>10</total></order>'), 'application/xml'),
+    await fixture.file('order.xml', Buffer.from('<order><total>10</total></order>'), 'application/xml'),
   ];
-  const id = await room.create([signer('Ana', 0), { user: person('Cy'), step: 1 }], { files });
-  await room.sign(id, 'ana@example.org');
-  t.is((await room.get(id)).processingError, null);
-  const { access, token, signature } = await signWithKey(room, id, 'cy@example.org');
-  t.true((await room.portal.signing.completeCertificate(access, { token, signature }, ORIGIN)).success);
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const path = await room.signedFile(id, 'order.xml');
+  const id = await fixture.create([signer('Ana', 0), { user: person('Cy'), step: 1 }], { files });
+  await fixture.sign(id, 'ana@example.org');
+  t.is((await fixture.get(id)).processingError, null);
+  const { access, token, signature } = await signWithKey(fixture, id, 'cy@example.org');
+  t.true((await fixture.portal.signing.completeCertificate(access, { token, signature }, ORIGIN)).success);
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const path = await fixture.signedFile(id, 'order.xml');
   const ids = [...readFileSync(path, 'utf8').matchAll(/<ds:Signature [^>]*Id="([^"]+)"/g)].map(
     ([, one]) => one ?? '',
   );
@@ -225,7 +229,7 @@ test.serial('several people sign an XML document, each the whole document', asyn
     const verdict = await xmlsec1({ file: path, ca: pki().rootFile, nodeId, idAttributes });
     t.true(verdict.ok, verdict.text);
   }
-  const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+  const { signers } = await fixture.portal.validation.byDocument(fixture.tenant, id);
   t.is(signers.length, 2);
   t.true(
     signers.every(({ validationResults }) => validationResults.isValid),
@@ -234,21 +238,22 @@ test.serial('several people sign an XML document, each the whole document', asyn
 });
 
 test.serial('a PDF that cannot be signed is refused before any document is made of it', async (t) => {
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   for (const content of ['%PDF-1.7\nnothing', 'no PDF at all']) {
-    const files = [await room.file('bad.pdf', Buffer.from(content))];
-    const making = room.create([signer('Ana')], { files });
+    const files = [await fixture.file('bad.pdf', Buffer.from(content))];
+    const making = fixture.create([signer('Ana')], { files });
     const error = await t.throwsAsync(making);
     t.is((error as { code?: string }).code, 'DocumentUnreadable');
   }
   t.is(
-    (await room.portal.documents.list(room.tenant, { limit: 10, offset: 0, newestFirst: false })).totalCount,
+    (await fixture.portal.documents.list(fixture.tenant, { limit: 10, offset: 0, newestFirst: false }))
+      .totalCount,
     0,
   );
 });
 
 test.serial('an unsuitable certificate, or a missing one, is refused with the reason', async (t) => {
-  const room = await flowRoom(t);
+  const fixture = await portalFixture(t);
   const { certificate } = pki().signer('rsa-2048');
   for (const [demand, der, type] of [
     [{ requiredCertificateHolderTypeToSign: 'Company' }, certificate, 'certificate.demand'],
@@ -257,11 +262,14 @@ test.serial('an unsuitable certificate, or a missing one, is refused with the re
     [{}, Buffer.from('no certificate'), 'certificate.malformed'],
     [{}, pki().signerValid(0, 86_400_000).certificate, 'certificate.expired'],
   ] as const) {
-    const id = await room.create([{ user: person('Cy'), ...demand }]);
-    const access = await room.ticket(id, 'cy@example.org');
-    const started = await room.portal.signing.startCertificate(access, { certificate: der, positions: [] });
+    const id = await fixture.create([{ user: person('Cy'), ...demand }]);
+    const access = await fixture.ticket(id, 'cy@example.org');
+    const started = await fixture.portal.signing.startCertificate(access, {
+      certificate: der,
+      positions: [],
+    });
     t.like(started, { success: false, token: null, toSignHash: null });
     t.is(started.validationResults.errors[0]?.type, type);
-    t.is((await room.get(id)).flowActions[0]?.status, 'Pending');
+    t.is((await fixture.get(id)).flowActions[0]?.status, 'Pending');
   }
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { openLmdbStore } from '../../../../runtime/index.ts';
-import { openRoom } from '../uploads/upload-harness.ts';
+import { openPortalStore } from '../uploads/upload-harness.ts';
 
 const MAIN = new URL('../../../../main.js', import.meta.url).pathname;
 
@@ -45,7 +45,7 @@ test('keys made on the command line are valid in the service that starts afterwa
   const prefix = (key.split('|')[1] ?? '').slice(0, 8);
   t.is((await keys('revoke', 'Acme', 'Acme App', prefix)).exit, 0);
   t.is((await keys('revoke', 'Acme', 'Acme App', prefix)).exit, 1);
-  const it = openRoom(root);
+  const it = openPortalStore(root);
   t.teardown(() => it.close());
   t.is(await it.tenants.identify(key), undefined);
   t.is((await it.tenants.identify(plain.out.split('\n')[0] ?? ''))?.organization.name, 'Acme');

@@ -8,7 +8,7 @@ import type { ApplicationId, OrganizationId } from '../../../../machines/ids.ts'
 import { ANSWER_LIFETIME } from '../../../../machines/portal/idempotent-request.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { systemIds } from '../../../../runtime/index.ts';
-import { type RoomOptions, room } from '../uploads/upload-harness.ts';
+import { type PortalStoreOptions, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 const tenant = (name: string): Tenant => ({
   organization: { id: `org ${name}` as OrganizationId, name },
@@ -17,8 +17,8 @@ const tenant = (name: string): Tenant => ({
 const ME = tenant('me');
 const REQUEST = { route: 'POST /api/documents', key: 'my word', fingerprint: 'f1' };
 
-function world(t: ExecutionContext, options: RoomOptions = {}) {
-  const place = room(t, { ...options, definitions: [idempotentRequestDefinition] });
+function requestsFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
+  const place = portalStoreFixture(t, { ...options, definitions: [idempotentRequestDefinition] });
   const { runtime, store, faults } = place;
   const requests = new IdempotentRequestService({ system: runtime.system, store, ids: systemIds, faults });
   const seeds: string[] = [];
@@ -30,14 +30,14 @@ function world(t: ExecutionContext, options: RoomOptions = {}) {
 }
 
 test('a repeated request gets the first answer, and is done once', async (t) => {
-  const { requests, seeds, make } = world(t);
+  const { requests, seeds, make } = requestsFixture(t);
   t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
   t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });
   t.is(seeds.length, 1);
 });
 
 test('another request under the same idempotency key is refused, before and after the first is answered', async (t) => {
-  const { requests, make } = world(t);
+  const { requests, make } = requestsFixture(t);
   const other = { ...REQUEST, fingerprint: 'f2' };
   let finish = () => {};
   const held = new Promise<void>((resolve) => {
@@ -51,14 +51,14 @@ test('another request under the same idempotency key is refused, before and afte
 });
 
 test('one of many concurrent requests under one idempotency key is done, and all get its answer', async (t) => {
-  const { requests, seeds, make } = world(t);
+  const { requests, seeds, make } = requestsFixture(t);
   const all = await Promise.all(Array.from({ length: 20 }, () => requests.answer(ME, REQUEST, make)));
   t.deepEqual(new Set(all.map((answer) => answer.made)), new Set([1]));
   t.is(seeds.length, 1);
 });
 
 test('an idempotency key belongs to one application and one route', async (t) => {
-  const { requests, seeds, make } = world(t);
+  const { requests, seeds, make } = requestsFixture(t);
   await requests.answer(ME, REQUEST, make);
   await requests.answer(tenant('you'), { ...REQUEST, fingerprint: 'f2' }, make);
   await requests.answer(ME, { ...REQUEST, route: 'POST /api/uploads', fingerprint: 'f3' }, make);
@@ -67,7 +67,7 @@ test('an idempotency key belongs to one application and one route', async (t) =>
 });
 
 test('a refused request frees its idempotency key', async (t) => {
-  const { requests, make } = world(t);
+  const { requests, make } = requestsFixture(t);
   const refuse = async () => {
     throw new PortalRefusal('UploadNotFound');
   };
@@ -76,23 +76,23 @@ test('a refused request frees its idempotency key', async (t) => {
 });
 
 test('a request with a lost answer is repeated under the same seed, over restarts', async (t) => {
-  const first = world(t);
+  const first = requestsFixture(t);
   first.faults.arm('portal.request.done', () => {
     throw new Error('the process dies here');
   });
   await t.throwsAsync(first.requests.answer(ME, REQUEST, first.make), { message: /dies here/ });
   await first.close();
-  const second = world(t, { root: first.root });
+  const second = requestsFixture(t, { root: first.root });
   t.deepEqual(await second.requests.answer(ME, REQUEST, second.make), { made: 1 });
   t.deepEqual(second.seeds, first.seeds);
   await second.close();
-  const third = world(t, { root: first.root });
+  const third = requestsFixture(t, { root: first.root });
   t.deepEqual(await third.requests.answer(ME, REQUEST, third.make), { made: 1 });
   t.is(third.seeds.length, 0, 'the answer was stored');
 });
 
 test('after a day the answer is removed, and the idempotency key is free', async (t) => {
-  const { requests, seeds, make, clock, settle, store } = world(t);
+  const { requests, seeds, make, clock, settle, store } = requestsFixture(t);
   await requests.answer(ME, REQUEST, make);
   clock.forward(ANSWER_LIFETIME - 60_000);
   t.deepEqual(await requests.answer(ME, REQUEST, make), { made: 1 });

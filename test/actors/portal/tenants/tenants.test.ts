@@ -1,9 +1,9 @@
 import test from 'ava';
 import { OperatorKeyList } from '../../../../actors/portal/tenants/operator-keys.ts';
 import { bootstrapTenants } from '../../../../actors/portal/tenants-bootstrap.ts';
-import { type Room, room } from '../uploads/upload-harness.ts';
+import { type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 
-async function application(it: Room, name = 'My App') {
+async function application(it: PortalStoreFixture, name = 'My App') {
   const organization = await it.administration.createOrganization({ name: `${name} Org` });
   return {
     organization: organization.id,
@@ -12,7 +12,7 @@ async function application(it: Room, name = 'My App') {
 }
 
 test('a key is matched whole and exactly, and identifies its application and organization', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { organization, id } = await application(it, 'My App with spaces');
   const { key } = await it.administration.createSecret(organization, id);
   t.regex(key, /^My App with spaces\|[0-9a-f]{64}$/);
@@ -40,7 +40,7 @@ test('a key is matched whole and exactly, and identifies its application and org
 });
 
 test('operators list the keys of all organizations, first to expire first, without secret data', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const [one, two] = [await application(it, 'One'), await application(it, 'Two')];
   const soon = it.clock.now() + 3_600_000;
   await it.administration.createSecret(one.organization, one.id);
@@ -57,7 +57,7 @@ test('operators list the keys of all organizations, first to expire first, witho
 });
 
 test('secrets are stored as digests only', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { organization, id } = await application(it);
   const { key } = await it.administration.createSecret(organization, id);
   const stored = JSON.stringify(await it.store.load({ kind: 'organization', id: organization }));
@@ -66,7 +66,7 @@ test('secrets are stored as digests only', async (t) => {
 });
 
 test('two secrets are valid at a time, a third is refused, and a revoked one is invalid at once', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { organization, id } = await application(it);
   const made: { readonly id: string; readonly key: string }[] = [];
   for (let at = 0; at < 2; at++) made.push(await it.administration.createSecret(organization, id));
@@ -82,13 +82,13 @@ test('two secrets are valid at a time, a third is refused, and a revoked one is 
     code: 'ApplicationNotFound',
   });
   await it.close();
-  const again = room(t, { root: it.root });
+  const again = portalStoreFixture(t, { root: it.root });
   t.is(await again.tenants.identify(made[1]?.key ?? ''), undefined);
   t.truthy(await again.tenants.identify(made[2]?.key ?? ''));
 });
 
 test('a revocation during the lookup of a key is effective afterwards', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   for (let round = 0; round < 30; round++) {
     const { organization, id } = await application(it, `App ${round}`);
     const { id: secret, key } = await it.administration.createSecret(organization, id);
@@ -99,7 +99,7 @@ test('a revocation during the lookup of a key is effective afterwards', async (t
 });
 
 test('the last use of a secret is recorded', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { organization, id } = await application(it);
   const { key } = await it.administration.createSecret(organization, id);
   const lastUse = async () =>
@@ -111,7 +111,7 @@ test('the last use of a secret is recorded', async (t) => {
 });
 
 test('names are unique over the instance without regard to case, and have a safe form', async (t) => {
-  const { administration } = room(t);
+  const { administration } = portalStoreFixture(t);
   const one = await administration.createOrganization({ name: 'Café' });
   const two = await administration.createOrganization({ name: 'Other' });
   await t.throwsAsync(administration.createOrganization({ name: ' CAFE\u0301 ' }), { code: 'NameTaken' });
@@ -128,7 +128,7 @@ test('names are unique over the instance without regard to case, and have a safe
 });
 
 test('one of several concurrent callers for one name gets it', async (t) => {
-  const { administration } = room(t);
+  const { administration } = portalStoreFixture(t);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, () => administration.createOrganization({ name: 'Same' })),
   );
@@ -137,7 +137,7 @@ test('one of several concurrent callers for one name gets it', async (t) => {
 });
 
 test('only applications of Sys Admin may monitor and administer', async (t) => {
-  const { administration } = room(t);
+  const { administration } = portalStoreFixture(t);
   const ordinary = await administration.createOrganization({ name: 'Ordinary' });
   const system = await administration.createOrganization({ name: 'Sys Admin' });
   for (const role of ['Monitor', 'Administrator'] as const) {
@@ -148,7 +148,7 @@ test('only applications of Sys Admin may monitor and administer', async (t) => {
 });
 
 test('organizations are listed oldest first, found by part of their name, and counted', async (t) => {
-  const { administration } = room(t);
+  const { administration } = portalStoreFixture(t);
   for (let at = 0; at < 7; at++) {
     await administration.createOrganization({ name: at % 2 === 0 ? `Even ${at}` : `Odd ${at}` });
   }
@@ -165,7 +165,7 @@ test('organizations are listed oldest first, found by part of their name, and co
 });
 
 test('a start creates the entries of its settings once, and removes none', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const wanted = {
     organizations: [{ name: 'Acme', embedOrigins: ['https://a.example'], language: 'pt' as const }],
     applications: [

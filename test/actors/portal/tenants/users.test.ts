@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import { systemIds } from '../../../../runtime/index.ts';
-import { type RoomOptions, room } from '../uploads/upload-harness.ts';
+import { type PortalStoreOptions, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 const [A, B] = ['org-a', 'org-b'] as unknown as readonly [OrganizationId, OrganizationId];
 const PAGE = { limit: 10, offset: 0 };
@@ -14,14 +14,14 @@ const person = (name: string) => ({
   phone: null,
 });
 
-function world(t: ExecutionContext, options: RoomOptions = {}) {
-  const place = room(t, { ...options, definitions: [portalUserDefinition] });
+function usersFixture(t: ExecutionContext, options: PortalStoreOptions = {}) {
+  const place = portalStoreFixture(t, { ...options, definitions: [portalUserDefinition] });
   const { runtime, store, clock } = place;
   return { ...place, users: new UserDirectory({ system: runtime.system, store, clock, ids: systemIds }) };
 }
 
 test('people are listed by organization, and found by their known data', async (t) => {
-  const { users } = world(t);
+  const { users } = usersFixture(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
   await users.add(B, person('Bob'), OPERATOR);
   const { items, totalCount } = await users.members(A, PAGE);
@@ -35,7 +35,7 @@ test('people are listed by organization, and found by their known data', async (
 });
 
 test('a person with a known e-mail address joins as the same person, and leaves one organization at a time', async (t) => {
-  const { users } = world(t);
+  const { users } = usersFixture(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
   const again = await users.add(
     B,
@@ -53,7 +53,7 @@ test('a person with a known e-mail address joins as the same person, and leaves 
 });
 
 test('an organization reads and searches its own data of a person, and none of another one', async (t) => {
-  const { users } = world(t);
+  const { users } = usersFixture(t);
   const zoe = { ...person('Zoe'), identifier: '52998224725', phone: '+55 11 91234-5678' };
   const known = await users.add(A, zoe, OPERATOR);
   const joined = await users.add(B, { ...person('Zoe'), name: 'Z.' }, OPERATOR);
@@ -66,7 +66,7 @@ test('an organization reads and searches its own data of a person, and none of a
 });
 
 test('an organization cannot remove users of another one', async (t) => {
-  const { users } = world(t);
+  const { users } = usersFixture(t);
   const zoe = await users.add(A, person('Zoe'), OPERATOR);
   await t.throwsAsync(users.remove(B, zoe.id), { code: 'UserNotFound' });
   await t.throwsAsync(users.remove(B, 'nonsense'), { code: 'UserNotFound' });
@@ -74,20 +74,20 @@ test('an organization cannot remove users of another one', async (t) => {
 });
 
 test('a subject stays the same person from its first description on, over restarts', async (t) => {
-  const first = world(t);
+  const first = usersFixture(t);
   const zoe = await first.users.add(A, person('Zoe'), OPERATOR);
   const put = await first.users.put('ext|7', { ...person('Zoe'), name: 'Zoë Müller' });
   t.deepEqual([put.id, put.subject, put.name], [zoe.id, 'ext|7', 'Zoë Müller']);
   await t.throwsAsync(first.users.put('ext|8', person('Zoe')), { code: 'NameTaken' });
   await first.close();
-  const { users } = world(t, { root: first.root });
+  const { users } = usersFixture(t, { root: first.root });
   t.is((await users.put('ext|7', person('Anna'))).id, zoe.id);
   await users.remove(A, zoe.id);
   t.is((await users.find(PAGE)).items[0]?.email, 'anna@example.com', 'the subject still names somebody');
 });
 
 test('an invalid description of a person is refused', async (t) => {
-  const { users } = world(t);
+  const { users } = usersFixture(t);
   for (const wrong of [
     { ...person('Zoe'), email: 'nobody' },
     { ...person('Zoe'), name: 'x'.repeat(256) },

@@ -27,7 +27,7 @@ import type { ProfileName } from '../../../../machines/ids.ts';
 import { systemClock, systemIds } from '../../../../runtime/index.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../../pki/pki.ts';
-import { newTenant, room } from './upload-harness.ts';
+import { newTenant, portalStoreFixture } from './upload-harness.ts';
 
 function filesOf(portal: string): string[] {
   return readdirSync(join(portal, 'blobs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -36,7 +36,7 @@ function filesOf(portal: string): string[] {
 }
 
 test('content that arrives twice in chunks is stored once, under its digest', async (t) => {
-  const { blobs, portal } = room(t);
+  const { blobs, portal } = portalStoreFixture(t);
   const content = Buffer.alloc(300_000, 'abc');
   const sink = await blobs.open();
   for (let at = 0; at < content.length; at += 7_001) await sink.write(content.subarray(at, at + 7_001));
@@ -52,7 +52,7 @@ test('content that arrives twice in chunks is stored once, under its digest', as
 });
 
 test('aborted content leaves no file, and neither does that of a dead process', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const sink = await it.blobs.open();
   await sink.write(Buffer.from('half a file'));
   t.is(readdirSync(join(it.portal, 'incoming')).length, 1);
@@ -65,12 +65,12 @@ test('aborted content leaves no file, and neither does that of a dead process', 
   t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
   writeFileSync(it.blobs.temporaryPath(), 'left by a crash');
   await it.close();
-  const again = room(t, { root: it.root });
+  const again = portalStoreFixture(t, { root: it.root });
   t.deepEqual(readdirSync(join(again.portal, 'incoming')), []);
 });
 
 test('an existing file is taken over, and replaces a damaged one of the same content', async (t) => {
-  const { blobs } = room(t);
+  const { blobs } = portalStoreFixture(t);
   const { blob } = await blobs.put(Buffer.from('the content'));
   truncateSync(blobs.pathOf(blob), 3);
   const path = blobs.temporaryPath();
@@ -81,7 +81,7 @@ test('an existing file is taken over, and replaces a damaged one of the same con
 });
 
 test('the sweep removes only unreferenced files after their grace period', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const sink = await it.uploads.open();
   await sink.write(Buffer.from('counted'));
@@ -97,7 +97,7 @@ test('the sweep removes only unreferenced files after their grace period', async
 });
 
 test('content stored again during a sweep exists afterwards', async (t) => {
-  const { blobs, store, clock } = room(t);
+  const { blobs, store, clock } = portalStoreFixture(t);
   const contents = Array.from({ length: 60 }, (_, at) => Buffer.from(`content ${at}`));
   for (const content of contents) await blobs.put(content);
   for (let round = 0; round < 5; round++) {
@@ -110,7 +110,7 @@ test('content stored again during a sweep exists afterwards', async (t) => {
 });
 
 test('a path is made of a digest alone, and counters sum up the references to a file', (t) => {
-  const { blobs } = room(t);
+  const { blobs } = portalStoreFixture(t);
   t.throws(() => blobs.pathOf({ sha256: '../../../etc/passwd' }), { instanceOf: TypeError });
   t.deepEqual(
     { ...blobCounters([{ sha256: 'a' }, { sha256: 'b' }, { sha256: 'a' }]) },
@@ -122,7 +122,7 @@ test('a path is made of a digest alone, and counters sum up the references to a 
 });
 
 test('content stored again is the same file for a concurrent reader', async (t) => {
-  const { blobs, clock } = room(t);
+  const { blobs, clock } = portalStoreFixture(t);
   const { blob } = await blobs.put(Buffer.from('the content'));
   const source = openSource(blobs.pathOf(blob));
   clock.forward(60_000);
@@ -134,7 +134,7 @@ test('content stored again is the same file for a concurrent reader', async (t) 
 });
 
 test('a small file is stored by a pool thread, under the digest of its chunks', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { pool, blobs } = await withPool(t, it);
   const content = Buffer.alloc(100_000, 'abc');
   const sink = await blobs.open();
@@ -151,7 +151,7 @@ test('a small file is stored by a pool thread, under the digest of its chunks', 
 });
 
 test('content over the memory limit is streamed through a file, with the same result', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { pool, blobs } = await withPool(t, it);
   const content = Buffer.alloc(300_000, 'abc');
   const sink = await blobs.open();
@@ -163,7 +163,7 @@ test('content over the memory limit is streamed through a file, with the same re
 });
 
 test('a file that a sweep removes while another thread stores it again is not answered as stored', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { blob } = await it.blobs.put(Buffer.from('not counted'));
   it.clock.forward(UNCOUNTED_GRACE + 1_000);
   const lost = it.blobs.placing(
@@ -189,7 +189,7 @@ test('a file that a sweep removes while another thread stores it again is not an
 });
 
 test('bytes count as held in memory until they are stored, and over a limit for all files none are held', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const storing: (() => void)[] = [];
   const storeSmall = ({ bytes }: { readonly bytes: Uint8Array }) =>
     new Promise<StoredBlob>((resolve) => {
@@ -211,7 +211,7 @@ test('bytes count as held in memory until they are stored, and over a limit for 
 });
 
 test('a small PDF is inspected while it is stored, and stored also when it cannot be signed', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { pool, blobs } = await withPool(t, it);
   const store = async (bytes: Buffer, contentType: string) => {
     const sink = await blobs.open();
@@ -227,7 +227,7 @@ test('a small PDF is inspected while it is stored, and stored also when it canno
 });
 
 test('a file whose inspection ends its thread is stored without the result', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const asked: unknown[] = [];
   const pool = {
     run: async (task: { readonly inspect?: unknown }) => {
@@ -245,7 +245,7 @@ test('a file whose inspection ends its thread is stored without the result', asy
 });
 
 test('a format is cached for some minutes, for a file of the same content, name and type', (t) => {
-  const { clock } = room(t);
+  const { clock } = portalStoreFixture(t);
   const inspected = new InspectedUploads(clock);
   const file = { name: 'a.pdf', contentType: 'application/pdf' };
   inspected.add({ sha256: 'a' }, file, 'Pades');
@@ -258,15 +258,15 @@ test('a format is cached for some minutes, for a file of the same content, name 
 });
 
 test('a full disk refuses the upload as retryable, and leaves no file', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { blobs } = await withPool(t, it);
   rmSync(join(it.portal, 'blobs'), { recursive: true });
   await t.throwsAsync(blobs.put(Buffer.from('the content')), { code: 'storage.unavailable' });
   t.deepEqual(readdirSync(join(it.portal, 'incoming')), []);
 });
 
-/** The files of a room with a pool that stores the small ones. */
-async function withPool(t: ExecutionContext, it: ReturnType<typeof room>) {
+/** The files of a fixture with a pool that stores the small ones. */
+async function withPool(t: ExecutionContext, it: ReturnType<typeof portalStoreFixture>) {
   const folder = (name: string) => join(it.root, name);
   const pool = new SigningPool({
     threads: 1,

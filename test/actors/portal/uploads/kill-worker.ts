@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { Faults, systemIds } from '../../../../runtime/index.ts';
 import { PIECE_BYTES, pieceContent, TOTAL_BYTES } from './kill-content.ts';
-import { newTenant, openRoom } from './upload-harness.ts';
+import { newTenant, openPortalStore } from './upload-harness.ts';
 
 const [, , root = ''] = process.argv;
-const it = openRoom(root, { faults: Faults.parse(process.env['SEALWRIGHT_FAULTS']) });
+const it = openPortalStore(root, { faults: Faults.parse(process.env['SEALWRIGHT_FAULTS']) });
 it.runtime.start();
 const tenant = await newTenant(it, systemIds.uuid());
 const { organization, application } = tenant;

@@ -11,7 +11,7 @@ import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { UploadContext } from '../../../../machines/portal/upload.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { PIECE_BYTES, pieceContent, TOTAL_BYTES, wholeContent } from './kill-content.ts';
-import { openRoom, type Room } from './upload-harness.ts';
+import { openPortalStore, type PortalStoreFixture } from './upload-harness.ts';
 
 const WORKER = new URL('./kill-worker.js', import.meta.url).pathname;
 
@@ -39,7 +39,11 @@ function hexOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
-async function inspect(t: ExecutionContext, it: Room, promises: readonly string[][]): Promise<void> {
+async function inspect(
+  t: ExecutionContext,
+  it: PortalStoreFixture,
+  promises: readonly string[][],
+): Promise<void> {
   const of = (word: string) => promises.filter(([first]) => first === word);
   for (const [, id = '', sha256 = ''] of of('upload')) {
     const upload = await it.runtime.system.read({ kind: UPLOAD, id });
@@ -67,7 +71,7 @@ async function inspect(t: ExecutionContext, it: Room, promises: readonly string[
 async function round(t: ExecutionContext, faults: string, killAfter: number): Promise<void> {
   const root = folderFor(t);
   const promises = await live(root, faults, killAfter);
-  const it = openRoom(root);
+  const it = openPortalStore(root);
   try {
     await inspect(t, it, promises);
     it.clock.forward(UNCOUNTED_GRACE + 60_000);

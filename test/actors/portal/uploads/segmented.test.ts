@@ -4,11 +4,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
 import { MAX_OPEN_UPLOADS } from '../../../../actors/portal/uploads/segmented-uploads.ts';
 import { isWhole, SEGMENTED_LIFETIME } from '../../../../machines/portal/segmented-upload.ts';
-import { newTenant, type Room, room } from './upload-harness.ts';
+import { newTenant, type PortalStoreFixture, portalStoreFixture } from './upload-harness.ts';
 
 const CONTENT = Buffer.from(Array.from({ length: 1_000 }, (_, at) => at & 0xff));
 
-async function piece(it: Room, ticket: string, from: number, to: number, content = CONTENT) {
+async function piece(it: PortalStoreFixture, ticket: string, from: number, to: number, content = CONTENT) {
   const sink = await it.uploads.open();
   await sink.write(content.subarray(from, to + 1));
   const range = { from, to, total: content.length };
@@ -16,7 +16,7 @@ async function piece(it: Room, ticket: string, from: number, to: number, content
 }
 
 test('segments in any order, repeated and overlapping, make the original file', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
   t.is(await piece(it, ticket, 600, 999), undefined);
@@ -34,26 +34,26 @@ test('segments in any order, repeated and overlapping, make the original file', 
 });
 
 test('an acknowledged segment exists after a restart', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
   await piece(it, ticket, 0, 499);
   await it.close();
-  const again = room(t, { root: it.root });
+  const again = portalStoreFixture(t, { root: it.root });
   const view = await piece(again, ticket, 500, 999);
   t.is(view?.size, 1_000);
 });
 
 for (const point of ['portal.segment.placed', 'portal.segment.whole'] as const) {
   test(`a segmented upload whose service fails at ${point} continues with the repeated segment`, async (t) => {
-    const it = room(t);
+    const it = portalStoreFixture(t);
     const tenant = await newTenant(it, 'Org');
     const ticket = await it.uploads.openSegmented(tenant);
     await piece(it, ticket, 0, 499);
     it.faults.arm(point, 'throw');
     await t.throwsAsync(piece(it, ticket, 500, 999), { code: 'fault.injected' });
     await it.close();
-    const again = room(t, { root: it.root });
+    const again = portalStoreFixture(t, { root: it.root });
     const view = await piece(again, ticket, 500, 999);
     t.is(view?.size, 1_000);
     t.deepEqual(readdirSync(join(again.portal, 'segments')), []);
@@ -61,7 +61,7 @@ for (const point of ['portal.segment.placed', 'portal.segment.whole'] as const) 
 }
 
 test('concurrent last segments create one upload, and each answer has its id', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   for (let round = 0; round < 5; round++) {
     const ticket = await it.uploads.openSegmented(tenant);
@@ -79,7 +79,7 @@ test('concurrent last segments create one upload, and each answer has its id', a
 });
 
 test('a segment that does not match its range is refused and not stored', async (t) => {
-  const it = room(t, { maxBytes: 2_000 });
+  const it = portalStoreFixture(t, { maxBytes: 2_000 });
   const ticket = await it.uploads.openSegmented(await newTenant(it, 'Org'));
   const send = async (from: number, to: number, total: number, bytes: number) => {
     const sink = await it.uploads.open();
@@ -98,7 +98,7 @@ test('a segment that does not match its range is refused and not stored', async 
 });
 
 test('a ticket of another upload and an expired one accept no segment', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const ticket = await it.uploads.openSegmented(tenant);
   await t.throwsAsync(piece(it, `${ticket.slice(0, -2)}AA`, 0, 9), { code: 'NotFound' });
@@ -109,7 +109,7 @@ test('a ticket of another upload and an expired one accept no segment', async (t
 });
 
 test('an organization has a limit of open segmented uploads, and abandoned ones are swept', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const tickets: string[] = [];
   for (let at = 0; at < MAX_OPEN_UPLOADS; at++) tickets.push(await it.uploads.openSegmented(tenant));

@@ -51,8 +51,8 @@ export function movableClock(): MovableClock {
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-export interface RoomOptions {
-  /** An earlier room's folder, to open it again. */
+export interface PortalStoreOptions {
+  /** Folder of an earlier fixture, to open it again. */
   readonly root?: string;
   readonly maxBytes?: number;
   readonly faults?: Faults;
@@ -62,7 +62,7 @@ export interface RoomOptions {
   readonly observe?: (step: Step) => void;
 }
 
-export interface Room {
+export interface PortalStoreFixture {
   readonly root: string;
   readonly portal: string;
   readonly store: ActorStore;
@@ -82,10 +82,10 @@ export interface Room {
   close(): Promise<void>;
 }
 
-/** One secret for all rooms, so that tickets outlive a restart. */
+/** One secret for all fixtures, so that tickets outlive a restart. */
 const KEYS = portalKeys(Buffer.alloc(32, 7));
 
-export function openRoom(root: string, options: RoomOptions = {}): Room {
+export function openPortalStore(root: string, options: PortalStoreOptions = {}): PortalStoreFixture {
   const portal = join(root, 'portal');
   const faults = options.faults ?? new Faults();
   const clock = movableClock();
@@ -167,9 +167,12 @@ export function openRoom(root: string, options: RoomOptions = {}): Room {
   };
 }
 
-export function room(t: ExecutionContext, options: RoomOptions = {}): Room {
+export function portalStoreFixture(
+  t: ExecutionContext,
+  options: PortalStoreOptions = {},
+): PortalStoreFixture {
   const root = options.root ?? mkdtempSync(join(tmpdir(), 'sealwright-portal-'));
-  const it = openRoom(root, options);
+  const it = openPortalStore(root, options);
   t.teardown(async () => {
     await it.close();
     rmSync(root, { recursive: true, force: true });
@@ -178,7 +181,7 @@ export function room(t: ExecutionContext, options: RoomOptions = {}): Room {
 }
 
 /** An organization with one ordinary application. */
-export async function newTenant({ administration }: Room, name: string): Promise<Tenant> {
+export async function newTenant({ administration }: PortalStoreFixture, name: string): Promise<Tenant> {
   const organization = await administration.createOrganization({ name });
   const application = await administration.createApplication(organization.id, {
     name: `${name} App`,

@@ -7,16 +7,22 @@ import {
   type UploadParticipant,
   USED_LIFETIME,
 } from '../../../../machines/portal/upload.ts';
-import { newTenant, type Room, room } from './upload-harness.ts';
+import { newTenant, type PortalStoreFixture, portalStoreFixture } from './upload-harness.ts';
 
-async function send(it: Room, tenant: Tenant, content: string, name = 'a.pdf', type = 'application/pdf') {
+async function send(
+  it: PortalStoreFixture,
+  tenant: Tenant,
+  content: string,
+  name = 'a.pdf',
+  type = 'application/pdf',
+) {
   const sink = await it.uploads.open();
   await sink.write(Buffer.from(content));
   return it.uploads.accept(tenant, sink, { name, contentType: type });
 }
 
 test('an upload reports the received content and exists after a restart', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const view = await send(it, tenant, 'hello', 'C:\\temp\\a b\u0000.pdf', 'Application/PDF; charset=UTF-8');
   t.like(view, {
@@ -27,14 +33,14 @@ test('an upload reports the received content and exists after a restart', async 
     sha256: '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
   });
   await it.close();
-  const again = room(t, { root: it.root });
+  const again = portalStoreFixture(t, { root: it.root });
   const found = await again.uploads.findUpload(tenant.organization.id, view.id.toUpperCase());
   t.is(found.name, 'a b.pdf');
   t.is(readFileSync(again.blobs.pathOf(found.blob), 'utf8'), 'hello');
 });
 
 test('the location of an upload shows the file without a key, for an hour', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { location, id, sha256 } = await send(it, await newTenant(it, 'Org'), 'hello');
   t.regex(location, new RegExp(`^/api/uploads/${id}/preview\\?ticket=[\\w-]+$`));
   const ticket = location.split('=')[1] ?? '';
@@ -47,7 +53,7 @@ test('the location of an upload shows the file without a key, for an hour', asyn
 });
 
 test('an upload of another organization and an invalid id are unknown', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const mine = await newTenant(it, 'Mine');
   const theirs = await newTenant(it, 'Theirs');
   const { id } = await send(it, theirs, 'secret');
@@ -57,7 +63,7 @@ test('an upload of another organization and an invalid id are unknown', async (t
 });
 
 test('an upload of a participant is found only for that participant, and counted until it expires', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const { organization } = await newTenant(it, 'Org');
   const participant = {
     documentId: '00000000-0000-4000-8000-000000000001' as DocumentId,
@@ -96,7 +102,7 @@ test('an upload of a participant is found only for that participant, and counted
 });
 
 test('empty files and files over the limit are refused and leave no file', async (t) => {
-  const it = room(t, { maxBytes: 10 });
+  const it = portalStoreFixture(t, { maxBytes: 10 });
   const tenant = await newTenant(it, 'Org');
   await t.throwsAsync(send(it, tenant, ''), { code: 'BadRequest' });
   await t.throwsAsync(send(it, tenant, '12345678901'), { code: 'PayloadTooLarge' });
@@ -106,7 +112,7 @@ test('empty files and files over the limit are refused and leave no file', async
 });
 
 test('an unused upload is removed after a day, a used one a week after its last use', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const unused = await send(it, tenant, 'unused');
   const used = await send(it, tenant, 'used');
@@ -121,7 +127,7 @@ test('an unused upload is removed after a day, a used one a week after its last 
   t.true(existsSync(it.blobs.pathOf(blob)));
   await it.close();
 
-  const later = room(t, { root: it.root });
+  const later = portalStoreFixture(t, { root: it.root });
   later.clock.forward(UNUSED_LIFETIME + USED_LIFETIME + 3_600_000);
   await later.settle(
     async () => (await later.runtime.system.read({ kind: 'upload', id: used.id })) === undefined,
@@ -131,7 +137,7 @@ test('an unused upload is removed after a day, a used one a week after its last 
 });
 
 test('invalid names and types are replaced by safe ones', async (t) => {
-  const it = room(t);
+  const it = portalStoreFixture(t);
   const tenant = await newTenant(it, 'Org');
   const names = ['', '..', 'a/b/', '\u0007', 'x'.repeat(5_000), 'half \ud800 pair', '../../etc/passwd'];
   const kept = await Promise.all(

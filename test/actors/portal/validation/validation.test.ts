@@ -7,10 +7,10 @@ import type { ApplicationId, DocumentId, OrganizationId } from '../../../../mach
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { put, sign } from '../../../crypto/pades/validation/verdicts.ts';
 import { pki, testSigner } from '../../../pki/pki.ts';
-import { type FlowRoom, ORIGIN, person, signer } from '../documents/flow-harness.ts';
-import { sharedRoom } from '../renditions/shared-harness.ts';
+import { ORIGIN, type PortalFixture, person, signer } from '../documents/flow-harness.ts';
+import { sharedPortalFixture } from '../renditions/shared-harness.ts';
 
-const theRoom = sharedRoom();
+const openFixture = sharedPortalFixture();
 
 const code = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -29,48 +29,48 @@ const STRANGER: Tenant = {
 };
 
 async function signedByAna(
-  room: FlowRoom,
+  fixture: PortalFixture,
   name = 'contract.pdf',
   content = contract(),
   type = 'application/pdf',
 ) {
-  const id = await room.create(
+  const id = await fixture.create(
     [
       signer('Ana', 1, {
         user: { name: 'Ana Müller', identifier: '390.533.447-05', email: 'ana@example.org' },
       }),
       signer('Bob', 2),
     ],
-    { files: [await room.file(name, content, type)] },
+    { files: [await fixture.file(name, content, type)] },
   );
-  await room.sign(id, 'ana@example.org', {
+  await fixture.sign(id, 'ana@example.org', {
     geolocation: { latitude: -23.5, longitude: -46.6, accuracy: 10 },
   });
-  const { key } = await room.until(id, ({ hasSignature }) => hasSignature);
+  const { key } = await fixture.until(id, ({ hasSignature }) => hasSignature);
   return { id, key };
 }
 
 /** Ana's signature by her own key. */
-async function signByCertificate(room: FlowRoom, id: DocumentId, email: string) {
+async function signByCertificate(fixture: PortalFixture, id: DocumentId, email: string) {
   const own = pki().signer('rsa-2048');
-  const access = await room.ticket(id, email);
-  const started = await room.portal.signing.startCertificate(access, {
+  const access = await fixture.ticket(id, email);
+  const started = await fixture.portal.signing.startCertificate(access, {
     certificate: own.certificate,
     positions: [],
   });
   if (started.toSign === null || started.token === null) throw new Error('nothing to sign');
   const signature = own.key.sign(started.toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
-  await room.portal.signing.completeCertificate(access, { token: started.token, signature }, ORIGIN);
+  await fixture.portal.signing.completeCertificate(access, { token: started.token, signature }, ORIGIN);
   return own;
 }
 
 const thumbprint = (der: Buffer) => createHash('sha256').update(der).digest('base64');
 
 test('an electronic signature is validated as that of the participant, sealed by the service, with its evidence', async (t) => {
-  const room = await theRoom();
-  const { id, key } = await signedByAna(room);
-  const record = await room.portal.validation.byKey(room.tenant, key);
-  const view = await room.get(id);
+  const fixture = await openFixture();
+  const { id, key } = await signedByAna(fixture);
+  const record = await fixture.portal.validation.byKey(fixture.tenant, key);
+  const view = await fixture.get(id);
   t.is(record.id, id);
   t.is(record.name, 'contract');
   t.is(record.filename, 'contract.pdf');
@@ -114,29 +114,32 @@ test('an electronic signature is validated as that of the participant, sealed by
 });
 
 test('the evidence is served as sealed, and its digest is in the signed file', async (t) => {
-  const room = await theRoom();
-  const { id } = await signedByAna(room);
-  const [signature] = (await room.portal.validation.byDocument(room.tenant, id)).signers;
+  const fixture = await openFixture();
+  const { id } = await signedByAna(fixture);
+  const [signature] = (await fixture.portal.validation.byDocument(fixture.tenant, id)).signers;
   const file = Buffer.from(String(signature?.evidences?.['file']), 'base64');
   const digest = createHash('sha256').update(file).digest('base64');
   t.is(signature?.evidences?.['evidencesSha256'], digest);
-  const told = JSON.parse(file.toString()) as { readonly participant: object; readonly ipAddress: string };
-  t.like(told, {
+  const evidence = JSON.parse(file.toString()) as {
+    readonly participant: object;
+    readonly ipAddress: string;
+  };
+  t.like(evidence, {
     participant: { name: 'Ana Müller', email: 'ana@example.org' },
     ipAddress: ORIGIN.ipAddress,
   });
-  const { path } = await room.portal.documents.content(room.tenant, id, 'Signatures');
+  const { path } = await fixture.portal.documents.content(fixture.tenant, id, 'Signatures');
   const inUtf16 = Buffer.from(digest, 'utf16le').swap16().toString('hex');
   t.true(readFileSync(path).toString('latin1').includes(inUtf16));
 });
 
 test('a key is matched without regard to case, dashes and spaces alone', async (t) => {
-  const room = await theRoom();
-  const { id, key } = await signedByAna(room);
-  const { validation } = room.portal;
+  const fixture = await openFixture();
+  const { id, key } = await signedByAna(fixture);
+  const { validation } = fixture.portal;
   const groups = key.match(/.{4}/g) ?? [];
   for (const spelling of [key.toLowerCase(), groups.join('-'), ` ${groups.join(' ')} `, groups.join('–')]) {
-    t.is((await validation.byKey(room.tenant, spelling)).id, id, spelling);
+    t.is((await validation.byKey(fixture.tenant, spelling)).id, id, spelling);
   }
   const last = key.endsWith('A') ? 'B' : 'A';
   for (const wrong of [
@@ -147,39 +150,39 @@ test('a key is matched without regard to case, dashes and spaces alone', async (
     '-'.repeat(5_000),
     'ключ',
   ]) {
-    t.is(await code(validation.byKey(room.tenant, wrong)), 'DocumentInvalidKey', wrong.slice(0, 30));
+    t.is(await code(validation.byKey(fixture.tenant, wrong)), 'DocumentInvalidKey', wrong.slice(0, 30));
   }
 });
 
 test('documents of others are answered like missing ones, except with the key for the public page', async (t) => {
-  const room = await theRoom();
-  const { id, key } = await signedByAna(room);
-  const { validation } = room.portal;
+  const fixture = await openFixture();
+  const { id, key } = await signedByAna(fixture);
+  const { validation } = fixture.portal;
   t.is(await code(validation.byKey(STRANGER, key)), 'DocumentInvalidKey');
   t.is(await code(validation.byDocument(STRANGER, id)), 'DocumentNotFound');
   t.is((await validation.byKey(undefined, key)).id, id);
 });
 
 test('a document without signatures has none to validate, approved or not, and a deleted one is reported as deleted', async (t) => {
-  const room = await theRoom();
-  const { validation, documents, signing } = room.portal;
-  const id = await room.create([{ type: 'Approver', step: 1, user: person('Eve') }, signer('Ana', 2)]);
-  const { key } = await room.get(id);
-  t.is(await code(validation.byKey(room.tenant, key)), 'DocumentHasNoSignatures');
-  await signing.approve(await room.ticket(id, 'eve@example.org'), ORIGIN);
-  t.is(await code(validation.byDocument(room.tenant, id)), 'DocumentHasNoSignatures');
-  await documents.remove(room.tenant, id);
-  t.is(await code(validation.byKey(room.tenant, key)), 'DocumentIsDeleted');
-  t.is(await code(validation.byDocument(room.tenant, id)), 'DocumentIsDeleted');
+  const fixture = await openFixture();
+  const { validation, documents, signing } = fixture.portal;
+  const id = await fixture.create([{ type: 'Approver', step: 1, user: person('Eve') }, signer('Ana', 2)]);
+  const { key } = await fixture.get(id);
+  t.is(await code(validation.byKey(fixture.tenant, key)), 'DocumentHasNoSignatures');
+  await signing.approve(await fixture.ticket(id, 'eve@example.org'), ORIGIN);
+  t.is(await code(validation.byDocument(fixture.tenant, id)), 'DocumentHasNoSignatures');
+  await documents.remove(fixture.tenant, id);
+  t.is(await code(validation.byKey(fixture.tenant, key)), 'DocumentIsDeleted');
+  t.is(await code(validation.byDocument(fixture.tenant, id)), 'DocumentIsDeleted');
 });
 
 test('signatures by certificate and by seal in one file are each reported by kind', async (t) => {
-  const room = await theRoom();
-  const id = await room.create([{ user: person('Cy'), step: 1 }, signer('Ana', 2)]);
-  const own = await signByCertificate(room, id, 'cy@example.org');
-  await room.sign(id, 'ana@example.org');
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const { signers, status } = await room.portal.validation.byDocument(room.tenant, id);
+  const fixture = await openFixture();
+  const id = await fixture.create([{ user: person('Cy'), step: 1 }, signer('Ana', 2)]);
+  const own = await signByCertificate(fixture, id, 'cy@example.org');
+  await fixture.sign(id, 'ana@example.org');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const { signers, status } = await fixture.portal.validation.byDocument(fixture.tenant, id);
   t.is(status, 'Concluded');
   t.deepEqual(
     signers.map(({ isElectronic, certificateThumbprint }) => [isElectronic, certificateThumbprint]),
@@ -196,15 +199,15 @@ test('signatures by certificate and by seal in one file are each reported by kin
 });
 
 test('detached signatures of a text and signatures inside XML are matched to their signers', async (t) => {
-  const room = await theRoom();
+  const fixture = await openFixture();
   for (const [name, content, type] of [
     ['note.txt', Buffer.from('Some text\n'), 'text/plain'],
     ['order.xml', Buffer.from('<order><total>10</total></order>'), 'application/xml'],
   ] as const) {
-    const { id } = await signedByAna(room, name, content, type);
-    await room.sign(id, 'bob@example.org');
-    await room.until(id, ({ status }) => status === 'Concluded');
-    const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+    const { id } = await signedByAna(fixture, name, content, type);
+    await fixture.sign(id, 'bob@example.org');
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const { signers } = await fixture.portal.validation.byDocument(fixture.tenant, id);
     t.deepEqual(
       signers.map(({ subjectName, isElectronic, validationResults }) => [
         subjectName,
@@ -221,27 +224,27 @@ test('detached signatures of a text and signatures inside XML are matched to the
 });
 
 test('signatures within one second are each matched to their signer', async (t) => {
-  const room = await theRoom();
+  const fixture = await openFixture();
   const names = ['Ana', 'Bob', 'Cy', 'Di', 'Ed'];
   for (const [name, content, type] of [
     ['contract.pdf', contract(), 'application/pdf'],
     ['note.txt', Buffer.from('Some text\n'), 'text/plain'],
     ['order.xml', Buffer.from('<order><total>10</total></order>'), 'application/xml'],
   ] as const) {
-    const files = [await room.file(name, content, type)];
-    const id = await room.create(
+    const files = [await fixture.file(name, content, type)];
+    const id = await fixture.create(
       names.map((one) => signer(one)),
       { files },
     );
-    await Promise.all(names.map((one) => room.sign(id, `${one.toLowerCase()}@example.org`)));
-    await room.until(id, ({ status }) => status === 'Concluded');
-    const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+    await Promise.all(names.map((one) => fixture.sign(id, `${one.toLowerCase()}@example.org`)));
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const { signers } = await fixture.portal.validation.byDocument(fixture.tenant, id);
     t.deepEqual(signers.map(({ subjectName }) => subjectName).sort(), names, name);
     t.true(
       signers.every(({ validationResults }) => validationResults.isValid),
       name,
     );
-    const claimed = await ofUpload(room, await signedBytes(room, id), type);
+    const claimed = await ofUpload(fixture, await signedBytes(fixture, id), type);
     const latest = Math.max(...claimed.map(({ signingTime }) => signingTime ?? Infinity));
     t.is(claimed.length, names.length, name);
     // Who signs is asked the time just before the document is.
@@ -250,57 +253,61 @@ test('signatures within one second are each matched to their signer', async (t) 
 });
 
 /** Everything that is said of a file with these bytes. */
-async function ofUpload(room: FlowRoom, content: Buffer, type: string): Promise<readonly SignatureView[]> {
-  const { id } = await room.file('signed.bin', content, type);
-  return room.portal.validation.ofUpload(room.tenant, id, type);
+async function ofUpload(
+  fixture: PortalFixture,
+  content: Buffer,
+  type: string,
+): Promise<readonly SignatureView[]> {
+  const { id } = await fixture.file('signed.bin', content, type);
+  return fixture.portal.validation.ofUpload(fixture.tenant, id, type);
 }
 
-const signedBytes = async (room: FlowRoom, id: DocumentId) =>
-  readFileSync((await room.portal.documents.content(room.tenant, id, 'Signatures')).path);
+const signedBytes = async (fixture: PortalFixture, id: DocumentId) =>
+  readFileSync((await fixture.portal.documents.content(fixture.tenant, id, 'Signatures')).path);
 
 test('an uploaded signed file is valid unchanged, and invalid with one byte changed', async (t) => {
-  const room = await theRoom();
-  const { id } = await signedByAna(room);
-  const signed = await signedBytes(room, id);
-  const [good] = await ofUpload(room, signed, 'application/pdf');
+  const fixture = await openFixture();
+  const { id } = await signedByAna(fixture);
+  const signed = await signedBytes(fixture, id);
+  const [good] = await ofUpload(fixture, signed, 'application/pdf');
   t.true(good?.validationResults.isValid, JSON.stringify(good?.validationResults.errors));
   t.true(good?.isElectronic);
   t.like(good?.evidences, { authenticationTypes: ['Application'] });
   const at = signed.indexOf('MediaBox') + 'MediaBox['.length + 4;
   const changed = Buffer.from(signed);
   changed[at] = (changed[at] ?? 0) ^ 1;
-  const [bad] = await ofUpload(room, changed, 'application/pdf');
+  const [bad] = await ofUpload(fixture, changed, 'application/pdf');
   t.false(bad?.validationResults.isValid);
   t.true((bad?.validationResults.errors.length ?? 0) > 0);
   t.is(bad?.certificateThumbprint, good?.certificateThumbprint);
 });
 
 test('the format of an uploaded file is detected by its content, with any name', async (t) => {
-  const room = await theRoom();
-  const pdf = await signedByAna(room);
-  const xml = await signedByAna(room, 'a.xml', Buffer.from('<a>1</a>'), 'application/xml');
+  const fixture = await openFixture();
+  const pdf = await signedByAna(fixture);
+  const xml = await signedByAna(fixture, 'a.xml', Buffer.from('<a>1</a>'), 'application/xml');
   for (const { id } of [pdf, xml]) {
-    const [signature] = await ofUpload(room, await signedBytes(room, id), 'application/octet-stream');
+    const [signature] = await ofUpload(fixture, await signedBytes(fixture, id), 'application/octet-stream');
     t.true(signature?.validationResults.isValid, JSON.stringify(signature?.validationResults.errors));
   }
 });
 
 test('a detached signature without its content is described as one with missing content', async (t) => {
-  const room = await theRoom();
-  const { id } = await signedByAna(room, 'note.txt', Buffer.from('Some text\n'), 'text/plain');
-  const signed = await signedBytes(room, id);
+  const fixture = await openFixture();
+  const { id } = await signedByAna(fixture, 'note.txt', Buffer.from('Some text\n'), 'text/plain');
+  const signed = await signedBytes(fixture, id);
   // While its document is there, its content is known.
-  const [own] = await ofUpload(room, signed, 'application/pkcs7-signature');
+  const [own] = await ofUpload(fixture, signed, 'application/pkcs7-signature');
   t.true(own?.validationResults.isValid);
-  await room.portal.documents.remove(room.tenant, id);
-  const [signature] = await ofUpload(room, signed, 'application/pkcs7-signature');
+  await fixture.portal.documents.remove(fixture.tenant, id);
+  const [signature] = await ofUpload(fixture, signed, 'application/pkcs7-signature');
   t.is(signature?.certificateThumbprint, thumbprint(pki().signer('p-256').certificate));
   t.false(signature?.validationResults.isValid);
 });
 
 test('files without signatures, malformed ones and those of others are refused with codes of their own', async (t) => {
-  const room = await theRoom();
-  const refusal = (content: Buffer, type: string) => code(ofUpload(room, content, type));
+  const fixture = await openFixture();
+  const refusal = (content: Buffer, type: string) => code(ofUpload(fixture, content, type));
   t.is(await refusal(contract(), 'application/pdf'), 'DocumentHasNoSignatures');
   t.is(await refusal(Buffer.from('<a/>'), 'text/xml'), 'DocumentHasNoSignatures');
   t.is(await refusal(Buffer.from('just words'), 'text/plain'), 'DocumentHasNoSignatures');
@@ -309,15 +316,15 @@ test('files without signatures, malformed ones and those of others are refused w
   t.is(await refusal(Buffer.from('<a><b>'), 'application/xml'), 'DocumentUnreadable');
   t.is(await refusal(Buffer.from([0x30, 0x80, 1, 2, 3]), 'application/pkcs7-mime'), 'DocumentUnreadable');
   t.is(await refusal(Buffer.from('PK\x03\x04 and no more'), 'application/zip'), 'DocumentUnreadable');
-  const { id } = await room.file('signed.pdf', contract(), 'application/pdf');
-  const { validation } = room.portal;
+  const { id } = await fixture.file('signed.pdf', contract(), 'application/pdf');
+  const { validation } = fixture.portal;
   t.is(await code(validation.ofUpload(STRANGER, id, 'application/pdf')), 'UploadNotFound');
-  t.is(await code(validation.ofUpload(room.tenant, 'no id', 'application/pdf')), 'UploadNotFound');
+  t.is(await code(validation.ofUpload(fixture.tenant, 'no id', 'application/pdf')), 'UploadNotFound');
 });
 
 test('the report names the person who signed for a rule, and not the other candidates', async (t) => {
-  const room = await theRoom();
-  const id = await room.create([
+  const fixture = await openFixture();
+  const id = await fixture.create([
     {
       type: 'SignRule',
       step: 1,
@@ -327,9 +334,9 @@ test('the report names the person who signed for a rule, and not the other candi
       signRuleUsers: [person('Dora'), person('Emil')],
     },
   ]);
-  await room.sign(id, 'emil@example.org');
-  await room.until(id, ({ status }) => status === 'Concluded');
-  const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+  await fixture.sign(id, 'emil@example.org');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const { signers } = await fixture.portal.validation.byDocument(fixture.tenant, id);
   t.deepEqual(
     signers.map(({ subjectName, emailAddress, isElectronic }) => [subjectName, emailAddress, isElectronic]),
     [['Emil', 'emil@example.org', true]],
@@ -337,10 +344,10 @@ test('the report names the person who signed for a rule, and not the other candi
 });
 
 test('a signature that the file had before is reported beside those of the document, and is not taken for one of them', async (t) => {
-  const room = await theRoom();
+  const fixture = await openFixture();
   const before = sign(put(contract()), pki().signer('p-256')).output;
-  const { id } = await signedByAna(room, 'signed-before.pdf', readFileSync(before));
-  const { signers } = await room.portal.validation.byDocument(room.tenant, id);
+  const { id } = await signedByAna(fixture, 'signed-before.pdf', readFileSync(before));
+  const { signers } = await fixture.portal.validation.byDocument(fixture.tenant, id);
   t.deepEqual(
     signers.map(({ isElectronic, evidences }) => [isElectronic, evidences === null]),
     [
@@ -349,26 +356,26 @@ test('a signature that the file had before is reported beside those of the docum
     ],
   );
   t.true(signers.every(({ validationResults }) => validationResults.isValid));
-  const unsigned = await room.create([signer('Ana')], {
-    files: [await room.file('signed-before.pdf', readFileSync(before))],
+  const unsigned = await fixture.create([signer('Ana')], {
+    files: [await fixture.file('signed-before.pdf', readFileSync(before))],
   });
-  t.is(await code(room.portal.validation.byDocument(room.tenant, unsigned)), 'DocumentHasNoSignatures');
+  t.is(await code(fixture.portal.validation.byDocument(fixture.tenant, unsigned)), 'DocumentHasNoSignatures');
 });
 
 test('a signature of an unknown signer is intact, and not trusted', async (t) => {
-  const room = await theRoom();
+  const fixture = await openFixture();
   const { certificate, key, caCertificate } = await makeDevelopmentCertificates({
     label: 'Strangers',
     now: Date.now(),
     random: randomBytes,
   });
-  const stranger = testSigner(createPrivateKey(key), new X509Certificate(certificate).raw, [
+  const unknownSigner = testSigner(createPrivateKey(key), new X509Certificate(certificate).raw, [
     new X509Certificate(caCertificate).raw,
   ]);
   const known = sign(put(contract()), pki().signer('p-256')).output;
-  const unknown = sign(put(contract()), stranger).output;
-  const [good] = await ofUpload(room, readFileSync(known), 'application/pdf');
-  const [bad] = await ofUpload(room, readFileSync(unknown), 'application/pdf');
+  const unknown = sign(put(contract()), unknownSigner).output;
+  const [good] = await ofUpload(fixture, readFileSync(known), 'application/pdf');
+  const [bad] = await ofUpload(fixture, readFileSync(unknown), 'application/pdf');
   t.true(good?.validationResults.isValid);
   t.false(bad?.validationResults.isValid);
   t.deepEqual(

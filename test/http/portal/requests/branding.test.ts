@@ -149,7 +149,7 @@ test.serial('mails have the texts of the organization, with placeholders and fix
   await put(`${path}/logo`, { bytes: png(300, 100).toString('base64') });
   const id = await portal.client.create(ANA);
   await untilMailed(portal, id, 'pending', 1);
-  const mail = portal.room.mails.at(-1);
+  const mail = portal.fixture.mails.at(-1);
   t.regex(mail?.subject ?? '', /^Acme asks: .*Vertrag ä\.pdf/u);
   t.regex(mail?.text ?? '', /<i>please<\/i> read \{this\}: /);
   t.regex(mail?.text ?? '', /\/sign\?ticket=/);
@@ -161,7 +161,7 @@ test.serial('mails have the texts of the organization, with placeholders and fix
 
 test.serial('a preview shows the mail with unsaved texts, and sends nothing', async (t) => {
   const path = await pathOf();
-  const before = portal.room.mails.length;
+  const before = portal.fixture.mails.length;
   const request = { kind: 'canceled', subject: 'Over: {document}', introduction: 'Because {reason}' };
   const shown = await portal.client.post<{ subject: string; text: string; html: string }>(
     `${path}/preview`,
@@ -175,7 +175,7 @@ test.serial('a preview shows the mail with unsaved texts, and sends nothing', as
     language: 'es',
   });
   t.regex(spanish.text, /Hola/);
-  t.is(portal.room.mails.length, before);
+  t.is(portal.fixture.mails.length, before);
   const wrong = await portal.client.send(`${path}/preview`, { ...request, subject: '{x}' });
   await assertRefused(t, wrong, 'InvalidBranding');
 });

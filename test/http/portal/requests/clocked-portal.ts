@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava';
 import { createPortalServer } from '../../../../http/index.ts';
 import { portalPageRoutes } from '../../../../http/portal/pages/routes.ts';
 import { type Faults, systemIds } from '../../../../runtime/index.ts';
-import { type FlowRoom, flowRoom } from '../../../actors/portal/documents/flow-harness.ts';
+import { type PortalFixture, portalFixture } from '../../../actors/portal/documents/flow-harness.ts';
 import { Client, until } from '../../../actors/portal/service.ts';
 import { movableClock, SILENT } from '../../../actors/portal/uploads/upload-harness.ts';
 import { SETTINGS } from '../harness.ts';
@@ -12,7 +12,7 @@ export const DAY = 86_400_000;
 const SECRET = 's'.repeat(64);
 
 export interface ClockedPortal {
-  readonly room: FlowRoom;
+  readonly fixture: PortalFixture;
   readonly client: Client;
   /** Makes the time later and lets deadlines fire. */
   forward(by: number): void;
@@ -27,7 +27,7 @@ export async function clockedPortal(
   const { later = 0, ...more } = options;
   const clock = movableClock();
   clock.forward(later);
-  const room = await flowRoom(t, {
+  const fixture = await portalFixture(t, {
     ...more,
     clock,
     tenants: {
@@ -46,10 +46,10 @@ export async function clockedPortal(
     },
   });
   const server = createPortalServer({
-    service: room.portal,
+    service: fixture.portal,
     settings: SETTINGS,
     ...{ clock, ids: systemIds, log: SILENT },
-    pageRoutes: portalPageRoutes(room.portal, { clock, ids: systemIds }),
+    pageRoutes: portalPageRoutes(fixture.portal, { clock, ids: systemIds }),
   });
   const { url } = await server.listen();
   let closed = false;
@@ -57,15 +57,15 @@ export async function clockedPortal(
     if (closed) return;
     closed = true;
     await server.close();
-    await room.close();
+    await fixture.close();
   };
   t.teardown(close);
   return {
-    room,
+    fixture,
     client: new Client(url, `App|${SECRET}`),
     forward(by) {
       clock.forward(by);
-      room.runtime.start();
+      fixture.runtime.start();
     },
     close,
   };

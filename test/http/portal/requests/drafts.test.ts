@@ -27,7 +27,7 @@ async function totalOf(client: Client, path: string): Promise<number> {
 
 test('an incomplete draft is saved and changed, and becomes documents when it is sent', async (t) => {
   const portal = await clockedPortal(t);
-  const { client, room } = portal;
+  const { client, fixture } = portal;
   const { id } = await keep(client, {});
   t.is(await totalOf(client, '/api/documents'), 0);
   t.like(await client.get(DRAFTS), {
@@ -41,12 +41,12 @@ test('an incomplete draft is saved and changed, and becomes documents when it is
   const document = { files: [await fileOf(client)], flowActions: [ANA], description: 'Please' };
   await client.post(`${DRAFTS}/${id}`, { name: 'Better', document }, 'PUT');
   t.like(await client.get(`${DRAFTS}/${id}`), { name: 'Better', document });
-  t.deepEqual(room.events, [], 'nothing is announced before it is sent');
+  t.deepEqual(fixture.events, [], 'nothing is announced before it is sent');
   // The file outlives its upload.
   portal.forward(10 * DAY);
   const upload = { kind: 'upload', id: document.files[0]?.id ?? '' };
   const untilExpired = () =>
-    until(async () => ((await room.store.load(upload)) === undefined ? true : undefined));
+    until(async () => ((await fixture.store.load(upload)) === undefined ? true : undefined));
   await untilExpired();
   const changed = await client.send(`${DRAFTS}/${id}`, { name: 'Best', document }, 'PUT');
   t.is(changed.status, 200, await changed.text());
@@ -63,9 +63,9 @@ test('an incomplete draft is saved and changed, and becomes documents when it is
   });
   t.is(await totalOf(client, '/api/documents'), 1);
   t.is(await totalOf(client, DRAFTS), 0);
-  await until(async () => (room.mails.length > 0 ? true : undefined));
+  await until(async () => (fixture.mails.length > 0 ? true : undefined));
   t.deepEqual(
-    room.mails.map(({ to }) => to.address),
+    fixture.mails.map(({ to }) => to.address),
     ['ana@example.org'],
   );
   const late = await client.send(`${DRAFTS}/${id}`, { name: 'Late', document }, 'PUT');
@@ -92,11 +92,11 @@ test('a draft that creation refuses stays unchanged, and belongs to its organiza
 });
 
 test('two sends at the same moment return the same documents', async (t) => {
-  const { client, room } = await clockedPortal(t);
+  const { client, fixture } = await clockedPortal(t);
   const { id } = await keep(client, { files: [await fileOf(client)], flowActions: [ANA] });
   const send = () => client.post<Sent[]>(`${DRAFTS}/${id}/send`, {});
   let during: readonly Sent[] = [];
-  room.faults.arm('portal.create.all', async () => {
+  fixture.faults.arm('portal.create.all', async () => {
     during = await send();
   });
   t.deepEqual(await send(), during);
@@ -110,11 +110,11 @@ interface Listed {
 
 test('a draft that is refused after some documents were made can be changed, and those are canceled', async (t) => {
   const portal = await clockedPortal(t);
-  const { client, room } = portal;
+  const { client, fixture } = portal;
   const files = [await fileOf(client, 'One'), await fileOf(client, 'Two')];
   const expirationDate = new Date(systemClock.now() + DAY).toISOString();
   const { id } = await keep(client, { files, flowActions: [ANA], expirationDate });
-  room.faults.arm('portal.create.some', 'throw');
+  fixture.faults.arm('portal.create.some', 'throw');
   t.is((await client.send(`${DRAFTS}/${id}/send`, {})).status, 500);
   t.like(await client.get(`${DRAFTS}/${id}`), { status: 'Sending' });
   const [begun] = (await client.get<Listed>('/api/documents')).items;

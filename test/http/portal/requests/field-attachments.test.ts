@@ -99,8 +99,8 @@ test.serial(
     for (const values of [{}, { id: true }, { id: text.id }])
       await assertRefused(t, await sign(values), 'InvalidFieldValue');
     await assertRefused(t, await sign({ id: crypto.randomUUID() }), 'UploadNotFound');
-    const stranger = await t.context.organization('Other');
-    const theirs = await stranger.upload();
+    const otherOrganization = await t.context.organization('Other');
+    const theirs = await otherOrganization.upload();
     await assertRefused(t, await sign({ id: theirs.id }), 'UploadNotFound');
     t.is((await acme.get<Detail>(path)).attachments.length, 0);
 
@@ -140,13 +140,13 @@ test.serial(
       ],
     );
     // Events have the names of the files, and no content.
-    const told = await until(async () => {
+    const signedEvents = await until(async () => {
       const events = receiver.calls.map(({ body }) => JSON.parse(body) as SignedEvent);
       const signed = events.filter(({ type }) => type === 'DocumentSigned');
       return signed.length === 2 ? signed : undefined;
     });
     t.deepEqual(
-      told.map(({ data }) => data.signature.fieldValues),
+      signedEvents.map(({ data }) => data.signature.fieldValues),
       [{ id: own.name, photo: 'me.png' }, { contract: 'annex.pdf' }],
     );
     const [, photo, annex] = done.attachments;
@@ -177,10 +177,15 @@ test.serial('only the participant who uploaded a file can sign with it', async (
   const { flowActions } = await acme.get<Detail>(`/api/documents/${id}`);
   const cid = await ticketOf(acme, id, 'cid@example.org');
   const dora = await ticketOf(acme, id, 'dora@example.org');
-  const stranger = await t.context.organization('Third');
-  const elsewhere = await stranger.create([signer('Cid', 1, fields('cid'))]);
+  const otherOrganization = await t.context.organization('Third');
+  const elsewhere = await otherOrganization.create([signer('Cid', 1, fields('cid'))]);
   const upload = await attached(url, cid, 'cid', PNG, 'id.png');
-  const foreign = await attached(url, await ticketOf(stranger, elsewhere, 'cid@example.org'), 'cid', PNG);
+  const foreign = await attached(
+    url,
+    await ticketOf(otherOrganization, elsewhere, 'cid@example.org'),
+    'cid',
+    PNG,
+  );
   const sign = ({ key, ticket }: Link, fieldValues: object) =>
     fetch(`${url}/api/documents/keys/${key}/electronic-signature`, {
       method: 'POST',

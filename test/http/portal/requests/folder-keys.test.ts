@@ -168,14 +168,14 @@ test.serial('no operation of the API reads or changes a document of another fold
             body: JSON.stringify(body),
           }),
         });
-        const told = await answer.text();
+        const answerText = await answer.text();
         asked += 1;
         const what = `${method} ${filledIn}: ${answer.status}`;
         // Pages such as the public check of a key are answered to everybody.
         if (method === 'get' && (await fetch(`${restricted.url}${filledIn}${query}`)).status === 200)
           continue;
         for (const word of ['Blueprint', 'Secret plans'])
-          t.false(told.includes(word), `${what} tells ${word}`);
+          t.false(answerText.includes(word), `${what} tells ${word}`);
         if (answer.status === 200 && path.startsWith('/api/') && path.includes('{id}') && id === secret.id)
           t.fail(`${what} is answered`);
         if (answer.status === 200 && path.includes('/keys/{key}')) t.fail(`${what} is answered`);

@@ -75,7 +75,7 @@ for (const point of ['effect.leased.before-run/sendMail', 'effect.done.before-ou
     const root = folderFor(t);
     const first = await clockedPortal(t, { root });
     const id = (await first.client.create([ANA], { disableNotifications: true })) as DocumentId;
-    const { key, flowActions } = await first.room.get(id);
+    const { key, flowActions } = await first.fixture.get(id);
     const [action] = flowActions;
     const links = new SigningLinks({
       tickets: new Tickets(portalKeys(Buffer.alloc(32, 7)).tickets),

@@ -3,8 +3,8 @@ import { Faults } from '../../../../runtime/index.ts';
 import { clockedPortal } from './clocked-portal.ts';
 
 const [, , root = '', key = '', ticket = ''] = process.argv;
-const { room } = await clockedPortal(
+const { fixture } = await clockedPortal(
   { teardown() {} },
   { root, faults: Faults.parse(process.env['SEALWRIGHT_FAULTS']) },
 );
-await room.portal.signing.requestLink(key, ticket);
+await fixture.portal.signing.requestLink(key, ticket);

@@ -23,7 +23,7 @@ test.after.always(async () => {
 
 /** The link in the newest mail of this subject to an address. */
 function linkTo(address: string, subject: RegExp): { path: string; key: string; ticket: string } {
-  const { mails } = portal.room;
+  const { mails } = portal.fixture;
   const mail = [...mails].reverse().find((one) => one.to.address === address && subject.test(one.subject));
   const [, path = '', key = '', ticket = ''] =
     /(\/document\/key\/([^/]+)\/read\?ticket=([\w-]+))/.exec(mail?.text ?? '') ?? [];

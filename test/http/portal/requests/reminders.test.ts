@@ -21,7 +21,7 @@ const BOB = { user: { name: 'Bob', email: 'bob@example.org' }, allowElectronicSi
 
 test('pending participants are reminded on schedule, up to the maximum, and each step anew', async (t) => {
   const portal = await clockedPortal(t);
-  const { client, room } = portal;
+  const { client, fixture } = portal;
   const id = await client.create([ana({ type: 'Approver' }), BOB], {
     reminders: { everyDays: 3, maximum: 2 },
   });
@@ -32,7 +32,7 @@ test('pending participants are reminded on schedule, up to the maximum, and each
   portal.forward(10 * DAY);
   await untilMailed(portal, id, 'reminder', 2);
   portal.forward(10 * DAY);
-  const timers = async () => (await room.store.load({ kind: 'document', id }))?.timers ?? {};
+  const timers = async () => (await fixture.store.load({ kind: 'document', id }))?.timers ?? {};
   t.false('reminders' in (await timers()), 'nothing more is due after the maximum');
   const { flowActions } = await client.get<Detail>(`/api/documents/${id}`);
   const { key, ticket } = await ticketOf(client, id, 'ana@example.org');
@@ -44,16 +44,16 @@ test('pending participants are reminded on schedule, up to the maximum, and each
   t.deepEqual([...to].sort(), ['ana@example.org', 'ana@example.org', 'bob@example.org']);
   const types = await typesOf(portal, id);
   t.is(types.filter((type) => type === 'Reminded').length, 3);
-  const told = room.events.filter(({ type }) => type === 'DocumentReminded');
+  const reminderEvents = fixture.events.filter(({ type }) => type === 'DocumentReminded');
   t.deepEqual(
-    told.map(({ by }) => by?.flowActionId),
+    reminderEvents.map(({ by }) => by?.flowActionId),
     [flowActions[0]?.id, flowActions[0]?.id, flowActions[1]?.id],
   );
 });
 
 test('participants are warned before the expiry, with an event, and the warning counts as a reminder', async (t) => {
   const portal = await clockedPortal(t);
-  const { client, room } = portal;
+  const { client, fixture } = portal;
   const expirationDate = new Date(Date.now() + 30 * DAY).toISOString();
   const reminders = { everyDays: 25, daysBeforeExpiry: [7, 1] };
   const id = await client.create([ana(), BOB], { expirationDate, reminders });
@@ -64,10 +64,10 @@ test('participants are warned before the expiry, with an event, and the warning 
   await untilMailed(portal, id, 'expiring', 2);
   t.deepEqual(await mailed(portal, id, 'reminder'), [], 'a warning moves the next reminder');
   t.deepEqual(await mailed(portal, id, 'expiring'), ['ana@example.org', 'ana@example.org']);
-  const mail = room.mails.find(({ subject }) => /Expires soon/.test(subject));
+  const mail = fixture.mails.find(({ subject }) => /Expires soon/.test(subject));
   t.regex(mail?.text ?? '', new RegExp(`expires at the end of ${expirationDate.slice(0, 10)}`));
   t.is((await typesOf(portal, id)).filter((type) => type === 'ExpiryWarned').length, 2);
-  t.is(room.events.filter(({ type }) => type === 'DocumentExpiring').length, 2);
+  t.is(fixture.events.filter(({ type }) => type === 'DocumentExpiring').length, 2);
 });
 
 test('only webhooks that name DocumentExpiring receive it', async (t) => {
@@ -126,7 +126,7 @@ test('reminders come from the document, or else from its organization, and can b
   const refused = await client.create([ana()]);
   await client.post(`/api/documents/${refused}/refusal`, { reason: 'No.' });
   await client.post(`/api/documents/${refused}/reminders`, { everyDays: 2 }, 'PUT');
-  const { timers } = (await portal.room.store.load({ kind: 'document', id: refused })) ?? {};
+  const { timers } = (await portal.fixture.store.load({ kind: 'document', id: refused })) ?? {};
   t.false('reminders' in (timers ?? {}), 'nothing is due in Refused');
   const foreign = await clientOf(portal, 'Other').send(`/api/documents/${own}/reminders`, {}, 'PUT');
   t.is(((await foreign.json()) as { code: string }).code, 'DocumentNotFound');

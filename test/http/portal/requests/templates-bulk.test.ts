@@ -145,7 +145,7 @@ test('refused rows are listed by number, and refuse the call unless it skips the
 });
 
 test('refused rows are stored in groups, since each step rewrites all of them', async (t) => {
-  const { client, room } = await clockedPortal(t);
+  const { client, fixture } = await clockedPortal(t);
   const path = `/api/templates/${await templateOf(client)}/generation`;
   const bad = Array.from({ length: 250 }, (_, at) => `P${at},nowhere,${at}`);
   const dataFile = await tableOf(
@@ -154,7 +154,7 @@ test('refused rows are stored in groups, since each step rewrites all of them', 
   );
   const { id } = await client.post<Generation>(path, { dataFile, skipRefusedRows: true });
   t.like(await ended(client, id), { initializedCount: 1, refusedRowsCount: 250 });
-  const stored = await room.store.load({ kind: 'generation', id });
+  const stored = await fixture.store.load({ kind: 'generation', id });
   // Its creation, three groups, and its end.
   t.is(stored?.revision, 5);
   const { items } = await client.get<Rows>(`/api/documents/generation/${id}/rows?Limit=1&Offset=250`);
@@ -162,10 +162,10 @@ test('refused rows are stored in groups, since each step rewrites all of them', 
 });
 
 test('a canceled generation keeps its documents, and makes no more', async (t) => {
-  const { client, room } = await clockedPortal(t);
+  const { client, fixture } = await clockedPortal(t);
   const path = `/api/templates/${await templateOf(client)}/generation`;
   let cancel = () => Promise.resolve();
-  room.faults.arm('portal.create.all', () => cancel());
+  fixture.faults.arm('portal.create.all', () => cancel());
   const began = new Promise<string>((resolve) => {
     cancel = async () => {
       const { id } = await view;

@@ -63,15 +63,15 @@ async function use(client: Client, id: string, body: object, key?: string) {
   return { status: answer.status, body: (await answer.json()) as { documentId: string }[] };
 }
 
-async function counterOf({ room }: ClockedPortal, upload: string): Promise<string> {
-  const stored = await room.store.load({ kind: 'upload', id: upload });
+async function counterOf({ fixture }: ClockedPortal, upload: string): Promise<string> {
+  const stored = await fixture.store.load({ kind: 'upload', id: upload });
   const { blob } = (stored?.context ?? {}) as { readonly blob?: { readonly sha256: string } };
   return `blob/${blob?.sha256}`;
 }
 
 test('people take the roles of a template, its fields get values, and the document names its version', async (t) => {
   const portal = await clockedPortal(t);
-  const { client, room } = portal;
+  const { client, fixture } = portal;
   const made = await client.post<Template>(TEMPLATES, {
     ...{ name: 'Lease', description: 'Flats', expirationDays: 30, document: await lease(client) },
   });
@@ -110,7 +110,7 @@ test('people take the roles of a template, its fields get values, and the docume
     details: { rent: 'The sender has filled in this field.' },
   });
   t.is((await client.send(path, { flowActionId, fieldValues: { city: 'Porto' } })).status, 200);
-  const { fieldValues } = await room.get((created?.documentId ?? '') as never);
+  const { fieldValues } = await fixture.get((created?.documentId ?? '') as never);
   t.deepEqual([...(fieldValues ?? new Map()).values()], ['950', 'Porto']);
 });
 
@@ -170,7 +170,7 @@ test('a change adds a version, earlier ones stay usable, and files are kept whil
   );
   // Two uploads and two versions; the uploads go.
   const counter = await counterOf(portal, upload);
-  t.is((await portal.room.store.counters(counter))[counter], 4);
+  t.is((await portal.fixture.store.counters(counter))[counter], 4);
   portal.forward(10 * DAY);
   const body = { participants: PEOPLE, fieldValues: { rent: 950 } };
   const made = await use(client, id, { ...body, version: 1 });
@@ -184,7 +184,7 @@ test('a change adds a version, earlier ones stay usable, and files are kept whil
   t.like(await (await client.fetch(`${TEMPLATES}/${id}`)).json(), { code: 'TemplateNotFound' });
   portal.forward(10 * DAY);
   await until(async () => {
-    const left = (await portal.room.store.counters(counter))[counter] ?? 0;
+    const left = (await portal.fixture.store.counters(counter))[counter] ?? 0;
     return left === 0 ? true : undefined;
   });
   t.pass('nothing refers to the file any more, so that a sweep removes it');
@@ -198,7 +198,7 @@ test('a template with expired uploads is changed with its files', async (t) => {
   await client.post(`${TEMPLATES}/${id}`, { name: 'Lease 2', document }, 'PUT');
   portal.forward(10 * DAY);
   const upload = { kind: 'upload', id: document.files[0]?.id ?? '' };
-  await until(async () => ((await portal.room.store.load(upload)) === undefined ? true : undefined));
+  await until(async () => ((await portal.fixture.store.load(upload)) === undefined ? true : undefined));
   const changed = await client.send(`${TEMPLATES}/${id}`, { name: 'Lease 3', document }, 'PUT');
   t.is(changed.status, 200, await changed.text());
   t.like(await client.get(`${TEMPLATES}/${id}`), { version: 3, name: 'Lease 3', document });

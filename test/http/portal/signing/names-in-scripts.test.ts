@@ -211,8 +211,8 @@ test.serial('names in many scripts stay whole in a flow from the creation to the
       ? bodies
       : undefined;
   });
-  const told = events.map((body) => JSON.stringify(JSON.parse(body))).join('\n');
-  for (const text of [...Object.values(NAMES), TITLE, REASON]) t.true(told.includes(text), text);
+  const eventBodies = events.map((body) => JSON.stringify(JSON.parse(body))).join('\n');
+  for (const text of [...Object.values(NAMES), TITLE, REASON]) t.true(eventBodies.includes(text), text);
 
   // Mails.
   const folder = join(service.root, 'mail');

@@ -65,8 +65,8 @@ test('a file signed by the portal is answered with the record of its document, t
   t.is(others.length, 0);
   t.like(ana, { subjectName: 'Ana', isElectronic: true, validationResults: { isValid: true } });
   t.deepEqual(ana?.evidences, byKey.signers[0]?.evidences);
-  const strangers = await organization('Strangers');
-  const [unknown] = await validate(strangers, first, 'application/pdf');
+  const otherOrganization = await organization('Strangers');
+  const [unknown] = await validate(otherOrganization, first, 'application/pdf');
   t.is(unknown?.isElectronic, false);
   t.is(unknown?.evidences, null);
 });

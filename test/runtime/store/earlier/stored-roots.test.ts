@@ -43,8 +43,8 @@ for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('-portal.j
     }
     // Calls without an answer are repeated unchanged, and no event is sent twice under different ids.
     await service.until('every webhook to be told', async () => {
-      const told = new Set(receiver.calls.map(idOf));
-      return facts.untold.every(({ id }) => told.has(id)) ? true : undefined;
+      const delivered = new Set(receiver.calls.map(idOf));
+      return facts.untold.every(({ id }) => delivered.has(id)) ? true : undefined;
     });
     for (const { id, sha256 } of facts.untold) {
       for (const call of receiver.calls.filter((one) => idOf(one) === id)) t.is(hashOf(call), sha256, id);

@@ -56,7 +56,7 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
     remove.addEventListener('click', () => {
       read();
       model.people = model.people.filter((other) => other !== person);
-      told.textContent = '';
+      messageElement.textContent = '';
       show();
       changed();
       requireElement('#add-person').focus();
@@ -81,7 +81,7 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
   const showMembers = (person: EditorPerson, list: HTMLElement, title: string) => {
     const { content } = requireElement('#member-row', HTMLTemplateElement);
     const add = list.parentElement?.querySelector('[data-add-member]');
-    const told = messageAfter(list);
+    const messageElement = messageAfter(list);
     const draw = () =>
       list.replaceChildren(
         ...person.members.map((member, index) => {
@@ -102,7 +102,7 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
           remove?.setAttribute('aria-label', filled(words.removePerson, { name }));
           remove?.addEventListener('click', () => {
             person.members = person.members.filter((other) => other !== member);
-            told.textContent = '';
+            messageElement.textContent = '';
             draw();
             changed();
             if (add instanceof HTMLElement) add.focus();
@@ -126,12 +126,12 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
       }
       draw();
       changed();
-      told.textContent = isWhole ? '' : words.leftOut;
+      messageElement.textContent = isWhole ? '' : words.leftOut;
       const last = person.members.indexOf(pasted.at(-1) ?? at);
       list.querySelector<HTMLInputElement>(`li:nth-child(${last + 1}) input`)?.focus();
     };
     add?.addEventListener('click', () => {
-      told.textContent = person.members.length < MAX_PEOPLE ? '' : words.leftOut;
+      messageElement.textContent = person.members.length < MAX_PEOPLE ? '' : words.leftOut;
       if (person.members.length >= MAX_PEOPLE) return;
       person.members.push(newMember());
       draw();
@@ -158,11 +158,11 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
     }
   };
 
-  const told = messageAfter(requireElement('#add-person').parentElement ?? list);
+  const messageElement = messageAfter(requireElement('#add-person').parentElement ?? list);
   const add = (role: PersonRole) => {
     read();
     const alike = model.people.filter((other) => acts(other) === (role !== 'Observer'));
-    told.textContent = alike.length < MAX_PEOPLE ? '' : words.tooManyPeople;
+    messageElement.textContent = alike.length < MAX_PEOPLE ? '' : words.tooManyPeople;
     if (alike.length >= MAX_PEOPLE) return;
     const last = Math.max(
       0,

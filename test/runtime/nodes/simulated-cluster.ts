@@ -36,7 +36,7 @@ interface ScheduledEvent {
   readonly task: () => void;
 }
 
-export class SimulatedWorld {
+export class SimulatedCluster {
   readonly random: () => number;
   readonly trace: string[] = [];
   /** True: statements are delayed and lost. */

@@ -75,7 +75,7 @@ function mortal(store: ActorStore, isDead: () => boolean): ActorStore {
   });
 }
 
-export class RandomWorld {
+export class RandomSimulation {
   readonly charts: readonly Chart[];
   readonly sent: Sent[] = [];
   /** Everything the far side did: by effect key, for which actor and number. */
