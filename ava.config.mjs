@@ -39,7 +39,7 @@ const LONG = [
   'web/portal/*-makers*',
   'commands/{actors,backup,decrypt,doctor,program,store-copy,verify-history,verify/*}*',
   'runtime/crash/{kill,*-long}*',
-  'actors/pool/{independent-check,lost-threads,pool-lanes,sign-task}*',
+  'actors/pool/{independent-check,lost-threads,pool-groups,sign-task}*',
   'bench/command*',
   'postgres/*',
 ];

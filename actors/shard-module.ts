@@ -1,11 +1,11 @@
 /** Module that each thread with actors loads: the actors of both services. */
 import type { ShardModule } from '../runtime/index.ts';
-import { batchQueueKeys, definitions } from './batch/registry.ts';
+import { batchPartitions, definitions } from './batch/registry.ts';
 import { portalDefinitions, portalPartitions } from './portal/registry.ts';
 
 export const shardModule: ShardModule = {
   definitions: [...definitions, ...portalDefinitions],
-  queueKeys: { ...batchQueueKeys, ...portalPartitions },
+  partitions: { ...batchPartitions, ...portalPartitions },
 };
 
 /** Kinds of all actors, for the verification of the history. */

@@ -19,7 +19,7 @@ const JOBS_AT_ONCE = 16;
 /** Client connections: enough for every late response. */
 const CONNECTIONS = 512;
 /** Busy connections for measuring the sustainable rate. */
-const LANES = 16;
+const BUSY_CONNECTIONS = 16;
 /** Rates of the idle and of the overload phase, as shares of the sustainable rate. */
 const QUIET = 0.25;
 const TOO_MUCH = 10;
@@ -93,7 +93,7 @@ async function overload(
   };
   const before = await flood.kept();
   let accepted = 0;
-  const few = await Client.open(flood.url, LANES, flood.status);
+  const few = await Client.open(flood.url, BUSY_CONNECTIONS, flood.status);
   context.progress(`${name}, what can be sustained`, 0, 3);
   const busy = 1000 * (quick ? seconds : Math.max(MIN_BUSY, seconds));
   const work = async () => {

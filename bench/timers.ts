@@ -117,10 +117,10 @@ async function inFlight(
   work: (actor: ActorAddress) => Promise<unknown>,
 ): Promise<void> {
   const left = actors.values();
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const actor of left) await work(actor);
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
 }
 
 /** Measures the duration of the work in seconds. */

@@ -166,7 +166,7 @@ export interface EffectAttempt {
 /**
  * Limits for effects that may take long, such as calls to external servers: they wait and run apart from all other
  * effects, in partitions that take turns, so that a slow partition delays neither other partitions nor other effects.
- * The partitioning of a handler is permanent: effects stored with a queue key are leased only by it.
+ * The partitioning of a handler is permanent: effects stored in a partition are leased only by it.
  */
 // biome-ignore lint/suspicious/noExplicitAny: see EffectHandler.
 export interface EffectPartitioning<Effect = any> {
@@ -175,10 +175,10 @@ export interface EffectPartitioning<Effect = any> {
   /** Effects of one partition in progress at once. Whole number, at least 1. */
   readonly perPartition: number;
   /**
-   * Returns the queue key of an effect, at most 200 characters. Effects of one partition start in the order of due
+   * Returns the partition of an effect, at most 200 characters. Effects of one partition start in the order of due
    * time. Pure.
    */
-  queueKey(effect: Effect): string;
+  partitionOf(effect: Effect): string;
 }
 
 /** Services of the runtime that every effect handler receives. */

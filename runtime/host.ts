@@ -49,7 +49,7 @@ export interface HostDependencies {
   readonly supervisor: Supervisor;
   readonly definitions: ReadonlyMap<string, ActorDefinition>;
   /**
-   * Known effects, with the function for the queue key where there is one; a step that requests another effect throws.
+   * Known effects, with the function for the partition where there is one; a step that requests another effect throws.
    */
   readonly effects: ReadonlyMap<string, ((effect: StoredEffect['effect']) => string) | null>;
   /** See `EffectHandler.isNeeded`; effects without a function are always needed. @default none */

@@ -82,8 +82,8 @@ export interface StoredEffect {
   /** Failed attempts. */
   readonly failures: number;
   readonly lastError: string | null;
-  /** Queue key: the partition the effect waits in. Absent: the common queue. */
-  readonly lane?: string;
+  /** Name of the partition in which the effect waits. Absent: the common queue. */
+  readonly partition?: string;
   /** True when the node that owned it ended before it was settled: another attempt may have begun. */
   readonly isTakenOver?: true;
 }
@@ -187,19 +187,19 @@ export interface ActorStore {
   /**
    * Leases up to `limit` effects of one partition that are due and not leased, earliest due first. A lease ends with
    * this process.
-   * @param queueKey missing = effects without a queue key
+   * @param partition missing = effects without a partition
    */
-  leaseEffects(now: Millis, limit: number, queueKey?: string): Promise<readonly StoredEffect[]>;
+  leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]>;
   /**
-   * Returns up to `limit` queue keys with the prefix `prefix`, in ascending order, of partitions that have an unleased
-   * effect, with the earliest due time of these. Skips the leased effects of a partition one by one.
+   * Returns up to `limit` partitions with the prefix `prefix` that have an unleased effect, in ascending order, with
+   * the earliest due time of these. Skips the leased effects of a partition one by one.
    */
   partitions(query: {
     readonly prefix: string;
-    /** Only queue keys that sort after this one. */
+    /** Only partitions that sort after this one. */
     readonly after?: string;
     readonly limit: number;
-  }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]>;
+  }): Promise<readonly { readonly partition: string; readonly due: Millis }[]>;
   /**
    * Releases a leased effect for a later attempt and counts a failure. Resolves when visible; a settled effect is
    * unchanged.
@@ -215,7 +215,7 @@ export interface ActorStore {
    * the others after the longest pause.
    */
   rescheduleAfterClockRegression(now: Millis): Promise<void>;
-  /** Earliest due time of an unleased effect without a queue key. */
+  /** Earliest due time of an unleased effect without a partition. */
   nextEffectDue(): Promise<Millis | undefined>;
   pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]>;
   /** Effects that failed at least once and wait for their next attempt, in the order of their keys, after `after`. */

@@ -54,7 +54,7 @@ export interface RuntimeDependencies {
 export interface ShardOptions {
   /** Whole number, at least 2. */
   readonly count: number;
-  /** URL of the module that exports, as `shardModule`, the definitions above and the queue keys of the handlers. */
+  /** URL of the module that exports, as `shardModule`, the definitions above and the partitions of the handlers. */
   readonly parts: string;
   /** Fault points to arm on each of the threads, as text. */
   readonly faults: string;
@@ -119,8 +119,8 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
   if (SEND_EFFECT in handlers) throw new Fatal('effect.reserved', `The effect "${SEND_EFFECT}" is built in.`);
   const definitions = byKind(dependencies.definitions);
   const committed = (step: Step): void => {
-    for (const { lane: queueKey, effect } of step.effects) {
-      (queueKey === undefined ? outbox : partitioned.get(effect.do))?.wake();
+    for (const { partition, effect } of step.effects) {
+      (partition === undefined ? outbox : partitioned.get(effect.do))?.wake();
     }
     if (step.timers.arm.length > 0) timers.committed(step);
     dependencies.onCommitted?.(step, true);
@@ -269,7 +269,7 @@ function fillOptions(given: RuntimeOptions) {
   return filled;
 }
 
-/** Maps each effect with a handler to the function for its queue key. Throws `runtime.options`. */
+/** Maps each effect with a handler to the function for its partition. Throws `runtime.options`. */
 function partitionFunctions(handlers: RuntimeDependencies['handlers']): HostDependencies['effects'] {
   const effects = new Map<string, ((effect: StoredEffect['effect']) => string) | null>([[SEND_EFFECT, null]]);
   for (const [name, { partitioning }] of Object.entries(handlers)) {
@@ -277,7 +277,7 @@ function partitionFunctions(handlers: RuntimeDependencies['handlers']): HostDepe
       if (Number.isInteger(bound) && bound >= 1) continue;
       throw new Fatal('runtime.options', `The partitions of "${name}" must take at least 1 effect at once.`);
     }
-    effects.set(name, partitioning === undefined ? null : (effect) => partitioning.queueKey(effect));
+    effects.set(name, partitioning === undefined ? null : (effect) => partitioning.partitionOf(effect));
   }
   return effects;
 }

@@ -88,7 +88,7 @@ export const definitions: readonly ActorDefinition[] = [
   },
 ];
 
-/** Queue keys of effects, by effect; the handlers use the same. */
-export const batchQueueKeys: ShardModule['queueKeys'] = {
+/** Functions for the partition of an effect, by its name; the handlers use the same. */
+export const batchPartitions: ShardModule['partitions'] = {
   callJobWebhook: ({ webhookId }) => String(webhookId),
 };

@@ -1,4 +1,4 @@
-/** Definitions of the portal's actors, and the queue keys of their effects. Each shard thread loads this module too. */
+/** Definitions of the portal's actors, and the partitions of their effects. Each shard thread loads this module too. */
 import type { ActorDefinition, ShardModule } from '../../runtime/index.ts';
 import { brandingDefinition } from './branding/branding.ts';
 import { documentDefinition } from './document-records/document-index.ts';
@@ -47,8 +47,8 @@ const all: readonly ActorDefinition[] = [
 
 export const portalDefinitions: readonly ActorDefinition[] = all.map(withRelatedActors);
 
-/** Queue key of an effect, by its name; the handlers use the same. */
-export const portalPartitions: ShardModule['queueKeys'] = {
+/** Functions for the partition of an effect, by its name; the handlers use the same. */
+export const portalPartitions: ShardModule['partitions'] = {
   sendMail: ({ lane }) => String(lane),
   callWebhook: ({ webhookId }) => String(webhookId),
   operateDocuments: ({ organizationId }) => String(organizationId),

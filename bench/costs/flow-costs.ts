@@ -73,13 +73,13 @@ export async function flowCosts(context: BenchContext): Promise<void> {
 async function inFlight(program: Program, pdf: () => Buffer, flows: number): Promise<readonly string[]> {
   const made: string[] = [];
   let startedAt = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (startedAt < flows) {
       startedAt += 1;
       made.push(await flow(program, pdf(), POLL_MS));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, flows) }, lane));
+  await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, flows) }, worker));
   return made;
 }
 

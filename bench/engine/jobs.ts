@@ -15,7 +15,7 @@ import type { LocalAuthority } from './authority.ts';
 import { type BenchCase, contentOf, nameOf, type Place } from './cases.ts';
 
 /** Concurrent signatures when they wait for an authority. */
-const LANES = 8;
+const CONCURRENCY = 8;
 /** Limit of output bytes kept until verification, and of bytes that a signature adds to its content. */
 const CACHE_SIZE = 64 << 20;
 const ADDED = 32 << 10;
@@ -101,7 +101,7 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
     if (one.level === 'B')
       return measure(seconds, () => void signFile({ ...request, output: next() }), slices);
     const sign = async () => void (await signFileAtLevel({ ...request, output: next() }, authority.services));
-    return measureWaiting(seconds, LANES, sign, slices);
+    return measureWaiting(seconds, CONCURRENCY, sign, slices);
   };
 
   const validating = async (one: BenchCase, request: SignFileRequest): Promise<Rate> => {

@@ -67,7 +67,7 @@ export async function measure(seconds: number, work: () => void, slices = ONE_SL
  */
 export async function measureWaiting(
   seconds: number,
-  lanes: number,
+  concurrency: number,
   work: (call: number) => Promise<void>,
   slices = ONE_SLICE,
 ): Promise<Rate> {
@@ -79,7 +79,7 @@ export async function measureWaiting(
       const stop = meter.start();
       const end = performance.now() + until - (meter.clock - startedAt);
       let left = slices.calls;
-      const lane = async (): Promise<void> => {
+      const worker = async (): Promise<void> => {
         do {
           left -= 1;
           const from = performance.now();
@@ -87,7 +87,7 @@ export async function measureWaiting(
           recorder.record(performance.now() - from);
         } while (left > 0 && performance.now() < end);
       };
-      await Promise.all(Array.from({ length: lanes }, lane));
+      await Promise.all(Array.from({ length: concurrency }, worker));
       stop();
       await slices.settle();
     } while (meter.clock - startedAt < until);

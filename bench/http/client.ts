@@ -126,7 +126,7 @@ export class Client {
     this.#idle.push(...(await Promise.all(closed)));
     const outcome = { done: 0, refused: 0 };
     const startedAt = performance.now();
-    const lane = (connection: Connection) =>
+    const worker = (connection: Connection) =>
       new Promise<void>((resolve, reject) => {
         const next = (): void => {
           if (performance.now() - startedAt < millis) connection.socket.write(request());
@@ -141,7 +141,7 @@ export class Client {
         };
         next();
       });
-    await Promise.all(this.#all.map(lane));
+    await Promise.all(this.#all.map(worker));
     return { ...outcome, millis: performance.now() - startedAt };
   }
 

@@ -61,4 +61,4 @@ export const benched: ActorDefinition = {
   counters: ({ state }) => ({ [`benched.${state}`]: 1 }),
 };
 
-export const shardModule: ShardModule = { definitions: [benched], queueKeys: {} };
+export const shardModule: ShardModule = { definitions: [benched], partitions: {} };

@@ -38,14 +38,14 @@ let next = 0;
 async function steps(millis: number): Promise<number> {
   const until = performance.now() + millis;
   let done = 0;
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     while (performance.now() < until) {
       const outcome = await system.send(address(next++ % ACTORS), { type });
       if (!outcome.accepted) throw new Error(outcome.reason);
       done += 1;
     }
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
   // Pending writes are part of the cost.
   await store.flushed();
   return done;

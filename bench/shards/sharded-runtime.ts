@@ -75,7 +75,7 @@ export async function startShardedRuntime(
     async steps(millis, inFlight) {
       const until = performance.now() + millis;
       let done = 0;
-      const lane = async (): Promise<void> => {
+      const worker = async (): Promise<void> => {
         while (performance.now() < until) {
           const outcome = await runtime.system.send(address(next++ % ACTORS), { type: 'TURN' });
           if (!outcome.accepted) throw new Error(outcome.reason);
@@ -83,7 +83,7 @@ export async function startShardedRuntime(
           done += 1;
         }
       };
-      await Promise.all(Array.from({ length: inFlight }, lane));
+      await Promise.all(Array.from({ length: inFlight }, worker));
       return done;
     },
     async warmUp(inFlight) {

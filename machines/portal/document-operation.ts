@@ -65,7 +65,7 @@ export interface DocumentOperationContext
 
 export interface OperateDocumentsEffect extends DocumentBatch {
   readonly do: 'operateDocuments';
-  /** The queue key of the effect: organizations take turns. */
+  /** The partition of the effect: organizations take turns. */
   readonly organizationId: OrganizationId;
 }
 

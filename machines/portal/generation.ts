@@ -77,7 +77,7 @@ export interface GenerationContext extends GenerationInput {
 
 export interface GenerateDocumentsEffect {
   readonly do: 'generateDocuments';
-  /** The queue key of the effect: organizations take turns. */
+  /** The partition of the effect: organizations take turns. */
   readonly organizationId: OrganizationId;
 }
 

@@ -92,7 +92,7 @@ export type MailMessage = { readonly at: Millis } & (
 );
 
 /**
- * `lane` is the queue key: mails of different organizations take turns, and codes, which a person waits for, go first.
+ * `lane`, a stored name, is the partition: mails of different organizations take turns, and codes, which a person waits for, go first.
  */
 export interface SendMailEffect {
   readonly do: 'sendMail';

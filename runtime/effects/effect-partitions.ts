@@ -15,7 +15,7 @@ export interface EffectQueue {
   ended(effect: StoredEffect): boolean;
 }
 
-/** The queue of all effects without a queue key. */
+/** The queue of all effects without a partition. */
 export function commonQueue(store: ActorStore): EffectQueue {
   return {
     lease: (now, limit) => store.leaseEffects(now, limit),
@@ -27,18 +27,18 @@ export function commonQueue(store: ActorStore): EffectQueue {
 /** Partitions read at once. */
 const PAGE_SIZE = 64;
 
-/** Builds the queue key as stored: unique over all handlers. */
-export function partitionName(handler: string, queueKey: string): string {
-  return `${handler}/${queueKey}`;
+/** Builds the name of a partition as stored: unique over all handlers. */
+export function partitionName(handler: string, partition: string): string {
+  return `${handler}/${partition}`;
 }
 
 export class PartitionedQueue implements EffectQueue {
   readonly #store: ActorStore;
   readonly #prefix: string;
   readonly #perPartition: number;
-  /** Effects in progress by queue key. */
+  /** Effects in progress by partition. */
   readonly #running = new Map<string, number>();
-  /** Queue key of the partition served last; the next round starts after it. */
+  /** Partition served last; the next round starts after it. */
   #last: string | undefined;
 
   constructor(store: ActorStore, handler: string, perPartition: number) {
@@ -64,43 +64,43 @@ export class PartitionedQueue implements EffectQueue {
     limit: number,
     leased: StoredEffect[],
   ): Promise<void> {
-    for await (const { queueKey, due } of this.#partitions(after)) {
+    for await (const { partition, due } of this.#partitions(after)) {
       if (leased.length >= limit) return;
-      if (until !== undefined && compareKeys([queueKey], [until]) > 0) return;
-      const room = Math.min(this.#freeSlots(queueKey), limit - leased.length);
+      if (until !== undefined && compareKeys([partition], [until]) > 0) return;
+      const room = Math.min(this.#freeSlots(partition), limit - leased.length);
       if (due > now || room <= 0) continue;
-      const effects = await this.#store.leaseEffects(now, room, queueKey);
+      const effects = await this.#store.leaseEffects(now, room, partition);
       if (effects.length === 0) continue;
-      this.#running.set(queueKey, (this.#running.get(queueKey) ?? 0) + effects.length);
-      this.#last = queueKey;
+      this.#running.set(partition, (this.#running.get(partition) ?? 0) + effects.length);
+      this.#last = partition;
       leased.push(...effects);
     }
   }
 
   async nextDue(): Promise<Millis | undefined> {
     let earliest: Millis | undefined;
-    for await (const { queueKey, due } of this.#partitions(undefined)) {
+    for await (const { partition, due } of this.#partitions(undefined)) {
       // A partition at its limit is read again when one of its effects ends.
-      if (this.#freeSlots(queueKey) > 0 && (earliest === undefined || due < earliest)) earliest = due;
+      if (this.#freeSlots(partition) > 0 && (earliest === undefined || due < earliest)) earliest = due;
     }
     return earliest;
   }
 
-  ended({ lane: queueKey }: StoredEffect): boolean {
-    if (queueKey === undefined) return false;
-    const running = this.#running.get(queueKey) ?? 0;
-    if (running <= 1) this.#running.delete(queueKey);
-    else this.#running.set(queueKey, running - 1);
+  ended({ partition }: StoredEffect): boolean {
+    if (partition === undefined) return false;
+    const running = this.#running.get(partition) ?? 0;
+    if (running <= 1) this.#running.delete(partition);
+    else this.#running.set(partition, running - 1);
     return running >= this.#perPartition;
   }
 
-  #freeSlots(queueKey: string): number {
-    return this.#perPartition - (this.#running.get(queueKey) ?? 0);
+  #freeSlots(partition: string): number {
+    return this.#perPartition - (this.#running.get(partition) ?? 0);
   }
 
   async *#partitions(
     from: string | undefined,
-  ): AsyncGenerator<{ readonly queueKey: string; readonly due: Millis }> {
+  ): AsyncGenerator<{ readonly partition: string; readonly due: Millis }> {
     let after = from;
     for (;;) {
       const page = await this.#store.partitions({
@@ -109,7 +109,7 @@ export class PartitionedQueue implements EffectQueue {
         limit: PAGE_SIZE,
       });
       yield* page;
-      after = page.at(-1)?.queueKey;
+      after = page.at(-1)?.partition;
       if (page.length < PAGE_SIZE || after === undefined) return;
     }
   }

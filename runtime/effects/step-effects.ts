@@ -16,8 +16,8 @@ export function withoutNeedless(
 }
 
 /**
- * Adds the queue keys of effects. Refuses, before anything is stored, effects without a handler.
- * @param effects known effects, with the function for the queue key where there is one
+ * Adds the partitions of effects. Refuses, before anything is stored, effects without a handler.
+ * @param effects known effects, with the function for the partition where there is one
  */
 export function withPartitions(
   step: Step,
@@ -25,18 +25,18 @@ export function withPartitions(
 ): Step {
   let partitioned = false;
   for (const { effect } of step.effects) {
-    const queueKeyOf = effects.get(effect.do);
-    if (queueKeyOf === undefined)
+    const partitionOf = effects.get(effect.do);
+    if (partitionOf === undefined)
       throw new Fatal('effect.unknown', `No handler exists for the effect "${effect.do}".`);
-    partitioned ||= queueKeyOf !== null;
+    partitioned ||= partitionOf !== null;
   }
   if (!partitioned) return step;
   return {
     ...step,
     effects: step.effects.map((stored) => {
-      const queueKeyOf = effects.get(stored.effect.do);
-      return queueKeyOf
-        ? { ...stored, lane: partitionName(stored.effect.do, queueKeyOf(stored.effect)) }
+      const partitionOf = effects.get(stored.effect.do);
+      return partitionOf
+        ? { ...stored, partition: partitionName(stored.effect.do, partitionOf(stored.effect)) }
         : stored;
     }),
   };

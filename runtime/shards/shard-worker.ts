@@ -36,7 +36,7 @@ delay.enable();
 
 const faults = Faults.parse(knownFaultsOf(setup.faults));
 const store = openShardStore(shared, faults);
-const queueKeys = setup.effects.map((name) => [name, shardModule.queueKeys[name] ?? null] as const);
+const partitions = setup.effects.map((name) => [name, shardModule.partitions[name] ?? null] as const);
 await warmUp(store);
 
 let host: Host | undefined;
@@ -75,7 +75,7 @@ function hostOf(shard: number): Host {
     faults,
     supervisor: new Supervisor(setup.restarts),
     definitions,
-    effects: new Map(queueKeys),
+    effects: new Map(partitions),
     cached: setup.cached,
     committed: () => {},
     computing: (actor) => {

@@ -11,8 +11,8 @@ import type { RestartLimit } from '../supervisor.ts';
 /** The `shardModule` that a module for the threads exports: values that cannot be sent to them. */
 export interface ShardModule {
   readonly definitions: readonly ActorDefinition[];
-  /** Functions for the queue keys of effects, the same as in the handlers' `partitioning`. */
-  readonly queueKeys: { readonly [effect: string]: (effect: { readonly [field: string]: Json }) => string };
+  /** Functions for the partitions of effects, the same as in the handlers' `partitioning`. */
+  readonly partitions: { readonly [effect: string]: (effect: { readonly [field: string]: Json }) => string };
 }
 
 export interface ShardSetup {

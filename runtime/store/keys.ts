@@ -70,7 +70,7 @@ export function checkStepKeys(step: Step): void {
   for (const name of step.names.release) checkedSize(name, 'name');
   for (const name in step.counters) checkedSize(name, 'counter');
   for (const effect of step.effects) {
-    if (effect.lane !== undefined) checkKey(effect.lane, [effect.dueAt, kind, id], 'lane');
+    if (effect.partition !== undefined) checkKey(effect.partition, [effect.dueAt, kind, id], 'partition');
   }
   for (const timer of step.timers.arm) checkKey(timer.due, [kind, id, timer.name], 'timer');
 }

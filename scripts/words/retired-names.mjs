@@ -38,6 +38,8 @@ export const RETIRED_IDENTIFIERS = {
   LONGER: 'TARGET_RATIO (RFC 8289)',
   LASTING: 'INTERVAL_MS (RFC 8289)',
   FEWEST: 'MIN_LIMIT',
+  queueKey: 'partition',
+  queueKeys: 'partitions',
   FlowRoom: 'PortalFixture',
   flowRoom: 'portalFixture',
   SimulatedWorld: 'SimulatedCluster',

@@ -467,7 +467,7 @@ export function storeContract(
   promise(
     'effects that are done are removed without a step, and nobody leases them again',
     async (t, store) => {
-      const queued = { ...effectOf(A, 1, 2, 10), lane: 'call/a' };
+      const queued = { ...effectOf(A, 1, 2, 10), partition: 'call/a' };
       const effects = [effectOf(A, 1, 0, 10), effectOf(A, 1, 1, 10), queued];
       const [first, second] = effects;
       if (first === undefined || second === undefined) throw new TypeError('Two effects are needed.');
@@ -487,9 +487,9 @@ export function storeContract(
   promise(
     'no effect waits further ahead than it may, in a partition or in none, and counts no failure for it',
     async (t, store) => {
-      const late = (index: number, dueAt: number, queueKey?: string) => ({
+      const late = (index: number, dueAt: number, partition?: string) => ({
         ...effectOf(A, 1, index, dueAt),
-        ...(queueKey !== undefined && { lane: queueKey }),
+        ...(partition !== undefined && { partition }),
       });
       const effects = [
         late(0, 4000),
@@ -504,7 +504,7 @@ export function storeContract(
       await store.rescheduleAfterClockRegression(100);
       await store.rescheduleAfterClockRegression(100);
       t.deepEqual(
-        (await store.pendingEffects(A)).map(({ dueAt, failures, lane }) => [dueAt, failures, lane]),
+        (await store.pendingEffects(A)).map(({ dueAt, failures, partition }) => [dueAt, failures, partition]),
         [
           [100, 0, undefined],
           [90, 0, undefined],
@@ -532,13 +532,13 @@ export function storeContract(
   });
 
   promise(
-    'effects with a queue key wait apart from all others, and keep their key',
+    'effects of a partition wait apart from all others, and keep their partition',
     async (t, store, under) => {
-      const withQueueKey = (effect: StoredEffect, queueKey: string) => ({ ...effect, lane: queueKey });
-      const first = withQueueKey(effectOf(A, 1, 0, 10), 'call/a');
-      const second = withQueueKey(effectOf(A, 1, 1, 20), 'call/a');
-      const other = withQueueKey(effectOf(A, 1, 2, 15), 'call/b');
-      const elsewhere = withQueueKey(effectOf(A, 1, 3, 5), 'mail/a');
+      const withPartition = (effect: StoredEffect, partition: string) => ({ ...effect, partition });
+      const first = withPartition(effectOf(A, 1, 0, 10), 'call/a');
+      const second = withPartition(effectOf(A, 1, 1, 20), 'call/a');
+      const other = withPartition(effectOf(A, 1, 2, 15), 'call/b');
+      const elsewhere = withPartition(effectOf(A, 1, 3, 5), 'mail/a');
       const plain = effectOf(A, 1, 4, 30);
       const effects = [first, second, other, elsewhere, plain];
       await must(t, store, stepOf(A, 0, { effects }));
@@ -547,24 +547,24 @@ export function storeContract(
       const partitions = (more: { readonly after?: string; readonly limit?: number } = {}) =>
         store.partitions({ prefix: 'call/', limit: 9, ...more });
       t.deepEqual(await partitions(), [
-        { queueKey: 'call/a', due: 10 },
-        { queueKey: 'call/b', due: 15 },
+        { partition: 'call/a', due: 10 },
+        { partition: 'call/b', due: 15 },
       ]);
-      t.deepEqual(await partitions({ limit: 1 }), [{ queueKey: 'call/a', due: 10 }]);
-      t.deepEqual(await partitions({ after: 'call/a' }), [{ queueKey: 'call/b', due: 15 }]);
+      t.deepEqual(await partitions({ limit: 1 }), [{ partition: 'call/a', due: 10 }]);
+      t.deepEqual(await partitions({ after: 'call/a' }), [{ partition: 'call/b', due: 15 }]);
       t.deepEqual(await partitions({ after: 'call/b' }), []);
       t.deepEqual(await store.leaseEffects(99, 9), [plain], 'the common queue has nothing of the partitions');
       t.deepEqual(await store.leaseEffects(19, 9, 'call/a'), [first]);
       t.deepEqual(await partitions(), [
-        { queueKey: 'call/a', due: 20 },
-        { queueKey: 'call/b', due: 15 },
+        { partition: 'call/a', due: 20 },
+        { partition: 'call/b', due: 15 },
       ]);
       t.deepEqual(await store.leaseEffects(99, 0, 'call/b'), []);
       t.deepEqual(await store.leaseEffects(99, 9, 'call/b'), [other]);
-      t.deepEqual(await partitions(), [{ queueKey: 'call/a', due: 20 }]);
+      t.deepEqual(await partitions(), [{ partition: 'call/a', due: 20 }]);
       await store.deferEffect(other.key, 500, 'no answer');
       const later = { ...other, dueAt: 500, failures: 1, lastError: 'no answer' };
-      t.deepEqual(await partitions({ after: 'call/a' }), [{ queueKey: 'call/b', due: 500 }]);
+      t.deepEqual(await partitions({ after: 'call/a' }), [{ partition: 'call/b', due: 500 }]);
       t.deepEqual(await store.leaseEffects(499, 9, 'call/b'), []);
       const again = under.reopen ? await under.reopen() : store;
       if (under.reopen) {

@@ -22,7 +22,7 @@ const GUIDED_SHARE = 1 / 20;
 /** Limit of remembered outcomes per target. */
 const MAX_OUTCOMES = 20_000;
 
-interface Lane {
+interface TargetState {
   readonly index: number;
   readonly target: Target;
   readonly pool: Pool;
@@ -39,27 +39,29 @@ export async function fuzz(
 ): Promise<void> {
   const environment = createFuzzEnvironment();
   const random = new Random(options.seed);
-  const lanes = await lanesOf(options, environment);
-  const turns = lanes.flatMap((lane) => Array.from({ length: weightOf(lane.target.name) }, () => lane));
+  const workers = await workersOf(options, environment);
+  const turns = workers.flatMap((worker) =>
+    Array.from({ length: weightOf(worker.target.name) }, () => worker),
+  );
   let coverage = options.guided ? startCoverage() : undefined;
   coverage?.fresh();
-  let batch: { readonly lane: Lane; readonly input: Buffer }[] = [];
+  let batch: { readonly worker: TargetState; readonly input: Buffer }[] = [];
   let settled: number | undefined;
 
   for (let done = 0; done < options.cases; done++) {
-    const lane = random.pick(turns);
-    const mutated = lane.target.mutation(lane.pool.pick(random), random, lane.pool.pick(random));
+    const worker = random.pick(turns);
+    const mutated = worker.target.mutation(worker.pool.pick(random), random, worker.pool.pick(random));
     const input = mutated.length > MAX_INPUT ? mutated.subarray(0, MAX_INPUT) : mutated;
-    shared.begin(lane.index, input);
-    const { outcome, failure } = await runCase(lane, input, options.budget);
+    shared.begin(worker.index, input);
+    const { outcome, failure } = await runCase(worker, input, options.budget);
     if (failure !== undefined) tell({ type: 'failure', failure });
-    const isNew = !lane.outcomes.has(outcome) && lane.outcomes.size < MAX_OUTCOMES;
+    const isNew = !worker.outcomes.has(outcome) && worker.outcomes.size < MAX_OUTCOMES;
     if (isNew) {
-      lane.outcomes.add(outcome);
-      lane.pool.keep(input, random);
+      worker.outcomes.add(outcome);
+      worker.pool.keep(input, random);
     }
     // Inputs with new outcomes are kept anyway; their coverage counts as reached.
-    if (coverage !== undefined) batch.push({ lane, input });
+    if (coverage !== undefined) batch.push({ worker, input });
     if ((done + 1) % BATCH === 0) {
       const parts = coverage?.fresh();
       if (coverage !== undefined && parts !== undefined && parts.size > 0) {
@@ -71,27 +73,30 @@ export async function fuzz(
         coverage = undefined;
       }
       environment.sweep();
-      tell(progress(done + 1, lanes, coverage?.parts ?? 0));
+      tell(progress(done + 1, workers, coverage?.parts ?? 0));
     }
     // After a third of the cases, code and caches are warm.
-    if (done === Math.floor(options.cases / 3)) settled = await heap(lanes);
+    if (done === Math.floor(options.cases / 3)) settled = await heap(workers);
   }
-  const end = await heap(lanes);
+  const end = await heap(workers);
   if (settled !== undefined && end - settled > RUN_MEMORY) {
     const detail = `${(end - settled) >> 20} MiB more at the end than after a third of the run`;
     tell({ type: 'failure', failure: { target: 'run', kind: 'growth', detail, input: new Uint8Array() } });
   }
   coverage?.stop();
   environment.close();
-  tell({ type: 'end', byTarget: Object.fromEntries(lanes.map((lane) => [lane.target.name, figures(lane)])) });
+  tell({
+    type: 'end',
+    byTarget: Object.fromEntries(workers.map((worker) => [worker.target.name, figures(worker)])),
+  });
 }
 
-async function lanesOf(options: FuzzOptions, environment: FuzzEnvironment): Promise<Lane[]> {
-  const lanes: Lane[] = [];
+async function workersOf(options: FuzzOptions, environment: FuzzEnvironment): Promise<TargetState[]> {
+  const workers: TargetState[] = [];
   for (const [index, name] of options.targets.entries()) {
     if (!isTargetName(name)) throw new Error(`There is no target ${name}.`);
     const target = await TARGETS[name].make(environment);
-    lanes.push({
+    workers.push({
       index,
       target,
       pool: new Pool(target.seeds),
@@ -102,7 +107,7 @@ async function lanesOf(options: FuzzOptions, environment: FuzzEnvironment): Prom
     });
     await mustBegin(target);
   }
-  return lanes;
+  return workers;
 }
 
 /** Fails for a seed that crashes, or a target that refuses all of its seeds. */
@@ -126,19 +131,19 @@ function weightOf(name: string): number {
 /** Repeats the inputs one by one and keeps those that reach new blocks. */
 async function keepReaching(
   parts: ReadonlySet<string>,
-  batch: readonly { readonly lane: Lane; readonly input: Buffer }[],
+  batch: readonly { readonly worker: TargetState; readonly input: Buffer }[],
   coverage: Coverage,
   shared: SharedInput,
   random: Random,
 ): Promise<void> {
   const wanted = new Set(parts);
-  for (const { lane, input } of batch) {
+  for (const { worker, input } of batch) {
     if (wanted.size === 0) break;
-    shared.begin(lane.index, input);
-    await attempt(lane.target, input);
+    shared.begin(worker.index, input);
+    await attempt(worker.target, input);
     const before = wanted.size;
     for (const part of coverage.reached()) wanted.delete(part);
-    if (wanted.size < before) lane.pool.keep(input, random);
+    if (wanted.size < before) worker.pool.keep(input, random);
   }
 }
 
@@ -150,14 +155,14 @@ interface CaseResult {
 /** Resident memory after the last case, in bytes. */
 let resident = Number.POSITIVE_INFINITY;
 
-async function runCase(lane: Lane, input: Buffer, budget: number): Promise<CaseResult> {
-  const { target } = lane;
+async function runCase(worker: TargetState, input: Buffer, budget: number): Promise<CaseResult> {
+  const { target } = worker;
   const from = performance.now();
   const result = await attempt(target, input);
   const took = performance.now() - from;
-  lane.cases++;
-  lane.took += took;
-  lane.slowest = Math.max(lane.slowest, took);
+  worker.cases++;
+  worker.took += took;
+  worker.slowest = Math.max(worker.slowest, took);
   const failed = (kind: Failure['kind'], detail: string): CaseResult => ({
     outcome: `${kind} ${plain(detail)}`,
     failure: { target: target.name, kind, detail, input },
@@ -197,7 +202,7 @@ async function attempt(target: Target, input: Buffer): Promise<Attempt> {
 }
 
 /** Heap after garbage collection, without kept inputs, in bytes. */
-async function heap(lanes: readonly Lane[]): Promise<number> {
+async function heap(workers: readonly TargetState[]): Promise<number> {
   const collect = (globalThis as { gc?: () => void }).gc;
   for (let round = 0; round < 3; round++) {
     collect?.();
@@ -206,20 +211,20 @@ async function heap(lanes: readonly Lane[]): Promise<number> {
   }
   const { heapUsed, external } = process.memoryUsage();
   let pools = 0;
-  for (const { pool } of lanes) pools += pool.bytes;
+  for (const { pool } of workers) pools += pool.bytes;
   return heapUsed + external - pools;
 }
 
-function progress(done: number, lanes: readonly Lane[], parts: number): FromFuzzer {
+function progress(done: number, workers: readonly TargetState[], parts: number): FromFuzzer {
   let [outcomes, kept] = [0, 0];
-  for (const lane of lanes) {
-    outcomes += lane.outcomes.size;
-    kept += lane.pool.kept;
+  for (const worker of workers) {
+    outcomes += worker.outcomes.size;
+    kept += worker.pool.kept;
   }
   return { type: 'progress', done, outcomes, parts, kept, rss: process.memoryUsage.rss() };
 }
 
-function figures({ cases, outcomes, slowest, took }: Lane): TargetFigures {
+function figures({ cases, outcomes, slowest, took }: TargetState): TargetFigures {
   const mean = cases === 0 ? 0 : took / cases;
   return { cases, outcomes: outcomes.size, mean: rounded(mean), slowest: rounded(slowest) };
 }

@@ -93,8 +93,8 @@ test('pause, resume, large operations and repeated deliveries and mails write li
   const operation = { action: 'retry', filter, reason: null, operator: 'operator', matched: 3, at: 1 };
   t.deepEqual(linesOf(operationMachine, operation, [{ type: 'CANCEL' }]), ['Canceled by operator.']);
   const deliveries = [{ id: 'd1', type: 'Completed', sequence: 1, body: '{}', createdAt: 1, notBefore: 0 }];
-  const lane = { webhookId: 'w1', jobId: 'j1', deliveries, at: 1 };
-  t.deepEqual(linesOf(jobDeliveryMachine, lane, [{ type: 'RESEND', ids: ['d1'] }]), [
+  const input = { webhookId: 'w1', jobId: 'j1', deliveries, at: 1 };
+  t.deepEqual(linesOf(jobDeliveryMachine, input, [{ type: 'RESEND', ids: ['d1'] }]), [
     'Sent again on request: d1.',
   ]);
   const mail = { organizationId: 'o1', content: { about: 'turn' }, at: 1 };

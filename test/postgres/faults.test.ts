@@ -301,7 +301,7 @@ scenario(
       ['counters', () => store.counters('')],
       ['holder', () => store.holder('n')],
       ['lease', () => store.leaseEffects(1, 1)],
-      ['lanes', () => store.partitions({ prefix: '', limit: 1 })],
+      ['partitions', () => store.partitions({ prefix: '', limit: 1 })],
       ['defer', () => store.deferEffect('job/a/1/0', 9, 'x')],
       ['hasten-new', () => store.rescheduleAfterClockRegression(1)],
       ['next-effect', () => store.nextEffectDue()],

@@ -103,7 +103,7 @@ const OPERATIONS: {
     const steps = [
       stepOf(actor, 0, {
         journal: [line(1)],
-        effects: [effect, { ...effectOf(actor, 1, 1, DUE), lane: `queue/${created}` }],
+        effects: [effect, { ...effectOf(actor, 1, 1, DUE), partition: `queue/${created}` }],
         timers: { arm: [{ ...timer, event: { type: 'W' } }], disarm: [] },
         rows: { put: [{ ...row, value: 1 }], remove: [] },
         names: { take: [name], release: [] },
@@ -273,7 +273,7 @@ async function fill(pool: pg.Pool): Promise<void> {
       key: ['job', idOf(number), 1, 0],
       value: body({
         dueAt: DUE + number,
-        ...(number % 2 === 0 && { lane: `queue/${number % 400}` }),
+        ...(number % 2 === 0 && { partition: `queue/${number % 400}` }),
         failures: number % 400 === 0 ? 1 : 0,
         lastError: number % 400 === 0 ? 'no answer' : null,
         effect: { do: 'sign' },

@@ -42,7 +42,7 @@ async function fill(store: ActorStore): Promise<void> {
         journal: [line(1), line(2)],
         effects: [
           effectOf(A, 1, 0, 5),
-          { ...effectOf(A, 1, 1, 7), lane: 'queue/one' },
+          { ...effectOf(A, 1, 1, 7), partition: 'queue/one' },
           effectOf(A, 1, 2, LATER),
         ],
         timers: {

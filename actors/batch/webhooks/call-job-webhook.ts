@@ -29,7 +29,7 @@ export function callJobWebhookHandler(
     partitioning: {
       atOnce: CONCURRENCY,
       perPartition: CONCURRENCY_PER_WEBHOOK,
-      queueKey: ({ webhookId }) => webhookId,
+      partitionOf: ({ webhookId }) => webhookId,
     },
     async run({ webhookId, deliveryId }, { actor, signal }, { system }): Promise<AttemptedMessage> {
       const queue = (await system.read({ kind: JOB_DELIVERY, id: actor.id }))?.context;

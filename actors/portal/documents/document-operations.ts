@@ -217,7 +217,7 @@ async function nextBatch(
 export function operateDocumentsHandler(store: ActorStore): EffectHandler<OperateDocumentsEffect> {
   return {
     after: 'durable',
-    partitioning: { atOnce: 2, perPartition: 1, queueKey: ({ organizationId }) => organizationId },
+    partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
     async run(
       { ids, after, organizationId },
       { actor },

@@ -45,7 +45,7 @@ export function generateDocumentsHandler(
 ): EffectHandler<GenerateDocumentsEffect> {
   return {
     after: 'durable',
-    partitioning: { atOnce: 2, perPartition: 1, queueKey: ({ organizationId }) => organizationId },
+    partitioning: { atOnce: 2, perPartition: 1, partitionOf: ({ organizationId }) => organizationId },
     async run(_, { actor, signal }, { system, clock }): Promise<WithoutTime<GenerationMessage>> {
       const found = await system.read({ kind: GENERATION, id: actor.id });
       if (found === undefined) throw new Fatal('internal', 'The generation is missing.');

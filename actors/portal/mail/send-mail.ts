@@ -50,7 +50,7 @@ export function sendMailHandler(dependencies: SendMailDependencies): EffectHandl
     partitioning: {
       atOnce: CONCURRENCY,
       perPartition: CONCURRENCY_PER_ORGANIZATION,
-      queueKey: ({ lane }) => lane,
+      partitionOf: ({ lane }) => lane,
     },
     async run(_, { actor, signal }, { system }): Promise<Outcome> {
       const mail = await system.read({ kind: MAIL, id: actor.id });

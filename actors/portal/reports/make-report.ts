@@ -19,7 +19,7 @@ export interface MakeReportDependencies {
 export function makeReportHandler({ store, blobs }: MakeReportDependencies): EffectHandler<MakeReportEffect> {
   return {
     after: 'visible',
-    partitioning: { atOnce: 1, perPartition: 1, queueKey: () => 'reports' },
+    partitioning: { atOnce: 1, perPartition: 1, partitionOf: () => 'reports' },
     async run({ from, to }, { signal }): Promise<WithoutTime<ReportMessage>> {
       const { totalDocuments, totalEnvelopes } = await countCreated(store, { from, to });
       const path = blobs.temporaryPath();

@@ -28,7 +28,7 @@ export function callWebhookHandler(dependencies: CallWebhookDependencies): Effec
     partitioning: {
       atOnce: CONCURRENCY,
       perPartition: CONCURRENCY_PER_ORGANIZATION,
-      queueKey: ({ webhookId }) => webhookId,
+      partitionOf: ({ webhookId }) => webhookId,
     },
     async run({ organizationId, webhookId, deliveryId }, { actor, signal }): Promise<AttemptedMessage> {
       const queue = (await dependencies.system.read({ kind: WEBHOOK_DELIVERY_QUEUE, id: actor.id }))?.context;

@@ -19,7 +19,7 @@ export type RecordKey = readonly (string | number)[];
  * | rows     | view, …key                | the row's value                             |
  * | names    | name                      | kind and id of the holder                   |
  * | counters | name                      | the count                                   |
- * | effects  | kind, id, revision, index | due time, queue key, failures, last error, effect |
+ * | effects  | kind, id, revision, index | due time, partition, failures, last error, effect |
  * | timers   | due, kind, id, name       | the event                                   |
  */
 export interface StoreRecord {
@@ -30,6 +30,7 @@ export interface StoreRecord {
 /** The value of a record of `effects`. */
 export interface CopiedEffect {
   readonly dueAt: number;
+  /** Partition; the name is that of the records of all versions. */
   readonly lane?: string | undefined;
   readonly failures: number;
   readonly lastError: string | null;

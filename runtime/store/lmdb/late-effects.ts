@@ -3,12 +3,12 @@ import type { ActorStore, Millis, StoredEffect } from '../../ports.ts';
 import { AFTER_ALL_TEXT } from '../keys.ts';
 import { readEffect, type Tables } from './lmdb-tables.ts';
 
-/** Queue keys read at once. */
+/** Partitions read at once. */
 const PAGE_SIZE = 64;
 
 /** Returns all effects that are due after `now`, of all partitions. */
 export async function effectsDueAfter(
-  { due, lanes }: Pick<Tables, 'due' | 'lanes'>,
+  { due, partitions }: Pick<Tables, 'due' | 'partitions'>,
   store: Pick<ActorStore, 'partitions'>,
   now: Millis,
 ): Promise<readonly StoredEffect[]> {
@@ -22,14 +22,14 @@ export async function effectsDueAfter(
       ...(after !== undefined && { after }),
       limit: PAGE_SIZE,
     });
-    for (const { queueKey } of page) {
-      const range = lanes.getRange({
-        start: [queueKey, now, AFTER_ALL_TEXT],
-        end: [queueKey, AFTER_ALL_TEXT],
+    for (const { partition } of page) {
+      const range = partitions.getRange({
+        start: [partition, now, AFTER_ALL_TEXT],
+        end: [partition, AFTER_ALL_TEXT],
       });
-      for (const { key, value } of range) found.push(readEffect(key.slice(1), value, queueKey));
+      for (const { key, value } of range) found.push(readEffect(key.slice(1), value, partition));
     }
-    after = page.at(-1)?.queueKey;
+    after = page.at(-1)?.partition;
   } while (after !== undefined);
   return found;
 }

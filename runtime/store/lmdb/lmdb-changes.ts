@@ -76,8 +76,8 @@ export function write(
   else void tables.actors.put(own, actor, plan.revision);
   for (const line of plan.journal ?? NONE) void tables.journal.put([...own, line], value());
   removeEffects(tables, plan, gone);
-  for (const [key, dueAt, queueKey] of plan.effects ?? NONE)
-    writeEffect(tables, effectKey(key), { dueAt, lane: queueKey }, value());
+  for (const [key, dueAt, partition] of plan.effects ?? NONE)
+    writeEffect(tables, effectKey(key), { dueAt, partition }, value());
   for (const [name, due] of plan.disarm ?? NONE) void tables.timers.remove([due, ...own, name]);
   for (const [name, due] of plan.arm ?? NONE) void tables.timers.put([due, ...own, name], value());
   for (const key of plan.remove ?? NONE) void tables.rows.remove(key);

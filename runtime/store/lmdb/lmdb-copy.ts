@@ -101,9 +101,10 @@ class LmdbCopy implements CopySide {
 
   #effect(key: Key, place: string): string {
     const position = readPosition(place);
+    const { dueAt, partition } = position;
     const { table, at } = queueOf(this.#tables, position, key);
     const { effect, failures, lastError } = JSON.parse(table.get(at) ?? '{}') as EffectValue;
-    return effectText({ ...position, failures, lastError, effect });
+    return effectText({ dueAt, lane: partition, failures, lastError, effect });
   }
 
   async lastKey(table: CopiedTable): Promise<RecordKey | undefined> {
@@ -134,7 +135,7 @@ class LmdbCopy implements CopySide {
   }
 
   #putEffect(key: Key, { dueAt, lane, failures, lastError, effect }: CopiedEffect): void {
-    const position = { dueAt, lane };
+    const position = { dueAt, partition: lane };
     const { table, at } = queueOf(this.#tables, position, key);
     void this.#tables.effects.put(key, positionText(position));
     void table.put(at, JSON.stringify({ effect, failures, lastError }));

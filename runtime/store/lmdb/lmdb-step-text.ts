@@ -16,7 +16,7 @@ export interface StepPlan {
   readonly ends?: true | undefined;
   /** Numbers of the lines. */
   readonly journal?: readonly number[] | undefined;
-  readonly effects?: readonly (readonly [key: EffectKey, dueAt: Millis, queueKey?: string])[] | undefined;
+  readonly effects?: readonly (readonly [key: EffectKey, dueAt: Millis, partition?: string])[] | undefined;
   readonly arm?: readonly (readonly [name: string, due: Millis])[] | undefined;
   readonly disarm?: readonly (readonly [name: string, due: Millis])[] | undefined;
   readonly put?: readonly Key[] | undefined;
@@ -59,8 +59,8 @@ export function planStep(step: Step): PlannedStep {
     dropsEffects: step.dropsEffects || undefined,
     ends: step.ends,
     journal: some(journal, ({ id }) => id),
-    effects: some(effects, ({ key, dueAt, lane: queueKey }) =>
-      queueKey === undefined ? ([key, dueAt] as const) : ([key, dueAt, queueKey] as const),
+    effects: some(effects, ({ key, dueAt, partition }) =>
+      partition === undefined ? ([key, dueAt] as const) : ([key, dueAt, partition] as const),
     ),
     arm: some(timers.arm, ({ name, due }) => [name, due] as const),
     disarm: some(timers.disarm, ({ name, due }) => [name, due] as const),
@@ -98,9 +98,9 @@ export function stepOfText(text: string): Step {
     actor: value(),
     basedOn: plan.basedOn,
     journal: (plan.journal ?? []).map(() => value()),
-    effects: (plan.effects ?? []).map(([key, dueAt, queueKey]): StoredEffect => {
+    effects: (plan.effects ?? []).map(([key, dueAt, partition]): StoredEffect => {
       const effect: EffectValue = value();
-      return { key, actor: address, dueAt, ...effect, ...(queueKey !== undefined && { lane: queueKey }) };
+      return { key, actor: address, dueAt, ...effect, ...(partition !== undefined && { partition }) };
     }),
     settles: plan.settles ?? null,
     dropsEffects: plan.dropsEffects ?? false,

@@ -7,9 +7,9 @@
  * | actors   | kind, id                       | the actor; LMDB version = its revision       |
  * | journal  | kind, id, line                 | one line                                     |
  * | rows     | view, …key                     | the row's value                              |
- * | effects  | kind, id, revision, index      | due time, and queue key if it has one        |
+ * | effects  | kind, id, revision, index      | due time, and partition if it has one        |
  * | due      | due, kind, id, revision, index | the effect                                   |
- * | lanes    | queue key, due, kind, id, revision, index | the effect, if it has a queue key  |
+ * | lanes    | partition, due, kind, id, revision, index | the effect, if it has a partition  |
  * | troubled | kind, id, revision, index      | as `effects`; of those that failed           |
  * | timers   | due, kind, id, name            | the event                                    |
  * | names    | name                           | kind and id of the holder                    |
@@ -50,7 +50,7 @@ export interface Tables {
   readonly rows: Table;
   readonly effects: Table;
   readonly due: Table;
-  readonly lanes: Table;
+  readonly partitions: Table;
   readonly troubled: Table;
   readonly meta: Table;
   readonly timers: Table;
@@ -106,7 +106,7 @@ export function openTables(folder: string): Tables {
     rows: table('rows'),
     effects: table('effects'),
     due: table('due'),
-    lanes: table('lanes'),
+    partitions: table('lanes'),
     troubled: table('troubled'),
     meta,
     timers: table('timers'),
@@ -150,38 +150,38 @@ function dueKey(dueAt: Millis, key: Key): Key {
 /** Position of a waiting effect: its value in `effects`. */
 export interface EffectPosition {
   readonly dueAt: Millis;
-  readonly lane: string | undefined;
+  readonly partition: string | undefined;
 }
 
-export function positionText({ dueAt, lane }: EffectPosition): string {
-  return lane === undefined ? String(dueAt) : `${dueAt} ${lane}`;
+export function positionText({ dueAt, partition }: EffectPosition): string {
+  return partition === undefined ? String(dueAt) : `${dueAt} ${partition}`;
 }
 
 export function readPosition(text: string): EffectPosition {
   const end = text.indexOf(' ');
-  if (end < 0) return { dueAt: Number(text), lane: undefined };
-  return { dueAt: Number(text.slice(0, end)), lane: text.slice(end + 1) };
+  if (end < 0) return { dueAt: Number(text), partition: undefined };
+  return { dueAt: Number(text.slice(0, end)), partition: text.slice(end + 1) };
 }
 
 /** Returns the database that holds a waiting effect, and its key there. */
 export function queueOf(tables: Tables, place: EffectPosition, key: Key): { readonly table: Table; at: Key } {
   const at = dueKey(place.dueAt, key);
-  return place.lane === undefined
+  return place.partition === undefined
     ? { table: tables.due, at }
-    : { table: tables.lanes, at: [place.lane, ...at] };
+    : { table: tables.partitions, at: [place.partition, ...at] };
 }
 
 /** An effect without the members in its key. */
 export type EffectValue = Pick<StoredEffect, 'effect' | 'failures' | 'lastError'>;
 
-/** @param key as in `due`; without the queue key, which is passed separately */
-export function readEffect(key: Key, value: string, queueKey?: string): StoredEffect {
+/** @param key as in `due`; without the partition, which is passed separately */
+export function readEffect(key: Key, value: string, partition?: string): StoredEffect {
   const [dueAt, kind, id, revision, index] = key;
   return {
     key: `${kind}/${id}/${revision}/${index}`,
     actor: { kind: String(kind), id: String(id) },
     dueAt: Number(dueAt),
     ...(JSON.parse(value) as EffectValue),
-    ...(queueKey !== undefined && { lane: queueKey }),
+    ...(partition !== undefined && { partition }),
   };
 }

@@ -170,26 +170,26 @@ class LmdbStore implements ActorStore {
     const place = readPosition(placeText);
     const { table, at } = queueOf(this.#tables, place, key);
     const stored = table.get(at);
-    return stored === undefined ? undefined : readEffect([place.dueAt, ...key], stored, place.lane);
+    return stored === undefined ? undefined : readEffect([place.dueAt, ...key], stored, place.partition);
   }
 
-  async leaseEffects(now: Millis, limit: number, queueKey?: string): Promise<readonly StoredEffect[]> {
+  async leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]> {
     const leased: StoredEffect[] = [];
     if (limit <= 0) return leased;
-    const { due, lanes } = this.#tables;
+    const { due, partitions } = this.#tables;
     // The keys alone: most effects before the first free one are leased, and their values need not be read.
-    const table = queueKey === undefined ? due : lanes;
+    const table = partition === undefined ? due : partitions;
     const keys =
-      queueKey === undefined
+      partition === undefined
         ? due.getKeys({ end: [now, AFTER_ALL_TEXT] })
-        : lanes.getKeys({ start: [queueKey], end: [queueKey, now, AFTER_ALL_TEXT] });
+        : partitions.getKeys({ start: [partition], end: [partition, now, AFTER_ALL_TEXT] });
     for (const key of keys) {
-      const own = queueKey === undefined ? key : key.slice(1);
+      const own = partition === undefined ? key : key.slice(1);
       const name = own.slice(1).join('/');
       if (this.#leased.has(name)) continue;
       const value = table.get(key);
       if (value === undefined) continue;
-      leased.push(readEffect(own, value, queueKey));
+      leased.push(readEffect(own, value, partition));
       this.#leased.add(name);
       if (leased.length === limit) break;
     }
@@ -200,28 +200,31 @@ class LmdbStore implements ActorStore {
     readonly prefix: string;
     readonly after?: string;
     readonly limit: number;
-  }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]> {
-    const found: { queueKey: string; due: Millis }[] = [];
+  }): Promise<readonly { readonly partition: string; readonly due: Millis }[]> {
+    const found: { partition: string; due: Millis }[] = [];
     const end: Key = [query.prefix + AFTER_ALL_TEXT];
     let start: Key = query.after === undefined ? [query.prefix] : [query.after, AFTER_ALL_TEXT];
     while (found.length < query.limit) {
-      const queueKey = this.#firstPartitionKey(start, end)?.[0];
-      if (queueKey === undefined) break;
-      const name = String(queueKey);
+      const partition = this.#firstPartitionKey(start, end)?.[0];
+      if (partition === undefined) break;
+      const name = String(partition);
       const due = this.#firstUnleased(name);
-      if (due !== undefined) found.push({ queueKey: name, due });
+      if (due !== undefined) found.push({ partition: name, due });
       start = [name, AFTER_ALL_TEXT];
     }
     return found;
   }
 
   #firstPartitionKey(start: Key, end: Key): Key | undefined {
-    for (const key of this.#tables.lanes.getKeys({ start, end, limit: 1 })) return key;
+    for (const key of this.#tables.partitions.getKeys({ start, end, limit: 1 })) return key;
     return undefined;
   }
 
-  #firstUnleased(queueKey: string): Millis | undefined {
-    for (const key of this.#tables.lanes.getKeys({ start: [queueKey], end: [queueKey, AFTER_ALL_TEXT] })) {
+  #firstUnleased(partition: string): Millis | undefined {
+    for (const key of this.#tables.partitions.getKeys({
+      start: [partition],
+      end: [partition, AFTER_ALL_TEXT],
+    })) {
       if (!this.#leased.has(key.slice(2).join('/'))) return Number(key[1]);
     }
     return undefined;

@@ -110,8 +110,8 @@ function storeOf(
     rows: (query) => ask((store) => store.rows(query)),
     counters: (prefix) => ask((store) => store.counters(prefix)),
     holder: (name) => ask((store) => store.holder(name)),
-    leaseEffects: (now, limit, queueKey): Promise<readonly StoredEffect[]> =>
-      leases.add(() => ask((store) => store.leaseEffects(now, limit, queueKey))),
+    leaseEffects: (now, limit, partition): Promise<readonly StoredEffect[]> =>
+      leases.add(() => ask((store) => store.leaseEffects(now, limit, partition))),
     partitions: (query) => ask((store) => store.partitions(query)),
     async deferEffect(key, until, error) {
       await ask((store) => store.deferEffect(key, until, error));

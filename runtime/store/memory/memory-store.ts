@@ -222,9 +222,9 @@ export class MemoryStore implements ActorStore {
     return this.#isOwn(key) && !this.#tables.leased.has(key);
   }
 
-  async leaseEffects(now: Millis, limit: number, queueKey?: string): Promise<readonly StoredEffect[]> {
+  async leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]> {
     const due = [...this.#tables.effects.values()]
-      .filter((effect) => effect.lane === queueKey && effect.dueAt <= now && this.#isFree(effect.key))
+      .filter((effect) => effect.partition === partition && effect.dueAt <= now && this.#isFree(effect.key))
       .sort(byDue)
       .slice(0, limit);
     for (const effect of due) this.#tables.leased.set(effect.key, this.#session);
@@ -235,17 +235,17 @@ export class MemoryStore implements ActorStore {
     readonly prefix: string;
     readonly after?: string;
     readonly limit: number;
-  }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]> {
+  }): Promise<readonly { readonly partition: string; readonly due: Millis }[]> {
     const partitions = new Map<string, Millis>();
-    for (const { key, lane: queueKey, dueAt } of this.#tables.effects.values()) {
-      if (queueKey === undefined || !queueKey.startsWith(query.prefix) || !this.#isFree(key)) continue;
-      if (query.after !== undefined && compareKeys([queueKey], [query.after]) <= 0) continue;
-      partitions.set(queueKey, Math.min(dueAt, partitions.get(queueKey) ?? dueAt));
+    for (const { key, partition, dueAt } of this.#tables.effects.values()) {
+      if (partition === undefined || !partition.startsWith(query.prefix) || !this.#isFree(key)) continue;
+      if (query.after !== undefined && compareKeys([partition], [query.after]) <= 0) continue;
+      partitions.set(partition, Math.min(dueAt, partitions.get(partition) ?? dueAt));
     }
     return [...partitions]
       .sort(([left], [right]) => compareKeys([left], [right]))
       .slice(0, query.limit)
-      .map(([queueKey, due]) => ({ queueKey, due }));
+      .map(([partition, due]) => ({ partition, due }));
   }
 
   async deferEffect(key: EffectKey, until: Millis, error: string): Promise<void> {
@@ -274,8 +274,8 @@ export class MemoryStore implements ActorStore {
 
   async nextEffectDue(): Promise<Millis | undefined> {
     let earliest: Millis | undefined;
-    for (const { key, dueAt, lane: queueKey } of this.#tables.effects.values()) {
-      if (queueKey === undefined && this.#isFree(key) && (earliest === undefined || dueAt < earliest))
+    for (const { key, dueAt, partition } of this.#tables.effects.values()) {
+      if (partition === undefined && this.#isFree(key) && (earliest === undefined || dueAt < earliest))
         earliest = dueAt;
     }
     return earliest;

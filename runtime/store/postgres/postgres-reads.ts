@@ -196,7 +196,7 @@ export function effectOf({ queue, due, failures, last_error, body, is_taken_over
     dueAt: due,
     failures,
     lastError: last_error === null ? null : JSON.parse(last_error),
-    ...(queue !== null && { lane: queue.toString() }),
+    ...(queue !== null && { partition: queue.toString() }),
     ...(is_taken_over && { isTakenOver: true }),
   };
 }

@@ -25,19 +25,19 @@ export class PostgresWork extends PostgresReads {
     this.leases = new EffectLeases({ clock, released, release: (held) => this.#releaseAllBut(held) });
   }
 
-  async leaseEffects(now: Millis, limit: number, queueKey?: string): Promise<readonly StoredEffect[]> {
-    return limit <= 0 ? [] : this.leases.add(() => this.#lease(now, limit, queueKey));
+  async leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]> {
+    return limit <= 0 ? [] : this.leases.add(() => this.#lease(now, limit, partition));
   }
 
-  async #lease(now: Millis, limit: number, queueKey: string | undefined): Promise<readonly StoredEffect[]> {
-    const inQueue = queueKey === undefined ? 'queue IS NULL' : 'queue = $4';
+  async #lease(now: Millis, limit: number, partition: string | undefined): Promise<readonly StoredEffect[]> {
+    const inQueue = partition === undefined ? 'queue IS NULL' : 'queue = $4';
     const rows = await this.write<EffectRow & { key: Buffer }>(
-      queueKey === undefined ? 'lease' : 'lease-queue',
+      partition === undefined ? 'lease' : 'lease-queue',
       `UPDATE effects SET lease = $1 WHERE key IN (
           SELECT key FROM effects WHERE owner = $1 AND ${inQueue} AND lease IS NULL AND due <= $2
           ORDER BY due, key LIMIT $3 FOR UPDATE SKIP LOCKED
         ) RETURNING key, ${EFFECT_COLUMNS}`,
-      [this.session.token, now, limit, ...(queueKey === undefined ? [] : [Buffer.from(queueKey)])],
+      [this.session.token, now, limit, ...(partition === undefined ? [] : [Buffer.from(partition)])],
     );
     return [...rows]
       .sort((left, right) => left.due - right.due || Buffer.compare(left.key, right.key))
@@ -88,14 +88,14 @@ export class PostgresWork extends PostgresReads {
     readonly prefix: string;
     readonly after?: string;
     readonly limit: number;
-  }): Promise<readonly { readonly queueKey: string; readonly due: Millis }[]> {
+  }): Promise<readonly { readonly partition: string; readonly due: Millis }[]> {
     const prefix = Buffer.from(query.prefix);
     // The first key after another one, in the order of bytes.
     const next = query.after === undefined ? prefix : Buffer.from(`${query.after}\0`);
     const from = Buffer.compare(next, prefix) > 0 ? next : prefix;
     const rows = await this.read<{ queue: Buffer; due: number }>(
-      'lanes',
-      // One index probe per queue key, however many effects wait in the partition.
+      'partitions',
+      // One index probe per partition, however many effects wait in the partition.
       `WITH RECURSIVE next AS (
           (SELECT queue, due FROM effects
             WHERE owner = $4 AND queue >= $1 AND queue < $2 AND lease IS NULL
@@ -108,7 +108,7 @@ export class PostgresWork extends PostgresReads {
         ) SELECT queue, due FROM next LIMIT $3`,
       [from, endOfPrefix(prefix), query.limit, this.session.token],
     );
-    return rows.map(({ queue, due }) => ({ queueKey: queue.toString(), due }));
+    return rows.map(({ queue, due }) => ({ partition: queue.toString(), due }));
   }
 
   async nextEffectDue(): Promise<Millis | undefined> {

@@ -74,7 +74,9 @@ export function encodeStep(step: Step): EncodedStep {
       take: step.names.take.map((name) => Buffer.from(name)),
       release: step.names.release.map((name) => Buffer.from(name)),
       effectKey: step.effects.map(({ key }) => effectKey(key)),
-      effectQueue: step.effects.map(({ lane }) => (lane === undefined ? null : Buffer.from(lane))),
+      effectQueue: step.effects.map(({ partition }) =>
+        partition === undefined ? null : Buffer.from(partition),
+      ),
       effectDue: step.effects.map(({ dueAt }) => dueAt),
       effectFailures: step.effects.map(({ failures }) => failures),
       effectError: step.effects.map(({ lastError }) =>

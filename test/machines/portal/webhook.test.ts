@@ -10,7 +10,7 @@ import {
   type NewDelivery,
   nextDue,
 } from '../../../machines/delivery-queue.ts';
-import { DELIVERY_RETENTION, webhookDeliveryMachine as lane } from '../../../machines/portal/webhook.ts';
+import { DELIVERY_RETENTION, webhookDeliveryMachine as machine } from '../../../machines/portal/webhook.ts';
 import { attempt, declared, readTable } from '../table.ts';
 
 const delivery = (id: string, more: Partial<NewDelivery> = {}): NewDelivery => ({
@@ -37,11 +37,11 @@ const attempted = (id: string, outcome: string, at: number, retryAfter: number |
 
 function start(...deliveries: readonly NewDelivery[]) {
   const input = { organizationId: 'o', webhookId: 'w', documentId: 'd', deliveries, at: 1000 };
-  return getInitialSnapshot(lane, input as never);
+  return getInitialSnapshot(machine, input as never);
 }
 
 function after(snapshot: ReturnType<typeof start>, ...events: readonly Event[]): ReturnType<typeof start> {
-  return events.reduce((before, event) => transition(lane, before, event as never)[0], snapshot);
+  return events.reduce((before, event) => transition(machine, before, event as never)[0], snapshot);
 }
 
 const pauseEvent = (at: number): Event => ({ type: 'xstate.after.pause.webhook-lane.Waiting', at });
@@ -98,7 +98,7 @@ function caseFor(
 
 test('the webhook table and its machine agree in every state, on every event and deadline, under every condition', async (t) => {
   const table = await readTable('machines/delivery-queue.ts');
-  const { states, events } = declared(lane);
+  const { states, events } = declared(machine);
   t.deepEqual([...states].sort(), [...DELIVERY_QUEUE_STATES, DELIVERY_QUEUE_ENDED, 'Deciding'].sort());
   const names = ['ENQUEUE', 'RESEND', 'ATTEMPTED', 'pause', 'retention'];
   t.is(events.length, names.length);
@@ -108,7 +108,7 @@ test('the webhook table and its machine agree in every state, on every event and
       const conditions = rows.length === 0 ? ['when it has no row'] : rows.map(({ condition }) => condition);
       for (const [at, condition] of conditions.entries()) {
         const { before, event } = caseFor(from, name, condition);
-        const outcome = attempt(lane, from, before, event);
+        const outcome = attempt(machine, from, before, event);
         const row = rows[at];
         const said = `${from} × ${name} ${condition}`;
         t.is(outcome.accepted, row !== undefined, said);

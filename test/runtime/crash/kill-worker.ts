@@ -23,7 +23,7 @@ import { dropsWork, EFFECT_KINDS, LEDGERS, ledger } from './ledger.ts';
 import { KEY_HEADER } from './strict-receiver.ts';
 
 /** Requests in flight. */
-const LANES = 32;
+const CONCURRENCY = 32;
 
 const [, , folder = '', port = '', mode = 'run'] = process.argv;
 const faults = Faults.parse(process.env['SEALWRIGHT_FAULTS']);
@@ -71,9 +71,13 @@ const { system, start, stop } = createRuntime({
   handlers: {
     call: { after: 'durable', run: call, failed },
     quick: { after: 'visible', run: call, failed },
-    lane: {
+    partitioned: {
       after: 'durable',
-      partitioning: { atOnce: 16, perPartition: 2, queueKey: ({ n }: { n: number }) => `lane-${n % 8}` },
+      partitioning: {
+        atOnce: 16,
+        perPartition: 2,
+        partitionOf: ({ n }: { n: number }) => `partition-${n % 8}`,
+      },
       run: call,
       failed,
     },
@@ -112,9 +116,9 @@ function requestTo(actor: ActorAddress, turn: number) {
   return { type: 'ASK', kind: pick(EFFECT_KINDS, turn % 5), to: actor };
 }
 
-async function askForEver(lane: number): Promise<never> {
-  for (let turn = lane; ; turn++) {
-    const actor = pick(LEDGERS, lane * 5 + turn * 11);
+async function askForEver(worker: number): Promise<never> {
+  for (let turn = worker; ; turn++) {
+    const actor = pick(LEDGERS, worker * 5 + turn * 11);
     const outcome = await system.send(actor, requestTo(actor, turn));
     if (!outcome.accepted) throw new Error(`refused: ${outcome.reason}`);
     await outcome.durable;
@@ -134,5 +138,5 @@ if (mode === 'drain') {
   await store.close();
   agent.destroy();
 } else {
-  await Promise.all(Array.from({ length: LANES }, (_, lane) => askForEver(lane)));
+  await Promise.all(Array.from({ length: CONCURRENCY }, (_, worker) => askForEver(worker)));
 }

@@ -3,10 +3,10 @@ import { assign, setup } from 'xstate';
 import type { ActorAddress, ActorDefinition } from '../../../runtime/index.ts';
 
 /**
- * What a ledger may ask for: work that waits for the flush or does not, in lanes, that fails at first, that fails for
+ * What a ledger may ask for: work that waits for the flush or does not, in partitions, that fails at first, that fails for
  * good, and a message to another actor.
  */
-export const WORK_KINDS = ['call', 'quick', 'lane', 'flaky', 'doomed'] as const;
+export const WORK_KINDS = ['call', 'quick', 'partitioned', 'flaky', 'doomed'] as const;
 export const EFFECT_KINDS = [...WORK_KINDS, 'tell'] as const;
 export type EffectKind = (typeof EFFECT_KINDS)[number];
 

@@ -6,7 +6,7 @@ import { type AnyStateMachine, assign, setup } from 'xstate';
 import type { ActorDefinition, Json } from '../../../runtime/index.ts';
 
 export type Act =
-  | { readonly act: 'work'; readonly how: 'plain' | 'flaky' | 'doomed' | 'lane' }
+  | { readonly act: 'work'; readonly how: 'plain' | 'flaky' | 'doomed' | 'partitioned' }
   | { readonly act: 'spawn' | 'note' | 'drop' | 'throw' }
   | { readonly act: 'tell'; readonly peer: number };
 
@@ -55,7 +55,7 @@ function pick<T>(roll: Roll, from: readonly T[]): T {
 
 function randomAct(roll: Roll): Act {
   const kind = roll(12);
-  if (kind < 5) return { act: 'work', how: pick(roll, ['plain', 'flaky', 'doomed', 'lane'] as const) };
+  if (kind < 5) return { act: 'work', how: pick(roll, ['plain', 'flaky', 'doomed', 'partitioned'] as const) };
   if (kind < 7) return { act: 'tell', peer: roll(PEERS) };
   if (kind < 8) return { act: 'drop' };
   if (kind < 9) return { act: 'spawn' };

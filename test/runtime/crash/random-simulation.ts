@@ -261,9 +261,13 @@ export class RandomSimulation {
     const failed: EffectHandler['failed'] = ({ n }: { n: number }) => ({ type: 'GAVE_UP', what: String(n) });
     return {
       plain: { after: 'visible', run: work, failed },
-      lane: {
+      partitioned: {
         after: 'durable',
-        partitioning: { atOnce: 2, perPartition: 1, queueKey: ({ n }: { n: number }) => `lane-${n % 2}` },
+        partitioning: {
+          atOnce: 2,
+          perPartition: 1,
+          partitionOf: ({ n }: { n: number }) => `partition-${n % 2}`,
+        },
         run: work,
         failed,
       },

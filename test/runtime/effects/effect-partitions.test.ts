@@ -33,7 +33,7 @@ function partitionedFixture(
   const clock = new SimulatedClock();
   const work: EffectHandler = {
     after: 'visible',
-    partitioning: { ...bounds, queueKey: ({ what }) => what.slice(0, 1) },
+    partitioning: { ...bounds, partitionOf: ({ what }) => what.slice(0, 1) },
     run: ({ what }, { failures }) =>
       new Promise((resolve, reject) => {
         started.push(what);
@@ -166,7 +166,7 @@ onEachStore(
     t.deepEqual(
       await store
         .partitions({ prefix: 'work/', limit: 9 })
-        .then((partitions) => partitions.map(({ queueKey }) => queueKey)),
+        .then((partitions) => partitions.map(({ partition }) => partition)),
       ['work/a'],
     );
     fixture.endAll();

@@ -55,5 +55,5 @@ export const counting: ActorDefinition = {
 
 export const shardModule = {
   definitions: [counting],
-  queueKeys: {},
+  partitions: {},
 };

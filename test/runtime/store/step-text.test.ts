@@ -12,7 +12,7 @@ const FULL: Step = stepOf(
       { id: 1, at: 5, state: 'Queued', message: 'two\nlines', cause: 'ENQUEUE' },
       { id: 2, at: 5, state: 'Queued', message: '', cause: 'ENQUEUE' },
     ],
-    effects: [effectOf(A, 4, 0, 5), { ...effectOf(A, 4, 1, 6), lane: 'tell/somewhere else' }],
+    effects: [effectOf(A, 4, 0, 5), { ...effectOf(A, 4, 1, 6), partition: 'tell/somewhere else' }],
     settles: 'job/b/7/0',
     dropsEffects: true,
     timers: {

@@ -42,8 +42,8 @@ test('a view of a delivery queue shows the document, and masks the secret parts 
     authType: 'NoAuth',
   });
   await webhookSystem.announce(DOCUMENT_1, event('DocumentConcluded', 1));
-  const lane = { kind: 'webhook-lane', id: `${id}/${DOCUMENT_1}` };
-  const look = () => webhookSystem.runtime.inspector.actor(lane);
+  const queue = { kind: 'webhook-lane', id: `${id}/${DOCUMENT_1}` };
+  const look = () => webhookSystem.runtime.inspector.actor(queue);
   await webhookSystem.until(async () => JSON.stringify((await look())?.context).includes('"attempts":[{'));
   const shown = await look();
   t.deepEqual(shown?.parent, { kind: 'document', id: DOCUMENT_1 });

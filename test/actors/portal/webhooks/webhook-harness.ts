@@ -42,7 +42,7 @@ export interface WebhookSystem extends Outgoing {
   readonly runtime: Runtime;
   readonly clock: SimulatedClock;
   readonly faults: Faults;
-  /** Everything a document asks for, in one effect each; resolves once the lanes have it. */
+  /** Everything a document asks for, in one effect each; resolves once the delivery queues have it. */
   announce(documentId: string, ...events: readonly DocumentEvent[]): Promise<void>;
   until(condition: () => boolean | Promise<boolean>): Promise<void>;
 }
