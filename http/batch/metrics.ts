@@ -9,7 +9,7 @@ import { type ActorInspection, HEALTH_STATUSES } from '../../actors/batch/api/in
 import type { BatchObserver, BatchService, Stage } from '../../actors/batch/api/service.ts';
 import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
 import { DISAGREEMENT_CODE, type JobFormat } from '../../machines/batch/job-context.ts';
-import type { RequestObserver } from '../core/request-outcome.ts';
+import type { RequestObserver } from '../core/request/request-outcome.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
 import { createRequestCounter } from './request-counter.ts';

@@ -1,6 +1,6 @@
 /** Counts replies by route and status; the metrics library is called only when metrics are read. */
 import { Counter, type Registry } from 'prom-client';
-import type { RequestObserver } from '../core/request-outcome.ts';
+import type { RequestObserver } from '../core/request/request-outcome.ts';
 
 export function createRequestCounter(name: string, help: string, registry: Registry): RequestObserver {
   const counts = new Map<string, Map<number, number>>();

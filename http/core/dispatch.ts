@@ -1,7 +1,7 @@
 /** Receives requests from the library and tracks those in progress. */
 import { Refusal } from '../../machines/refusals.ts';
-import { RequestContext } from './request-context.ts';
-import type { RequestContextOptions, Traffic } from './request-options.ts';
+import { RequestContext } from './request/request-context.ts';
+import type { RequestContextOptions, Traffic } from './request/request-options.ts';
 import type { UwsRequest, UwsResponse } from './uws.ts';
 import type { UwsExchange } from './uws-exchange.ts';
 

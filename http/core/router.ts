@@ -10,7 +10,7 @@ import type { Identity } from './access/auth.ts';
 import type { Caller } from './access/caller.ts';
 import type { BodyReader } from './body/body.ts';
 import type { PageReply, Reply, SmallReply } from './reply.ts';
-import type { RequestNames } from './request-ids.ts';
+import type { RequestNames } from './request/request-ids.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

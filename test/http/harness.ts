@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
 import { Client } from '../../clients/typescript/client.ts';
 import { createLoadGuard } from '../../http/core/load/load-guard.ts';
-import type { RequestObservation } from '../../http/core/request-outcome.ts';
+import type { RequestObservation } from '../../http/core/request/request-outcome.ts';
 import {
   type BatchServerDependencies,
   createBatchServer,

@@ -142,18 +142,30 @@ export const approve: DecisionFunction<'APPROVE'> = (document, message) => {
     certificate: null,
     fieldName: null,
   };
-  const done = turnCompleted({ ...document, updateDate: at }, message, made, null, isQuiet);
+  const done = turnCompleted({ ...document, updateDate: at }, message, {
+    made,
+    isElectronic: null,
+    isQuiet,
+    goesOn: true,
+  });
   return { ...done, note: `${nameOf(turn)} approved.`, doneBy: turnBy(turn.user, evidence) };
 };
 
-/** Completes a turn, releases the next step or concludes the flow. In a stopped flow, nothing follows. */
+interface TurnCompletion {
+  readonly made: CompletedAction;
+  /** Kind of the signature; null for an approval. */
+  readonly isElectronic: boolean | null;
+  /** True: no mails are sent. */
+  readonly isQuiet: boolean;
+  /** False in a stopped flow: nothing follows. */
+  readonly goesOn: boolean;
+}
+
+/** Completes a turn, releases the next step or concludes the flow. */
 export function turnCompleted(
   document: DocumentContext,
   turn: Turn,
-  made: CompletedAction,
-  isElectronic: boolean | null,
-  isQuiet: boolean,
-  goesOn = true,
+  { made, isElectronic, isQuiet, goesOn }: TurnCompletion,
 ): Decision {
   const at = document.updateDate;
   const before = document.actions.find(({ id }) => id === turn.flowActionId);

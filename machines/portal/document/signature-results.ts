@@ -58,7 +58,12 @@ const added =
       current: isDetached ? document.current : output,
       signatures: isDetached ? output : null,
     };
-    const done = turnCompleted(changed, signature, made, kind === 'electronic', signature.isQuiet, goesOn);
+    const done = turnCompleted(changed, signature, {
+      made,
+      isElectronic: kind === 'electronic',
+      isQuiet: signature.isQuiet,
+      goesOn,
+    });
     if (conclusion !== undefined && done.to === 'FlowConcluded')
       return conclusionOf(done, { type: 'CONCLUDED', at, output: null, ...conclusion });
     const next = applySignatureEffect(done.context);

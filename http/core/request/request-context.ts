@@ -3,54 +3,43 @@
  * with body, reply, report. A request that fails in one of them is answered with a problem and reported. The library's
  * request object is invalid after the first wait, so everything that a later phase reads is copied before it.
  */
-import { join } from 'node:path';
-import { Refusal } from '../../machines/refusals.ts';
-import type { Admission, IncomingRequest } from './access/access-check.ts';
-import { clientNetwork } from './access/addresses.ts';
-import type { Caller } from './access/caller.ts';
-import { BodyReader, ClientDisconnected } from './body/body.ts';
-import { readForm } from './body/form-body.ts';
-import type { CheckedBody } from './conventions.ts';
-import { RangeRefused, sendFile } from './file-reply.ts';
-import type { LoadGuard } from './load/load-guard.ts';
-import { copyHeaders } from './other-nodes.ts';
-import type { Problem } from './problem.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import type { Admission, IncomingRequest } from '../access/access-check.ts';
+import { clientNetwork } from '../access/addresses.ts';
+import type { Caller } from '../access/caller.ts';
+import { type BodyReader, ClientDisconnected } from '../body/body.ts';
+import { RangeRefused } from '../file-reply.ts';
+import type { LoadGuard } from '../load/load-guard.ts';
+import { copyHeaders } from '../other-nodes.ts';
+import type { Problem } from '../problem.ts';
+import { type Reply, type ReplyContext, type SmallReply, sendSmall } from '../reply.ts';
+import type { AnyRoute, ApiRequest, Match } from '../router.ts';
+import type { UwsRequest, UwsResponse } from '../uws.ts';
+import { UwsExchange } from '../uws-exchange.ts';
+import { type FailedRequest, problemReply } from './problem-reply.ts';
 import { copyRequest, framingFault, type ReceivedRequest } from './received-request.ts';
-import {
-  type JsonReply,
-  type PageReply,
-  type Reply,
-  type ReplyContext,
-  type ReplyHeaders,
-  type SmallReply,
-  sendSmall,
-  sendStream,
-} from './reply.ts';
+import { noFingerprint, openBody, readBody } from './request-body.ts';
 import type { RequestNames } from './request-ids.ts';
 import type { RequestContextOptions, Traffic } from './request-options.ts';
 import { isQuiet, reportOutcome } from './request-outcome.ts';
-import type { AnyRoute, ApiRequest, Match } from './router.ts';
-import type { UwsRequest, UwsResponse } from './uws.ts';
-import { UwsExchange } from './uws-exchange.ts';
-
-/** Only JSON bodies have one. */
-const noFingerprint = (): string => '';
+import { sendReply } from './send-reply.ts';
 
 /** One request on its way through. */
-export class RequestContext {
+export class RequestContext implements FailedRequest {
   readonly #options: RequestContextOptions;
   readonly #response: UwsResponse;
-  readonly #request: UwsRequest;
+  /** Invalid after the first wait. */
+  readonly request: UwsRequest;
   readonly #exchange: UwsExchange;
   readonly #traffic: Traffic;
   readonly #started: number;
   readonly #method: string;
-  readonly #path: string;
+  readonly path: string;
   readonly #caller: Caller;
-  readonly #match: Match;
+  readonly match: Match;
   #replyContext: ReplyContext;
   #stream: BodyReader | undefined;
-  #received: ReceivedRequest | undefined;
+  received: ReceivedRequest | undefined;
   #traceparent: string | undefined;
   #traceId: string | undefined;
   #endWork: ReturnType<LoadGuard['requestStarted']> | undefined;
@@ -65,14 +54,14 @@ export class RequestContext {
   ) {
     this.#options = options;
     this.#response = response;
-    this.#request = request;
+    this.request = request;
     this.#exchange = new UwsExchange(response);
     this.#traffic = traffic;
     this.#started = options.clock.elapsed();
     this.#method = request.getCaseSensitiveMethod();
-    this.#path = request.getUrl();
+    this.path = request.getUrl();
     this.#caller = options.findCaller(request, response);
-    this.#match = options.router.find(this.#method, this.#path);
+    this.match = options.router.find(this.#method, this.path);
     this.#replyContext = {
       requestId: options.requestIds.requestId(),
       https: this.#caller.https,
@@ -112,7 +101,7 @@ export class RequestContext {
 
   /** Copies `traceparent` and the caller's address for the report: neither can be read after the reply or a wait. */
   #copyReportFields(): void {
-    this.#traceparent ??= this.#request.getHeader('traceparent');
+    this.#traceparent ??= this.request.getHeader('traceparent');
     void this.#caller.address;
   }
 
@@ -152,7 +141,7 @@ export class RequestContext {
     this.#traffic.requestEnded();
   }
 
-  readonly #names = (): RequestNames => {
+  readonly names = (): RequestNames => {
     this.#traceId ??= this.#options.requestIds.traceId(this.#traceparent ?? '');
     return { requestId: this.#replyContext.requestId, traceId: this.#traceId };
   };
@@ -161,10 +150,10 @@ export class RequestContext {
     this.#assertReadable();
     const arrival = {
       method: this.#method,
-      path: this.#path,
-      query: this.#request.getQuery(),
+      path: this.path,
+      query: this.request.getQuery(),
       caller: this.#caller,
-      header: (name: string) => this.#request.getHeader(name),
+      header: (name: string) => this.request.getHeader(name),
     };
     const redirect = this.#checkEntry(arrival);
     if (redirect !== undefined) return redirect;
@@ -175,7 +164,7 @@ export class RequestContext {
     const admission = this.#admit(arrival, route);
     // The last read of the library's request; from here on only the copy is used.
     const received = copyRequest(arrival, route, params);
-    this.#received = received;
+    this.received = received;
     if (!(admission instanceof Promise)) return this.#handleWithinRateLimit(admission, received);
     // The library insists that a body is listened to before its handler returns.
     this.#openBody(route);
@@ -185,10 +174,14 @@ export class RequestContext {
     });
   }
 
+  get requestId(): string {
+    return this.#replyContext.requestId;
+  }
+
   /** Phase 1. Refuses requests whose end is uncertain, and all requests while the service stops. */
   #assertReadable(): void {
     if (this.#replyContext.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
-    const fault = framingFault(this.#request);
+    const fault = framingFault(this.request);
     if (fault === undefined) return;
     // The start of the next request is unknown.
     this.#replyContext = { ...this.#replyContext, lastOnConnection: true };
@@ -197,15 +190,15 @@ export class RequestContext {
 
   /** Phase 2. Checks the host; returns the redirect to HTTPS where that is required. */
   #checkEntry(arrival: IncomingRequest): SmallReply | undefined {
-    const isExempt = this.#match.found && this.#match.route.exemptFromEntryRules === true;
+    const isExempt = this.match.found && this.match.route.exemptFromEntryRules === true;
     return isExempt ? undefined : this.#options.accessCheck.enter(arrival);
   }
 
   /** Phase 3. Refusals: `route.not-found`, `route.method-not-allowed`. */
   #matched(): Extract<Match, { found: true }> {
-    const match = this.#match;
+    const match = this.match;
     if (match.found) return match;
-    if (match.allow === undefined) throw new Refusal('route.not-found', `Nothing is at ${this.#path}.`);
+    if (match.allow === undefined) throw new Refusal('route.not-found', `Nothing is at ${this.path}.`);
     throw new Refusal('route.method-not-allowed', `This path takes ${match.allow}.`);
   }
 
@@ -213,8 +206,8 @@ export class RequestContext {
   #shedLoad(route: AnyRoute): SmallReply | undefined {
     if (route.exemptFromLoadShedding === true || this.#options.load.admits(route)) return undefined;
     this.#isOverloaded = true;
-    this.#traceparent = this.#request.getHeader('traceparent');
-    return this.#problemReply(this.#options.overloadProblem, []);
+    this.#traceparent = this.request.getHeader('traceparent');
+    return problemReply(this.#options.overloadProblem, [], this, this.#options);
   }
 
   /** Phase 5. Checks the credentials, with the sessions and keys that other nodes have changed. */
@@ -223,7 +216,7 @@ export class RequestContext {
     if (nodes === undefined || route.exemptFromLoadShedding === true) {
       return accessCheck.admit(arrival, route.auth);
     }
-    const later = { ...arrival, header: copyHeaders(this.#request) };
+    const later = { ...arrival, header: copyHeaders(this.request) };
     return nodes.sync().then(() => accessCheck.admit(later, route.auth));
   }
 
@@ -254,17 +247,12 @@ export class RequestContext {
 
   #openBody(route: AnyRoute): void {
     if (route.bodyPolicy === 'none') return;
-    this.#stream ??= new BodyReader(this.#exchange, this.#response, {
-      clock: this.#options.clock,
-      pool: this.#options.pool,
-      spoolPath: () =>
-        join(this.#options.spoolFolder, `sealwright-${this.#replyContext.requestId.replace(':', '-')}.spool`),
-    });
+    this.#stream ??= openBody(this.#exchange, this.#response, this.#options, this.requestId);
   }
 
   /** Phase 7. Checks parameters and query and calls the route's handler. */
   #handle(received: ReceivedRequest, identity: unknown): SmallReply | Promise<Reply> {
-    const { plain } = this.#options;
+    const { plain, conventions } = this.#options;
     const { route, headers } = received;
     const isStream = route.bodyPolicy === 'stream' || route.bodyPolicy === 'json-stream';
     const request: ApiRequest<unknown, unknown, unknown, unknown> = {
@@ -276,47 +264,23 @@ export class RequestContext {
       header: (name) => headers.get(name) ?? '',
       identity,
       caller: this.#caller,
-      names: this.#names,
+      names: this.names,
     };
     const answer =
       this.#stream === undefined || isStream
         ? route.handle(request)
-        : this.#readBody(received, request, this.#stream).then(({ value, fingerprint }) =>
+        : readBody(received, request, this.#stream, conventions).then(({ value, fingerprint }) =>
             route.handle({ ...request, body: value, fingerprint }),
           );
     return this.#countWork(route, answer);
   }
 
-  /** Phase 7a. Reads and checks a form or JSON. */
-  #readBody(
-    { route, contentType, contentLength }: ReceivedRequest,
-    { params, identity }: { readonly params: unknown; readonly identity: unknown },
-    stream: BodyReader,
-  ): Promise<CheckedBody> {
-    const { conventions } = this.#options;
-    if (route.bodyPolicy !== 'form')
-      return conventions.readJson({ route, params, identity, stream, contentType, contentLength });
-    return readForm(stream, contentType).then((fields) => ({
-      value: conventions.check(route.body, fields, route.unfit.body),
-      fingerprint: noFingerprint,
-    }));
-  }
-
   /** Phase 8. Sends the answer. */
   #reply(reply: Reply): void | Promise<void> {
     this.#stream?.discard();
-    if (reply.kind === 'file') {
-      return sendFile(this.#exchange, reply, this.#replyContext).then(() =>
-        this.#done(reply.status, undefined),
-      );
-    }
-    if (reply.kind === 'stream') {
-      return sendStream(this.#exchange, reply, this.#replyContext).then(() =>
-        this.#done(reply.status, undefined),
-      );
-    }
-    sendSmall(this.#exchange, reply, this.#replyContext);
-    this.#done(reply.status, undefined);
+    const sending = sendReply(this.#exchange, reply, this.#replyContext);
+    if (sending === undefined) this.#done(reply.status, undefined);
+    else return sending.then(() => this.#done(reply.status, undefined));
   }
 
   #fail(thrown: unknown): void {
@@ -327,49 +291,9 @@ export class RequestContext {
     }
     const problem = this.#options.conventions.problemFrom(thrown);
     const headers = thrown instanceof RangeRefused ? thrown.headers : [];
-    sendSmall(this.#exchange, this.#problemReply(problem, headers), this.#replyContext);
+    const reply = problemReply(problem, headers, this, this.#options);
+    sendSmall(this.#exchange, reply, this.#replyContext);
     this.#done(problem.status, problem);
-  }
-
-  #problemReply(problem: Problem, more: ReplyHeaders): PageReply | JsonReply {
-    const headers = [...this.#problemHeaders(problem), ...more];
-    const shown = this.#failurePage(problem);
-    if (shown !== undefined) return { ...shown, headers: [...(shown.headers ?? []), ...headers] };
-    const { conventions, production } = this.#options;
-    const { requestId, traceId } = this.#names();
-    const problemContext = { requestId, traceId, path: this.#path, production };
-    return {
-      kind: 'json',
-      status: problem.status,
-      contentType: conventions.problemType,
-      ascii: true,
-      headers,
-      body: conventions.problemBody(problem, problemContext),
-    };
-  }
-
-  /** Returns the error page of a route for people, or of an unknown path, in the language of the request. */
-  #failurePage({ status }: Problem): PageReply | undefined {
-    const { requestId } = this.#replyContext;
-    if (!this.#match.found) {
-      if (status !== 404) return undefined;
-      // Fails before anything is awaited, so the request can still be read.
-      const header = (name: string) => this.#request.getHeader(name);
-      const query = this.#request.getQuery();
-      return this.#options.conventions.notFoundPage({ status, requestId, path: this.#path, query, header });
-    }
-    const received = this.#received;
-    const header = (name: string) => received?.headers.get(name) ?? '';
-    return this.#match.route.failurePage?.({ status, requestId, query: received?.query, header });
-  }
-
-  #problemHeaders(problem: Problem): ReplyHeaders {
-    const headers: [string, string][] = [];
-    if (problem.status === 401) headers.push(['WWW-Authenticate', this.#options.challenge]);
-    if (problem.status === 405 && !this.#match.found) headers.push(['Allow', this.#match.allow ?? '']);
-    if (problem.retryAfterSeconds !== undefined)
-      headers.push(['Retry-After', String(problem.retryAfterSeconds)]);
-    return headers;
   }
 
   /** Handles a reply that failed while it was sent: one that has begun ends with its connection. */
@@ -386,7 +310,7 @@ export class RequestContext {
   #done(status: number, problem: Problem | undefined): void {
     const outcome = {
       method: this.#method,
-      route: this.#match.found ? this.#match.route.path : '(none)',
+      route: this.match.found ? this.match.route.path : '(none)',
       status: this.#exchange.isClosed ? 0 : status,
       milliseconds: this.#options.clock.elapsed() - this.#started,
     };
@@ -394,6 +318,6 @@ export class RequestContext {
     observe?.(outcome);
     // During an overload they are too many; the load guard logs its beginning and its end.
     if (this.#isOverloaded) return;
-    reportOutcome(log, outcome, problem, () => ({ ...this.#names(), client: this.#caller.address }));
+    reportOutcome(log, outcome, problem, () => ({ ...this.names(), client: this.#caller.address }));
   }
 }

@@ -1,7 +1,7 @@
 /** The head of a request: what makes it unreadable, and what outlives the library's request object. */
-import type { IncomingRequest } from './access/access-check.ts';
-import type { AnyRoute } from './router.ts';
-import type { UwsRequest } from './uws.ts';
+import type { IncomingRequest } from '../access/access-check.ts';
+import type { AnyRoute } from '../router.ts';
+import type { UwsRequest } from '../uws.ts';
 
 /** Values copied from a request, which the library invalidates after the first await. */
 export interface ReceivedRequest {
