@@ -74,7 +74,7 @@ export function createLoadGuard(
     lateRings = due !== undefined && now - due > LATE_MS ? lateRings + 1 : 0;
     if (overloadedUntil !== undefined && now > overloadedUntil) {
       overloadedUntil = undefined;
-      for (const kind of kinds.values()) kind.isBelowTarget();
+      for (const kind of kinds.values()) kind.endOverload();
       log.info('What is asked for can be done again.', { Refused: refused - refusedBefore });
     }
     if (arrived > 0 || overloadedUntil !== undefined) arm(now);

@@ -25,7 +25,7 @@ const SLOWDOWN_RATIO = 1.6;
 const SMOOTHING_FACTOR = 0.1;
 /** Length of a measurement interval, milliseconds, and the minimum number of requests in it. */
 const CHECK_INTERVAL_MS = 100;
-const MIN_DELAY_MS = 5;
+const MIN_COMPLETIONS = 5;
 
 export class QueueDelay {
   #working = 0;
@@ -59,12 +59,12 @@ export class QueueDelay {
       if (beganAlone && this.#begun === number) this.#recordUncontended(end - now);
       this.#done += 1;
       this.#minDelay = Math.min(this.#minDelay, end - now);
-      if (this.#done >= MIN_DELAY_MS && end - this.#since >= CHECK_INTERVAL_MS) this.#check(end);
+      if (this.#done >= MIN_COMPLETIONS && end - this.#since >= CHECK_INTERVAL_MS) this.#check(end);
     };
   }
 
   /** Ends the overload. */
-  isBelowTarget(): void {
+  endOverload(): void {
     this.#bound = undefined;
   }
 
