@@ -178,7 +178,7 @@ export interface BatchOperations {
   /** Lists calls of webhooks for the ends of jobs, newest first. */
   readonly "GET /api/webhooks/deliveries": {
     readonly params: {  };
-    readonly query: { readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "page"?: number; readonly "pageSize"?: number };
+    readonly query: { readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "page"?: number; readonly "pageSize"?: number; readonly "version"?: string };
     readonly body: undefined;
     readonly answer: WebhookDeliveryList;
     readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
@@ -202,15 +202,15 @@ export interface BatchOperations {
   /** Lists the portal's organizations with webhook deliveries, those with most failures first. */
   readonly "GET /api/webhooks/portal": {
     readonly params: {  };
-    readonly query: {  };
+    readonly query: { readonly "version"?: string };
     readonly body: undefined;
     readonly answer: PortalWebhookOrganizations;
-    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Lists the webhook deliveries of an organization, newest first. */
   readonly "GET /api/webhooks/portal/{organizationId}/deliveries": {
     readonly params: { readonly "organizationId": string };
-    readonly query: { readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "page"?: number; readonly "pageSize"?: number };
+    readonly query: { readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "page"?: number; readonly "pageSize"?: number; readonly "version"?: string };
     readonly body: undefined;
     readonly answer: PortalWebhookDeliveryList;
     readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid" | "webhook.delivery-not-found";
@@ -298,10 +298,10 @@ export interface BatchOperations {
   /** Shows every input folder and its watcher. */
   readonly "GET /api/folders": {
     readonly params: {  };
-    readonly query: {  };
+    readonly query: { readonly "version"?: string };
     readonly body: undefined;
     readonly answer: Folders;
-    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
+    readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Queues every file of one or all input folders that no active job has. */
   readonly "POST /api/rescan": {
@@ -386,7 +386,7 @@ export interface BatchOperations {
   /** Lists the e-mails of the portal, newest first. */
   readonly "GET /api/mails": {
     readonly params: {  };
-    readonly query: { readonly "status"?: "Queued" | "Waiting" | "Sent" | "Failed"; readonly "search"?: string; readonly "page"?: number; readonly "pageSize"?: number };
+    readonly query: { readonly "status"?: "Queued" | "Waiting" | "Sent" | "Failed"; readonly "search"?: string; readonly "page"?: number; readonly "pageSize"?: number; readonly "version"?: string };
     readonly body: undefined;
     readonly answer: MailList;
     readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";

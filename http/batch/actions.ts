@@ -9,6 +9,7 @@ import type { FolderControl } from '../../actors/batch/api/service.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { AT } from './description/example-values.ts';
+import { type SharedAnswers, sharedQuery } from './inspection/shared-answers.ts';
 import { noBody, noParams, noQuery, rescanQuery } from './queries.ts';
 import { cleanupShape, foldersBody, foldersShape, rescanBody, rescanShape } from './shapes.ts';
 
@@ -29,7 +30,11 @@ const NOTHING_REMOVED = json(200, {
 
 const COUNTS = { scanned: 3, enqueued: 1, alreadyActive: 1, ignored: 1, errors: 0 };
 
-export function actionRoutes(folders: FolderControl, retention: Retention): readonly AnyRoute[] {
+export function actionRoutes(
+  folders: FolderControl,
+  retention: Retention,
+  shared: SharedAnswers,
+): readonly AnyRoute[] {
   return [
     route({
       ...COMMON,
@@ -40,7 +45,7 @@ export function actionRoutes(folders: FolderControl, retention: Retention): read
       description:
         '`fileCount` counts waiting files up to 50. A watcher that used up its budget of failures is `Stopped` with its `lastError` until the service is started anew.',
       rate: 'none',
-      query: noQuery,
+      query: sharedQuery,
       responses: { 200: foldersShape },
       examples: {
         responses: {
@@ -63,9 +68,8 @@ export function actionRoutes(folders: FolderControl, retention: Retention): read
         },
       },
       refusals: [],
-      async handle() {
-        return json(200, foldersBody(await folders.list()));
-      },
+      handle: ({ query: { version } }) =>
+        shared.answer(version, ['folders'], async () => foldersBody(await folders.list())),
     }),
     route({
       ...COMMON,

@@ -13,6 +13,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import { json, page, type ReplyHeaders } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { AT, JOB_ID, OTHER_ID } from './description/example-values.ts';
+import { type SharedAnswers, sharedVersion } from './inspection/shared-answers.ts';
 import { mailQuery, noParams } from './queries.ts';
 import { withQueryLimit } from './query-limits.ts';
 import { isoTime, timestamp } from './shapes.ts';
@@ -79,7 +80,7 @@ const MAIL = {
   textRemoved: false,
 };
 
-export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
+export function mailRoutes(mails: OperatorMails, shared: SharedAnswers): readonly AnyRoute[] {
   const body = async (mail: MailView) => mailBody(mail, await mails.textState(mail));
   const entry = async (mail: MailboxEntry) => ({ ...(await body(mail)), subject: mail.subject });
   const contentOf = async (id: string) => {
@@ -97,7 +98,7 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
       description:
         'Of all organizations, newest first. Kept for 30 days. Absent when the portal is not served. `pageSize` above 200 is lowered to 200.',
       params: noParams,
-      query: mailQuery,
+      query: mailQuery.extend({ version: sharedVersion }),
       responses: { 200: mailListShape },
       examples: {
         responses: {
@@ -110,11 +111,12 @@ export function mailRoutes(mails: OperatorMails): readonly AnyRoute[] {
         },
       },
       refusals: ['validation.filter-invalid'],
-      async handle({ query: { status, search, page, pageSize } }) {
-        const wanted = { status, search, limit: pageSize, offset: page - 1 };
-        const { items, totalCount } = await mails.mailbox(wanted);
-        return json(200, { items: await Promise.all(items.map(entry)), page, pageSize, totalCount });
-      },
+      handle: ({ query: { status, search, page, pageSize, version } }) =>
+        shared.answer(version, ['mails', { status, search }, page, pageSize], async () => {
+          const wanted = { status, search, limit: pageSize, offset: page - 1 };
+          const { items, totalCount } = await mails.mailbox(wanted);
+          return { items: await Promise.all(items.map(entry)), page, pageSize, totalCount };
+        }),
     }),
     route({
       ...limitedQuery,

@@ -3,12 +3,11 @@
  *
  * Source: docs/batch-values.md §0, §3.
  */
-import { z } from 'zod';
 import type { PipelineControl } from '../../actors/batch/api/service.ts';
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { AT } from './description/example-values.ts';
-import { type SharedAnswers, sharedVersion } from './inspection/shared-answers.ts';
+import { type SharedAnswers, sharedQuery } from './inspection/shared-answers.ts';
 import { checkReason, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { pipelineBody, pipelineShape } from './shapes.ts';
 
@@ -52,7 +51,7 @@ export function pipelineRoutes(pipeline: PipelineControl, shared: SharedAnswers)
       description:
         '`held` gives the reason and the time while no jobs are claimed because a disk is full or a folder is not writable; it ends automatically. Counts against the actions limit, as the other operations of the pipeline do.',
       bodyPolicy: 'none',
-      query: z.object({ version: sharedVersion }),
+      query: sharedQuery,
       body: noBody,
       examples: { responses: { 200: PIPELINE } },
       refusals: [],

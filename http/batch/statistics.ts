@@ -10,7 +10,7 @@ import type { ProfileList, ProfileView } from '../../actors/batch/api/service.ts
 import { json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { AT } from './description/example-values.ts';
-import { type SharedAnswers, sharedVersion } from './inspection/shared-answers.ts';
+import { type SharedAnswers, sharedQuery, sharedVersion } from './inspection/shared-answers.ts';
 import { noBody, noParams, noQuery, seriesQuery, statisticsQuery } from './queries.ts';
 import { isoTime, jobFormat, timestamp } from './shapes.ts';
 
@@ -216,7 +216,7 @@ function failureRoute(jobs: Pick<Jobs, 'failures'>, shared: SharedAnswers): AnyR
     summary: 'Groups the failed jobs by error code, with what to do.',
     description:
       'Reads the newest 10,000 failed jobs. `remedy` says what usually ends the error; `POST /api/operations` retries the jobs of a group by `errorCode`.',
-    query: z.object({ version: sharedVersion }),
+    query: sharedQuery,
     responses: { 200: failuresShape },
     examples: {
       responses: {

@@ -13,7 +13,7 @@ import { AT, JOB_ID } from '../description/example-values.ts';
 import { actorParams, checkReason, noParams, reasonBody } from '../queries.ts';
 import { withQueryLimit } from '../query-limits.ts';
 import { isoTime, timestamp } from '../shapes.ts';
-import { type SharedAnswers, sharedVersion } from './shared-answers.ts';
+import { type SharedAnswers, sharedQuery, sharedVersion } from './shared-answers.ts';
 
 const MAX_PAGE_SIZE = 500;
 
@@ -52,8 +52,6 @@ const actorQuery = z.object({
       'Only actors that have this text in their id, name, file name or external id, without regard to case. A page reads at most 5,000 actors (`examined`) and may be empty although `next` leads on.',
     ),
 });
-
-const sharedQuery = z.object({ version: sharedVersion });
 
 const address = z.strictObject({ kind: z.string(), id: z.string() });
 const effect = z.strictObject({

@@ -10,7 +10,7 @@ import { AT } from '../description/example-values.ts';
 import { noParams } from '../queries.ts';
 import { withQueryLimit } from '../query-limits.ts';
 import { isoTime, timestamp } from '../shapes.ts';
-import { type SharedAnswers, sharedVersion } from './shared-answers.ts';
+import { type SharedAnswers, sharedQuery } from './shared-answers.ts';
 
 const MAX_KEYS = 500;
 
@@ -50,7 +50,7 @@ export function portalKeyRoutes(keys: OperatorKeys, shared: SharedAnswers): read
       description:
         'With organization, application and last use, without secrets. Reads the first 1,000 organizations by name and answers at most 500 keys. Only where the portal is served.',
       params: noParams,
-      query: z.object({ version: sharedVersion }),
+      query: sharedQuery,
       responses: { 200: keysShape },
       examples: {
         responses: {

@@ -12,7 +12,7 @@ import { AT } from '../description/example-values.ts';
 import { noParams } from '../queries.ts';
 import { withQueryLimit } from '../query-limits.ts';
 import { isoTime, timestamp } from '../shapes.ts';
-import { type SharedAnswers, sharedVersion } from './shared-answers.ts';
+import { type SharedAnswers, sharedQuery } from './shared-answers.ts';
 
 const quantiles = z.strictObject({ p50Ms: z.number(), p99Ms: z.number(), maxMs: z.number() });
 
@@ -105,7 +105,7 @@ export function runtimeRoutes(
       description:
         'Delays and commits are quantiles, in milliseconds. `nodes` is empty where one process has the store to itself.',
       params: noParams,
-      query: z.object({ version: sharedVersion }),
+      query: sharedQuery,
       responses: { 200: runtimeShape },
       examples: {
         responses: {

@@ -38,6 +38,9 @@ export const sharedVersion = z
     'A `version` of `GET /api/changes`. The answer may then be one that was computed for another request within the last 10 seconds, if it includes this version. Absent: the answer is computed now.',
   );
 
+/** Query of a route with a shared answer and no other parameter. */
+export const sharedQuery = z.object({ version: sharedVersion });
+
 export class SharedAnswers {
   readonly #changes: Pick<ActorInspection['changes'], 'version' | 'includes'>;
   readonly #clock: Pick<Clock, 'elapsed'>;

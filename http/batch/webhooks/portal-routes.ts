@@ -10,6 +10,7 @@ import { Refusal } from '../../../machines/refusals.ts';
 import { json } from '../../core/reply.ts';
 import { type AnyRoute, route } from '../../core/router.ts';
 import { AT } from '../description/example-values.ts';
+import { type SharedAnswers, sharedQuery, sharedVersion } from '../inspection/shared-answers.ts';
 import { deliveryQuery, noBody, noParams, noQuery } from '../queries.ts';
 import { isoTime, timestamp } from '../shapes.ts';
 
@@ -75,7 +76,7 @@ const ORGANIZATION = '6f2b8e14-93c7-4d5a-b0e1-7a4c2d9f8b36';
 
 const DOCUMENT = '0d9a7c3e-5b1f-4a6d-8c2e-1f3b5d7a9c0e';
 
-export function portalWebhookRoutes(webhooks: OperatorWebhooks): readonly AnyRoute[] {
+export function portalWebhookRoutes(webhooks: OperatorWebhooks, shared: SharedAnswers): readonly AnyRoute[] {
   return [
     route({
       ...COMMON,
@@ -87,7 +88,7 @@ export function portalWebhookRoutes(webhooks: OperatorWebhooks): readonly AnyRou
         'Counts of the last 30 days by state. At most 200 organizations. Only where the portal is served.',
       rate: 'none',
       params: noParams,
-      query: noQuery,
+      query: sharedQuery,
       responses: { 200: organizationsShape },
       examples: {
         responses: {
@@ -95,12 +96,13 @@ export function portalWebhookRoutes(webhooks: OperatorWebhooks): readonly AnyRou
         },
       },
       refusals: [],
-      async handle() {
-        const items = (await webhooks.organizations()).map(({ id, name, counts }) => ({
-          ...{ id, name, pending: counts.Pending, delivered: counts.Delivered, failed: counts.Failed },
-        }));
-        return json(200, { items });
-      },
+      handle: ({ query: { version } }) =>
+        shared.answer(version, ['portal-webhooks'], async () => {
+          const items = (await webhooks.organizations()).map(({ id, name, counts }) => ({
+            ...{ id, name, pending: counts.Pending, delivered: counts.Delivered, failed: counts.Failed },
+          }));
+          return { items };
+        }),
     }),
     route({
       ...COMMON,
@@ -112,7 +114,7 @@ export function portalWebhookRoutes(webhooks: OperatorWebhooks): readonly AnyRou
         'With attempts and responses, without the bodies, which name participants. `pageSize` above 200 is lowered to 200. Empty for an unknown organization.',
       rate: 'none',
       params: organizationParams,
-      query: deliveryQuery,
+      query: deliveryQuery.extend({ version: sharedVersion }),
       responses: { 200: deliveryListShape },
       examples: {
         responses: {
@@ -137,21 +139,26 @@ export function portalWebhookRoutes(webhooks: OperatorWebhooks): readonly AnyRou
         },
       },
       refusals: ['validation.filter-invalid'],
-      async handle({ params, query: { status, page, pageSize } }) {
-        const place = { status, limit: pageSize, offset: page - 1 };
-        const { items, totalCount } = await webhooks.deliveriesOf(params.organizationId, place);
-        const shown = items.map(({ createdAt, nextTryAt, attempts, ...delivery }) => ({
-          ...delivery,
-          createdAt: isoTime(createdAt),
-          nextAttemptAt: nextTryAt === null ? null : isoTime(nextTryAt),
-          attempts: attempts.map(({ at, ms, ...attempt }) => ({
-            at: isoTime(at),
-            milliseconds: ms,
-            ...attempt,
-          })),
-        }));
-        return json(200, { items: shown, page, pageSize, totalCount });
-      },
+      handle: ({ params: { organizationId }, query: { status, page, pageSize, version } }) =>
+        shared.answer(
+          version,
+          ['portal-deliveries', organizationId, { status, page, pageSize }],
+          async () => {
+            const place = { status, limit: pageSize, offset: page - 1 };
+            const { items, totalCount } = await webhooks.deliveriesOf(organizationId, place);
+            const shown = items.map(({ createdAt, nextTryAt, attempts, ...delivery }) => ({
+              ...delivery,
+              createdAt: isoTime(createdAt),
+              nextAttemptAt: nextTryAt === null ? null : isoTime(nextTryAt),
+              attempts: attempts.map(({ at, ms, ...attempt }) => ({
+                at: isoTime(at),
+                milliseconds: ms,
+                ...attempt,
+              })),
+            }));
+            return { items: shown, page, pageSize, totalCount };
+          },
+        ),
     }),
     route({
       ...COMMON,

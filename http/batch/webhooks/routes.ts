@@ -12,6 +12,7 @@ import {
 import { json } from '../../core/reply.ts';
 import { type AnyRoute, route } from '../../core/router.ts';
 import { AT, JOB_ID } from '../description/example-values.ts';
+import { type SharedAnswers, sharedVersion } from '../inspection/shared-answers.ts';
 import { deliveryQuery, moment, noBody, noParams, noQuery } from '../queries.ts';
 import { isoTime, timestamp } from '../shapes.ts';
 
@@ -94,7 +95,7 @@ const DELIVERY = {
   ],
 };
 
-export function webhookRoutes(deliveries: WebhookDeliveries): readonly AnyRoute[] {
+export function webhookRoutes(deliveries: WebhookDeliveries, shared: SharedAnswers): readonly AnyRoute[] {
   return [
     route({
       ...COMMON,
@@ -107,16 +108,17 @@ export function webhookRoutes(deliveries: WebhookDeliveries): readonly AnyRoute[
       rate: 'none',
       bodyPolicy: 'none',
       params: noParams,
-      query: deliveryQuery,
+      query: deliveryQuery.extend({ version: sharedVersion }),
       body: noBody,
       responses: { 200: webhookDeliveryListShape },
       examples: { responses: { 200: { items: [DELIVERY], page: 1, pageSize: 50, totalCount: 1 } } },
       refusals: ['validation.filter-invalid'],
-      async handle({ query }) {
-        const { page, pageSize } = query;
-        const { items, totalCount } = await deliveries.list(query);
-        return json(200, { items: items.map(deliveryBody), page, pageSize, totalCount });
-      },
+      handle: ({ query: { version, ...query } }) =>
+        shared.answer(version, ['deliveries', query], async () => {
+          const { page, pageSize } = query;
+          const { items, totalCount } = await deliveries.list(query);
+          return { items: items.map(deliveryBody), page, pageSize, totalCount };
+        }),
     }),
     route({
       ...COMMON,

@@ -1,7 +1,7 @@
 /** `/input`: a card for each input folder, and rescans. */
 
 import { createElement, requireElement } from '../../client/dom.ts';
-import { getJson, post, runAction } from './api.ts';
+import { getShared, post, runAction } from './api.ts';
 import { chip, definitionList, type JobList, refill, timeElement } from './state-labels.ts';
 
 interface Folder {
@@ -46,7 +46,7 @@ export function startInputPage(refresh: () => void): void {
 }
 
 export async function refreshInputPage(): Promise<void> {
-  const { folders } = await getJson<{ readonly folders: readonly Folder[] }>('/api/folders');
+  const { folders } = await getShared<{ readonly folders: readonly Folder[] }>('/api/folders');
   const cards = folders.map(async (folder) => {
     const [waiting, failed] = await Promise.all([
       countOf(folder, ['Queued', 'Processing', 'Verifying', 'AwaitingSigner']),
@@ -64,7 +64,7 @@ async function countOf({ name }: Folder, states: readonly string[]): Promise<num
     ['folder', name],
     ['pageSize', '1'],
   ]);
-  return (await getJson<JobList>(`/api/jobs?${query}`)).totalCount;
+  return (await getShared<JobList>(`/api/jobs?${query}`)).totalCount;
 }
 
 function card(folder: Folder, waiting: number, failed: number): HTMLElement {

@@ -2,7 +2,7 @@
 
 import { createElement, requireElement } from '../../client/dom.ts';
 import { actorLink } from './actor-list.ts';
-import { getJson, post, promptReason, runAction } from './api.ts';
+import { getJson, getShared, post, promptReason, runAction } from './api.ts';
 import { duration } from './runtime-page.ts';
 import {
   chip,
@@ -76,7 +76,7 @@ export async function refreshJobPage(): Promise<boolean> {
   const [job, { profiles }, children] = await Promise.all([
     getJson<JobDetail>(path),
     getJson<{ readonly profiles: readonly Profile[] }>('/api/profiles'),
-    getJson<JobList>(`/api/jobs?parentJobId=${id}`),
+    getShared<JobList>(`/api/jobs?parentJobId=${id}`),
   ]);
   document.title = `${job.fileName} - sealwright`;
   requireElement('h1').textContent = job.fileName;

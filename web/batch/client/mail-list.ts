@@ -1,7 +1,7 @@
 /** `/mails`: the e-mails of the portal, the development mailbox. The address contains filters and page. */
 
 import { createElement, delay, requireElement } from '../../client/dom.ts';
-import { getJson, post, runAction } from './api.ts';
+import { getShared, post, runAction } from './api.ts';
 import { firstPage, keepInAddress, showList, startPages } from './paged-list.ts';
 import { chip, type ListPage, timeElement } from './state-labels.ts';
 
@@ -62,7 +62,7 @@ export async function refreshMailList(): Promise<void> {
   if (search().value.trim() !== '') query.set('search', search().value.trim());
   if (status().value !== '') query.set('status', status().value);
   keepInAddress(query);
-  showList(await getJson<ListPage<Mail>>(`/api/mails?${query}`), WORDS, mailRow);
+  showList(await getShared<ListPage<Mail>>(`/api/mails?${query}`), WORDS, mailRow);
 }
 
 function mailRow({

@@ -1,7 +1,7 @@
 /** Webhook deliveries of one organization of the portal, below the queues of `/webhooks`. */
 import { createElement, requireElement, setText } from '../../client/dom.ts';
 import { actorLink } from './actor-list.ts';
-import { getJson, post, runAction } from './api.ts';
+import { getShared, post, runAction } from './api.ts';
 import { chip, emptyRow, type ListPage, refill, timeElement } from './state-labels.ts';
 
 /** See `GET /api/webhooks/portal`. */
@@ -39,7 +39,7 @@ export function startPortalDeliveries(refresh: () => void): void {
 }
 
 export async function refreshPortalDeliveries(refresh: () => void): Promise<void> {
-  const { items } = await getJson<{ readonly items: readonly Organization[] }>('/api/webhooks/portal');
+  const { items } = await getShared<{ readonly items: readonly Organization[] }>('/api/webhooks/portal');
   const chosen = organization().value;
   const options = items.map(({ id, name, pending, delivered, failed }) =>
     createElement(
@@ -59,7 +59,7 @@ export async function refreshPortalDeliveries(refresh: () => void): Promise<void
   const query = new URLSearchParams({ pageSize: '50' });
   if (status().value !== '') query.set('status', status().value);
   const path = `/api/webhooks/portal/${encodeURIComponent(id)}/deliveries`;
-  const list = await getJson<ListPage<PortalDelivery>>(`${path}?${query}`);
+  const list = await getShared<ListPage<PortalDelivery>>(`${path}?${query}`);
   const { totalCount } = list;
   const shown = Math.min(totalCount, list.items.length);
   setText(

@@ -1,7 +1,7 @@
 /** `/system`: the pipeline's switch, readiness, profiles and cleanup. */
 
 import { createElement, requireElement } from '../../client/dom.ts';
-import { getJson, post, promptReason, requestAny, runAction } from './api.ts';
+import { getJson, getShared, post, promptReason, requestAny, runAction } from './api.ts';
 import { clearPipelineState, type PipelineState, pipelineState } from './pipeline.ts';
 import { chip, definitionList, type JobList, refill, timeElement } from './state-labels.ts';
 
@@ -61,7 +61,7 @@ export async function refreshSystemPage(): Promise<void> {
     pipelineState(),
     requestAny<Ready>('/api/ready'),
     getJson<Profiles>('/api/profiles'),
-    getJson<JobList>('/api/jobs?pageSize=1&status=Queued'),
+    getShared<JobList>('/api/jobs?pageSize=1&status=Queued'),
   ]);
   ({ paused } = state);
   toggle.hidden = false;

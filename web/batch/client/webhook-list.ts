@@ -1,7 +1,7 @@
 /** `/webhooks`: calls of webhooks, their attempts, and sending them again. */
 import { createElement, requireElement } from '../../client/dom.ts';
 import { type ActorSummary, actorLink, troubleText } from './actor-list.ts';
-import { ApiProblem, getJson, post, promptReason, runAction } from './api.ts';
+import { ApiProblem, getJson, getShared, post, promptReason, runAction } from './api.ts';
 import { firstPage, keepInAddress, showList, startPages } from './paged-list.ts';
 import { refreshPortalDeliveries, startPortalDeliveries } from './portal-deliveries.ts';
 import { chip, emptyRow, jobLink, type ListPage, refill, timeElement } from './state-labels.ts';
@@ -61,7 +61,7 @@ export async function refreshWebhookList(): Promise<void> {
   const query = new URLSearchParams();
   if (status().value !== '') query.set('status', status().value);
   keepInAddress(query);
-  showList(await getJson<ListPage<Delivery>>(`/api/webhooks/deliveries?${query}`), TEXTS, deliveryRow);
+  showList(await getShared<ListPage<Delivery>>(`/api/webhooks/deliveries?${query}`), TEXTS, deliveryRow);
   await showQueues();
 }
 
@@ -93,7 +93,7 @@ async function showQueues(): Promise<void> {
 }
 
 async function queues(more: string): Promise<readonly ActorSummary[]> {
-  const page = await getJson<{ readonly items: readonly ActorSummary[] }>(
+  const page = await getShared<{ readonly items: readonly ActorSummary[] }>(
     `/api/actors?kind=${QUEUE_KIND}${more}`,
   );
   return page.items;

@@ -3,6 +3,9 @@ import { SharedAnswers } from '../../../../http/batch/inspection/shared-answers.
 import { Refusal } from '../../../../machines/refusals.ts';
 import { SimulatedClock } from '../../../../runtime/index.ts';
 import { startServer } from '../../harness.ts';
+import { memoryInspection } from '../memory-inspection.ts';
+import { memoryPortalWebhooks } from '../memory-portal-webhooks.ts';
+import { MemoryWebhooks } from '../memory-webhooks.ts';
 
 class AnswersFixture {
   readonly clock = new SimulatedClock(0);
@@ -91,8 +94,68 @@ test('open pages share lists of jobs and statistics, separately for each filter'
     '/api/statistics/series?window=24h&intervals=4',
     '/api/failures?',
     '/api/pipeline/state?',
+    '/api/folders?',
+    '/api/mails?status=Waiting',
+    '/api/webhooks/deliveries?pageSize=5',
+    '/api/webhooks/portal?',
   ]) {
     const shared = await read(`${path}&version=process.1`);
     t.deepEqual(await read(`${path}&version=process.1`), shared, path);
   }
 });
+
+test('deliveries are shared within an organization and a filter only, and a read after a change sees it', async (t) => {
+  const counts = new Map<string, number>();
+  let version = 1;
+  const inspection = {
+    ...memoryInspection(),
+    changes: {
+      ...memoryInspection().changes,
+      get version() {
+        return `process.${version}`;
+      },
+      includes: (read: string, asked: string) => stepOf(read) >= stepOf(asked),
+    },
+  };
+  const portalWebhooks = {
+    ...memoryPortalWebhooks(),
+    async deliveriesOf(organization: string) {
+      const reads = (counts.get(organization) ?? 0) + 1;
+      counts.set(organization, reads);
+      return { items: [], totalCount: reads };
+    },
+  };
+  const webhooks = new MemoryWebhooks();
+  const { call } = await startServer(t, {}, undefined, { inspection, portalWebhooks, webhooks });
+  const total = async (path: string) => {
+    const answer = await call(path);
+    t.is(answer.status, 200, path);
+    return ((await answer.json()) as { totalCount: number }).totalCount;
+  };
+  const of = (organization: string, more: string) =>
+    total(`/api/webhooks/portal/${organization}/deliveries?${more}`);
+  t.is(await of('one', 'version=process.1'), 1);
+  t.is(await of('one', 'version=process.1'), 1, 'shared');
+  t.is(await of('two', 'version=process.1'), 1, 'read for another organization');
+  t.deepEqual(
+    [...counts],
+    [
+      ['one', 1],
+      ['two', 1],
+    ],
+  );
+  t.is(await of('one', 'version=process.1&status=Failed'), 2, 'another filter');
+  t.is(await of('one', ''), 3, 'without a version');
+  version = 2;
+  t.is(await of('one', 'version=process.2'), 4, 'after a change');
+  const list = '/api/webhooks/deliveries?version=process.2';
+  t.is(await total(list), 1);
+  t.is(await total(list), 1);
+  t.is(await total(`${list}&status=Pending`), 0);
+  t.is(webhooks.asked.length, 2);
+  t.false('version' in (webhooks.asked[0] as object), 'the version is no filter');
+});
+
+function stepOf(version: string): number {
+  return Number(version.split('.')[1]);
+}
