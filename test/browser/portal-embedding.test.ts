@@ -25,6 +25,7 @@ test.serial(
     if (page === undefined) return;
     const frame = page.frameLocator('#place iframe');
     t.is(await page.locator('#place iframe').getAttribute('allow'), 'geolocation; camera; fullscreen');
+    t.is(await page.locator('#place iframe').getAttribute('title'), 'Document to sign');
     t.is(
       await page.locator('#place iframe').getAttribute('src'),
       `${site.url}${site.embedPath}&page=2&scale=50&refusal=true&culture=en`,
@@ -86,12 +87,18 @@ test.serial('the custom element shows the page and turns messages into events', 
     signing.setAttribute('culture', 'pt');
     signing.setAttribute('notify', '');
     document.querySelector('#place').append(signing);
+    const named = document.createElement('sealwright-signing');
+    named.setAttribute('src', embedUrl);
+    named.setAttribute('frame-title', 'Contract 17');
+    document.body.append(named);
     document.addEventListener('documentSigned', ({ detail }) => note(detail));`,
   );
   const page = await open(t, site, host);
   if (page === undefined) return;
-  t.is(await page.locator('iframe').count(), 1);
-  const frame = page.frameLocator('iframe');
+  t.is(await page.locator('iframe').count(), 2);
+  t.is(await page.locator('#place iframe').getAttribute('title'), 'Documento para assinar');
+  t.is(await page.locator('body > sealwright-signing iframe').getAttribute('title'), 'Contract 17');
+  const frame = page.frameLocator('#place iframe');
   await frame.getByRole('button', { name: 'Assinar o documento' }).click();
   await page.locator('#heard li').first().waitFor();
   t.like((await heard(page))[0], { type: 'documentSigned' });
@@ -219,6 +226,7 @@ test.serial('marks are placed by mouse and by keyboard, and sent to the embeddin
   );
   const page = await open(t, site, host);
   if (page === undefined) return;
+  t.is(await page.locator('iframe').getAttribute('title'), 'Places for signatures');
   const frame = page.frameLocator('iframe');
   await frame.locator('main[data-shown]').waitFor();
   await frame.getByRole('button', { name: 'Add signature' }).click();

@@ -98,6 +98,7 @@ for (const [what, options] of [
       const link = await makeLink(program);
       await page.goto(`${site.origin}/#${encodeURIComponent(link.embedUrl)}`);
       t.deepEqual(await heard(page, 'ready'), { type: 'ready', id: link.draftId });
+      t.is(await page.locator('iframe').getAttribute('title'), 'Document editor');
       t.is(typeof (await heard(page, 'resize'))['height'], 'number');
       const frame = page.frameLocator('iframe');
       await fillPerson(frame);

@@ -24,6 +24,8 @@ interface WidgetOptions {
   readonly culture?: string;
   /** Gives the frame the height of its content. Needs a list of origins. @default false */
   readonly autoHeight?: boolean;
+  /** Name of the frame for screen readers, such as the title of the document. @default what the page does, in its language */
+  readonly frameTitle?: string;
 }
 
 interface WidgetMessage {
@@ -56,6 +58,31 @@ const KNOWN = [
   'saved',
   'sent',
 ];
+
+/** Names of the frame by language and by a part of the address. */
+const FRAME_TITLES: { readonly [language: string]: readonly (readonly [part: string, title: string])[] } = {
+  en: [
+    ['/position-marks/', 'Places for signatures'],
+    ['/editor', 'Document editor'],
+    ['', 'Document to sign'],
+  ],
+  pt: [
+    ['/position-marks/', 'Lugares das assinaturas'],
+    ['/editor', 'Editor de documentos'],
+    ['', 'Documento para assinar'],
+  ],
+  es: [
+    ['/position-marks/', 'Lugares de las firmas'],
+    ['/editor', 'Editor de documentos'],
+    ['', 'Documento para firmar'],
+  ],
+};
+
+function frameTitle(embedUrl: string, culture: string): string {
+  const titles = FRAME_TITLES[culture.slice(0, 2).toLowerCase()] ?? FRAME_TITLES['en'] ?? [];
+  const { pathname } = new URL(embedUrl);
+  return titles.find(([part]) => pathname.includes(part))?.[1] ?? '';
+}
 
 /** Shows one signing page at a time. */
 class SealwrightWidget {
@@ -101,7 +128,8 @@ class SealwrightWidget {
   ): HTMLIFrameElement {
     const frame = window.document.createElement('iframe');
     frame.setAttribute('allow', 'geolocation; camera; fullscreen');
-    frame.setAttribute('title', 'Document');
+    const { frameTitle: given, culture } = this.#options;
+    frame.setAttribute('title', given || frameTitle(embedUrl, culture || navigator.language));
     Object.assign(frame.style, { width: '100%', height: '100%', minHeight: '40rem', border: '0' });
     frame.setAttribute('src', this.#address(embedUrl, page, scale));
     this.#origin = new URL(embedUrl).origin;
@@ -162,6 +190,7 @@ class SealwrightSigning extends HTMLElement {
       theme: this.getAttribute('theme') ?? '',
       culture: this.getAttribute('culture') ?? '',
       autoHeight: this.hasAttribute('auto-height'),
+      frameTitle: this.getAttribute('frame-title') ?? '',
     });
     for (const type of KNOWN) {
       widget.on(type, (message) => {
