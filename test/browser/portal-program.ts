@@ -33,7 +33,7 @@ export class PortalProgram {
   }
 
   /** The portal trusts the tests' authority and, for its own seals, its own. */
-  static async start(t: ExecutionContext): Promise<PortalProgram> {
+  static async start(t: Pick<ExecutionContext, 'teardown'>): Promise<PortalProgram> {
     const root = await temporaryRoot(t);
     const relay = await startRelay(t);
     const service = await Service.start(t, {

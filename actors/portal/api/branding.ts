@@ -24,6 +24,8 @@ export interface PortalBranding {
   /** Names that texts of mails may have in braces. */
   placeholdersOf(kind: BrandedMail): readonly string[];
   get(tenant: Tenant): Promise<BrandingContext>;
+  /** The nearest shade of a color that buttons and links can have; undefined for what is no color. */
+  usableShade(color: string): string | undefined;
   /** Refusals: `InvalidBranding`. */
   replace(tenant: Tenant, settings: BrandingSettings): Promise<BrandingContext>;
   /** Null removes it. Refusals: `InvalidBranding`. */

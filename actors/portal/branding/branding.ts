@@ -78,6 +78,7 @@ export function redirectOf({ redirectUrl, redirectOrigins }: BrandingContext): s
 
 export class BrandingService implements PortalBranding {
   readonly placeholdersOf = placeholdersOf;
+  readonly usableShade = usableShade;
   readonly #dependencies: BrandingDependencies;
 
   constructor(dependencies: BrandingDependencies) {
@@ -182,11 +183,17 @@ function primaryColorOf(given: string | null): string | null {
   const colour = colorOf(given, 'PrimaryColor');
   if (colour === null || LIGHT.every((ground) => contrast(colour, ground) >= AA_CONTRAST)) return colour;
   const least = Math.min(...LIGHT.map((ground) => contrast(colour, ground)));
-  const shade = readableShade(colour, LIGHT, '#000000');
+  const shade = usableShade(colour);
   throw refused(
     'PrimaryColor',
     `The PrimaryColor ${colour} has the contrast ${least.toFixed(1)} with white text and light pages; WCAG 2.2 AA needs ${AA_CONTRAST}. The shade ${shade} has it.`,
   );
+}
+
+/** The nearest shade of a color that buttons and links can have; undefined for what is no color. */
+function usableShade(given: string): string | undefined {
+  const colour = given.trim().toLowerCase();
+  return COLOUR.test(colour) ? readableShade(colour, LIGHT, '#000000') : undefined;
 }
 
 function checkedWording({ subject, introduction }: MailWording, kind: BrandedMail): MailWording {

@@ -4,6 +4,7 @@ import type { PortalBranding, SignedInUser } from '../../../actors/portal/api.ts
 import { BRANDED_MAILS, type BrandedMail } from '../../../machines/portal/branding.ts';
 import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
 import { brandingPage } from '../../../web/portal/branding-view.ts';
+import { filled } from '../../../web/portal/texts/page-texts.ts';
 import { page as pageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formLines, formText } from '../account/account-route.ts';
@@ -84,7 +85,7 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
           {
             ...{ action: `${PATH}/looks`, values: body },
             faults: {
-              PrimaryColor: ['primaryColor'],
+              PrimaryColor: ['primaryColor', colorFault(page, branding.usableShade(body.primaryColor))],
               HeaderColor: ['headerColor', page.texts.faults.color],
               RedirectOrigins: ['redirectOrigins', page.texts.faults.redirectOrigins],
               RedirectUrl: ['redirectUrl', page.texts.faults.redirectUrl],
@@ -135,6 +136,11 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
       },
     }),
   ];
+}
+
+/** Names the fault of a color of buttons. @param shade the nearest one with enough contrast; undefined: it is no color */
+function colorFault({ texts: { faults } }: AccountPage, shade: string | undefined): string {
+  return shade === undefined ? faults.color : filled(faults.contrast, { shade });
 }
 
 function kindOf(given: unknown): BrandedMail {

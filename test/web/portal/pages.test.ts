@@ -89,7 +89,7 @@ test('the signing page has a sentence for each refusal of its calls, which the s
   );
   t.true(calls.length > 5);
   for (const code of new Set(calls.flatMap(({ refusals }) => refusals as PortalRefusalCode[]))) {
-    // The page shows the message of the service with no other status.
+    // The page has one sentence for all other statuses.
     if (PORTAL_REFUSALS[code].status !== 422) continue;
     for (const { language, signing } of [ENGLISH, PORTUGUESE, SPANISH])
       t.truthy(signing.script.refusals[code], `${language} ${code}`);

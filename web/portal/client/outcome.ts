@@ -1,6 +1,6 @@
 /** Status messages of the signing page, and reads the fields that the participant fills in. */
 import { findElement, focusElement, requireElement } from '../../client/dom.ts';
-import type { SigningData } from './page-data.ts';
+import { filled, type SigningData } from './page-data.ts';
 import { sendEvent } from './parent-window.ts';
 import { Refused, upload } from './requests.ts';
 
@@ -94,7 +94,7 @@ export function filledFields({
     const control = controlOf(index);
     if (control === undefined) continue;
     if (!control.checkValidity()) {
-      showMissing(control, `${label}: ${control.validationMessage}`);
+      showMissing(control, `${label}: ${faultOf(control, words)}`);
       return null;
     }
     control.removeAttribute('aria-invalid');
@@ -108,6 +108,15 @@ export function filledFields({
     values[name] = isTick ? control.checked : control.value;
   }
   return values;
+}
+
+/** Names the fault of a field in the language of the page: the browser's own message has that of the browser. */
+function faultOf(control: Control, words: SigningData['words']): string {
+  const { valueMissing, rangeUnderflow, rangeOverflow } = control.validity;
+  if (valueMissing) return words.fieldMissing;
+  if (rangeUnderflow) return filled(words.fieldTooSmall, { value: control.getAttribute('min') ?? '' });
+  if (rangeOverflow) return filled(words.fieldTooLarge, { value: control.getAttribute('max') ?? '' });
+  return words.fieldInvalid;
 }
 
 function controlOf(index: number): Control | undefined {

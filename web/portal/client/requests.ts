@@ -54,17 +54,15 @@ async function send<Answer>(
   }
   const text = await answer.text();
   if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
-  const { code = '', message = '' } = readRefusal(text);
-  const known = words.refusals[code];
-  // Internal errors mean nothing to a participant; refusals with a reason do.
-  const said = answer.status === 422 && message !== '' ? `${words.failed} (${message})` : words.failed;
-  throw new Refused(code, known ?? said);
+  const code = refusalCode(text);
+  // The messages of the service are in English, and internal errors mean nothing to a participant.
+  throw new Refused(code, words.refusals[code] ?? words.failed);
 }
 
-function readRefusal(text: string): { readonly code?: string; readonly message?: string } {
+function refusalCode(text: string): string {
   try {
-    return JSON.parse(text) as { readonly code?: string; readonly message?: string };
+    return (JSON.parse(text) as { readonly code?: string }).code ?? '';
   } catch {
-    return {};
+    return '';
   }
 }

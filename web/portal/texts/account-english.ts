@@ -69,6 +69,8 @@ export const ACCOUNT_ENGLISH = {
     email: 'Enter an e-mail address, such as ana@example.com.',
     expiry: 'Choose a day that is not over.',
     color: 'Enter a color as #rrggbb.',
+    contrast:
+      'White text on this color, or the color on light pages, is hard to read. The shade {shade} can be used.',
     redirectOrigins: 'Each line must be an https origin such as https://app.example.com; at most 20.',
     redirectUrl: 'Enter an https address whose origin is one of these.',
     wording: 'In braces there can only be the names that are listed here. Write {{ for a brace.',

@@ -70,6 +70,8 @@ export const ACCOUNT_PORTUGUESE: AccountTexts = {
     email: 'Digite um endereço de e-mail, como ana@example.com.',
     expiry: 'Escolha um dia que ainda não passou.',
     color: 'Digite uma cor como #rrggbb.',
+    contrast:
+      'O texto branco sobre esta cor, ou a cor em páginas claras, é difícil de ler. O tom {shade} pode ser usado.',
     redirectOrigins: 'Cada linha deve ser uma origem https como https://app.example.com; no máximo 20.',
     redirectUrl: 'Digite um endereço https cuja origem seja uma destas.',
     wording: 'Entre chaves só podem estar os nomes listados aqui. Escreva {{ para uma chave.',

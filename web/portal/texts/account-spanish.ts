@@ -70,6 +70,8 @@ export const ACCOUNT_SPANISH: AccountTexts = {
     email: 'Escriba una dirección de correo, como ana@example.com.',
     expiry: 'Elija un día que no haya pasado.',
     color: 'Escriba un color como #rrggbb.',
+    contrast:
+      'El texto blanco sobre este color, o el color en páginas claras, se lee mal. Se puede usar el tono {shade}.',
     redirectOrigins: 'Cada línea debe ser un origen https como https://app.example.com; como máximo 20.',
     redirectUrl: 'Escriba una dirección https cuyo origen sea uno de estos.',
     wording: 'Entre llaves solo pueden estar los nombres de esta lista. Escriba {{ para una llave.',

@@ -44,6 +44,10 @@ export interface SigningScriptTexts {
   readonly reasonNeeded: string;
   readonly fileNeeded: string;
   readonly fileTooLarge: string;
+  readonly fieldMissing: string;
+  readonly fieldTooSmall: string;
+  readonly fieldTooLarge: string;
+  readonly fieldInvalid: string;
   readonly locationRefused: string;
   readonly guideStart: string;
   readonly guideNext: string;

@@ -133,6 +133,10 @@ export const PORTUGUESE: PageTexts = {
       reasonNeeded: 'Dê um motivo.',
       fileNeeded: 'Escolha um arquivo de certificado.',
       fileTooLarge: 'O arquivo é grande demais: no máximo 4 MB.',
+      fieldMissing: 'Este campo é obrigatório.',
+      fieldTooSmall: 'O menor valor é {value}.',
+      fieldTooLarge: 'O maior valor é {value}.',
+      fieldInvalid: 'O valor não tem a forma exigida.',
       locationRefused:
         'O navegador não informou a localização. Desmarque a caixa ou permita, e assine de novo.',
       guideStart: 'Começar',

@@ -136,6 +136,10 @@ export const SPANISH: PageTexts = {
       reasonNeeded: 'Dé un motivo.',
       fileNeeded: 'Elija un archivo de certificado.',
       fileTooLarge: 'El archivo es demasiado grande: como máximo 4 MB.',
+      fieldMissing: 'Este campo es obligatorio.',
+      fieldTooSmall: 'El valor mínimo es {value}.',
+      fieldTooLarge: 'El valor máximo es {value}.',
+      fieldInvalid: 'El valor no tiene la forma requerida.',
       locationRefused:
         'El navegador no dio la ubicación. Desmarque la casilla o permítala, y firme de nuevo.',
       guideStart: 'Empezar',
