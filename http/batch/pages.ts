@@ -72,6 +72,7 @@ const SCRIPTS = [
   'certificate-list.js',
   'dom.js',
   'failure-list.js',
+  'focus.js',
   'input-page.js',
   'job-list.js',
   'job-page.js',

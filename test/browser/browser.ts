@@ -113,3 +113,21 @@ export async function openMenu(page: Page): Promise<void> {
   const menu = page.locator('.account-head .menu:not([open]) summary');
   if (await menu.isVisible()) await menu.press('Enter');
 }
+
+/** Evaluates to the controls that no scrolling down brings into view, that are too small, or whose texts are cut off. */
+export const OUT_OF_REACH = `(() => {
+  const width = document.documentElement.clientWidth;
+  const scrolls = (element) => element.closest('.scroll, .pages, pre') !== null;
+  const wide = [...document.querySelectorAll('body *')].filter((element) => {
+    const { left, right, width: own, height } = element.getBoundingClientRect();
+    return own > 1 && height > 1 && (right > width + 1 || left < -1) && !scrolls(element) && !element.matches('.skip');
+  });
+  const small = [...document.querySelectorAll('button, .button')].filter((element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return width > 0 && Math.min(width, height) < 24 && !element.matches('.placed');
+  });
+  const cut = [...document.querySelectorAll('button, .button, summary, legend, label')].filter(
+    (element) => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 1 && !element.matches('.placed'),
+  );
+  return [...wide, ...small, ...cut].map((element) => element.outerHTML.slice(0, 120));
+})()`;

@@ -39,6 +39,9 @@ ${lines(STATISTICS_TILES.map(([id, name]) => html`<li class="card"><span class="
 <h2>Last jobs</h2>
 ${tableOf('rows', 'Last jobs', JOB_COLUMNS)}`;
 
+/** On narrow screens it shows and hides the filters that follow, also without a script. */
+export const FILTERS_FOLD = html`<details class="fold" id="fold"><summary>Filters</summary></details>`;
+
 /** A checkbox for each value; several may be selected. */
 function boxes(name: string, legend: string, values: readonly string[]): Html {
   const inputs = values.map(
@@ -49,6 +52,7 @@ function boxes(name: string, legend: string, values: readonly string[]): Html {
 
 export function jobListPage(states: readonly string[], formats: readonly string[]): Html {
   return html`<h1>Jobs</h1>
+${FILTERS_FOLD}
 <form id="filters" class="filters">
 ${boxes('status', 'Status', states)}
 ${boxes('format', 'Format', formats)}

@@ -3,7 +3,7 @@
  * fill in data from the API.
  */
 import { type Html, html } from '../../base/html.ts';
-import { tableOf } from './operator.ts';
+import { FILTERS_FOLD, tableOf } from './operator.ts';
 
 const MORE = html`<p class="row"><button type="button" id="first" disabled>First page</button><button type="button" id="next" disabled>Next</button></p>`;
 
@@ -13,6 +13,7 @@ ${tableOf('kinds', 'Kinds of actors', ['Kind', 'Actors', 'By state', 'Given up',
 <section id="one-kind" hidden aria-labelledby="kind-title">
 <p><a href="/actors">All kinds</a></p>
 <h2 id="kind-title">Actors of one kind</h2>
+${FILTERS_FOLD}
 <form id="filters" class="filters">
 <input type="hidden" name="kind">
 <label>State <select name="state"><option value="">any</option></select></label>
@@ -54,6 +55,7 @@ ${tableOf('nodes', 'Nodes', ['Node', 'Version', 'Started', 'Last heard', 'Leases
 export const DOCUMENTS = html`<h1>Documents</h1>
 <p class="quiet">States of the portal's documents. Titles, people and content are shown to their organization only, so documents are found here by their state and the beginning of their id.</p>
 <ul class="cards" id="states"></ul>
+${FILTERS_FOLD}
 <form id="filters" class="filters">
 <input type="hidden" name="kind" value="document">
 <label>State <select name="state"><option value="">any</option></select></label>

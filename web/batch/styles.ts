@@ -17,8 +17,8 @@ h1, h2, h3, h4 { line-height: 1.25; overflow-wrap: anywhere; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem 1rem; padding: 0.5rem 1rem; border-bottom: 1px solid var(--line); }
 .bar nav { display: flex; flex-wrap: wrap; gap: 0.25rem; flex: 1; }
 .bar nav a { padding: 0.4rem 0.6rem; border-radius: 0.375rem; text-decoration: none; }
-.menu summary { cursor: pointer; padding: 0.4rem 0.75rem; border: 1px solid var(--line); border-radius: 0.375rem; } @media (min-width: 34.01rem) { .menu { display: none; } }
-@media (max-width: 34rem) { .menu { margin-left: auto; } .menu:not([open]) + nav { display: none; } .bar nav { order: 1; flex-basis: 100%; display: grid; grid-template-columns: 1fr 1fr; } }
+:is(.menu, .fold) summary { cursor: pointer; padding: 0.4rem 0.75rem; border: 1px solid var(--line); border-radius: 0.375rem; } .fold { margin: 0 0 1rem; } @media (min-width: 34.01rem) { .menu, .fold { display: none; } }
+@media (max-width: 34rem) { .menu { margin-left: auto; } .menu:not([open]) + nav, .fold:not([open]) + .filters { display: none; } .bar nav { order: 1; flex-basis: 100%; display: grid; grid-template-columns: 1fr 1fr; } }
 .bar nav a[aria-current] { background: var(--panel); font-weight: 600; }
 .version { color: var(--quiet); font-size: 0.85rem; }
 main { padding: 1rem; max-width: 80rem; margin: 0 auto; } main:focus { outline: none; }
@@ -31,7 +31,7 @@ button:disabled { cursor: default; opacity: 0.55; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 50% - 0.375rem), 1fr)); gap: 0.75rem; padding: 0; margin: 0 0 1rem; list-style: none; }
 .card, .panel { border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem 1rem; background: var(--panel); }
 .card dt, .card .name { color: var(--quiet); font-size: 0.875rem; } .card .figure { font-size: 1.5rem; font-weight: 600; overflow-wrap: anywhere; }
-.panel { margin: 0 0 1rem; } .panel > .row { margin: 0.75rem 0 0; } .panel h2 { margin-top: 0; }
+.panel { margin: 0 0 1rem; overflow-wrap: anywhere; } .panel > .row { margin: 0.75rem 0 0; } .panel h2 { margin-top: 0; }
 dl.facts { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: 0.25rem 1rem; margin: 0; }
 dl.facts dt { color: var(--quiet); } dl.facts dd { margin: 0; overflow-wrap: anywhere; }
 @media (max-width: 30rem) { .card { padding: 0.5rem 0.75rem; } .card .figure { font-size: 1.2rem; } dl.facts { grid-template-columns: 1fr; gap: 0; } dl.facts dd { margin-bottom: 0.5rem; } }

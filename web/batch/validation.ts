@@ -26,7 +26,7 @@ export function validationPage(fileName: string, report: ValidationReport): Html
   return html`<p><a href="/validate">Validate another file</a></p>
 <h1>${fileName}</h1>
 <p role="status"><strong>${VERDICTS[indication]}</strong> (${indication}), ${format}, ${signatures.length} signature${signatures.length === 1 ? '' : 's'}</p>
-${findings(results)}
+${findings(results, 'h2')}
 ${lines(signatures.map((record, index) => signatureSection(record, `signature-${index + 1}`)))}`;
 }
 
@@ -60,15 +60,16 @@ function signatureSection(record: SignatureRecord, id: string): Html {
   const inner = record.counterSignatures.map((one, index) => signatureSection(one, `${id}-${index + 1}`));
   return html`<section class="panel" aria-labelledby="${id}"><h2 id="${id}">${name}</h2>
 <dl class="facts">${rows}</dl>
-${findings(record.results)}
+${findings(record.results, 'h3')}
 ${lines(inner)}</section>`;
 }
 
-function findings({ errors, warnings, passedChecks }: ValidationResults): Html {
+/** @param heading level below the title of what was checked */
+function findings({ errors, warnings, passedChecks }: ValidationResults, heading: 'h2' | 'h3'): Html {
   const list = (title: string, items: ValidationResults['errors']) =>
     items.length === 0
       ? ''
-      : html`<h3>${title}</h3><ul>${items.map(({ message, detail }) => html`<li>${message}${detail === undefined ? '' : html` <small>${detail}</small>`}</li>`)}</ul>`;
+      : html`<${heading}>${title}</${heading}><ul>${items.map(({ message, detail }) => html`<li>${message}${detail === undefined ? '' : html` <small>${detail}</small>`}</li>`)}</ul>`;
   const passed =
     passedChecks.length === 0
       ? ''

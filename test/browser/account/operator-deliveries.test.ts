@@ -59,6 +59,23 @@ test.serial(
     await refreshed();
     t.regex(String(await page.evaluate('document.activeElement.id')), /^portal-resend-/);
     t.is(await toast(page, 'error').count(), 0);
+
+    // A list that may be open keeps its options until it loses the focus.
+    const option = page.locator('[name="organization"] option').nth(1);
+    const before = (await option.textContent()) ?? '';
+    await page.locator('[name="organization"]').focus();
+    await page.evaluate(`window.kept = document.querySelector('[name="organization"]').options[1]`);
+    const other = await acme.create([{ user: { name: 'Bo Participant', email: 'bo@example.org' } }]);
+    await acme.send(`/api/documents/${other}/refusal`, { reason: 'Never mind' });
+    await until(async () => {
+      const answer = await service.json<{ items: readonly { delivered: number }[] }>('/api/webhooks/portal');
+      return (answer.items[0]?.delivered ?? 0) > 1 ? true : undefined;
+    });
+    await refreshed();
+    t.true(await page.evaluate('kept.isConnected'), 'an open list is replaced');
+    await page.keyboard.press('Tab');
+    await option.filter({ hasNotText: before }).waitFor({ state: 'attached' });
+    t.not(await page.locator('[name="organization"]').inputValue(), '');
     const answer = await service.fetch(`/api/webhooks/portal/${items[0]?.id}/deliveries/none/resend`, {
       method: 'POST',
     });

@@ -4,7 +4,7 @@ import type { CDPSession, Locator, Page } from 'playwright-core';
 import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
 import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { closeBrowser, OUT_OF_REACH, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
 
 const test = anyTest as TestFn<{ readonly program: PortalProgram }>;
@@ -34,24 +34,6 @@ const SIZES = [
   { width: 320, height: 640 },
   { width: 640, height: 400 },
 ];
-
-/** Names of controls that no scrolling down brings into view, and of texts that are cut off. */
-const OUT_OF_REACH = `(() => {
-  const width = document.documentElement.clientWidth;
-  const scrolls = (element) => element.closest('.scroll, .pages, pre') !== null;
-  const wide = [...document.querySelectorAll('body *')].filter((element) => {
-    const { left, right, width: own, height } = element.getBoundingClientRect();
-    return own > 1 && height > 1 && (right > width + 1 || left < -1) && !scrolls(element) && !element.matches('.skip');
-  });
-  const small = [...document.querySelectorAll('button, .button')].filter((element) => {
-    const { width, height } = element.getBoundingClientRect();
-    return width > 0 && Math.min(width, height) < 24 && !element.matches('.placed');
-  });
-  const cut = [...document.querySelectorAll('button, .button, summary, legend, label')].filter(
-    (element) => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 1 && !element.matches('.placed'),
-  );
-  return [...wide, ...small, ...cut].map((element) => element.outerHTML.slice(0, 120));
-})()`;
 
 async function fits(t: ExecutionContext, page: Page, what: string): Promise<void> {
   for (const size of SIZES) {

@@ -178,6 +178,26 @@ test.serial(
   },
 );
 
+test.serial('the time left until a deadline decreases on the page without a refresh', async (t) => {
+  const { url } = await startDoors(t);
+  const visited = await visit(t, url);
+  if (visited === undefined) return;
+  const { page } = visited;
+  // No change arrives: only the page's own clock goes on.
+  await page.route('**/api/changes*', () => {});
+  await page.clock.install();
+  await logIn(page, `${url}/actors/door/front`, KEY);
+  const left = page.locator('#pending time[data-countdown]');
+  const minutes = async () => Number(/^in (\d+) minutes$/.exec((await left.textContent()) ?? '')?.[1]);
+  await left.filter({ hasText: /^in \d+ minutes$/ }).waitFor();
+  const first = await minutes();
+  const refreshes = await page.locator('main').getAttribute('data-refreshed');
+  await page.clock.fastForward('20:00');
+  await left.filter({ hasNotText: `in ${first} minutes` }).waitFor();
+  t.true((await minutes()) <= first - 19, `${first} minutes, then ${await minutes()}`);
+  t.is(await page.locator('main').getAttribute('data-refreshed'), refreshes);
+});
+
 test.serial('the command that is copied prints the actor', async (t) => {
   const { url } = await startDoors(t);
   const visited = await visit(t, url, { permissions: ['clipboard-read', 'clipboard-write'] });

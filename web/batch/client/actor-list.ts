@@ -2,6 +2,7 @@
 import { createElement, findElement, requireElement, setText } from '../../client/dom.ts';
 import { getJson, getShared } from './api.ts';
 import type { MachineChart } from './machine-picture.ts';
+import { unfoldFilters } from './paged-list.ts';
 import { refreshActivity } from './portal-activity.ts';
 import { chip, emptyRow, refill, timeElement } from './state-labels.ts';
 
@@ -57,6 +58,7 @@ const form = () => requireElement('#filters', HTMLFormElement);
 export function startActorList(refresh: () => void): void {
   const given = new URLSearchParams(location.search);
   after = given.get('after') ?? '';
+  unfoldFilters(given);
   for (const field of fields()) {
     if (isCheckbox(field)) field.checked = given.get(field.name) === field.value;
     else if (field.name !== 'state' && given.has(field.name)) field.value = given.get(field.name) ?? '';

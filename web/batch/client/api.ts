@@ -1,5 +1,6 @@
 /** API client of the pages, with the browser's session, and its messages to people. */
-import { createElement, delay, focusElement, requireElement } from '../../client/dom.ts';
+import { createElement, delay, requireElement } from '../../client/dom.ts';
+import { returnFocus } from './focus.ts';
 
 /** A refusal of the service. */
 export class ApiProblem extends Error {
@@ -99,7 +100,7 @@ export async function runAction<Body>(
   } finally {
     button.disabled = false;
     // A disabled button loses the focus.
-    if (isFocused && document.activeElement === document.body) focusElement(button);
+    if (isFocused && document.activeElement === document.body) returnFocus(button);
   }
 }
 
@@ -140,7 +141,7 @@ export function confirmDialog(
     dialog.addEventListener('close', () => {
       const { returnValue } = dialog;
       dialog.remove();
-      focusElement(before);
+      returnFocus(before);
       resolve(returnValue === 'yes');
     });
     dialog.showModal();

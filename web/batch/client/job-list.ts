@@ -6,7 +6,7 @@
 import { requireElement } from '../../client/dom.ts';
 import { getShared } from './api.ts';
 import { confirmOperation, type OperationFilter } from './operation-dialog.ts';
-import { firstPage, keepInAddress, showList, startPages } from './paged-list.ts';
+import { firstPage, keepInAddress, showList, startPages, unfoldFilters } from './paged-list.ts';
 import { type JobList, jobRow } from './state-labels.ts';
 
 const MULTIPLE = new Set(['status', 'format']);
@@ -27,6 +27,7 @@ export function startJobList(refresh: () => void): void {
     if (isCheckbox(field)) field.checked = given.getAll(field.name).includes(field.value);
     else field.value = given.get(field.name) ?? '';
   }
+  unfoldFilters(given);
   const form = requireElement('#filters');
   const again = () => {
     firstPage();

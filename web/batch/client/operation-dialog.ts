@@ -1,6 +1,7 @@
 /** Retry or cancel of many jobs: the number first, then a reason, then the progress. */
-import { createElement, delay, focusElement, setText } from '../../client/dom.ts';
+import { createElement, delay, setText } from '../../client/dom.ts';
 import { getJson, post, promptReason, toast } from './api.ts';
+import { returnFocus } from './focus.ts';
 
 /** See `POST /api/operations`. */
 export interface OperationFilter {
@@ -85,7 +86,7 @@ function showProgress(title: string, operation: Operation): Promise<void> {
     dialog.addEventListener('close', () => {
       isClosed = true;
       dialog.remove();
-      focusElement(before);
+      returnFocus(before);
       resolve();
     });
   });

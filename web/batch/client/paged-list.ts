@@ -1,5 +1,5 @@
 /** Common functions of list pages: paging, and filters in the address. */
-import { requireElement, setText } from '../../client/dom.ts';
+import { findElement, requireElement, setText } from '../../client/dom.ts';
 import { emptyRow, type ListPage, refill } from './state-labels.ts';
 
 /** Texts of a list. */
@@ -23,6 +23,15 @@ export function startPages(given: URLSearchParams, refresh: () => void): void {
     page += 1;
     refresh();
   });
+}
+
+/** Parameters of the address that filter nothing. */
+const PLACES: ReadonlySet<string> = new Set(['page', 'after', 'kind']);
+
+/** Unfolds the filters of a narrow screen when the address has some. */
+export function unfoldFilters(given: URLSearchParams): void {
+  const isFiltered = [...given.keys()].some((name) => !PLACES.has(name));
+  if (isFiltered) findElement('#fold', HTMLDetailsElement)?.setAttribute('open', '');
 }
 
 /** Returns to the first page when the filters change. */

@@ -36,22 +36,39 @@ export function startPortalDeliveries(refresh: () => void): void {
   const form = requireElement('#portal-filters');
   form.addEventListener('submit', (event) => event.preventDefault());
   form.addEventListener('change', refresh);
+  organization().addEventListener('blur', refresh);
+}
+
+/**
+ * Offers the organizations with their numbers. A list with the focus may be open: replaced options would close it, so it
+ * stays until it loses the focus.
+ */
+function offerOrganizations(items: readonly Organization[]): void {
+  const select = organization();
+  const offered = [
+    { value: '', text: 'choose' },
+    ...items.map(({ id, name, pending, delivered, failed }) => {
+      return { value: id, text: `${name}: ${failed} failed, ${pending} pending, ${delivered} delivered` };
+    }),
+  ];
+  const mayBeOpen = document.activeElement === select && select.length > 1;
+  const isSame =
+    select.length === offered.length &&
+    offered.every(({ value, text }, at) => {
+      const option = select.options[at];
+      return option?.value === value && option.textContent === text;
+    });
+  if (mayBeOpen || isSame) return;
+  const chosen = select.value;
+  select.replaceChildren(...offered.map(({ value, text }) => createElement('option', { value }, text)));
+  select.value = items.some(({ id }) => id === chosen) ? chosen : '';
 }
 
 export async function refreshPortalDeliveries(refresh: () => void): Promise<void> {
   const { items } = await getShared<{ readonly items: readonly Organization[] }>('/api/webhooks/portal');
-  const chosen = organization().value;
-  const options = items.map(({ id, name, pending, delivered, failed }) =>
-    createElement(
-      'option',
-      { value: id },
-      `${name}: ${failed} failed, ${pending} pending, ${delivered} delivered`,
-    ),
-  );
-  organization().replaceChildren(createElement('option', { value: '' }, 'choose'), ...options);
-  organization().value = items.some(({ id }) => id === chosen) ? chosen : '';
-  const id = organization().value;
-  if (id === '') {
+  offerOrganizations(items);
+  const id = items.find((one) => one.id === organization().value)?.id;
+  if (id === undefined) {
     requireElement('#portal-total').textContent = '';
     refill(requireElement('#portal-rows'), emptyRow(COLUMNS, 'Choose an organization.'));
     return;

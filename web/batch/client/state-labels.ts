@@ -1,5 +1,6 @@
 /** Presentation of API values on the pages. */
 import { createElement } from '../../client/dom.ts';
+import { findReplacement } from './focus.ts';
 import { relativeTime, timeText, untilTime } from './times.ts';
 
 /** A job in a list; see `GET /api/jobs`. */
@@ -106,16 +107,6 @@ export function refill(place: HTMLElement, ...nodes: (Node | string)[]): void {
   const open = [...place.querySelectorAll('details[open][id]')].map(({ id }) => id);
   place.replaceChildren(...nodes);
   for (const details of place.querySelectorAll('details')) details.open ||= open.includes(details.id);
-  if (held === null) return;
-  const alike = [...place.querySelectorAll<HTMLElement>(held.localName)].find((one) => isSame(one, held));
   // The reader may have scrolled away from it.
-  alike?.focus({ preventScroll: true });
-}
-
-/** True when two elements are the same to a reader: by id, address, or text. */
-function isSame(one: Element, other: Element): boolean {
-  if (other.id !== '') return one.id === other.id;
-  if (other.localName === 'summary') return one.parentElement?.id === other.parentElement?.id;
-  const address = other.getAttribute('href');
-  return one.getAttribute('href') === address && (address !== null || one.textContent === other.textContent);
+  if (held !== null) findReplacement(held, place)?.focus({ preventScroll: true });
 }
