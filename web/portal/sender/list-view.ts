@@ -43,7 +43,10 @@ function filterForm({ culture }: AccountPage, { list, statuses }: SenderTexts, f
     return html`<option value="${status}"${chosen}>${statuses[status]}</option>`;
   });
   const language = culture === undefined ? '' : html`<input type="hidden" name="culture" value="${culture}">`;
-  return html`<form method="get" action="/account/documents" class="filters" role="search">
+  const isFiltered = Object.values(filters).some((value) => value !== '');
+  // On narrow screens it shows and hides the form that follows, also without a script.
+  return html`<details class="fold"${isFiltered ? html` open` : ''}><summary>${list.filters}</summary></details>
+<form method="get" action="/account/documents" class="filters" role="search">
 ${language}
 <label>${list.search} <input name="q" type="search" maxlength="200" value="${filters.q}"></label>
 <label>${list.status} <select name="status"><option value="">${list.anyStatus}</option>${options}</select></label>

@@ -6,6 +6,7 @@ export const SENDER_ENGLISH: SenderTexts = {
   newDocument: 'New document',
   drafts: 'Drafts',
   list: {
+    filters: 'Filters',
     search: 'Name, key, person or tag',
     status: 'Status',
     anyStatus: 'All',

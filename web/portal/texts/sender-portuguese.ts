@@ -6,6 +6,7 @@ export const SENDER_PORTUGUESE: SenderTexts = {
   newDocument: 'Novo documento',
   drafts: 'Rascunhos',
   list: {
+    filters: 'Filtros',
     search: 'Nome, chave, pessoa ou etiqueta',
     status: 'Situação',
     anyStatus: 'Todas',

@@ -6,6 +6,7 @@ export const SENDER_SPANISH: SenderTexts = {
   newDocument: 'Nuevo documento',
   drafts: 'Borradores',
   list: {
+    filters: 'Filtros',
     search: 'Nombre, clave, persona o etiqueta',
     status: 'Estado',
     anyStatus: 'Todos',

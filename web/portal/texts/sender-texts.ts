@@ -60,6 +60,7 @@ export interface SenderTexts {
   readonly newDocument: string;
   readonly drafts: string;
   readonly list: {
+    readonly filters: string;
     readonly search: string;
     readonly status: string;
     readonly anyStatus: string;

@@ -1,0 +1,137 @@
+/** The sender's pages by finger on a phone, and the embedding origins of an organization, in a browser. */
+import anyTest, { type TestFn } from 'ava';
+import type { Page } from 'playwright-core';
+import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
+import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
+import { assertAccessible } from '../axe.ts';
+import { closeBrowser, visit } from '../browser.ts';
+import { clausePdf } from '../pages-server.ts';
+
+const test = anyTest as TestFn<{ readonly program: PortalProgram }>;
+const ends: (() => unknown)[] = [];
+test.before(async (t) => {
+  const program = await startProgram({ teardown: (end) => void ends.push(end) });
+  await register(program, 'ana@example.org', ADMINISTRATOR, 'Ana');
+  t.context = { program };
+});
+test.after.always(async () => {
+  await closeBrowser();
+  for (const end of ends.reverse()) await end();
+});
+
+const PHONE = {
+  locale: 'en-US',
+  viewport: { width: 390, height: 844 },
+  hasTouch: true,
+  isMobile: true,
+  reducedMotion: 'reduce',
+} as const;
+
+async function signIn(page: Page, program: PortalProgram): Promise<void> {
+  await page.goto(await mailedLink(program, 'ana@example.org'));
+  await page.locator('form button[type="submit"]').first().click();
+  await page.locator('.account-main').waitFor();
+}
+
+test.serial('a tap removes a field, and the saved draft no longer has it', async (t) => {
+  const { program } = t.context;
+  const visited = await visit(t, program.url, PHONE);
+  if (visited === undefined) return;
+  const { page } = visited;
+  await signIn(page, program);
+  await page.goto(`${program.url}/account/documents/new`);
+  await page.locator('#editor[data-ready]').waitFor();
+  await page
+    .locator('#add-files')
+    .setInputFiles({ name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) });
+  await page.locator('#pages[data-shown]').waitFor();
+  await page.locator('#people-list [name="name"]').first().fill('Bo');
+  await page.locator('#people-list [name="email"]').first().fill('bo@example.org');
+  for (const kind of ['Signature', 'Text', 'Date'])
+    await page.getByRole('button', { name: `Add: ${kind}`, exact: true }).tap();
+  t.is(await page.locator('.placed').count(), 3);
+  const remove = page.getByRole('button', { name: 'Remove Text' });
+  const box = await remove.boundingBox();
+  t.true((box?.height ?? 0) >= 44, `the button is ${box?.height} px high`);
+  await remove.tap();
+  await page.locator('#place-state', { hasText: 'Text' }).waitFor();
+  t.is(await page.locator('.placed').count(), 2);
+  t.is(await page.locator('.placed', { hasText: 'Text' }).count(), 0);
+  t.is(await page.evaluate('document.activeElement.id'), 'place-person');
+  await assertAccessible(t, page, 'after a removal');
+  await page.getByRole('button', { name: 'Save as draft' }).tap();
+  await page.locator('#outcome', { hasText: 'The draft is saved.' }).waitFor();
+  await page.reload();
+  await page.locator('#pages[data-shown]').waitFor();
+  t.is(await page.locator('#placed-list li').count(), 2);
+  t.is(await page.getByRole('button', { name: 'Remove Text' }).count(), 0);
+});
+
+test.serial('the filters of the documents are folded on a phone, also without a script', async (t) => {
+  const { program } = t.context;
+  await program.acme.create([{ user: { name: 'Bo', email: 'bo@example.org' } }]);
+  for (const javaScriptEnabled of [true, false]) {
+    const visited = await visit(t, program.url, { ...PHONE, javaScriptEnabled });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await signIn(page, program);
+    await page.goto(`${program.url}/account/documents`);
+    const filters = page.getByRole('search');
+    t.false(await filters.isVisible());
+    const row = await page.locator('tbody tr').first().boundingBox();
+    t.true((row?.y ?? 844) < 600, `the first document begins at ${row?.y}`);
+    await page.getByText('Filters', { exact: true }).press('Enter');
+    await filters.waitFor();
+    if (javaScriptEnabled) await assertAccessible(t, page, 'open filters');
+    await page.getByLabel('Status').selectOption('Concluded');
+    await page.getByRole('button', { name: 'Show' }).press('Enter');
+    await page.getByText('No document matches.').waitFor();
+    t.is(await page.getByLabel('Status').inputValue(), 'Concluded');
+    t.true(await filters.isVisible(), 'filters that are in effect are shown');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.goto(`${program.url}/account/documents`);
+    t.true(await filters.isVisible());
+    t.false(await page.getByText('Filters', { exact: true }).isVisible());
+  }
+});
+
+test.serial('an administrator edits the embedding origins, which then apply to frames', async (t) => {
+  const { program } = t.context;
+  const visited = await visit(t, program.url, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  const document = await program.acme.create([
+    { user: { name: 'Bo', email: 'bo@example.org' }, allowElectronicSignature: true },
+  ]);
+  const { embedUrl } = await program.acme.post<{ embedUrl: string }>(
+    `/api/documents/${document}/action-url`,
+    { emailAddress: 'bo@example.org' },
+  );
+  const ancestors = async () => {
+    const answer = await fetch(embedUrl);
+    return /frame-ancestors ([^;]+)/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];
+  };
+  await signIn(page, program);
+  await page.goto(`${program.url}/organization`);
+  const origins = page.getByLabel('Origins that may show the signing pages');
+  const save = page.getByRole('region', { name: 'Embedding' }).getByRole('button', { name: 'Save' });
+  await origins.fill('https://app.example.org\nnot an origin');
+  await save.press('Enter');
+  await page.locator('#fault-origins', { hasText: 'Each line must be an origin' }).waitFor();
+  t.is(await page.evaluate('document.activeElement.id'), 'origins');
+  t.is(await origins.inputValue(), 'https://app.example.org\nnot an origin');
+  await assertAccessible(t, page, 'refused origins');
+  t.not(await ancestors(), 'https://app.example.org');
+
+  await origins.fill('https://app.example.org\nhttps://shop.example.org');
+  await save.press('Enter');
+  await page.getByText('The origins are saved.').waitFor();
+  t.is(await origins.inputValue(), 'https://app.example.org\nhttps://shop.example.org');
+  t.is(await ancestors(), 'https://app.example.org https://shop.example.org');
+  await origins.fill('');
+  await save.press('Enter');
+  await page.getByText('The origins are saved.').waitFor();
+  await page.reload();
+  t.is(await origins.inputValue(), '');
+  t.is(await ancestors(), '*');
+});
