@@ -67,6 +67,15 @@ export class Faults {
   }
 
   /**
+   * The same, without the points that this thread has not declared: their code runs on another thread. The main thread
+   * declares all and refuses misspelt names.
+   */
+  static parseDeclared(text: string): Faults {
+    const known = text.split(',').filter((part) => declared.has((part.split(/[=/]/, 1)[0] ?? '').trim()));
+    return Faults.parse(known.join(','));
+  }
+
+  /**
    * Arms a point to act once, at the `pass`-th pass from now; for one subject when `name` is `name/subject`. Throws
    * `fault.unknown` for an undeclared name.
    */

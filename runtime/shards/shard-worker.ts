@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
 import { systemClock } from '../clock.ts';
 import type { StepOutcome } from '../definition.ts';
-import { declaredFaultPoints, Faults } from '../faults.ts';
+import { Faults } from '../faults.ts';
 import { Host } from '../host.ts';
 import type { Log } from '../ports.ts';
 import { openShardStore } from '../store/lmdb/lmdb-shard.ts';
@@ -34,7 +34,7 @@ const definitions = new Map(shardModule.definitions.map((definition) => [definit
 const delay = monitorEventLoopDelay({ resolution: CHECK_INTERVAL_MS });
 delay.enable();
 
-const faults = Faults.parse(knownFaultsOf(setup.faults));
+const faults = Faults.parseDeclared(setup.faults);
 const store = openShardStore(shared, faults);
 const partitions = setup.effects.map((name) => [name, shardModule.partitions[name] ?? null] as const);
 await warmUp(store);
@@ -86,15 +86,6 @@ function hostOf(shard: number): Host {
 
 function notifyOwner(message: FromShard): void {
   parentPort?.postMessage(message);
-}
-
-/** Removes the names of fault points of the services, which are on the main thread and unknown here. */
-function knownFaultsOf(faults: string): string {
-  const declared = declaredFaultPoints();
-  return faults
-    .split(',')
-    .filter((part) => Object.hasOwn(declared, (part.split(/[=/]/)[0] ?? '').trim()))
-    .join(',');
 }
 
 async function answer(call: ShardCall): Promise<void> {

@@ -132,6 +132,16 @@ test('a misspelt fault is refused', (t) => {
   t.notThrows(() => Faults.parse(''));
 });
 
+test('a thread arms the faults that it has declared, and leaves the others out', (t) => {
+  const text =
+    'portal.upload.kept=kill:2, step.committed.before-reply=throw,effect.leased.before-run/mail=throw';
+  const faults = Faults.parseDeclared(text);
+  t.throws(() => faults.at('step.committed.before-reply'), { code: 'fault.injected' });
+  t.throws(() => faults.at('effect.leased.before-run', 'mail'), { code: 'fault.injected' });
+  t.notThrows(() => Faults.parseDeclared(''));
+  t.throws(() => Faults.parseDeclared('step.committed.before-reply=explode'), { code: 'fault.malformed' });
+});
+
 test('every declared fault point has a description of its place', (t) => {
   const mine = declareFaultPoints({ 'test.somewhere': 'Here.' });
   t.is(declaredFaultPoints()['test.somewhere'], mine['test.somewhere']);

@@ -39,7 +39,7 @@ if (platform() === 'linux' && getPriority() < NICE_VALUE) setPriority(NICE_VALUE
 
 const { setup, heartbeat: memory, isWarmedUp } = workerData as ThreadData;
 const heartbeat = new HeartbeatCell(memory);
-const faults = Faults.parse(setup.faults);
+const faults = Faults.parseDeclared(setup.faults);
 const clock = setup.clock === undefined ? systemClock : threadClock(setup.clock);
 const profiles = createWorkerProfiles(setup, clock);
 const disk = new DiskSync();

@@ -12,7 +12,7 @@ const LATE = 1;
 
 const folder = tmpdir();
 
-function startThread(): { readonly thread: PoolThread; readonly loaded: Promise<void> } {
+function startThread(faults = ''): { readonly thread: PoolThread; readonly loaded: Promise<void> } {
   let onLoaded = () => {};
   const loaded = new Promise<void>((resolve) => {
     onLoaded = resolve;
@@ -22,7 +22,7 @@ function startThread(): { readonly thread: PoolThread; readonly loaded: Promise<
     filename: new URL('../../../actors/pool/worker/worker.js', import.meta.url).href,
     setup: {
       ...{ processing: folder, output: folder, error: folder },
-      ...{ profiles: [], trust: NO_TRUST, encryptionKey: undefined, faults: '' },
+      ...{ profiles: [], trust: NO_TRUST, encryptionKey: undefined, faults },
     },
     isWarmedUp: false,
     resourceLimits: { maxOldGenerationSizeMb: 256 },
@@ -38,6 +38,13 @@ function startThread(): { readonly thread: PoolThread; readonly loaded: Promise<
   });
   return { thread, loaded };
 }
+
+test('a pool thread starts with fault points armed that only the main thread knows', async (t) => {
+  const { thread, loaded } = startThread('portal.upload.kept=kill:1,pool.sign.staged=kill:1');
+  await loaded;
+  await thread.close();
+  t.is(thread.room, 0);
+});
 
 test('pool threads that are stopped or replaced at each moment of their start end after loading', async (t) => {
   t.timeout(600_000);
