@@ -40,6 +40,10 @@ export async function openStore(settings: Settings, dependencies: StoreDependenc
     ...{ url, poolSize, schema, statementTimeoutMs, clock, log },
     node: nodeName(settings),
     leaseSeconds: runtime.leaseSeconds,
+    longestWindowSeconds: Math.max(
+      settings.rateLimiting.upload.windowSeconds,
+      settings.rateLimiting.actions.windowSeconds,
+    ),
     info: {
       version,
       pid: process.pid,

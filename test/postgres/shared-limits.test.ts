@@ -2,6 +2,10 @@
 import { request } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
+import { systemClock } from '../../runtime/clock.ts';
+import { openPostgresStore } from '../../runtime/index.ts';
+import { until } from '../actors/portal/service.ts';
+import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { startCluster } from './cluster.ts';
 
@@ -131,4 +135,35 @@ test('the limits of a client are one limit of all nodes, also of a node that sta
   );
   await client.end();
   for (const node of nodes) t.is(await node.stop(), 0);
+});
+
+test('permits are kept as long as the longest window, also one of several days', async (t) => {
+  const cluster = await startCluster(t);
+  if (cluster === undefined) return;
+  t.teardown(() => cluster.remove());
+  const windowSeconds = 3 * 86_400;
+  const store = await openPostgresStore({
+    ...{ url: cluster.url, schema: 'windows', poolSize: 2, statementTimeoutMs: 30_000 },
+    ...{ node: 'one', leaseSeconds: 10, longestWindowSeconds: windowSeconds },
+    ...{ clock: systemClock, log: SILENT },
+  });
+  t.teardown(() => store.close());
+  const take = (name: string) => store.nodes?.takePermit(name, 1, windowSeconds);
+  for (const name of ['recent', 'over']) t.is(await take(name), 0);
+  const client = new pg.Client({ connectionString: cluster.url, options: '-c search_path=windows' });
+  await client.connect();
+  t.teardown(() => client.end());
+  const age = (name: string, days: number) =>
+    client.query('UPDATE permits SET since = since - make_interval(days => $1) WHERE name = $2', [
+      days,
+      name,
+    ]);
+  await age('recent', 2);
+  await age('over', 4);
+  await until(async () => {
+    const { rows } = await client.query(`SELECT FROM permits WHERE name = 'over'`);
+    return rows.length === 0 ? true : undefined;
+  });
+  t.true(((await take('recent')) ?? 0) > 0, 'its window lasts another day');
+  t.is(await take('over'), 0);
 });

@@ -1,6 +1,7 @@
 /**
  * Adds `counter_deltas`, which steps append, to `counters`, in the background. Readers add both, so the time, the
- * frequency and the number of nodes doing this do not matter. Also removes changes that every node has read.
+ * frequency and the number of nodes doing this do not matter. Also removes changes that every node has read, and permits of
+ * rate windows that are over.
  */
 import type pg from 'pg';
 import { describeFailure } from '../../failures.ts';
@@ -8,6 +9,10 @@ import type { Clock, Log } from '../../ports.ts';
 
 /** Milliseconds between two rounds. */
 const INTERVAL_MS = 1000;
+
+/** Shortest and longest retention of rate-limit permits, seconds: a day and a hundred years. */
+const MIN_PERMIT_SECONDS = 86_400;
+const MAX_PERMIT_SECONDS = 36_525 * 86_400;
 
 /** Maximum number of changes in one transaction. */
 const BATCH_SIZE = 10_000;
@@ -34,14 +39,17 @@ export class CounterFolding {
   readonly #pool: pg.Pool;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #permitSeconds: number;
   #cancel: () => void = () => {};
   #stopped = false;
   #round: Promise<void> = Promise.resolve();
 
-  constructor(pool: pg.Pool, clock: Clock, log: Log) {
+  /** @param longestWindowSeconds length of the longest rate window; shorter than a day = a day */
+  constructor(pool: pg.Pool, clock: Clock, log: Log, longestWindowSeconds = 0) {
     this.#pool = pool;
     this.#clock = clock;
     this.#log = log;
+    this.#permitSeconds = Math.min(Math.max(MIN_PERMIT_SECONDS, longestWindowSeconds), MAX_PERMIT_SECONDS);
     this.#arm();
   }
 
@@ -64,7 +72,10 @@ export class CounterFolding {
     }
     await this.#pool.query('DELETE FROM counters WHERE value = 0');
     await this.#pool.query(FORGET);
-    await this.#pool.query(`DELETE FROM permits WHERE since < clock_timestamp() - interval '1 day'`);
+    await this.#pool.query(
+      'DELETE FROM permits WHERE since < clock_timestamp() - make_interval(secs => $1)',
+      [this.#permitSeconds],
+    );
   }
 
   #arm(): void {

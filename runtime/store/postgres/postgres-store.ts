@@ -23,6 +23,8 @@ export interface PostgresStoreOptions extends PostgresOptions, SessionOptions {
   readonly log: Log;
   /** @default none armed */
   readonly faults?: Faults;
+  /** Length of the longest rate window: permits are kept as long, and a day at least. @default a day */
+  readonly longestWindowSeconds?: number;
 }
 
 /**
@@ -64,7 +66,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const nodes = new PostgresNodes({
       ...{ statements: watch.on(pool), session, feed, clock: storeClock, name: options.node },
     });
-    const folding = new CounterFolding(pool, clock, log);
+    const folding = new CounterFolding(pool, clock, log, options.longestWindowSeconds);
     const description = { engine, location: describeLocation(options) };
     return new PostgresStore(watch.on(pool), session, {
       ...{ committer, folding, feed, nodes, description },
