@@ -31,6 +31,7 @@ const LONG = [
   'actors/portal/signing/{certificates,kill-certificate,large-flow,time-stamps}*',
   'actors/portal/uploads/kill*',
   'actors/portal/webhooks/kill*',
+  'http/portal/kills/*',
   'http/portal/{nonsense*,audit-trail*,openapi*,xades-options-long*}',
   'http/portal/signing/{concurrent-signatures,names-in-scripts,older-links,own-signatures,signed-envelopes,unproven-certificates}*',
   'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',

@@ -101,7 +101,7 @@ export function portalRoutes(
     ...signatureRoutes(validation),
     ...notificationRoutes(documents),
     ...folderRoutes(folders),
-    ...draftRoutes(service.drafts),
+    ...draftRoutes(service.drafts, idempotency),
     ...editorSessionRoutes(service.editorSessions, service.uploads),
     ...templateRoutes(service.templates, idempotency),
     ...savedFlowRoutes(service.savedFlows, idempotency),

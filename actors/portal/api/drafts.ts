@@ -34,8 +34,16 @@ export interface DraftView extends DraftItem {
 export interface DocumentDrafts {
   /** Drafts that are not sent. */
   list(tenant: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<DraftItem>>;
-  /** @param isOfLink true: a draft of a link to the editor, removed after 24 hours if nobody saves it. @default false */
-  create(tenant: Tenant, body: DraftBody, isOfLink?: boolean): Promise<DraftItem>;
+  create(
+    tenant: Tenant,
+    body: DraftBody,
+    options?: {
+      /** True: a draft of a link to the editor, removed after 24 hours if nobody saves it. @default false */
+      readonly isOfLink?: boolean;
+      /** As in `PortalDocuments.create`. */
+      readonly seed?: string | undefined;
+    },
+  ): Promise<DraftItem>;
   /** Keeps a draft of a link to the editor as if it was saved. */
   keep(tenant: Tenant, id: string): Promise<void>;
   get(tenant: Tenant, id: string): Promise<DraftView>;

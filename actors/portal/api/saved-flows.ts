@@ -28,7 +28,8 @@ export interface SavedFlowBody {
 }
 export interface SavedFlows {
   list(tenant: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<SavedFlowItem>>;
-  create(tenant: Tenant, body: SavedFlowBody): Promise<SavedFlowItem>;
+  /** @param seed as in `PortalDocuments.create` */
+  create(tenant: Tenant, body: SavedFlowBody, seed?: string): Promise<SavedFlowItem>;
   get(tenant: Tenant, id: string): Promise<SavedFlowItem & SavedFlowBody>;
   replace(tenant: Tenant, id: string, body: SavedFlowBody): Promise<void>;
   remove(tenant: Tenant, id: string): Promise<void>;

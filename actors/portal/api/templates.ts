@@ -84,14 +84,15 @@ export type ReadTemplate = (document: unknown) => CreateDocuments;
 /** Refusals of all that take an id: `TemplateNotFound`. */
 export interface DocumentTemplates {
   list(tenant: Tenant, query: TemplateQuery): Promise<Page<TemplateItem>>;
-  /** Refusals: those of creation; `LimitExceeded`. */
-  create(tenant: Tenant, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem>;
+  /** Refusals: those of creation; `LimitExceeded`. @param seed as in `PortalDocuments.create` */
+  create(tenant: Tenant, body: TemplateBody, read: ReadTemplate, seed?: string): Promise<TemplateItem>;
   /** The flow of a document with its files, without its people. Refusals: those of creation; `DocumentNotFound`. */
   createOfDocument(
     tenant: Tenant,
     document: DocumentId,
     body: TemplateOfDocument,
     read: ReadTemplate,
+    seed?: string,
   ): Promise<TemplateItem>;
   /** Paths with a ticket from which the files of the newest version can be read, by upload id. */
   locations(tenant: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }>;

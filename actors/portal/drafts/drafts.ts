@@ -37,7 +37,7 @@ import { documentAddress } from '../document-records/document-index.ts';
 import { originOf } from '../document-records/record-action.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
-import { assertRoomForRecord, createRecord, readRecord } from '../shared/organization-records.ts';
+import { assertRoomForRecord, readRecord, recordOnce } from '../shared/organization-records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
@@ -116,24 +116,28 @@ export class Drafts implements DocumentDrafts {
   }
 
   /** Refusals: `BadRequest`, `UploadNotFound`, `LimitExceeded`. */
-  async create(tenant: Tenant, body: DraftBody, isOfLink = false): Promise<DraftItem> {
-    const { system, store, clock, ids } = this.#dependencies;
+  async create(
+    tenant: Tenant,
+    body: DraftBody,
+    { isOfLink = false, seed }: { readonly isOfLink?: boolean; readonly seed?: string | undefined } = {},
+  ): Promise<DraftItem> {
+    const { store, clock } = this.#dependencies;
     const { organization } = tenant;
-    await assertRoomForRecord(store, counterOf(organization.id), MAX_DRAFTS, 'drafts');
-    const at = clock.now();
-    const context: DraftContext = {
-      ...(await this.#content(tenant, body)),
-      organizationId: organization.id,
-      createdBy: principalOf(tenant),
-      creationDate: at,
-      updateDate: at,
-      sent: null,
-      calls: [],
-      ...(isOfLink && { isOfLink }),
-    };
-    const id = ids.uuid();
-    await createRecord(system, { kind: DRAFT, id }, context);
-    return itemOf({ ...context, id, status: 'Saved' });
+    const made = await recordOnce(this.#dependencies, DRAFT, seed, async () => {
+      await assertRoomForRecord(store, counterOf(organization.id), MAX_DRAFTS, 'drafts');
+      const at = clock.now();
+      return {
+        ...(await this.#content(tenant, body)),
+        organizationId: organization.id,
+        createdBy: principalOf(tenant),
+        creationDate: at,
+        updateDate: at,
+        sent: null,
+        calls: [],
+        ...(isOfLink && { isOfLink }),
+      };
+    });
+    return itemOf({ ...made.context, id: made.id, status: statusOf(made.state) });
   }
 
   async get({ organization }: Tenant, id: string): Promise<DraftView> {

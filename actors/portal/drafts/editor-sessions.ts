@@ -82,7 +82,9 @@ export class EditorSessionService implements EditorSessions {
   ): Promise<EditorSessionLink> {
     const { system, clock, ids, tickets, drafts, publicUrl } = this.#dependencies;
     const edited =
-      draftId === undefined ? await drafts.create(tenant, draft, true) : await drafts.get(tenant, draftId);
+      draftId === undefined
+        ? await drafts.create(tenant, draft, { isOfLink: true })
+        : await drafts.get(tenant, draftId);
     if (edited.status === 'Sent') throw new PortalRefusal('InvalidDocumentStatus', 'The draft was sent.');
     // An unsaved draft must not end before the new session.
     if (draftId !== undefined) await drafts.keep(tenant, edited.id);

@@ -29,7 +29,7 @@ import type { FolderQuery } from '../api/folders.ts';
 import type { SavedFlowBody, SavedFlowItem, SavedFlows } from '../api/saved-flows.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
-import { assertRoomForRecord, createRecord, readRecord } from '../shared/organization-records.ts';
+import { assertRoomForRecord, readRecord, recordOnce } from '../shared/organization-records.ts';
 import { withFieldValues, withRoles } from './flow-roles.ts';
 
 const SAVED_FLOW = actorKind<typeof savedFlowMachine>('saved-flow');
@@ -87,22 +87,22 @@ export class SavedFlowService implements SavedFlows {
   }
 
   /** Refusals: `BadRequest`, `LimitExceeded`. */
-  async create(tenant: Tenant, body: SavedFlowBody): Promise<SavedFlowItem> {
+  async create(tenant: Tenant, body: SavedFlowBody, seed?: string): Promise<SavedFlowItem> {
     const { organization } = tenant;
-    const { system, store, clock, ids } = this.#dependencies;
+    const { store, clock } = this.#dependencies;
     const content = checked(body);
-    await assertRoomForRecord(store, counterOf(organization.id), MAX_FLOWS, 'flows');
-    const at = clock.now();
-    const context: SavedFlowContext = {
-      ...content,
-      organizationId: organization.id,
-      createdBy: principalOf(tenant),
-      creationDate: at,
-      updateDate: at,
-    };
-    const id = ids.uuid();
-    await createRecord(system, { kind: SAVED_FLOW, id }, context);
-    return itemOf({ ...context, id });
+    const made = await recordOnce(this.#dependencies, SAVED_FLOW, seed, async () => {
+      await assertRoomForRecord(store, counterOf(organization.id), MAX_FLOWS, 'flows');
+      const at = clock.now();
+      return {
+        ...content,
+        organizationId: organization.id,
+        createdBy: principalOf(tenant),
+        creationDate: at,
+        updateDate: at,
+      };
+    });
+    return itemOf({ ...made.context, id: made.id });
   }
 
   async get({ organization }: Tenant, id: string): Promise<SavedFlowItem & SavedFlowBody> {

@@ -49,7 +49,7 @@ import type { DocumentDirectory } from '../document-records/document-directory.t
 import { documentOf } from '../document-records/document-reader.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
-import { assertRoomForRecord, createRecord, readRecord } from '../shared/organization-records.ts';
+import { assertRoomForRecord, readRecord, recordOnce } from '../shared/organization-records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { StoredUpload, Uploads } from '../uploads/uploads.ts';
 import { requestOfDocument } from './document-template.ts';
@@ -139,28 +139,49 @@ export class Templates implements DocumentTemplates {
     return { ...rest, items: rows.map(({ value }) => itemOfRow(value)) };
   }
 
-  async create(tenant: Tenant, body: TemplateBody, read: ReadTemplate): Promise<TemplateItem> {
-    const { system, store, clock, ids, order } = this.#dependencies;
-    const { id: organizationId } = tenant.organization;
-    await assertRoomForRecord(store, counterOf(organizationId), MAX_TEMPLATES, 'templates');
-    const content = await this.#content(tenant, body, read);
-    const creationDate = clock.now();
-    const createdBy = principalOf(tenant);
-    const context: TemplateContext = {
-      ...{ organizationId, createdBy, creationDate, order: order.next().order },
-      versions: [{ ...content, version: 1, createdBy, creationDate }],
-    };
-    const id = ids.uuid();
-    await createRecord(system, { kind: TEMPLATE, id }, context);
-    return itemOf({ ...context, id }, newestOf(context));
+  create(tenant: Tenant, body: TemplateBody, read: ReadTemplate, seed?: string): Promise<TemplateItem> {
+    return this.#create(tenant, seed, () => this.#content(tenant, body, read));
   }
 
-  async createOfDocument(
+  /** @param contentOf content of the template; asked for if the request has not made it already */
+  async #create(
+    tenant: Tenant,
+    seed: string | undefined,
+    contentOf: () => Promise<TemplateContent>,
+  ): Promise<TemplateItem> {
+    const { store, clock, order } = this.#dependencies;
+    const { id: organizationId } = tenant.organization;
+    const made = await recordOnce(this.#dependencies, TEMPLATE, seed, async () => {
+      await assertRoomForRecord(store, counterOf(organizationId), MAX_TEMPLATES, 'templates');
+      const content = await contentOf();
+      const creationDate = clock.now();
+      const createdBy = principalOf(tenant);
+      return {
+        ...{ organizationId, createdBy, creationDate, order: order.next().order },
+        versions: [{ ...content, version: 1, createdBy, creationDate }],
+      };
+    });
+    return itemOf({ ...made.context, id: made.id }, newestOf(made.context));
+  }
+
+  createOfDocument(
+    tenant: Tenant,
+    id: DocumentId,
+    settings: TemplateOfDocument,
+    read: ReadTemplate,
+    seed?: string,
+  ): Promise<TemplateItem> {
+    return this.#create(tenant, seed, async () =>
+      this.#content(tenant, await this.#bodyOf(tenant, id, settings), read),
+    );
+  }
+
+  /** The request that makes a document like this one, with new uploads of its files. */
+  async #bodyOf(
     tenant: Tenant,
     id: DocumentId,
     { name, description, expirationDays }: TemplateOfDocument,
-    read: ReadTemplate,
-  ): Promise<TemplateItem> {
+  ): Promise<TemplateBody> {
     const { directory } = this.#dependencies;
     const { context } = await documentOf(directory, tenant, id);
     // Neither files that were merged into an envelope with their signatures nor those that participants attached.
@@ -172,8 +193,7 @@ export class Templates implements DocumentTemplates {
     for (const attachment of given)
       attachments.set(attachment.id, (await this.#uploadOf(tenant, attachment.file)).id);
     const document = requestOfDocument(context, { file: file.id, attachments });
-    const body = { name: name || context.name, description, expirationDays, document };
-    return this.create(tenant, body, read);
+    return { name: name || context.name, description, expirationDays, document };
   }
 
   /** A new upload with the content of a file of a document. Refusals: `UploadNotFound`. */

@@ -5,10 +5,13 @@ import type {
   ActorAddress,
   ActorStore,
   ActorSystem,
+  ActorView,
   CommittedActor,
   ContextOf,
+  Ids,
   InputOf,
 } from '../../../runtime/index.ts';
+import { derivedId } from './effect-ids.ts';
 
 /** Resolves once the new actor is durable. Refusals: `ServiceBusy`. */
 export async function createRecord<Kind extends string>(
@@ -19,6 +22,34 @@ export async function createRecord<Kind extends string>(
   const outcome = await system.create(address, input);
   if (!outcome.accepted) throw new PortalRefusal('ServiceBusy');
   await outcome.durable;
+}
+
+/**
+ * Creates the record of a request, durably. Of a request that is executed again, returns the record that it has made.
+ * Refusals: `ServiceBusy`.
+ *
+ * @param seed of a request that may be executed again; undefined = a fresh id
+ * @param make makes the input of the record; called if there is none
+ */
+export async function recordOnce<Kind extends string>(
+  dependencies: { readonly system: Pick<ActorSystem, 'create' | 'read'>; readonly ids: Pick<Ids, 'uuid'> },
+  kind: Kind,
+  seed: string | undefined,
+  make: () => Promise<InputOf<Kind>>,
+): Promise<ActorView<ContextOf<Kind>>> {
+  const { system, ids } = dependencies;
+  const address = { kind, id: seed === undefined ? ids.uuid() : derivedId(kind, seed) };
+  const made = seed === undefined ? undefined : await system.read(address);
+  if (made !== undefined) return made;
+  const outcome = await system.create(address, await make());
+  if (outcome.accepted) {
+    await outcome.durable;
+    return outcome.actor;
+  }
+  // The same request is executed on another node.
+  const existing = outcome.reason === 'exists' ? await system.read(address) : undefined;
+  if (existing === undefined) throw new PortalRefusal('ServiceBusy');
+  return existing;
 }
 
 /**

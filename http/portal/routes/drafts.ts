@@ -6,6 +6,7 @@ import {
   type DraftBody,
   type DraftItem,
   type DraftView,
+  type IdempotentRequests,
 } from '../../../actors/portal/api.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -59,7 +60,7 @@ export function uploadIdsOf({
 
 const NOT_SAVED = ['UploadNotFound', 'LimitExceeded'] as const;
 
-export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
+export function draftRoutes(drafts: DocumentDrafts, requests: IdempotentRequests): readonly AnyRoute[] {
   return [
     ...recordRoutes({
       path: '/api/document-drafts',
@@ -72,7 +73,7 @@ export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
         create: {
           summary: 'Creates a draft: a request for documents, which may be incomplete, with its files.',
           description:
-            '`document` is the body of `POST /api/documents`, complete or not; it is checked when the draft is sent. Its uploads are kept until the draft is sent or deleted. An organization has at most 1,000 drafts that are not sent (`LimitExceeded`).',
+            '`document` is the body of `POST /api/documents`, complete or not; it is checked when the draft is sent. Its uploads are kept until the draft is sent or deleted. An organization has at most 1,000 drafts that are not sent (`LimitExceeded`). The same `Idempotency-Key` with the same request returns the same draft.',
           examples: { request: { name: 'Lease', document: CREATION } },
         },
         get: {
@@ -107,7 +108,14 @@ export function draftRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
       listQuery: recordListQuery,
       getQuery: noQuery,
       notRead: [],
-      records: drafts,
+      requests,
+      records: {
+        list: (tenant, query) => drafts.list(tenant, query),
+        create: (tenant, body, seed) => drafts.create(tenant, body, { seed }),
+        get: (tenant, draft) => drafts.get(tenant, draft),
+        replace: (tenant, draft, body) => drafts.replace(tenant, draft, body),
+        remove: (tenant, draft) => drafts.remove(tenant, draft),
+      },
     }),
     portalRoute({
       method: 'POST',

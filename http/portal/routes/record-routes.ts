@@ -39,13 +39,16 @@ export interface RecordRoutes<Item, View, Body, Query extends RecordQuery, Versi
   /** Query of the operation that reads one record, and its codes. */
   readonly getQuery: z.ZodType<Version>;
   readonly notRead: readonly PortalRefusalCode[];
-  /** Requests to replace a record in which each replacement stays; they may have an idempotency key. @default none */
-  readonly replaceOnce?: IdempotentRequests;
+  /** Requests that may have an idempotency key. */
+  readonly requests: IdempotentRequests;
+  /** True: each replacement stays, so that requests for one may have an idempotency key too. @default false */
+  readonly keepsReplacements?: boolean;
   readonly records: {
     list(tenant: Tenant, query: Query & { readonly newestFirst: boolean }): Promise<Page<Item>>;
-    create(tenant: Tenant, body: Body): Promise<Item>;
+    /** @param seed of a request that may be executed again */
+    create(tenant: Tenant, body: Body, seed?: string): Promise<Item>;
     get(tenant: Tenant, id: string, query: Version): Promise<View>;
-    /** @param request names the request, for `replaceOnce` */
+    /** @param request names the request, for `keepsReplacements` */
     replace(tenant: Tenant, id: string, body: Body, request?: string): Promise<unknown>;
     remove(tenant: Tenant, id: string): Promise<void>;
   };
@@ -57,8 +60,8 @@ export const noQuery = z.object({});
 export function recordRoutes<Item, View, Body, Query extends RecordQuery, Version>(
   definition: RecordRoutes<Item, View, Body, Query, Version>,
 ): readonly AnyRoute[] {
-  const { path, group, texts, body, largeBody, notFound, notSaved, fixed, item, view, records, replaceOnce } =
-    definition;
+  const { path, group, texts, body, largeBody, notFound, notSaved, fixed, item, view, records } = definition;
+  const { requests, keepsReplacements = false } = definition;
   const one = `${path}/{id}`;
   return [
     portalRoute({
@@ -81,11 +84,17 @@ export function recordRoutes<Item, View, Body, Query extends RecordQuery, Versio
       group,
       ...texts.create,
       scope: 'Create',
+      headers: [IDEMPOTENCY_HEADER],
       ...{ body, largeBody },
       responses: { 200: item.shape },
-      refusals: notSaved,
-      async handle({ tenant, body: given }) {
-        return json(200, item.body(await records.create(tenant, given)));
+      refusals: [...notSaved, 'IdempotencyConflict'],
+      async handle({ tenant, body: given, fingerprint, header }) {
+        const key = idempotencyKeyOf(header(IDEMPOTENCY_HEADER));
+        const request = { route: `POST ${path}`, key, fingerprint: key ? fingerprint() : '' };
+        const made = await withIdempotency(requests, tenant, request, async (seed) =>
+          item.body(await records.create(tenant, given, seed)),
+        );
+        return json(200, made);
       },
     }),
     portalRoute({
@@ -108,23 +117,25 @@ export function recordRoutes<Item, View, Body, Query extends RecordQuery, Versio
       group,
       ...texts.replace,
       scope: 'Create',
-      headers: replaceOnce ? [IDEMPOTENCY_HEADER] : [],
+      headers: keepsReplacements ? [IDEMPOTENCY_HEADER] : [],
       params: idParams,
       ...{ body, largeBody },
       responses: { 200: 'empty' },
-      refusals: [notFound, ...fixed, ...notSaved, ...(replaceOnce ? (['IdempotencyConflict'] as const) : [])],
+      refusals: [
+        notFound,
+        ...fixed,
+        ...notSaved,
+        ...(keepsReplacements ? (['IdempotencyConflict'] as const) : []),
+      ],
       async handle({ tenant, params, body: given, fingerprint, header }) {
         const id = params.id.toLowerCase();
         const replace = async (seed?: string) => {
           await records.replace(tenant, id, given, seed);
           return null;
         };
-        const key = replaceOnce && idempotencyKeyOf(header(IDEMPOTENCY_HEADER));
-        if (replaceOnce === undefined || key === undefined) await replace();
-        else {
-          const request = { route: `PUT ${one}`, key, fingerprint: fingerprintOf([id, fingerprint()]) };
-          await withIdempotency(replaceOnce, tenant, request, replace);
-        }
+        const key = keepsReplacements ? idempotencyKeyOf(header(IDEMPOTENCY_HEADER)) : undefined;
+        const sent = key ? fingerprintOf([id, fingerprint()]) : '';
+        await withIdempotency(requests, tenant, { route: `PUT ${one}`, key, fingerprint: sent }, replace);
         return DONE;
       },
     }),

@@ -71,7 +71,7 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
         create: {
           summary: 'Saves a flow.',
           description:
-            'The flow has actions and observers, and no files. Only its JSON is checked now; the rest is checked when documents are created. An organization has at most 1,000 flows (`LimitExceeded`).',
+            'The flow has actions and observers, and no files. Only its JSON is checked now; the rest is checked when documents are created. An organization has at most 1,000 flows (`LimitExceeded`). The same `Idempotency-Key` with the same request returns the same flow.',
           examples: { request: { name: 'Lease', areActionsOrdered: true, flowActions: [SIGNER] } },
         },
         get: {
@@ -104,6 +104,7 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
       listQuery: recordListQuery,
       getQuery: noQuery,
       notRead: [],
+      requests,
       records: flows,
     }),
     portalRoute({

@@ -167,7 +167,7 @@ export function templateRoutes(
           summary:
             'Creates a template: a creation request with its files, in which the titles of flow actions are roles.',
           description:
-            '`document` is the body of `POST /api/documents`, in which flow actions may have no `user`; it is checked as a creation, with the same refusals. Its files are kept as long as the version. An organization has at most 1,000 templates (`LimitExceeded`).',
+            '`document` is the body of `POST /api/documents`, in which flow actions may have no `user`; it is checked as a creation, with the same refusals. Its files are kept as long as the version. An organization has at most 1,000 templates (`LimitExceeded`). The same `Idempotency-Key` with the same request returns the same template.',
           examples: { request: { name: 'Lease agreement', document: TEMPLATE } },
         },
         get: {
@@ -203,10 +203,11 @@ export function templateRoutes(
       }),
       getQuery: members({ version }),
       notRead: ['TemplateVersionNotFound'],
-      replaceOnce: requests,
+      requests,
+      keepsReplacements: true,
       records: {
         list: (tenant, { cursor: position, ...query }) => templates.list(tenant, { ...query, position }),
-        create: (tenant, body) => templates.create(tenant, body, readTemplate),
+        create: (tenant, body, seed) => templates.create(tenant, body, readTemplate, seed),
         get: (tenant, template, query) => templates.get(tenant, template, query.version ?? null),
         replace: (tenant, template, body, request) =>
           templates.replace(tenant, template, body, readTemplate, request),
@@ -220,22 +221,31 @@ export function templateRoutes(
       scope: 'Create',
       summary: 'Creates a template from the files, flow and fields of a document, without its people.',
       description:
-        'The role of an action is its title, or else its type and a number; the members of rules stay. The document does not change. The template is checked as a creation, with the same refusals. An organization has at most 1,000 templates (`LimitExceeded`).',
+        'The role of an action is its title, or else its type and a number; the members of rules stay. The document does not change. The template is checked as a creation, with the same refusals. An organization has at most 1,000 templates (`LimitExceeded`). The same `Idempotency-Key` with the same request returns the same template.',
+      headers: [IDEMPOTENCY_HEADER],
       body: templateOfDocumentInput,
       responses: { 200: itemShape },
       examples: { request: { documentId: EXAMPLE_IDS.document, name: 'Lease agreement' } },
-      refusals: ['DocumentNotFound', 'DocumentIsDeleted', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
-      async handle({ tenant, body: { documentId: given, name, description, expirationDays } }) {
-        const made = await templates.createOfDocument(
-          tenant,
-          documentId(given),
-          {
-            name: name?.trim() ?? '',
-            ...{ description: description ?? null, expirationDays: expirationDays ?? null },
-          },
-          readTemplate,
+      refusals: [
+        'DocumentNotFound',
+        'DocumentIsDeleted',
+        ...UNKNOWN_FILES,
+        ...CREATION_REFUSALS,
+        'IdempotencyConflict',
+      ],
+      async handle({ tenant, body: { documentId: given, ...settings }, fingerprint, header }) {
+        const { name, description = null, expirationDays = null } = settings;
+        const key = idempotencyKeyOf(header(IDEMPOTENCY_HEADER));
+        const request = {
+          route: 'POST /api/templates/from-document',
+          key,
+          fingerprint: key ? fingerprint() : '',
+        };
+        const template = { name: name?.trim() ?? '', description, expirationDays };
+        const made = await withIdempotency(requests, tenant, request, async (seed) =>
+          itemBody(await templates.createOfDocument(tenant, documentId(given), template, readTemplate, seed)),
         );
-        return json(200, itemBody(made));
+        return json(200, made);
       },
     }),
     portalRoute({

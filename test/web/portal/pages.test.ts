@@ -108,7 +108,7 @@ test('the pages of senders have a sentence for each refusal of their calls', (t)
   const routes = [
     ...documentRoutes(none, none),
     ...documentChangeRoutes(none),
-    ...draftRoutes(none),
+    ...draftRoutes(none, none),
     ...templateRoutes(none, none),
     ...uploadRoutes(none, none),
     ...editorSessionRoutes(none, none),
