@@ -33,7 +33,7 @@ const LONG = [
   'actors/portal/webhooks/kill*',
   'http/portal/kills/*',
   'http/portal/{nonsense*,audit-trail*,openapi*,xades-options-long*}',
-  'http/portal/signing/{concurrent-signatures,names-in-scripts,older-links,own-signatures,signed-envelopes,unproven-certificates}*',
+  'http/portal/signing/{concurrent-signatures,large-document,names-in-scripts,older-links,own-signatures,signed-envelopes,unproven-certificates}*',
   'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',
   'http/portal/account/branded-mails*',
   'http/portal/lists/{client*,document-operations*,document-packages*}',
