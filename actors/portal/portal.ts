@@ -39,7 +39,7 @@ import { DocumentService } from './documents/documents.ts';
 import { PendingReminders } from './documents/pending-reminders.ts';
 import { forgetParticipantUploadsHandler, removeFilesHandler } from './documents/remove-files.ts';
 import { Validation } from './documents/validation.ts';
-import { cancelDraftDocumentsHandler, Drafts } from './drafts/drafts.ts';
+import { cancelDraftDocumentsHandler, confirmDraftHandler, Drafts } from './drafts/drafts.ts';
 import { EditorSessionService } from './drafts/editor-sessions.ts';
 import { emptyFolderHandler } from './folders/empty-folder.ts';
 import { Folders } from './folders/folders.ts';
@@ -334,7 +334,8 @@ export class Portal implements PortalService, HostedService {
         }),
         operateDocuments: operateDocumentsHandler(store),
         cancelDraftDocuments: cancelDraftDocumentsHandler(creation),
-        makeReport: makeReportHandler({ store, blobs }),
+        confirmDraft: confirmDraftHandler({ store }),
+        makeReport: makeReportHandler({ store, blobs, faults }),
         forgetFiles: removeFilesHandler({ store, sweeping }),
         forgetParticipantUploads: forgetParticipantUploadsHandler({ store, sweeping }),
         generateDocuments: generateDocumentsHandler({

@@ -10,20 +10,23 @@
  * | Unsaved | after 24 h | Removed |                      |                                     |
  * | Saved   | REPLACE    | Saved   |                      |                                     |
  * | Saved   | REMOVE     | Removed |                      |                                     |
- * | Saved   | SEND       | Sending |                      |                                     |
+ * | Saved   | SEND       | Sending |                      | fewer than 16 are being canceled    |
+ * | Saved   | CANCELED   | Saved   |                      |                                     |
  * | Sending | SEND       | Sending |                      | fewer than 16 calls are in progress |
- * | Sending | REFUSED    | Saved   |                      | no other call is in progress        |
+ * | Sending | REFUSED    | Saved   | cancelDraftDocuments | no other call is in progress        |
  * | Sending | REFUSED    | Sending |                      | another call is in progress         |
- * | Sending | ABANDONED  | Saved   | cancelDraftDocuments | no other call is in progress        |
- * | Sending | ABANDONED  | Sending |                      | another call is in progress         |
  * | Sending | FAILED     | Sending |                      |                                     |
  * | Sending | SENT       | Sent    |                      | the call is of this attempt         |
+ * | Sending | CANCELED   | Sending |                      |                                     |
+ * | Sent    | CANCELED   | Sent    |                      |                                     |
  * | Sent    | after 30 d | Removed |                      |                                     |
+ * | Removed | CANCELED   | Removed |                      |                                     |
  *
  * Ids of the documents derive from the id of the draft and the number of the attempt. In Sending nothing is changed, so
- * that SEND after a crash makes the documents that are missing, and no others. ABANDONED is a refusal after some
- * documents were made: they are canceled. The next attempt makes others, also after REFUSED: a call that took longer than
- * 30 s may make documents of the refused attempt, and cancels them. Removed is not stored: the actor ends.
+ * that SEND after a crash makes the documents that are missing, and no others. REFUSED ends the attempt and cancels what
+ * it has made; the next attempt makes other documents. A call that took longer than 30 s may make documents of an ended
+ * attempt later: each of them finds this out and is canceled (`confirmDraft` of the document). CANCELED: the documents of
+ * an ended attempt are canceled. Removed is stored only until this is done for all attempts; then the actor ends.
  * Unsaved is the first state of a draft that a link to the editor made, Saved that of all others.
  *
  * Each SEND begins a call, which the other events of Sending end; FAILED ends it with no result. A call that has ended
@@ -42,10 +45,13 @@ export const DRAFT_REMOVED = 'Removed';
 /** Retention of an unsaved draft, milliseconds; longer than a session of the editor. */
 const UNSAVED_RETENTION_MS = 24 * 3_600_000;
 /** Retention of a sent draft, milliseconds. */
-const SENT_RETENTION_MS = 30 * 24 * 3_600_000;
+export const SENT_RETENTION_MS = 30 * 24 * 3_600_000;
 
 /** Calls that send one draft at the same time. */
 const MAX_CALLS = 16;
+
+/** Ended attempts of one draft whose documents are not canceled yet. */
+const MAX_CANCELING = 16;
 
 /** Time after which a call that has not ended no longer counts as in progress, milliseconds. */
 const CALL_TIMEOUT_MS = 30_000;
@@ -84,19 +90,36 @@ export interface DraftContext extends DraftContent {
   readonly attempt?: number;
   /** Calls of this attempt in progress, and those that ended without an event less than `CALL_TIMEOUT_MS` ago. */
   readonly calls: readonly DraftCall[];
+  /** Ended attempts whose documents are not canceled yet; absent = none. */
+  readonly canceling?: readonly number[];
 }
 
-/** Cancels the documents that an abandoned attempt has made. */
+/** Cancels the documents that a refused attempt has made. */
 export interface CancelDraftDocumentsEffect {
   readonly do: 'cancelDraftDocuments';
   readonly attempt: number;
   readonly by: Principal;
 }
 
+/** The attempt to send a draft that makes a document. */
+export interface DraftAttempt {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+/** Effect of a new document: cancels it if the attempt that made it has ended. */
+export interface ConfirmDraftEffect {
+  readonly do: 'confirmDraft';
+  readonly draft: DraftAttempt;
+  readonly createdAt: Millis;
+  readonly by: Principal;
+}
+
 export type DraftMessage = { readonly at: Millis } & (
   | { readonly type: 'REPLACE'; readonly content: DraftContent }
   | { readonly type: 'KEEP' | 'REMOVE' }
-  | { readonly type: 'SEND' | 'REFUSED' | 'ABANDONED' | 'FAILED'; readonly call: string }
+  | { readonly type: 'SEND' | 'REFUSED' | 'FAILED'; readonly call: string }
+  | { readonly type: 'CANCELED'; readonly attempt: number }
   | { readonly type: 'SENT'; readonly attempt: number; readonly documents: readonly SentDocument[] }
 );
 
@@ -118,7 +141,13 @@ export const draftMachine = setup({
     endCall: assign(({ context, event }) =>
       'call' in event ? { calls: otherCalls(context, event.call, event.at) } : {},
     ),
-    endAttempt: assign(({ context: { attempt = 0 } }) => ({ attempt: attempt + 1, calls: [] })),
+    endAttempt: assign(({ context: { attempt = 0, canceling = [] } }) => ({
+      ...{ attempt: attempt + 1, calls: [] },
+      canceling: [...canceling, attempt],
+    })),
+    canceled: assign(({ context: { canceling = [] }, event }) =>
+      event.type === 'CANCELED' ? { canceling: canceling.filter((one) => one !== event.attempt) } : {},
+    ),
   },
   guards: {
     isOnlyCall: ({ context, event }) =>
@@ -126,6 +155,7 @@ export const draftMachine = setup({
       context.calls.some(({ id }) => id === event.call) &&
       otherCalls(context, event.call, event.at).length === 0,
     isUnsaved: ({ context }) => context.isOfLink === true,
+    mayBegin: ({ context: { canceling = [] } }) => canceling.length < MAX_CANCELING,
     hasRoom: ({ context, event }) =>
       'call' in event && otherCalls(context, event.call, event.at).length < MAX_CALLS,
     isOfThisAttempt: ({ context: { attempt = 0 }, event }) =>
@@ -150,7 +180,8 @@ export const draftMachine = setup({
       on: {
         REPLACE: { actions: 'replace' },
         REMOVE: DRAFT_REMOVED,
-        SEND: { target: 'Sending', actions: 'beginCall' },
+        SEND: { guard: 'mayBegin', target: 'Sending', actions: 'beginCall' },
+        CANCELED: { actions: 'canceled' },
       },
     },
     Sending: {
@@ -162,8 +193,7 @@ export const draftMachine = setup({
             calls: [...otherCalls(context, event.call, event.at), { id: event.call, at: event.at }],
           })),
         },
-        REFUSED: [{ guard: 'isOnlyCall', target: 'Saved', actions: 'endAttempt' }, { actions: 'endCall' }],
-        ABANDONED: [
+        REFUSED: [
           {
             guard: 'isOnlyCall',
             target: 'Saved',
@@ -177,12 +207,12 @@ export const draftMachine = setup({
                 }),
               },
               'endAttempt',
-              assign(({ event }) => ({ updateDate: event.at })),
             ],
           },
           { actions: 'endCall' },
         ],
         FAILED: { actions: 'endCall' },
+        CANCELED: { actions: 'canceled' },
         SENT: {
           guard: 'isOfThisAttempt',
           target: 'Sent',
@@ -190,7 +220,10 @@ export const draftMachine = setup({
         },
       },
     },
-    Sent: { after: { [SENT_RETENTION_MS]: DRAFT_REMOVED } },
-    [DRAFT_REMOVED]: {},
+    Sent: {
+      on: { CANCELED: { actions: 'canceled' } },
+      after: { [SENT_RETENTION_MS]: DRAFT_REMOVED },
+    },
+    [DRAFT_REMOVED]: { on: { CANCELED: { actions: 'canceled' } } },
   },
 });

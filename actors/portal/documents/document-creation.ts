@@ -81,7 +81,7 @@ export class DocumentCreation {
     tenant: Tenant,
     request: CreateDocuments,
     seed?: string,
-    source: DocumentSource = {},
+    source: DocumentSource & Pick<DocumentInput, 'draft'> = {},
   ): Promise<readonly CreatedDocument[]> {
     const inputs = (await this.#plan(tenant, request)).map((input, index) => ({
       ...input,
@@ -159,13 +159,6 @@ export class DocumentCreation {
   /** The ids that documents of a call under this seed may have. */
   idsOf(seed: string): readonly DocumentId[] {
     return Array.from({ length: MAX_DOCUMENTS }, (_, index) => seededId(seed, index));
-  }
-
-  /** True if a call under this seed has made any document. */
-  async isBegun(seed: string): Promise<boolean> {
-    const { system } = this.#dependencies;
-    const found = await Promise.all(this.idsOf(seed).map((id) => system.read(documentAddress(id))));
-    return found.some((document) => document !== undefined);
   }
 
   /** Resolves the folder of a document; null = none. Equal new names give one folder. Refusals: `FolderNotFound`. */

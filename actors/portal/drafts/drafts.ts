@@ -9,10 +9,12 @@
 import type { DocumentId } from '../../../machines/ids.ts';
 import {
   type CancelDraftDocumentsEffect,
+  type ConfirmDraftEffect,
   DRAFT_REMOVED,
   type DraftContent,
   type DraftContext,
   draftMachine,
+  SENT_RETENTION_MS,
 } from '../../../machines/portal/draft.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Principal } from '../../../machines/portal/portal-types.ts';
@@ -61,11 +63,12 @@ export const draftDefinition = defineActor(DRAFT, {
   },
   rows: draftRows,
   counters: draftCounters,
-  ends: ({ state }) => state === DRAFT_REMOVED,
+  // A step that ends an actor drops its effects: documents of refused attempts are canceled before.
+  ends: ({ state, context: { canceling = [] } }) => state === DRAFT_REMOVED && canceling.length === 0,
 });
 
 function draftRows({ id, state, context }: ActorView<DraftContext>): readonly Row[] {
-  if (state === 'Sent') return [];
+  if (state === 'Sent' || state === DRAFT_REMOVED) return [];
   const { organizationId, creationDate } = context;
   const item = itemOf({ ...context, id, status: statusOf(state) });
   const value = { ...item, createdBy: { ...item.createdBy } };
@@ -73,7 +76,7 @@ function draftRows({ id, state, context }: ActorView<DraftContext>): readonly Ro
 }
 
 function draftCounters({ state, context }: ActorView<DraftContext>): { readonly [name: string]: number } {
-  if (state === 'Sent') return {};
+  if (state === 'Sent' || state === DRAFT_REMOVED) return {};
   return {
     [counterOf(context.organizationId)]: 1,
     ...blobCounters(context.uploads.map(({ blob }) => blob)),
@@ -90,7 +93,7 @@ export interface DraftsDependencies {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly uploads: Pick<Uploads, 'findUpload' | 'locationOf' | 'restore'>;
-  readonly creation: Pick<DocumentCreation, 'create' | 'isBegun' | 'idsOf'>;
+  readonly creation: Pick<DocumentCreation, 'create'>;
 }
 
 /** Refusals of all that take an id: `DocumentDraftNotFound`. */
@@ -183,24 +186,21 @@ export class Drafts implements DocumentDrafts {
     const draft = await this.#begin(tenant, id, call);
     if (draft.status === 'Sent') return sentOf(draft);
     const { attempt = 0 } = draft;
-    const seed = seedOf(draft.id, attempt);
     try {
       const { creation, uploads } = this.#dependencies;
       for (const upload of draft.uploads) await uploads.restore(upload);
-      const documents = await creation.create(tenant, read(draft.document), seed);
+      const documents = await creation.create(tenant, read(draft.document), seedOf(draft.id, attempt), {
+        draft: { id: draft.id, attempt },
+      });
       await this.#send(tenant, id, { type: 'SENT', attempt, documents });
       return documents;
     } catch (error) {
       // A call at the same time may have ended first.
       const present = await this.#find(tenant.organization.id, draft.id);
-      if (present === undefined) {
-        // Its attempt was refused because this call took too long, and then it was removed. Nobody else knows the documents.
-        const { creation, system } = this.#dependencies;
-        await cancelDocuments(system, creation.idsOf(seed), draft.createdBy);
-        throw error;
-      }
-      if (present.status === 'Sent') return sentOf(present);
-      await this.#endCall(present, { call, attempt, error });
+      if (present?.status === 'Sent') return sentOf(present);
+      // A refusal of another call has ended the attempt if this one took too long: its documents cancel themselves.
+      if (present !== undefined && (present.attempt ?? 0) === attempt)
+        await this.#endCall(draft.id, call, error);
       throw error;
     }
   }
@@ -214,23 +214,16 @@ export class Drafts implements DocumentDrafts {
     } catch (error) {
       const present = await this.#existing(tenant.organization.id, id);
       if (present.status === 'Sent') return present;
-      // Too many calls send it at the moment.
-      throw present.status === 'Sending' ? new PortalRefusal('ServiceBusy') : error;
+      // Too many calls send it at the moment, or documents of too many attempts are not canceled yet.
+      throw error instanceof PortalRefusal ? new PortalRefusal('ServiceBusy') : error;
     }
   }
 
-  /** Ends a call that made no documents, or only some. The machine abandons the attempt if no other call is in progress. */
-  async #endCall(
-    { id, createdBy, attempt: present = 0 }: StoredDraft,
-    { call, attempt, error }: { readonly call: string; readonly attempt: number; readonly error: unknown },
-  ): Promise<void> {
-    const { creation, system } = this.#dependencies;
-    const seed = seedOf(id, attempt);
-    // A refusal of another call ended the attempt because this one took too long. It may have made documents since then.
-    if (present !== attempt) return cancelDocuments(system, creation.idsOf(seed), createdBy);
+  /** Ends a call that made no documents, or only some. A refusal ends the attempt if no other call is in progress. */
+  async #endCall(id: string, call: string, error: unknown): Promise<void> {
     const isRefused = error instanceof PortalRefusal && error.code !== 'ServiceBusy';
-    const refused = isRefused && ((await creation.isBegun(seed)) ? 'ABANDONED' : 'REFUSED');
-    const outcome = await system.send({ kind: DRAFT, id }, { type: refused || 'FAILED', call });
+    const message = { type: isRefused ? 'REFUSED' : 'FAILED', call } as const;
+    const outcome = await this.#dependencies.system.send({ kind: DRAFT, id }, message);
     if (outcome.accepted) await outcome.durable;
   }
 
@@ -275,7 +268,8 @@ export class Drafts implements DocumentDrafts {
 
   async #find(organization: string, id: string): Promise<StoredDraft | undefined> {
     const actor = await readRecord(this.#dependencies.system, DRAFT, organization, id);
-    return actor && { ...actor.context, id: actor.id, status: statusOf(actor.state) };
+    if (actor === undefined || actor.state === DRAFT_REMOVED) return undefined;
+    return { ...actor.context, id: actor.id, status: statusOf(actor.state) };
   }
 }
 
@@ -284,34 +278,50 @@ function seedOf(id: string, attempt = 0): string {
   return attempt === 0 ? `draft/${id}` : `draft/${id}/${attempt}`;
 }
 
-/** Cancels what an abandoned attempt has made. A repeated effect cancels nothing twice. */
+/** Cancels what a refused attempt has made. A repeated effect cancels nothing twice. */
 export function cancelDraftDocumentsHandler(
   creation: Pick<DocumentCreation, 'idsOf'>,
 ): EffectHandler<CancelDraftDocumentsEffect> {
   return {
     after: 'durable',
     async run({ attempt, by }, { actor }, { system }) {
-      await cancelDocuments(system, creation.idsOf(seedOf(actor.id, attempt)), by);
-      return DOCUMENTS_CANCELED;
+      for (const id of creation.idsOf(seedOf(actor.id, attempt))) {
+        const outcome = await system.send(documentAddress(id), cancellation(by));
+        if (outcome.accepted) await outcome.durable;
+      }
+      return { type: 'CANCELED', attempt };
     },
   };
 }
 
-async function cancelDocuments(
-  system: Pick<ActorSystem, 'send'>,
-  ids: readonly DocumentId[],
-  by: Principal,
-): Promise<void> {
-  const doneBy = { by: by.name, userId: null, ...originOf(undefined) };
-  for (const id of ids) {
-    const message = { type: 'CANCEL', by, reason: ABANDONED_REASON, doneBy } as const;
-    const outcome = await system.send(documentAddress(id), message);
-    if (outcome.accepted) await outcome.durable;
-  }
+/**
+ * Cancels a document that was made after the end of its attempt, by a call that took longer than 30 s. No record of the
+ * draft names such a document: it asks itself, so that its cancellation also survives the end of the process.
+ */
+export function confirmDraftHandler({
+  store,
+}: {
+  readonly store: Pick<ActorStore, 'nodes'>;
+}): EffectHandler<ConfirmDraftEffect> {
+  return {
+    after: 'durable',
+    async run({ draft: { id, attempt }, createdAt, by }, _, { system, clock }) {
+      // The attempt may have ended on another node.
+      await store.nodes?.sync();
+      const draft = await system.read({ kind: DRAFT, id });
+      // A sent draft is removed after its retention.
+      const isLate = draft === undefined && clock.now() - createdAt >= SENT_RETENTION_MS;
+      const isEnded = draft === undefined || (draft.context.attempt ?? 0) !== attempt;
+      return isEnded && !isLate ? cancellation(by) : null;
+    },
+  };
 }
 
-/** Result of an effect that sends no message. */
-const DOCUMENTS_CANCELED = { type: 'CANCELED' } as const;
+function cancellation(by: Principal) {
+  const doneBy = { by: by.name, userId: null, ...originOf(undefined) };
+  return { type: 'CANCEL', by, reason: ABANDONED_REASON, doneBy } as const;
+}
+
 const ABANDONED_REASON = 'The draft could not be sent as a whole.';
 
 /** Status by state: an unsaved draft has the same status, and expires earlier. */

@@ -1,5 +1,6 @@
 /** Types of a document: context, messages and effects. All plain data. Source: docs/portal-values.md §§5-10, 13-15. */
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
+import type { ConfirmDraftEffect, DraftAttempt } from '../draft.ts';
 import type { DocumentField, FieldPlace } from '../field-values.ts';
 import type {
   ActionPlan,
@@ -79,6 +80,7 @@ export interface DocumentInput extends DocumentFile, DocumentSource {
   readonly siblings: readonly DocumentSummary[] | null;
   /** Address and user agent of the creating request; absent = not known. */
   readonly origin?: Pick<TrailPrincipal, 'ipAddress' | 'userAgent'>;
+  readonly draft?: DraftAttempt;
   readonly at: Millis;
 }
 
@@ -146,7 +148,7 @@ export interface ProcessingError {
 }
 
 export interface DocumentContext
-  extends Omit<DocumentInput, 'at' | 'actions' | 'quietStart' | 'siblings' | 'origin'> {
+  extends Omit<DocumentInput, 'at' | 'actions' | 'quietStart' | 'siblings' | 'origin' | 'draft'> {
   readonly creationDate: Millis;
   readonly updateDate: Millis;
   /** Number of versions of the file, including this one. */
@@ -322,10 +324,7 @@ export type DocumentMessage = {
   | { readonly type: 'REFUSE'; readonly by: Principal; readonly reason: string }
   | { readonly type: 'CANCEL'; readonly by: Principal; readonly reason: string }
   | { readonly type: 'EXPIRE' }
-  | {
-      readonly type: 'DELETE';
-      readonly action: NonNullable<DocumentEvent['action']>;
-    }
+  | { readonly type: 'DELETE'; readonly action: NonNullable<DocumentEvent['action']> }
   | ({
       readonly type: 'NEW_VERSION';
       readonly name: string;
@@ -395,5 +394,6 @@ export type DocumentEffect =
     }
   | { readonly do: 'notify'; readonly notices: readonly MailRequest[] }
   | { readonly do: 'announce'; readonly events: readonly DocumentEvent[] }
+  | ConfirmDraftEffect
   /** Names of files stay known after their deletion. */
   | { readonly do: 'forgetFiles' | 'forgetParticipantUploads' };

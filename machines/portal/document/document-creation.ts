@@ -13,7 +13,7 @@ import { deduplicated, observerMails, summaryOf, turnMails, withEvent } from './
 import { nextReminderAt } from './document-reminders.ts';
 
 export function createDocument(input: DocumentInput): Decision {
-  const { at, actions: plans, quietStart, siblings, origin: _, ...given } = input;
+  const { at, actions: plans, quietStart, siblings, origin: _, draft, ...given } = input;
   const { id, organization, createdBy, order, key, name, file, format, parts, ...about } = given;
   const { isEnvelope, description, folderId, expirationDate, tags, type, signatureType, ...more } = about;
   const { observers, attachments, notifiedEmails, additionalInfo, disableNotifications, ...others } = more;
@@ -75,6 +75,7 @@ export function createDocument(input: DocumentInput): Decision {
               ...deduplicated(observerMails(context, { about: 'observing' })),
             ],
       ),
+      ...(draft === undefined ? [] : [{ do: 'confirmDraft', draft, createdAt: at, by: createdBy } as const]),
     ],
     arm: [
       ...deadline('expiry', context.expirationDate, at),

@@ -78,7 +78,8 @@
  * | Canceled      | SET_NOTIFIED_EMAILS | Canceled      |                          |                         |
  * | Expired       | SET_NOTIFIED_EMAILS | Expired       |                          |                         |
  *
- * `notify` is omitted without recipients. SIGN and COMPLETE accept a signature, which is added to the file by
+ * `notify` is omitted without recipients. The creation asks for `announce` and `notify`, and for `confirmDraft` if a draft
+ * was sent. SIGN and COMPLETE accept a signature, which is added to the file by
  * `applySignature`, one after the other, each to the result of the one before; SIGNATURE_ADDED completes its action.
  * The task that adds the last signature also verifies the file where it can; SIGNATURE_ADDED then also concludes.
  * While other signatures wait, SIGNATURE_ADDED, SIGNATURE_FAILED and RESERVATION_OVER also ask for

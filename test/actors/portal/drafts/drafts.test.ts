@@ -5,6 +5,7 @@ import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { systemIds } from '../../../../runtime/index.ts';
 import { type PortalFixture, portalFixture, signer } from '../documents/flow-harness.ts';
+import { until } from '../service.ts';
 import { movableClock } from '../uploads/upload-harness.ts';
 
 const clock = movableClock();
@@ -28,11 +29,8 @@ async function keptDraft(): Promise<string> {
   return (await fixture.portal.drafts.create(fixture.tenant, { name: 'Draft', document, uploadIds })).id;
 }
 
-/**
- * Drafts of another node, on the same store, where a rule refuses every creation.
- * @param isBegun false: it looked before the first document was made
- */
-function refusingNode(isBegun = true): Drafts {
+/** Drafts of another node, on the same store, where a rule refuses every creation. */
+function refusingNode(): Drafts {
   return new Drafts({
     ...{
       system: fixture.runtime.system,
@@ -41,11 +39,7 @@ function refusingNode(isBegun = true): Drafts {
       ids: systemIds,
       uploads: fixture.portal.uploads,
     },
-    creation: {
-      create: () => Promise.reject(new PortalRefusal('FolderNotFound')),
-      isBegun: () => Promise.resolve(isBegun),
-      idsOf: () => [],
-    },
+    creation: { create: () => Promise.reject(new PortalRefusal('FolderNotFound')) },
   });
 }
 
@@ -88,86 +82,80 @@ test.serial('an attempt of a dead node holds the draft for 30 s at most', async 
   t.is((await fixture.portal.drafts.send(fixture.tenant, id, read)).length, 2);
 });
 
-test.serial('a late call cancels its documents after its attempt was abandoned', async (t) => {
-  const id = await keptDraft();
-  const node = refusingNode();
-  fixture.faults.arm('portal.create.some', async () => {
-    clock.forward(30_000);
-    await t.throwsAsync(node.send(fixture.tenant, id, read), { code: 'FolderNotFound' });
-    t.is(await stateOf(id), 'Saved');
+/** Resolves once the two newest documents have this status. */
+async function untilBoth(status: string): Promise<void> {
+  await until(async () => {
+    const { items } = await fixture.portal.documents.list(fixture.tenant, {
+      ...{ limit: 2, offset: 0, newestFirst: true },
+    });
+    return items.every((document) => document.status === status) ? true : undefined;
   });
-  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
-    code: 'InvalidDocumentStatus',
-  });
-  const { items } = await fixture.portal.documents.list(fixture.tenant, {
-    limit: 2,
-    offset: 0,
-    newestFirst: true,
-  });
-  t.deepEqual(
-    items.map(({ status }) => status),
-    ['Canceled', 'Canceled'],
-  );
-  t.is((await fixture.portal.drafts.send(fixture.tenant, id, read)).length, 2);
-});
+}
 
-test.serial('a late call cancels its documents after a refusal that found no documents', async (t) => {
+test.serial('documents that a late call makes after the end of its attempt are canceled', async (t) => {
   const id = await keptDraft();
   fixture.faults.arm('portal.create.some', async () => {
     clock.forward(30_000);
-    await t.throwsAsync(refusingNode(false).send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+    await t.throwsAsync(refusingNode().send(fixture.tenant, id, read), { code: 'FolderNotFound' });
     t.is(await stateOf(id), 'Saved');
   });
   await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
     code: 'InvalidDocumentStatus',
   });
-  const { items } = await fixture.portal.documents.list(fixture.tenant, {
-    limit: 2,
-    offset: 0,
-    newestFirst: true,
-  });
-  t.deepEqual(
-    items.map(({ status }) => status),
-    ['Canceled', 'Canceled'],
-  );
+  await untilBoth('Canceled');
   for (const { documentId } of await fixture.portal.drafts.send(fixture.tenant, id, read))
     t.is((await fixture.get(documentId)).status, 'Pending');
 });
 
-for (const [when, isBegun] of [
-  ['some of its documents were made', true],
-  ['no document was made', false],
-] as const)
-  test.serial(
-    `a slow call cancels what it made of a draft that was refused and removed when ${when}`,
-    async (t) => {
-      const id = await keptDraft();
-      const before = await countOfDocuments();
-      fixture.faults.arm('portal.create.some', async () => {
-        // It is being sent.
-        await t.throwsAsync(fixture.portal.drafts.remove(fixture.tenant, id), {
-          code: 'InvalidDocumentStatus',
-        });
-        clock.forward(30_000);
-        await t.throwsAsync(refusingNode(isBegun).send(fixture.tenant, id, read), { code: 'FolderNotFound' });
-        await fixture.portal.drafts.remove(fixture.tenant, id);
-      });
-      await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
-        code: 'DocumentDraftNotFound',
-      });
-      await t.throwsAsync(fixture.portal.drafts.get(fixture.tenant, id), { code: 'DocumentDraftNotFound' });
-      const { items, totalCount } = await fixture.portal.documents.list(fixture.tenant, {
-        limit: 2,
-        offset: 0,
-        newestFirst: true,
-      });
-      t.is(totalCount, before + 2);
-      t.deepEqual(
-        items.map(({ status }) => status),
-        ['Canceled', 'Canceled'],
-      );
-    },
+test.serial('documents that a late call makes of a removed draft are canceled', async (t) => {
+  const id = await keptDraft();
+  const before = await countOfDocuments();
+  fixture.faults.arm('portal.create.some', async () => {
+    // It is being sent.
+    await t.throwsAsync(fixture.portal.drafts.remove(fixture.tenant, id), { code: 'InvalidDocumentStatus' });
+    clock.forward(30_000);
+    await t.throwsAsync(refusingNode().send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+    await fixture.portal.drafts.remove(fixture.tenant, id);
+  });
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
+    code: 'DocumentDraftNotFound',
+  });
+  await t.throwsAsync(fixture.portal.drafts.get(fixture.tenant, id), { code: 'DocumentDraftNotFound' });
+  t.is(await countOfDocuments(), before + 2);
+  await untilBoth('Canceled');
+});
+
+test.serial('a removed draft is stored until the documents of its attempts are canceled', async (t) => {
+  const id = await keptDraft();
+  let go = () => {};
+  const held = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  fixture.faults.arm('portal.create.some', 'throw');
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read));
+  fixture.faults.arm('effect.leased.before-run/cancelDraftDocuments', () => held);
+  await t.throwsAsync(refusingNode().send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+  await fixture.portal.drafts.remove(fixture.tenant, id);
+  await t.throwsAsync(fixture.portal.drafts.get(fixture.tenant, id), { code: 'DocumentDraftNotFound' });
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
+    code: 'DocumentDraftNotFound',
+  });
+  const { items } = await fixture.portal.drafts.list(fixture.tenant, {
+    limit: 100,
+    offset: 0,
+    newestFirst: true,
+  });
+  t.false(items.some((draft) => draft.id === id));
+  t.is((await fixture.store.load({ kind: 'draft', id }))?.state, 'Removed');
+  go();
+  await until(async () =>
+    (await fixture.store.load({ kind: 'draft', id })) === undefined ? true : undefined,
   );
+  const [made] = (
+    await fixture.portal.documents.list(fixture.tenant, { limit: 1, offset: 0, newestFirst: true })
+  ).items;
+  t.is(made?.status, 'Canceled');
+});
 
 test.serial('at most 16 calls send one draft at the same time', async (t) => {
   const id = await keptDraft();

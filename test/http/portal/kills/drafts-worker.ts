@@ -1,0 +1,47 @@
+/**
+ * The process that is killed: a draft is refused and removed, while a call that is `late` makes its document, or while the
+ * documents that the refused attempt has made are not canceled yet (`removed`).
+ */
+import type { CreateDocuments } from '../../../../actors/portal/api.ts';
+import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
+import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
+import { Faults, systemIds } from '../../../../runtime/index.ts';
+import { portalFixture, signer } from '../../../actors/portal/documents/flow-harness.ts';
+import { movableClock } from '../../../actors/portal/uploads/upload-harness.ts';
+
+const [, , root = '', when = ''] = process.argv;
+const clock = movableClock();
+const faults = Faults.parse(process.env['SEALWRIGHT_FAULTS']);
+const { portal, runtime, store, tenant, file } = await portalFixture(
+  { teardown() {} },
+  { root, clock, faults },
+);
+const read = (document: unknown) => document as CreateDocuments;
+/** Another node, where a rule refuses every creation. */
+const refusing = new Drafts({
+  ...{ system: runtime.system, store, clock, ids: systemIds, uploads: portal.uploads },
+  creation: { create: () => Promise.reject(new PortalRefusal('FolderNotFound')) },
+});
+
+const files = [await file('one.pdf')];
+if (when === 'removed') files.push(await file('two.pdf'));
+const uploadIds = files.map(({ id }) => id);
+const document = { files, flowActions: [signer('Ana')] };
+const { id } = await portal.drafts.create(tenant, { name: 'Draft', document, uploadIds });
+
+async function refuseAndRemove() {
+  clock.forward(30_000);
+  await refusing.send(tenant, id, read).catch(() => {});
+  await portal.drafts.remove(tenant, id);
+}
+
+if (when === 'late') {
+  faults.arm('portal.create.some', refuseAndRemove);
+  await portal.drafts.send(tenant, id, read);
+} else {
+  faults.arm('portal.create.some', 'throw');
+  faults.arm('effect.leased.before-run/cancelDraftDocuments', 'hang');
+  await portal.drafts.send(tenant, id, read).catch(() => {});
+  await refuseAndRemove();
+  process.kill(process.pid, 'SIGKILL');
+}
