@@ -328,7 +328,7 @@ export class Portal implements PortalService, HostedService {
         conclude: concludeDocumentHandler(sealing),
         ...outgoing.handlers,
         emptyFolder: emptyFolderHandler({
-          store,
+          ...{ store, faults },
           documentsIn: (organization, folder, limit) => documentsIn(store, organization, folder, limit),
           documentKind: DOCUMENT,
         }),

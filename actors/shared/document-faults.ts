@@ -1,4 +1,4 @@
-/** Fault points between a document and its files. Inactive unless armed. */
+/** Fault points of documents, their files, folders and reports. Inactive unless armed. */
 import { declareFaultPoints } from '../../runtime/clocks-and-failures.ts';
 
 export const PORTAL_DOCUMENT_FAULTS = declareFaultPoints({
@@ -9,4 +9,6 @@ export const PORTAL_DOCUMENT_FAULTS = declareFaultPoints({
   'portal.finish.signed': "The same for a signature by a participant's own key.",
   'portal.signature.kept': 'A signed file stands under its name; no step says so.',
   'portal.conclusion.checked': 'The signatures of a document were found good; no step says so.',
+  'portal.folder.some': 'Some of what a removed folder holds is moved or deleted.',
+  'portal.report.written': 'The spreadsheet of a report stands under a temporary name; no report knows it.',
 });

@@ -7,7 +7,14 @@
 
 import type { DocumentId, FolderId, OrganizationId } from '../../../machines/ids.ts';
 import type { EmptyFolderEffect, FolderRemoval } from '../../../machines/portal/folder.ts';
-import { type ActorStore, type ActorSystem, type EffectHandler, Retryable } from '../../../runtime/index.ts';
+import {
+  type ActorStore,
+  type ActorSystem,
+  type EffectHandler,
+  type Faults,
+  Retryable,
+} from '../../../runtime/index.ts';
+import '../../shared/document-faults.ts';
 import { FOLDER, foldersIn } from './folders.ts';
 
 /** Documents and folders processed concurrently. */
@@ -15,6 +22,7 @@ const BATCH_SIZE = 64;
 
 export interface EmptyFolderDependencies {
   readonly store: Pick<ActorStore, 'rows'>;
+  readonly faults: Faults;
   /** Documents in the folder that are not deleted, at most `limit`. */
   readonly documentsIn: (
     organization: OrganizationId,
@@ -66,6 +74,7 @@ export function emptyFolderHandler(dependencies: EmptyFolderDependencies): Effec
             throw new Retryable('folder.stuck', 'Entries of a removed folder do not move.');
           if (signal.aborted) throw new Retryable('stopping', 'The service stops; the rest is done later.');
           await Promise.all(ids.map((id) => system.send({ kind, id }, event)));
+          await dependencies.faults.at('portal.folder.some');
           notified = new Set(ids);
         }
       }

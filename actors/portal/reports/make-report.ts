@@ -1,22 +1,28 @@
 /** Makes the spreadsheet of a report. Source: docs/portal-values.md §18. */
 import { rm } from 'node:fs/promises';
 import type { MakeReportEffect, ReportMessage } from '../../../machines/portal/report.ts';
-import { type ActorStore, type EffectHandler, Retryable } from '../../../runtime/index.ts';
+import { type ActorStore, type EffectHandler, type Faults, Retryable } from '../../../runtime/index.ts';
 import type { CreatedDocumentRow } from '../document-records/document-index.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { countCreated, createdBetween } from './report-rows.ts';
 import type { ReportLine } from './report-wire.ts';
 import { ReportWriter } from './report-writer.ts';
+import '../../shared/document-faults.ts';
 
 type WithoutTime<Event> = Event extends unknown ? Omit<Event, 'at'> : never;
 
 export interface MakeReportDependencies {
   readonly store: Pick<ActorStore, 'rows' | 'counters'>;
   readonly blobs: Blobs;
+  readonly faults: Faults;
 }
 
 /** One at a time, beside all other work; a try that was cut short begins anew. */
-export function makeReportHandler({ store, blobs }: MakeReportDependencies): EffectHandler<MakeReportEffect> {
+export function makeReportHandler({
+  store,
+  blobs,
+  faults,
+}: MakeReportDependencies): EffectHandler<MakeReportEffect> {
   return {
     after: 'visible',
     partitioning: { atOnce: 1, perPartition: 1, partitionOf: () => 'reports' },
@@ -32,6 +38,7 @@ export function makeReportHandler({ store, blobs }: MakeReportDependencies): Eff
           await writer.write(piece.map(lineOf));
         }
         await writer.end();
+        await faults.at('portal.report.written');
         return { type: 'MADE', blob: await blobs.adopt(path), rows };
       } finally {
         await writer.close();

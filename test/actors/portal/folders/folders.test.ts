@@ -4,7 +4,7 @@ import type { Tenant } from '../../../../actors/portal/api.ts';
 import { emptyFolderHandler } from '../../../../actors/portal/folders/empty-folder.ts';
 import { FOLDER, Folders, folderDefinition } from '../../../../actors/portal/folders/folders.ts';
 import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
-import type { ActorDefinition } from '../../../../runtime/index.ts';
+import { type ActorDefinition, Faults } from '../../../../runtime/index.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 /** As much of a document as a folder has to do with. */
@@ -48,6 +48,7 @@ function folderFixture(
     handlers: {
       emptyFolder: emptyFolderHandler({
         store: { rows: (query) => it.store.rows(query) },
+        faults: new Faults(),
         documentsIn: async (organization, folder, limit) =>
           (await it.store.rows({ view: 'papers', prefix: [organization, folder], limit })).map(
             ({ value }) => value as DocumentId,

@@ -46,7 +46,11 @@ function reportFixture(
       makeReport: {
         ...makeReportHandler({} as never),
         run: (effect, attempt, context) =>
-          makeReportHandler({ store: it.store, blobs: it.blobs }).run(effect, attempt, context),
+          makeReportHandler({ store: it.store, blobs: it.blobs, faults: it.faults }).run(
+            effect,
+            attempt,
+            context,
+          ),
       },
     },
     observe: (step) => reports?.observe(step),
