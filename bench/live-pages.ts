@@ -4,18 +4,25 @@
  * turns varies by several per cent, so the figure has its lowest and highest pair beside it. What a refresh costs is
  * measured on its own, too: many of them while the program does nothing else, and the share that follows from it.
  *
- * The requests are those of `web/batch/client/operator.ts`: after the poll interval a page waits for a change, and then
+ * The requests are those of `web/batch/client/operator.ts`: a page waits for a change, which the service paces, and then
  * asks for what it shows, with the version of the change, so that pages share answers.
+ *
+ * The state index of each job is written once, with and without pages (decision 0036): without them when too many changes
+ * wait. Each turn ends with this write, so that both kinds of turns contain it.
  */
 import { join } from 'node:path';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { type Program, startProgram } from './program.ts';
 import { samplePdf } from './samples.ts';
 
-/** Open pages: half show the list of jobs, half one job. */
+/** Open pages: the kinds of actors, the list of jobs, and one job, in turn. */
 const PAGES = 10;
 /** `Dashboard:PollIntervalSeconds`, default. */
-const POLL_MS = 5_000;
+const POLL_SECONDS = 5;
+/** Pause of a page between a refresh and the next wait. */
+const PAUSE_MS = 1_000;
+/** Pages are opened at different times within this one. */
+const OPENING_MS = 5_000;
 const PAIRS = 6;
 /** Seconds of a turn, times the seconds of a run; each page refreshes at least twice in it. */
 const TURN = 12;
@@ -64,8 +71,6 @@ async function run(context: BenchContext): Promise<void> {
       const order = pair % 2 === 0 ? [0, PAGES] : [PAGES, 0];
       const turns = new Map<number, Turn>();
       for (const pages of order) {
-        // Writes the state index, so that no turn pays for the files of the one before.
-        await ask(program, '/api/actors');
         turns.set(pages, await turn(program, length, pages));
       }
       const [without, watched] = [turns.get(0), turns.get(PAGES)];
@@ -117,9 +122,10 @@ async function turn(program: Program, length: number, pages: number): Promise<Tu
   );
   const signed = await Promise.all(Array.from({ length: SENDERS }, () => send(program, end)));
   const seconds = (performance.now() - startedAt) / 1000;
-  const cpu = cpuOf(program) - spent;
   ending.abort();
   await Promise.all(open);
+  await ask(program, '/api/actors');
+  const cpu = cpuOf(program) - spent;
   return { cpu, files: signed.reduce((sum, files) => sum + files, 0), seconds, refreshes };
 }
 
@@ -130,9 +136,10 @@ async function refreshCost(program: Program): Promise<number> {
   const one = `/api/actors/job/${encodeURIComponent(items[0]?.id ?? '')}`;
   await ask(program, '/api/actors');
   const spent = cpuOf(program);
+  const paths = ['/api/actors', list, one];
   for (let refresh = 0; refresh < REFRESHES_ALONE; refresh += 1) {
-    await ask(program, '/api/actors');
-    await ask(program, refresh % 2 === 0 ? list : one);
+    await ask(program, `/api/changes?wait=1&every=${POLL_SECONDS}`);
+    await ask(program, paths[refresh % paths.length] ?? '');
   }
   return (cpuOf(program) - spent) / REFRESHES_ALONE;
 }
@@ -170,8 +177,7 @@ async function keepOpen(
   signal: AbortSignal,
   refreshed: () => void,
 ): Promise<void> {
-  // Pages are opened at different times.
-  if (!(await pauseUnless((POLL_MS * page) / PAGES, signal))) return;
+  if (!(await pauseUnless((OPENING_MS * page) / PAGES, signal))) return;
   let version = '';
   try {
     const { items } = await ask<{ items: { id: string }[] }>(
@@ -183,12 +189,15 @@ async function keepOpen(
     for (;;) {
       const known = encodeURIComponent(version);
       const shared = version === '' ? '' : `version=${known}`;
-      await ask(program, `/api/actors?${shared}`, signal);
-      if (page % 2 === 0) await ask(program, `/api/actors?kind=job&limit=50&${shared}`, signal);
-      else await ask(program, `/api/actors/job/${encodeURIComponent(one)}?${shared}`, signal);
+      const paths = [
+        `/api/actors?${shared}`,
+        `/api/actors?kind=job&limit=50&${shared}`,
+        `/api/actors/job/${encodeURIComponent(one)}?${shared}`,
+      ];
+      await ask(program, paths[page % paths.length] ?? '', signal);
       refreshed();
-      if (!(await pauseUnless(POLL_MS, signal))) return;
-      const changes = `/api/changes?after=${known}&wait=20&every=${POLL_MS / 1000}`;
+      if (!(await pauseUnless(PAUSE_MS, signal))) return;
+      const changes = `/api/changes?after=${known}&wait=20&every=${POLL_SECONDS}`;
       ({ version } = await ask<{ version: string }>(program, changes, signal));
     }
   } catch (error) {

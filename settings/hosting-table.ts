@@ -60,6 +60,6 @@ export const HOSTING_KEYS = {
   }),
   'Dashboard:PollIntervalSeconds': key(whole(1, 60), 5, {
     unit: 'seconds',
-    says: 'Refresh interval of the operator pages.',
+    says: 'Refresh interval of the operator pages while the service works. After a quiet time a change is shown within a second.',
   }),
 } as const;

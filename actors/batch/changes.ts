@@ -1,12 +1,26 @@
 /**
  * Waits until something in the service has changed, for pages that show its state.
  *
- * Source: docs/decisions/0151-shared-answers-for-pages.md.
+ * Source: docs/decisions/0151-shared-answers-for-pages.md, docs/decisions/0155-pace-of-operator-pages.md.
  */
 import type { Clock, Ids, Millis } from '../../runtime/index.ts';
 
 /** Maximum number of waiting requests; further ones are answered at once. */
 const MAX_WAITING = 200;
+
+/** Least time between two announced versions, also after a quiet time. */
+const LEAST_MS: Millis = 1000;
+
+/** Versions that may follow each other at the least time, after a quiet time of as many intervals. */
+const MAX_ALLOWANCE = 3;
+
+/** A version that callers with an interval receive. */
+interface Announcement {
+  readonly version: string;
+  readonly at: Millis;
+  /** Further announcements that were allowed at this time; grows by one in each interval. */
+  readonly allowance: number;
+}
 
 export class Changes {
   readonly #clock: Pick<Clock, 'after' | 'elapsed'>;
@@ -16,8 +30,7 @@ export class Changes {
   readonly #waiting = new Set<() => void>();
   /** Ends of the waits for the next announcement. */
   readonly #pausing = new Set<() => void>();
-  /** Version that callers with an interval receive, and its time. */
-  #announced: { readonly version: string; readonly at: Millis } | undefined;
+  #announced: Announcement | undefined;
   #steps = 0;
   #stopped = false;
 
@@ -50,20 +63,21 @@ export class Changes {
   }
 
   /**
-   * As `wait`, and all callers receive the same version for `interval` milliseconds, so that what they read next can be
-   * shared.
+   * As `wait`, and all callers receive the same version at the same time, so that what they read next can be shared.
+   * While there are changes, one version is announced in each `interval`; after a quiet time, the first few are announced
+   * one second apart. With too many waiting requests the answer comes at once, perhaps with the version `known`.
    */
   async waitShared(known: string, within: Millis, interval: Millis): Promise<string> {
     const end = this.#clock.elapsed() + within;
-    while (!this.#stopped && this.#waiting.size + this.#pausing.size < MAX_WAITING) {
+    while (!this.#stopped) {
       const now = this.#clock.elapsed();
-      const last = this.#announced;
-      const isRecent = last !== undefined && now - last.at < interval;
-      if (isRecent && last.version !== known) return last.version;
-      if (now >= end) return known;
-      if (isRecent) await this.#sleep(this.#pausing, Math.min(end, last.at + interval) - now);
-      else if (known === this.version) await this.#sleep(this.#waiting, end - now);
-      else this.#announced = { version: this.version, at: now };
+      if (known !== this.version) {
+        const { version } = this.#announce(now, interval);
+        if (version !== known) return version;
+      }
+      if (now >= end || this.#isFull) return known;
+      if (known === this.version) await this.#sleep(this.#waiting, end - now);
+      else await this.#sleep(this.#pausing, Math.min(end, this.#nextAt(interval)) - now);
     }
     return this.version;
   }
@@ -74,8 +88,32 @@ export class Changes {
     for (const tell of [...this.#waiting, ...this.#pausing]) tell();
   }
 
+  get #isFull(): boolean {
+    return this.#waiting.size + this.#pausing.size >= MAX_WAITING;
+  }
+
+  /** Time from which the next version may be announced. */
+  #nextAt(interval: Millis): Millis {
+    const last = this.#announced;
+    if (last === undefined) return 0;
+    return last.at + Math.max(Math.min(LEAST_MS, interval), Math.round((1 - last.allowance) * interval));
+  }
+
+  /** Announces the current version if it is time; returns the announced one. */
+  #announce(now: Millis, interval: Millis): Announcement {
+    const last = this.#announced;
+    if (last !== undefined && (last.version === this.version || now < this.#nextAt(interval))) return last;
+    const allowed =
+      last === undefined
+        ? MAX_ALLOWANCE
+        : Math.min(MAX_ALLOWANCE, last.allowance + (now - last.at) / interval);
+    const announced = { version: this.version, at: now, allowance: allowed - 1 };
+    this.#announced = announced;
+    return announced;
+  }
+
   async #sleep(among: Set<() => void>, within: Millis): Promise<void> {
-    if (this.#stopped || this.#waiting.size + this.#pausing.size >= MAX_WAITING) return;
+    if (this.#stopped || this.#isFull) return;
     await new Promise<void>((resolve) => {
       const finish = (): void => {
         cancel();

@@ -198,7 +198,7 @@ export interface ActorInspection {
      * A version is a short text that changes with each step.
      */
     wait(known: string, within: Millis): Promise<string>;
-    /** As `wait`; all callers receive the same version for `interval` milliseconds. */
+    /** As `wait`; all callers receive the same version at the same time, on average one in `interval` milliseconds. */
     waitShared(known: string, within: Millis, interval: Millis): Promise<string>;
     /** The current version. */
     readonly version: string;

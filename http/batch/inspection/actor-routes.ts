@@ -166,7 +166,7 @@ const changesQuery = z.object({
     .max(60, WAIT)
     .optional()
     .describe(
-      'Seconds between two versions: all callers receive the same one at the same time, so that the answers that they request by it can be shared. Absent: each change is answered at once.',
+      'Seconds between two versions while there are changes: all callers receive the same one at the same time, so that the answers that they request by it can be shared. After a quiet time up to three versions are announced one second apart. Absent: each change is answered at once.',
     ),
 });
 

@@ -71,6 +71,9 @@ times.addEventListener('change', () => setTimeMode(times.value as TimeMode));
 /** A second, in milliseconds. */
 const SECOND_MS = 1000;
 
+/** Pause between a refresh and the wait for the next change, which the service paces, in seconds. */
+const PAUSE_SECONDS = 1;
+
 function countDown(): void {
   if (!document.hidden) updateCountdowns();
   delay(SECOND_MS, countDown);
@@ -86,6 +89,8 @@ let current = 0;
 let lastError = '';
 /** Version of the service before the last refresh. */
 let version = '';
+/** The service does not hold the requests for changes: it cannot be reached, or too many of them wait. */
+let isUnpaced = false;
 
 /** @param shared the answers may be those of another page that knows the same version. @default computed for this page */
 async function refresh({ shared = false } = {}): Promise<void> {
@@ -108,7 +113,8 @@ async function refresh({ shared = false } = {}): Promise<void> {
   const main = requireElement('main');
   main.setAttribute('data-refreshed', String(current));
   main.setAttribute('data-live', String(goesOn));
-  if (goesOn) stopWaiting = delay(Number(poll) * 1000, () => void waitForChange());
+  const pause = isUnpaced ? Number(poll) : Math.min(Number(poll), PAUSE_SECONDS);
+  if (goesOn) stopWaiting = delay(pause * SECOND_MS, () => void waitForChange());
 }
 
 /** Waits for a change and refreshes; also without one after a while, for what is no step, such as free disk space. */
@@ -119,10 +125,19 @@ async function waitForChange(): Promise<void> {
   const wait = String(Math.min(60, Number(poll) * 4));
   const every = String(Math.min(60, Math.max(1, Math.round(Number(poll)))));
   const query = new URLSearchParams({ after: version, wait, every });
+  const known = version;
+  let isQuick = true;
+  const cancel = delay(SECOND_MS, () => {
+    isQuick = false;
+  });
   try {
     ({ version } = await getJson<{ readonly version: string }>(`/api/changes?${query}`, waiting));
+    isUnpaced = version === known && isQuick;
   } catch {
     // The refresh shows what is wrong.
+    isUnpaced = !waiting.signal.aborted;
+  } finally {
+    cancel();
   }
   if (!waiting.signal.aborted) void refresh({ shared: true });
 }
