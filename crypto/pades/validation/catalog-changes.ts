@@ -42,6 +42,8 @@ export function trailerChanges(pair: PermittedChanges): readonly Change[] {
   const changes: Change[] = [];
   if (!equalValues(before.get('Encrypt'), after.get('Encrypt')))
     changes.push(forbidden('exchanged the /Encrypt of the trailer'));
+  // Object 0 is always free (7.5.4); some readers answer another entry by rebuilding the document.
+  if (pair.after.has(0) && !pair.before.has(0)) changes.push(forbidden('put object 0 into use'));
   if (!equalValues(before.get('Root'), after.get('Root'))) changes.push(...exchangedRoot(pair));
   const info = asReference(before.get('Info'))?.number;
   const changedInfo =

@@ -71,7 +71,10 @@ export class DocumentState {
     const { xref } = this.pdf;
     const entry = xref.entry(number);
     if (entry === undefined || entry.kind === 'free') return undefined;
-    if (entry.kind === 'plain') return entry.offset + xref.base;
+    if (entry.kind === 'plain') {
+      const offset = entry.offset + xref.base;
+      return entry.generation === 0 ? offset : `${offset}.${entry.generation}`;
+    }
     const container = xref.entry(entry.stream);
     return container?.kind === 'plain' ? `${container.offset + xref.base}/${entry.index}` : `?/${number}`;
   }

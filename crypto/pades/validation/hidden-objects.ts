@@ -7,10 +7,13 @@ import { type Change, forbidden } from './change.ts';
 import type { DocumentState } from './document-state.ts';
 
 const CHUNK_BYTES = 1 << 20;
-/** Longest object header that is searched for, bytes. */
+/** Longest object header of the usual form, bytes; of a longer one at the end of a chunk, only `obj` is found. */
 const OVERLAP = 64;
+/** Bytes at the start of a chunk that show what is before a keyword; the previous chunk contains them too. */
+const LOOK_BEHIND = 8;
+/** A header of the usual form, a keyword of a cross-reference, or the end of a header of any other form. */
 const HEAD =
-  /(?<![0-9])([0-9]{1,10})[\0\t\n\f\r ]+[0-9]{1,5}[\0\t\n\f\r ]+obj(?![a-zA-Z])|(?<![a-zA-Z])(?:xref|trailer)(?![a-zA-Z])/g;
+  /(?<![0-9])([0-9]{1,10})[\0\t\n\f\r ]+[0-9]{1,5}[\0\t\n\f\r ]+obj(?![a-zA-Z])|(?<![a-zA-Z])(?:xref|trailer|obj)(?![a-zA-Z])/g;
 /** Most forbidden hidden objects reported, and most harmless ones. */
 const MAX_REPORTED = 5;
 
@@ -25,7 +28,7 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
   let referred: ReadonlySet<number> | undefined;
   const judged = (number: number, offset: number): Change => {
     const description = `holds object ${number} at offset ${offset}, to which nothing leads`;
-    if (state.has(number) || isStructure(source, offset, state.end)) return forbidden(description);
+    if (state.has(number) || isStructure(state, offset)) return forbidden(description);
     referred ??= referredNumbers(state);
     return referred.has(number) ? forbidden(description) : { kind: 'metadata', description };
   };
@@ -33,6 +36,8 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
   let trailers = 0;
   /** Reports a cross-reference, or a trailer, that is not part of the chain: repairing readers may follow it. */
   const judgedKeyword = (keyword: string, offset: number): Change | undefined => {
+    // Readers skip comments, leading zeros and any white space in a header; no known program writes them.
+    if (keyword === 'obj') return forbidden(`holds an object of an unusual form at offset ${offset}`);
     if (keyword === 'xref') {
       if (!sections.some((section) => section <= offset && isBlank(source, section, offset)))
         return forbidden(`holds a cross-reference at offset ${offset}, to which nothing leads`);
@@ -64,22 +69,26 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
       if (resume >= at + text.length) break;
       HEAD.lastIndex = resume - at;
     }
-    resume = Math.max(resume, at + CHUNK_BYTES - OVERLAP);
+    resume = Math.max(resume, at + CHUNK_BYTES - OVERLAP + LOOK_BEHIND);
   }
   return [...found, ...harmless.slice(0, MAX_REPORTED)];
 }
 
-/** Bytes of an object in which its type is searched for. */
-const LOOK_AHEAD = 4096;
-
-/** True for an object from which repairing readers could rebuild another document, however its names are written. */
-function isStructure(source: ByteSource, offset: number, end: number): boolean {
-  const text = source.read(offset, Math.min(LOOK_AHEAD, end - offset)).toString('latin1');
-  const own = text.slice(0, text.indexOf('endobj') + 1 || text.length);
-  const plain = own.replace(/#([0-9A-Fa-f]{2})/g, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return /\/(?:Catalog|Pages?|Kids|Root|XRef|ObjStm)(?![a-zA-Z0-9])/.test(plain);
+/**
+ * True for an object from which repairing readers could rebuild another document, however its names are written, and
+ * for one that cannot be read.
+ */
+function isStructure({ pdf }: DocumentState, offset: number): boolean {
+  try {
+    const { bytes, start, end } = pdf.objectAt(offset).value;
+    const plain = bytes
+      .toString('latin1', start, end)
+      .replace(/#([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    return /\/(?:Catalog|Pages?|Kids|Root|XRef|ObjStm)(?![a-zA-Z0-9])/.test(plain);
+  } catch (error) {
+    if (error instanceof PdfSyntaxError) return true;
+    throw error;
+  }
 }
 
 /** Longest white space before a cross-reference. */
@@ -95,14 +104,13 @@ function isBlank(source: ByteSource, from: number, to: number): boolean {
  */
 function endOf(state: DocumentState, number: number, offset: number): number | undefined {
   const { pdf } = state;
-  const isSection = pdf.xref.sections.includes(offset);
   const entry = pdf.xref.entry(number);
-  if (!isSection && (entry?.kind !== 'plain' || entry.offset + pdf.xref.base !== offset)) return undefined;
-  if (entry?.kind !== 'plain' || entry.offset + pdf.xref.base !== offset) return offset + 1;
+  const isListed = entry?.kind === 'plain' && entry.offset + pdf.xref.base === offset;
+  // Many programs leave a cross-reference stream out of its own list.
+  if (!isListed && !pdf.xref.sections.includes(offset)) return undefined;
   try {
-    const object = pdf.plainObject(number);
-    if (object === undefined) return undefined;
-    if (object.data === undefined) return object.value.at + object.value.end;
+    const object = pdf.objectAt(offset);
+    if (object.data === undefined || !isListed) return object.value.at + object.value.end;
     const length = asInteger(pdf.resolve(asDict(object.value)?.get('Length')));
     const packed = pdf.packedStream(number);
     return object.data + (packed?.length ?? length ?? 0);

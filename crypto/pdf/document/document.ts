@@ -13,7 +13,16 @@ import {
   readStream,
   streamDict,
 } from '../syntax/objects.ts';
-import { asDict, asInteger, asReference, type ByteSlice, NULL, type PdfDict } from '../syntax/values.ts';
+import {
+  asDict,
+  asInteger,
+  asReference,
+  type ByteSlice,
+  NULL,
+  type PdfDict,
+  type Reference,
+} from '../syntax/values.ts';
+import type { XrefEntry } from '../syntax/xref-entry.ts';
 import { rebuildXref } from './rebuild.ts';
 import { findHeader, readXref, type Xref } from './xref.ts';
 
@@ -32,13 +41,17 @@ export class PdfDocument {
   readonly #streams = new Map<number, ObjectStream>();
   #streamBytes = 0;
   readonly #opening = new Set<number>();
+  readonly #isIntact: boolean;
 
   /**
+   * @param isIntact refuses a generation that differs between reference, cross-reference and object: some readers ignore
+   * it, others rebuild the cross-reference
    * @throws PdfSyntaxError when the catalogue can't be found
    * @throws {CryptoError} `pdf.encrypted` when it does not open without a password
    */
-  constructor(reading: Reading, xref: Xref) {
+  constructor(reading: Reading, xref: Xref, isIntact = false) {
     this.#reading = reading;
+    this.#isIntact = isIntact;
     this.xref = xref;
     const encryption =
       xref.encryption ??
@@ -62,6 +75,7 @@ export class PdfDocument {
       if (found === undefined) return NULL;
       const reference = asReference(found);
       if (reference === undefined) return found;
+      if (this.#isIntact) this.#assertGeneration(reference);
       found = this.object(reference.number);
     }
     return NULL;
@@ -91,7 +105,7 @@ export class PdfDocument {
     const number = asReference(slice)?.number;
     const entry = number === undefined ? undefined : this.xref.entry(number);
     if (entry?.kind !== 'plain') return undefined;
-    const object = this.#readAt(entry.offset);
+    const object = this.#readAt(entry);
     return object.number === number && object.data !== undefined ? this.#unpack(object) : undefined;
   }
 
@@ -107,13 +121,34 @@ export class PdfDocument {
    */
   plainObject(number: number): IndirectObject | undefined {
     const entry = this.xref.entry(number);
-    return entry?.kind === 'plain' ? this.#readAt(entry.offset) : undefined;
+    return entry?.kind === 'plain' ? this.#readAt(entry) : undefined;
   }
 
-  #readAt(offset: number): IndirectObject {
-    const object = readObjectAt(this.#reading, offset + this.xref.base);
+  /** Returns the object at an offset of the file, also where the cross-reference lists none. @throws PdfSyntaxError */
+  objectAt(offset: number): IndirectObject {
+    return readObjectAt(this.#reading, offset);
+  }
+
+  #readAt({ offset, generation }: Extract<XrefEntry, { readonly kind: 'plain' }>): IndirectObject {
+    const object = this.objectAt(offset + this.xref.base);
+    if (this.#isIntact && object.generation !== generation)
+      throw new PdfSyntaxError(
+        `Object ${object.number} has generation ${object.generation}, and its cross-reference ${generation}.`,
+      );
     const cipher = this.xref.encryption?.strings(object);
     return cipher === undefined ? object : { ...object, value: { ...object.value, cipher } };
+  }
+
+  /** @throws PdfSyntaxError for a reference to another generation of an object than there is */
+  #assertGeneration({ number, generation }: Reference): void {
+    const entry = this.xref.entry(number);
+    if (entry === undefined || entry.kind === 'free') return;
+    // Objects in object streams have generation 0 (7.5.7).
+    const actual = entry.kind === 'plain' ? entry.generation : 0;
+    if (generation !== actual)
+      throw new PdfSyntaxError(
+        `A reference leads to generation ${generation} of object ${number}, which has ${actual}.`,
+      );
   }
 
   #load(number: number): ByteSlice | undefined {
@@ -124,7 +159,7 @@ export class PdfDocument {
       if (member !== undefined) this.#reading.budget.spend(member.end - member.start);
       return member;
     }
-    const object = this.#readAt(entry.offset);
+    const object = this.#readAt(entry);
     if (object.number !== number) {
       throw new PdfSyntaxError(`The cross-reference leads to object ${object.number} instead of ${number}.`);
     }
@@ -141,7 +176,7 @@ export class PdfDocument {
     }
     this.#opening.add(number);
     try {
-      const object = this.#readAt(entry.offset);
+      const object = this.#readAt(entry);
       return this.#cacheStream(number, parseObjectStream(streamDict(object), this.#unpack(object)));
     } finally {
       this.#opening.delete(number);
@@ -213,5 +248,5 @@ export function openIntactPdf(source: ByteSource, work?: WorkBudget): PdfDocumen
   const header = findHeader(reading);
   if (header === undefined)
     throw new PdfSyntaxError('This is no PDF: its first 1024 bytes have no %PDF- header.');
-  return new PdfDocument(reading, readXref(reading, header));
+  return new PdfDocument(reading, readXref(reading, header), true);
 }

@@ -3,6 +3,7 @@
  * way is combined with each order, and has an honest twin.
  */
 import test from 'ava';
+import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { appendRevision, objectStream, stream } from '../../pdf/build.ts';
 import {
   bodyOf,
@@ -15,6 +16,7 @@ import {
   signed,
   verdicts,
 } from './attack-files.ts';
+import { put } from './verdicts.ts';
 
 const PASSED = 'TOTAL-PASSED';
 const EVIL = stream('', 'BT /F1 12 Tf 20 100 Td (Pay 900) Tj ET');
@@ -205,10 +207,118 @@ test('a second document in a revision, for readers that repair, is refused', (t)
     ['a trailer to an older catalogue', honest(trailer.replace(`${FREE} 0 R`, '1 0 R'))],
     ['content and a trailer', honest(alone + trailer)],
     ['blank bytes before the end', honest('', ' \n'.repeat(1000))],
+    [
+      'a text with an end mark before the type',
+      honest(body.replace('/Type /Catalog', '/X (endobj) /Type /Catalog')),
+    ],
+    [
+      'a long text before the type',
+      honest(body.replace('/Type /Catalog', `/X (${'x'.repeat(9000)}) /Type /Catalog`)),
+    ],
+    ...[
+      '150 0 %\nobj',
+      '150%\n 0 obj',
+      '00000000150 0 obj',
+      '150 0000000 obj',
+      `150${' '.repeat(90)}0 obj`,
+    ].map((header) => [JSON.stringify(header), honest(body.replace('150 0 obj', header))] as const),
+    [
+      'an object of the signed page, behind a comment',
+      honest(`${PAGE} 0 %\nobj\n${evilPage(pdf)}\nendobj\n`),
+    ],
+    ['the same, with many zeros', honest(`0000000000${PAGE} 0 obj\n${evilPage(pdf)}\nendobj\n`)],
   ];
   for (const [what, forged] of hidden) {
     t.false(verdicts(forged).includes(PASSED), what);
     t.true(objections(forged).length > 0, what);
+  }
+});
+
+/** A revision with a stream that contains a forged content of the page, which readers find when they rebuild. */
+function withForgedText(
+  pdf: Buffer,
+  {
+    catalog = '/Metadata 151 0 R',
+    header = '',
+    entries = '',
+    first = '0000000000 65535 f',
+    root = '1 0 R',
+    info = '',
+  }: {
+    readonly catalog?: string;
+    readonly header?: string;
+    readonly entries?: string;
+    readonly first?: string;
+    readonly root?: string;
+    readonly info?: string;
+  } = {},
+): Buffer {
+  const inner = `x\nendstream\nendobj\n${CONTENT} 0 obj\n${EVIL}\nendobj\n`;
+  const { body, at, end } = written(pdf, [
+    [CATALOG, bodyOf(pdf, CATALOG).replace('/Type /Catalog', `/Type /Catalog ${catalog}`)],
+    [FREE + 1, stream('/Type /Metadata /Subtype /XML', inner)],
+    [FREE + 2, header === '' ? '<< /Title (A) >>' : '/1.7'],
+  ]);
+  const lines = [...at].map(([number, place]) => `${number} 1\n${entry(place)}`).join('');
+  const objects = header === '' ? body : body.replace(`\n${FREE + 2} 0 obj`, `\n${header} obj`);
+  const trailer = `<< /Size 200 /Root ${root} ${info} /Prev ${startOf(pdf)} >>`;
+  return more(
+    pdf,
+    `${objects}xref\n0 1\n${first} \n${lines}${entries}trailer\n${trailer}\nstartxref\n${end}\n%%EOF\n`,
+  );
+}
+
+test('a revision that some readers answer by rebuilding the document is refused', async (t) => {
+  const pdf = signed(contract());
+  const again = (number: number) =>
+    `${number} 1\n${entry(offsetOf(pdf, number)).replace(' 00000 n', ' 00001 n')}`;
+  const forged: readonly (readonly [string, Buffer])[] = [
+    ['another generation for the content', withForgedText(pdf, { entries: again(CONTENT) })],
+    ['another generation for the page', withForgedText(pdf, { entries: again(PAGE) })],
+    ['a reference to another generation', withForgedText(pdf, { info: `/Info ${FREE + 2} 1 R` })],
+    ['a reference of the catalogue', withForgedText(pdf, { catalog: `/Metadata ${FREE + 1} 1 R` })],
+    ['a root of another generation', withForgedText(pdf, { root: '1 1 R' })],
+    [
+      'an object of another generation',
+      withForgedText(pdf, { header: `${FREE + 2} 1`, catalog: `/Version ${FREE + 2} 0 R` }),
+    ],
+    ['an object 0 in use', withForgedText(pdf, { first: '0000000000 00000 n' })],
+  ];
+  t.deepEqual(verdicts(withForgedText(pdf)), [PASSED], 'the honest twin');
+  t.deepEqual(verdicts(withForgedText(pdf, { info: `/Info ${FREE + 2} 0 R` })), [PASSED], 'with a title');
+  for (const [what, file] of forged) t.false(verdicts(file).includes(PASSED), what);
+  if (!requireTool(t, 'pdftotext')) return;
+  const [, [, shown] = ['', pdf]] = forged;
+  t.regex((await runTool('pdftotext', ['-enc', 'UTF-8', put(shown), '-'])).stdout, /Pay 900/);
+});
+
+test('words of an honest revision pass wherever its bytes are divided for reading', (t) => {
+  // Offset at which the second piece begins.
+  const edge = (1 << 20) - 64;
+  const pdf = signed(contract());
+  const revision = (length: number): Buffer =>
+    appendRevision(
+      pdf,
+      new Map([
+        [CATALOG, bodyOf(pdf, CATALOG)],
+        [FREE, stream('/Type /Metadata /Subtype /XML', ' '.repeat(length))],
+      ]),
+    );
+  for (const [word, before] of [
+    ['startxref', 'start'],
+    ['endobj', 'end'],
+  ] as const) {
+    let length = edge;
+    for (let tries = 0; tries < 3; tries += 1)
+      length += edge - before.length - (text(revision(length)).lastIndexOf(word) - pdf.length);
+    const honest = revision(length);
+    t.is(
+      text(honest)
+        .slice(pdf.length + edge - before.length)
+        .indexOf(word),
+      0,
+    );
+    t.deepEqual(verdicts(honest), [PASSED], word);
   }
 });
 
