@@ -4,8 +4,8 @@ import type { ActorHost, HostReport, ShardStatus } from './actor-host.ts';
 import { CrashJournal, type MarkedEffect } from './crash-journal.ts';
 import { DeferredSystem } from './deferred-system.ts';
 import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from './definition.ts';
-import { commonQueue, PartitionedQueue } from './effects/effect-partitions.ts';
-import { Outbox, type OutboxDependencies, SEND_EFFECT } from './effects/outbox.ts';
+import { SEND_EFFECT } from './effects/outbox.ts';
+import { Outboxes } from './effects/outboxes.ts';
 import { describeFailure, Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
 import { Host, type HostDependencies } from './host.ts';
@@ -119,90 +119,26 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
   if (SEND_EFFECT in handlers) throw new Fatal('effect.reserved', `The effect "${SEND_EFFECT}" is built in.`);
   const definitions = byKind(dependencies.definitions);
   const committed = (step: Step): void => {
-    for (const { partition, effect } of step.effects) {
-      (partition === undefined ? outbox : partitioned.get(effect.do))?.wake();
-    }
+    outboxes.committed(step.effects);
     if (step.timers.arm.length > 0) timers.committed(step);
     dependencies.onCommitted?.(step, true);
   };
-  const effects = partitionFunctions(handlers);
-  const host: ActorHost =
-    dependencies.shards === undefined
-      ? new Host({
-          store,
-          clock,
-          log,
-          faults,
-          supervisor: new Supervisor(options.restarts),
-          definitions,
-          effects,
-          cached: options.cachedActors,
-          // With several nodes, an effect may be needed by another node, which this one cannot ask.
-          ...(store.nodes
-            ? { isShared: true, node: store.nodes.slot }
-            : { isNeeded: needFunctions(handlers) }),
-          committed,
-        })
-      : new ShardedHost({
-          ...dependencies.shards,
-          store,
-          clock,
-          log,
-          setup: {
-            effects: [...effects.keys()],
-            cached: options.cachedActors,
-            restarts: options.restarts,
-            faults: dependencies.shards.faults,
-          },
-          committed,
-        });
-  const journal =
-    dependencies.crashJournal === undefined
-      ? undefined
-      : new CrashJournal(dependencies.crashJournal, (error) =>
-          log.warn('Effects under way cannot be marked.', describeFailure(error)),
-        );
+  const host = createHost(dependencies, { definitions, options, faults, committed });
+  const journal = openCrashJournal(dependencies);
   const system = dependencies.system ?? new DeferredSystem();
   system.connect(host);
-  const common: Omit<OutboxDependencies, 'queue' | 'inFlight'> = {
-    store,
-    clock,
-    ids,
-    log,
-    faults,
-    handlers,
-    context: { system, clock, log },
-    deliver: (address, event, delivery) => host.deliver(address, event, delivery),
-    settle: (address, effect) => host.settle(address, effect),
-    journal,
-  };
-  const outbox = new Outbox({ ...common, queue: commonQueue(store), inFlight: options.effectsInFlight });
-  const partitioned = new Map<string, Outbox>();
-  for (const [name, { partitioning }] of Object.entries(handlers)) {
-    if (partitioning === undefined) continue;
-    const queue = new PartitionedQueue(store, name, partitioning.perPartition);
-    partitioned.set(name, new Outbox({ ...common, queue, inFlight: partitioning.atOnce }));
-  }
-  const outboxes = [outbox, ...partitioned.values()];
-  let isStopping = false;
+  const outboxes = new Outboxes(
+    {
+      ...{ store, clock, ids, log, faults, handlers, journal },
+      context: { system, clock, log },
+      deliver: (address, event, delivery) => host.deliver(address, event, delivery),
+      settle: (address, effect) => host.settle(address, effect),
+    },
+    options.effectsInFlight,
+  );
   const timers = new Timers({ store, clock, log, faults, host });
-  store.nodes?.follow({
-    committed: (step, isOwn) => {
-      // Steps outside the runtime, such as those of the history, have no observers.
-      if (!definitions.has(step.actor.address.kind)) return;
-      if (isOwn) {
-        committed(step);
-        return;
-      }
-      if (host instanceof Host) host.forget(step.actor.address);
-      dependencies.onCommitted?.(step, false);
-    },
-    adopted: () => {
-      for (const one of outboxes) one.wakeAndRearm();
-      timers.wake();
-    },
-    draining: () => dependencies.onDraining?.(),
-  });
+  followNodes(dependencies, { definitions, host, outboxes, timers, committed });
+  let isStopping = false;
   return {
     store,
     inspector: new Inspector({ store, definitions, host }),
@@ -221,26 +157,17 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
       const keys = journal?.release(address) ?? [];
       for (const key of keys)
         await store.deferEffect(key, clock.now(), 'It runs again, as an operator asked.');
-      for (const one of outboxes) one.wake();
+      outboxes.wake();
       return keys.length > 0;
     },
     start: () => {
-      const startOutboxes = (): void => {
-        if (!isStopping) for (const one of outboxes) one.start();
-      };
-      if (journal === undefined) startOutboxes();
-      else void runSuspects({ journal, store, clock, log, outbox }, () => isStopping).then(startOutboxes);
+      startOutboxes(dependencies, journal, outboxes, () => isStopping);
       timers.start();
-      store.rescheduleAfterClockRegression(clock.now()).then(
-        () => {
-          for (const one of outboxes) one.wake();
-        },
-        (error) => log.warn('Effects whose time lies too far ahead wait for it.', describeFailure(error)),
-      );
+      rescheduleLateEffects(dependencies, outboxes);
     },
     stop: async (grace) => {
       isStopping = true;
-      await Promise.all([timers.stop(), ...outboxes.map((one) => one.stop(grace))]);
+      await Promise.all([timers.stop(), outboxes.stop(grace)]);
       if (host instanceof ShardedHost) await host.close();
       journal?.close();
     },
@@ -248,10 +175,102 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
     ...(host instanceof ShardedHost && { crashShard: (index: number) => host.crash(index) }),
     stats: () => ({
       awakeActors: host.awake,
-      effectsInFlight: outboxes.reduce((sum, { running }) => sum + running, 0),
+      effectsInFlight: outboxes.running,
       shards: host.shardStatus(),
     }),
   };
+}
+
+interface HostOptions {
+  readonly definitions: ReadonlyMap<string, ActorDefinition>;
+  readonly options: ReturnType<typeof fillOptions>;
+  readonly faults: Faults;
+  readonly committed: (step: Step) => void;
+}
+
+/** Creates the host of the actors: on this thread, or on shard threads. Throws `runtime.options`. */
+function createHost(
+  { store, clock, log, handlers, shards }: RuntimeDependencies,
+  { definitions, options, faults, committed }: HostOptions,
+): ActorHost {
+  const effects = partitionFunctions(handlers);
+  const { cachedActors: cached, restarts } = options;
+  if (shards !== undefined) {
+    const setup = { effects: [...effects.keys()], cached, restarts, faults: shards.faults };
+    return new ShardedHost({ ...shards, store, clock, log, setup, committed });
+  }
+  return new Host({
+    store,
+    clock,
+    log,
+    faults,
+    supervisor: new Supervisor(restarts),
+    definitions,
+    effects,
+    cached,
+    // With several nodes, an effect may be needed by another node, which this one cannot ask.
+    ...(store.nodes ? { isShared: true, node: store.nodes.slot } : { isNeeded: needFunctions(handlers) }),
+    committed,
+  });
+}
+
+function openCrashJournal({ crashJournal, log }: RuntimeDependencies): CrashJournal | undefined {
+  if (crashJournal === undefined) return undefined;
+  return new CrashJournal(crashJournal, (error) =>
+    log.warn('Effects under way cannot be marked.', describeFailure(error)),
+  );
+}
+
+interface NodeFollowers extends Pick<HostOptions, 'definitions' | 'committed'> {
+  readonly host: ActorHost;
+  readonly outboxes: Outboxes;
+  readonly timers: Timers;
+}
+
+/** Observes the steps and the end of other nodes, where the store has any. */
+function followNodes(
+  { store, onCommitted, onDraining }: RuntimeDependencies,
+  { definitions, host, outboxes, timers, committed }: NodeFollowers,
+): void {
+  store.nodes?.follow({
+    committed: (step, isOwn) => {
+      // Steps outside the runtime, such as those of the history, have no observers.
+      if (!definitions.has(step.actor.address.kind)) return;
+      if (isOwn) {
+        committed(step);
+        return;
+      }
+      if (host instanceof Host) host.forget(step.actor.address);
+      onCommitted?.(step, false);
+    },
+    adopted: () => {
+      outboxes.wakeAndRearm();
+      timers.wake();
+    },
+    draining: () => onDraining?.(),
+  });
+}
+
+/** Starts the outboxes; effects suspected of crashing the process run first, one at a time. */
+function startOutboxes(
+  { store, clock, log }: RuntimeDependencies,
+  journal: CrashJournal | undefined,
+  outboxes: Outboxes,
+  isStopping: () => boolean,
+): void {
+  const start = (): void => {
+    if (!isStopping()) outboxes.start();
+  };
+  if (journal === undefined) start();
+  else void runSuspects({ journal, store, clock, log, outbox: outboxes.common }, isStopping).then(start);
+}
+
+/** Corrects due times after the wall clock was set back. */
+function rescheduleLateEffects({ store, clock, log }: RuntimeDependencies, outboxes: Outboxes): void {
+  store.rescheduleAfterClockRegression(clock.now()).then(
+    () => outboxes.wake(),
+    (error) => log.warn('Effects whose time lies too far ahead wait for it.', describeFailure(error)),
+  );
 }
 
 function fillOptions(given: RuntimeOptions) {

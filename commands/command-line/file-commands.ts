@@ -1,0 +1,110 @@
+/** Commands that work on files: `verify`, `extend` and `decrypt`. */
+import { Option } from 'commander';
+import { systemClock, systemIds } from '../../runtime/clocks-and-failures.ts';
+import type { DecryptOptions } from '../decrypt.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { addExtendCommand } from '../extend-options.ts';
+import { collect, type Format, parseCount, parseFormat, parseTime } from '../option-values.ts';
+import type { VerifyOptions } from '../verify/verify.ts';
+import type { CommandLine } from './command-line.ts';
+
+/** Options of `verify` as they come from the command line. */
+type VerifyArguments = Omit<VerifyOptions, 'format' | 'content' | 'at' | 'password'> & {
+  readonly passwordEnv?: string;
+  readonly allowPrivate: boolean;
+  readonly format?: Format;
+  readonly content: readonly string[];
+  readonly at?: number;
+};
+
+export function addVerify(line: CommandLine): void {
+  line.program
+    .command('verify')
+    .description('check the signatures of files')
+    .argument('<file...>', 'signed files')
+    .option(
+      '--format <format>',
+      'Pades, Cades, Xades or Asic (default: by extension and content)',
+      parseFormat,
+    )
+    .option(
+      '--trust <pem>',
+      'file with trusted root certificates; may be repeated (default: those that this installation trusts)',
+      collect,
+      [],
+    )
+    .option('--intermediates <pem>', 'file with certificates below the roots; may be repeated', collect, [])
+    .option('--content <file>', 'content of a detached signature; may be repeated', collect, [])
+    .option('--at <time>', 'validate as of this time, such as 2026-05-17T12:00:00Z (default: now)', parseTime)
+    .addOption(
+      new Option('--revocation <mode>', 'check of revocation; without an answer, soft warns and hard fails')
+        .choices(['none', 'soft', 'hard'])
+        .default('soft'),
+    )
+    .option('--online', 'ask the authorities named in the certificates for data that the file lacks', false)
+    .option('--allow-private', 'let --online connect to loopback and private addresses too', false)
+    .option(
+      '--independent',
+      'check with a second implementation (pkijs, xml-crypto) too; a disagreement fails the file',
+      false,
+    )
+    .option('--password-env <variable>', 'environment variable that holds the password of encrypted PDFs')
+    .option('--report', 'print the validation report of ETSI TS 119 102-2 (XML) of one file', false)
+    .option('--no-chain', 'check the integrity only, not the certificates')
+    .option('--json', 'print JSON', false)
+    .action(line.action((files: string[], options: VerifyArguments) => verify(line, files, options)));
+}
+
+async function verify(
+  { terminal, load }: CommandLine,
+  files: readonly string[],
+  options: VerifyArguments,
+): Promise<ExitCode> {
+  const { verifyFiles } = await import('../verify/verify.ts');
+  const { validateFile } = await import('../../crypto/index.ts');
+  const { format, content, at = systemClock.now() } = options;
+  const { online, allowPrivate } = options;
+  const askOnline = online
+    ? (await import('../verify/verify-online.ts')).collectOnline(systemClock, allowPrivate)
+    : undefined;
+  const compare = options.independent
+    ? (await import('../verify/verify-independently.ts')).compareIndependently(at)
+    : undefined;
+  const password = options.passwordEnv === undefined ? undefined : process.env[options.passwordEnv];
+  const { readOwnTrust } = await import('../verify/own-trust.ts');
+  const own = options.trust.length === 0 ? readOwnTrust(load()) : undefined;
+  const wanted = { ...options, own, format, content, at, password };
+  return verifyFiles(files, validateFile, wanted, terminal, askOnline, compare);
+}
+
+export function addExtend({ program, terminal, action }: CommandLine): void {
+  addExtendCommand(
+    program,
+    action(async (files, options) => {
+      const { extendFiles } = await import('../extend.ts');
+      const dependencies = { clock: systemClock, ids: systemIds, terminal, env: process.env };
+      return extendFiles(files, options, dependencies);
+    }),
+  );
+}
+
+export function addDecrypt({ program, terminal, action }: CommandLine): void {
+  program
+    .command('decrypt')
+    .description('decrypt an encrypted output')
+    .requiredOption('--password-env <variable>', 'environment variable that holds the password')
+    .requiredOption('--salt-b64 <salt>', 'the salt, Base64 (Encryption:Salt)')
+    .option('--iterations <number>', 'rounds of key derivation (Encryption:Iterations)', parseCount, 600_000)
+    .requiredOption('--in <file>', 'the encrypted file')
+    .requiredOption('--out <file>', 'the decrypted file; must not exist')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 success, 1 not an encrypted file or truncated, 2 wrong password or salt, 3 usage or a file that is not available.',
+    )
+    .action(
+      action(async (options: DecryptOptions) => {
+        const { decrypt } = await import('../decrypt.ts');
+        return decrypt(options, process.env, terminal);
+      }),
+    );
+}

@@ -1,0 +1,52 @@
+/** The outboxes of a runtime: one for all effects without a partition, and one for each handler with partitions. */
+import type { Millis, StoredEffect } from '../ports.ts';
+import { commonQueue, PartitionedQueue } from './effect-partitions.ts';
+import { Outbox, type OutboxDependencies } from './outbox.ts';
+
+export class Outboxes {
+  /** Runs the effects without a partition. */
+  readonly common: Outbox;
+  /** By the name of the handler. */
+  readonly #partitioned = new Map<string, Outbox>();
+  readonly #all: readonly Outbox[];
+
+  /** @param inFlight effects without a partition in progress at once */
+  constructor(dependencies: Omit<OutboxDependencies, 'queue' | 'inFlight'>, inFlight: number) {
+    const { store, handlers } = dependencies;
+    this.common = new Outbox({ ...dependencies, queue: commonQueue(store), inFlight });
+    for (const [name, { partitioning }] of Object.entries(handlers)) {
+      if (partitioning === undefined) continue;
+      const queue = new PartitionedQueue(store, name, partitioning.perPartition);
+      this.#partitioned.set(name, new Outbox({ ...dependencies, queue, inFlight: partitioning.atOnce }));
+    }
+    this.#all = [this.common, ...this.#partitioned.values()];
+  }
+
+  /** Wakes the outboxes of the effects of a committed step. */
+  committed(effects: readonly StoredEffect[]): void {
+    for (const { partition, effect } of effects) {
+      (partition === undefined ? this.common : this.#partitioned.get(effect.do))?.wake();
+    }
+  }
+
+  wake(): void {
+    for (const one of this.#all) one.wake();
+  }
+
+  wakeAndRearm(): void {
+    for (const one of this.#all) one.wakeAndRearm();
+  }
+
+  start(): void {
+    for (const one of this.#all) one.start();
+  }
+
+  async stop(grace: Millis | undefined): Promise<void> {
+    await Promise.all(this.#all.map((one) => one.stop(grace)));
+  }
+
+  /** Number of effects in progress. */
+  get running(): number {
+    return this.#all.reduce((sum, { running }) => sum + running, 0);
+  }
+}
