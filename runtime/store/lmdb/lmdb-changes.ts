@@ -51,6 +51,8 @@ export interface Move {
 export class CollectedChanges {
   readonly counted = new Map<string, number>();
   readonly moves: Move[] = [];
+  /** True: all pending changes of the state index are written too. */
+  settlesStateIndex = false;
 
   count(name: string, by: number): void {
     this.counted.set(name, (this.counted.get(name) ?? 0) + by);

@@ -98,16 +98,16 @@ export class Committer {
 
   /** @param error null = it did not fail, only its due time changes */
   async defer(key: EffectKey, until: Millis, error: string | null): Promise<void> {
-    await this.#enqueue({ key, until, error });
+    await this.#enqueue({ type: 'defer-effect', key, until, error });
   }
 
   async settleEffects(keys: readonly EffectKey[]): Promise<void> {
-    await this.#enqueue({ settled: keys });
+    await this.#enqueue({ type: 'settle-effects', keys });
   }
 
   /** Resolves once rows and counters of the state index include all answered steps. */
   async settleStateIndex(): Promise<void> {
-    await this.#enqueue({ settle: 'state-index' });
+    await this.#enqueue({ type: 'settle-state-index' });
   }
 
   /** Writes the waiting steps and ends the thread. */

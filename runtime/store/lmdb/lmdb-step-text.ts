@@ -31,6 +31,7 @@ export interface StepPlan {
 }
 
 export interface PlannedStep {
+  readonly type: 'step';
   readonly plan: StepPlan;
   /**
    * Order of the values: the actor, also at its end, for observers; then journal, effects, armed timers, rows put.
@@ -73,7 +74,7 @@ export function planStep(step: Step): PlannedStep {
     events: step.events,
     call: step.call,
   };
-  return { plan, values };
+  return { type: 'step', plan, values };
 }
 
 export function stepText(step: Step): string {
@@ -83,7 +84,7 @@ export function stepText(step: Step): string {
 
 export function readStepText(text: string): PlannedStep {
   const [plan = '', ...values] = text.split('\n');
-  return { plan: JSON.parse(plan), values };
+  return { type: 'step', plan: JSON.parse(plan), values };
 }
 
 /** Decodes the step, for observers of writes of other threads. */

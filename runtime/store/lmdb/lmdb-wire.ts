@@ -9,15 +9,25 @@ import type { Committed, EffectKey, Millis } from '../../ports.ts';
  */
 export const GROUP_LIMIT = 512;
 
+/** A write that is no step. */
+export type MaintenanceWrite =
+  /** Changes the due time of an effect. `error` null: it did not fail. */
+  | {
+      readonly type: 'defer-effect';
+      readonly key: EffectKey;
+      readonly until: Millis;
+      readonly error: string | null;
+    }
+  /** Removes effects that are done. */
+  | { readonly type: 'settle-effects'; readonly keys: readonly EffectKey[] }
+  /** Writes all pending changes of the state index. */
+  | { readonly type: 'settle-state-index' };
+
 /**
- * One write of a group: a step, as `stepText` encodes it, since one string is cheaper to transfer than the object tree;
- * a new due time of an effect; effects that are done; or all pending changes of the state index.
+ * One write of a group. A step is the text of `stepText`, since one string is cheaper to transfer than the object tree;
+ * the writing thread decodes it to a `PlannedStep`.
  */
-export type Write =
-  | string
-  | { readonly key: EffectKey; readonly until: Millis; readonly error: string | null }
-  | { readonly settled: readonly EffectKey[] }
-  | { readonly settle: 'state-index' };
+export type Write = string | MaintenanceWrite;
 
 export type ToWriter =
   | { readonly type: 'group'; readonly writes: readonly Write[]; readonly fault: FaultAction | undefined }

@@ -16,9 +16,16 @@ import {
   writeSettled,
 } from './lmdb-changes.ts';
 import { StateIndexWriter } from './lmdb-state-index.ts';
-import { readStepText } from './lmdb-step-text.ts';
+import { type PlannedStep, readStepText } from './lmdb-step-text.ts';
 import { openTables, type Tables, transact } from './lmdb-tables.ts';
-import { type ForwardedGroup, type FromWriter, GROUP_LIMIT, type ToWriter, type Write } from './lmdb-wire.ts';
+import {
+  type ForwardedGroup,
+  type FromWriter,
+  GROUP_LIMIT,
+  type MaintenanceWrite,
+  type ToWriter,
+  type Write,
+} from './lmdb-wire.ts';
 
 type Done = Extract<FromWriter, { type: 'done' }>;
 
@@ -40,10 +47,41 @@ interface SenderGroup {
 
 type Written = Pick<Done, 'refusals' | 'gone'>;
 
+/** Reason why a step is refused; null when it was written. */
+type WriteRefusal = Done['refusals'][number];
+
 /** The engine returns the system's error number as its code. */
 function isDiskFull(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
   return code === constants.errno.ENOSPC || code === constants.errno.EDQUOT;
+}
+
+/** Applies one write inside a transaction. Only a step can be refused. */
+function applyWrite(
+  tables: Tables,
+  one: PlannedStep | MaintenanceWrite,
+  gathered: CollectedChanges,
+  gone: EffectKey[],
+): WriteRefusal {
+  switch (one.type) {
+    case 'step': {
+      const refused = refusal(tables, one.plan);
+      if (refused !== undefined) return refused;
+      write(tables, one, gathered, gone);
+      return null;
+    }
+    case 'defer-effect':
+      writeDeferral(tables, one.key, one.until, one.error);
+      // An effect that did not fail is still in progress at its lease holder.
+      if (one.error !== null) gone.push(one.key);
+      return null;
+    case 'settle-effects':
+      writeSettled(tables, one.keys, gone);
+      return null;
+    case 'settle-state-index':
+      gathered.settlesStateIndex = true;
+      return null;
+  }
 }
 
 /**
@@ -63,36 +101,14 @@ function writeGroups(
   let committed = (): void => {};
   transact(tables, () => {
     const gathered = new CollectedChanges();
-    let settle = false;
     written = plans.map((part) => {
-      const refusals: Done['refusals'][number][] = [];
+      const refusals: WriteRefusal[] = [];
       const gone: EffectKey[] = [];
-      for (const one of part) {
-        if ('settle' in one) {
-          settle = true;
-          refusals.push(null);
-          continue;
-        }
-        if ('settled' in one) {
-          writeSettled(tables, one.settled, gone);
-          refusals.push(null);
-          continue;
-        }
-        if ('key' in one) {
-          writeDeferral(tables, one.key, one.until, one.error);
-          // An effect that did not fail is still in progress at its lease holder.
-          if (one.error !== null) gone.push(one.key);
-          refusals.push(null);
-          continue;
-        }
-        const refused = refusal(tables, one.plan);
-        if (refused === undefined) write(tables, one, gathered, gone);
-        refusals.push(refused ?? null);
-      }
+      for (const one of part) refusals.push(applyWrite(tables, one, gathered, gone));
       return { refusals, gone };
     });
     writeCounters(tables.counters, gathered.counted);
-    committed = stateIndex.write(gathered.moves, settle);
+    committed = stateIndex.write(gathered.moves, gathered.settlesStateIndex);
     for (const { faults } of parts)
       for (const fault of faults) triggerFault('store.group.in-transaction', fault);
   });
@@ -123,10 +139,22 @@ class Writer {
   }
 
   #accept(sender: Sender, message: ToWriter): void {
-    if (message.type === 'attach') this.#serve({ port: message.port, thread: message.thread, serial: 0 });
-    else if (message.type === 'detach') this.#detach(message.thread);
-    else if (message.type === 'close') this.#close(sender);
-    else this.#write(sender, message);
+    switch (message.type) {
+      case 'group':
+        this.#write(sender, message);
+        break;
+      case 'attach':
+        this.#serve({ port: message.port, thread: message.thread, serial: 0 });
+        break;
+      case 'detach':
+        this.#detach(message.thread);
+        break;
+      case 'close':
+        this.#close(sender);
+        break;
+      default:
+        message satisfies never;
+    }
   }
 
   /** Writes a group and, in the same transaction, those that have arrived since. */
