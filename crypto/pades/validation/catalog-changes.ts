@@ -4,6 +4,7 @@
  */
 import {
   asDict,
+  asInteger,
   asName,
   asReference,
   type ByteSlice,
@@ -44,21 +45,37 @@ export function trailerChanges(pair: PermittedChanges): readonly Change[] {
     changes.push(forbidden('exchanged the /Encrypt of the trailer'));
   // Object 0 is always free (7.5.4); some readers answer another entry by rebuilding the document.
   if (pair.after.has(0) && !pair.before.has(0)) changes.push(forbidden('put object 0 into use'));
+  const previous = after.get('Prev');
+  if (previous !== undefined && !isPlainInteger(previous))
+    changes.push(forbidden('wrote the /Prev of the trailer in an unusual form'));
+  const size = asInteger(after.get('Size')) ?? 0;
+  if (size > pair.after.pdf.xref.bound + MAX_GAP)
+    changes.push(forbidden(`claims ${size} objects in the trailer`));
   if (!equalValues(before.get('Root'), after.get('Root'))) changes.push(...exchangedRoot(pair));
   const info = asReference(before.get('Info'))?.number;
   const changedInfo =
     !equalValues(before.get('Info'), after.get('Info')) || (info !== undefined && pair.changed(info));
   if (changedInfo) {
-    const dict = pair.after.pdf.dict(after.get('Info'));
-    // Document information must be text; a reference in it could refer to any object.
-    const plain = dict === undefined || referencesIn(dict).length === 0;
-    changes.push(
-      plain
-        ? { kind: 'metadata', description: 'changed the document information' }
-        : forbidden('put references into the document information'),
-    );
+    changes.push(changedInformation(pair, after.get('Info')));
   }
   return changes;
+}
+
+/** Most numbers between the last object and the size that a trailer claims; some readers cannot open a larger one. */
+const MAX_GAP = 1 << 20;
+
+function isPlainInteger({ bytes, start, end }: ByteSlice): boolean {
+  return /^\+?[0-9]+$/.test(bytes.toString('latin1', start, end));
+}
+
+function changedInformation({ after }: PermittedChanges, given: ByteSlice | undefined): Change {
+  const dict = after.pdf.dict(given);
+  if (dict === undefined && given !== undefined && !isNull(given))
+    return forbidden('left something else than document information in /Info');
+  // Document information must be text; a reference in it could refer to any object.
+  return dict === undefined || referencesIn(dict).length === 0
+    ? { kind: 'metadata', description: 'changed the document information' }
+    : forbidden('put references into the document information');
 }
 
 /** Compares a new catalogue object entry by entry, as an existing one. */

@@ -2,7 +2,7 @@
  * Finds objects in a revision that its cross-reference does not list: some readers, and every reader
  * that repairs, would show them.
  */
-import { asDict, asInteger, type ByteSource, PdfSyntaxError, referencesIn } from '../../pdf/index.ts';
+import { asDict, asInteger, asName, type ByteSource, PdfSyntaxError, referencesIn } from '../../pdf/index.ts';
 import { type Change, forbidden } from './change.ts';
 import type { DocumentState } from './document-state.ts';
 
@@ -13,13 +13,16 @@ const OVERLAP = 64;
 const LOOK_BEHIND = 8;
 /** A header of the usual form, a keyword of a cross-reference, or the end of a header of any other form. */
 const HEAD =
-  /(?<![0-9])([0-9]{1,10})[\0\t\n\f\r ]+[0-9]{1,5}[\0\t\n\f\r ]+obj(?![a-zA-Z])|(?<![a-zA-Z])(?:xref|trailer|obj)(?![a-zA-Z])/g;
+  /(?<![0-9])([0-9]+)[\0\t\n\f\r ]+[0-9]+[\0\t\n\f\r ]+obj(?![a-zA-Z])|(?<![a-zA-Z])(?:xref|trailer|obj)(?![a-zA-Z])/g;
+/** A trailer, also inside a stream or text: programs that rebuild the document take its root from there. */
+const INNER_TRAILER = /^trailer[\0\t\n\f\r ]*(?:<<|%)/;
 /** Most forbidden hidden objects reported, and most harmless ones. */
 const MAX_REPORTED = 5;
 
 /**
- * Returns the hidden objects in the bytes from `from` to the end of `state`. An unused and unreferenced object number
- * is harmless, even after a repair.
+ * Returns the hidden objects in the bytes from `from` to the end of `state`, also inside streams and texts: programs
+ * that rebuild the document take objects from there. An unused and unreferenced object number is harmless, even after a
+ * repair.
  * @throws PdfSyntaxError; WorkBudgetExceeded
  */
 export function hiddenObjects(source: ByteSource, from: number, state: DocumentState): readonly Change[] {
@@ -47,27 +50,34 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
     return undefined;
   };
   let resume = from;
+  /** End of the last object that the cross-reference lists: keywords before it are part of a text or stream. */
+  let listedEnd = from;
   for (let at = from; at < state.end && found.length < MAX_REPORTED; at += CHUNK_BYTES - OVERLAP) {
-    if (resume >= at + CHUNK_BYTES) continue;
     const text = source.read(at, Math.min(CHUNK_BYTES, state.end - at)).toString('latin1');
     HEAD.lastIndex = Math.max(0, resume - at);
     for (let head = HEAD.exec(text); head !== null && found.length < MAX_REPORTED; head = HEAD.exec(text)) {
       const offset = at + head.index;
-      if (head[1] === undefined) {
-        const change = judgedKeyword(head[0], offset);
+      resume = offset + head[0].length;
+      const number = head[1] === undefined ? undefined : Number(head[1]);
+      if (number === undefined) {
+        const change =
+          offset >= listedEnd
+            ? judgedKeyword(head[0], offset)
+            : INNER_TRAILER.test(text.slice(head.index, head.index + OVERLAP))
+              ? forbidden(`holds a trailer at offset ${offset} inside another object`)
+              : undefined;
         if (change !== undefined) found.push(change);
-        resume = offset + head[0].length;
         continue;
       }
-      const number = Number(head[1]);
-      const end = endOf(state, number, offset);
-      if (end === undefined) {
+      const listed = offset < listedEnd ? undefined : listedObject(state, number, offset);
+      if (listed === undefined) {
         const change = judged(number, offset);
         (change.kind === 'forbidden' ? found : harmless).push(change);
+        continue;
       }
-      resume = end ?? offset + head[0].length;
-      if (resume >= at + text.length) break;
-      HEAD.lastIndex = resume - at;
+      listedEnd = listed.end;
+      if (listed.isOtherSection)
+        found.push(forbidden(`holds a cross-reference stream at offset ${offset}, to which nothing leads`));
     }
     resume = Math.max(resume, at + CHUNK_BYTES - OVERLAP + LOOK_BEHIND);
   }
@@ -98,22 +108,33 @@ function isBlank(source: ByteSource, from: number, to: number): boolean {
   return to - from <= MAX_SPACE && /^[\0\t\n\f\r ]*$/.test(source.read(from, to - from).toString('latin1'));
 }
 
-/**
- * Returns the end of the object at this offset; undefined when the cross-reference lists another object there, or
- * none.
- */
-function endOf(state: DocumentState, number: number, offset: number): number | undefined {
+interface ListedObject {
+  readonly end: number;
+  /** True for a cross-reference stream outside the chain of sections, which rebuilding programs may follow. */
+  readonly isOtherSection: boolean;
+}
+
+/** Returns the object at this offset; undefined when the cross-reference lists another object there, or none. */
+function listedObject(state: DocumentState, number: number, offset: number): ListedObject | undefined {
   const { pdf } = state;
+  const { sections, base, trailer } = pdf.xref;
   const entry = pdf.xref.entry(number);
-  const isListed = entry?.kind === 'plain' && entry.offset + pdf.xref.base === offset;
+  const isListed = entry?.kind === 'plain' && entry.offset + base === offset;
+  const isSection = sections.includes(offset);
   // Many programs leave a cross-reference stream out of its own list.
-  if (!isListed && !pdf.xref.sections.includes(offset)) return undefined;
+  if (!isListed && !isSection) return undefined;
   try {
     const object = pdf.objectAt(offset);
-    if (object.data === undefined || !isListed) return object.value.at + object.value.end;
-    const length = asInteger(pdf.resolve(asDict(object.value)?.get('Length')));
-    const packed = pdf.packedStream(number);
-    return object.data + (packed?.length ?? length ?? 0);
+    const end = object.value.at + object.value.end;
+    if (object.data === undefined || !isListed) return { end, isOtherSection: false };
+    const dict = asDict(object.value);
+    const isHybrid = offset === (asInteger(trailer.get('XRefStm')) ?? Number.NaN) + base;
+    const isCrossReference = asName(pdf.resolve(dict?.get('Type'))) === 'XRef';
+    const length = asInteger(pdf.resolve(dict?.get('Length')));
+    return {
+      end: object.data + (pdf.packedStream(number)?.length ?? length ?? 0),
+      isOtherSection: isCrossReference && !isSection && !isHybrid,
+    };
   } catch (error) {
     if (error instanceof PdfSyntaxError) return undefined;
     throw error;

@@ -123,15 +123,19 @@ test('hidden objects: harmless hidden objects do not end the search for others',
   t.regex(objections(forged).join('\n'), /holds object 11 at offset \d+, to which nothing leads/);
 });
 
-test('hidden objects: a file inside a stream may contain object syntax', (t) => {
+test('hidden objects: a stream or text may contain object syntax, but no object of the document', (t) => {
   const pdf = signed(contract());
-  const honest = appendRevision(
-    pdf,
-    new Map([
-      [150, stream('/Type /Metadata /Subtype /XML', '11 0 obj\n<< >>\nendobj\nstartxref\n0\n%%EOF\n')],
-    ]),
-  );
-  t.deepEqual(verdicts(honest), ['TOTAL-PASSED']);
+  const containing = (number: number): readonly Buffer[] => {
+    const inner = `\n${number} 0 obj\n<< /A 1 >>\nendobj\nstartxref\n0\nxref trailer obj\n%%EOF\n`;
+    return [stream('/Type /Metadata /Subtype /XML', inner), `(${inner})`].map((body) =>
+      appendRevision(pdf, new Map([[FREE, body]])),
+    );
+  };
+  for (const honest of containing(FREE + 1)) t.deepEqual(verdicts(honest), ['TOTAL-PASSED']);
+  for (const forged of containing(CONTENT)) {
+    t.deepEqual(verdicts(forged), FAILED);
+    t.regex(objections(forged).join('\n'), /holds object 11 at offset \d+, to which nothing leads/);
+  }
 });
 
 test('a later cross-reference that does not lead back to the signed one leaves the signature without its revision', (t) => {

@@ -242,18 +242,24 @@ function withForgedText(
     header = '',
     entries = '',
     first = '0000000000 65535 f',
+    forged = true,
     root = '1 0 R',
     info = '',
+    size = 200,
+    fraction = '',
   }: {
     readonly catalog?: string;
     readonly header?: string;
     readonly entries?: string;
     readonly first?: string;
+    readonly forged?: boolean;
     readonly root?: string;
     readonly info?: string;
+    readonly size?: number;
+    readonly fraction?: string;
   } = {},
 ): Buffer {
-  const inner = `x\nendstream\nendobj\n${CONTENT} 0 obj\n${EVIL}\nendobj\n`;
+  const inner = forged ? `x\nendstream\nendobj\n${CONTENT} 0 obj\n${EVIL}\nendobj\n` : 'x';
   const { body, at, end } = written(pdf, [
     [CATALOG, bodyOf(pdf, CATALOG).replace('/Type /Catalog', `/Type /Catalog ${catalog}`)],
     [FREE + 1, stream('/Type /Metadata /Subtype /XML', inner)],
@@ -261,7 +267,7 @@ function withForgedText(
   ]);
   const lines = [...at].map(([number, place]) => `${number} 1\n${entry(place)}`).join('');
   const objects = header === '' ? body : body.replace(`\n${FREE + 2} 0 obj`, `\n${header} obj`);
-  const trailer = `<< /Size 200 /Root ${root} ${info} /Prev ${startOf(pdf)} >>`;
+  const trailer = `<< /Size ${size} /Root ${root} ${info} /Prev ${startOf(pdf)}${fraction} >>`;
   return more(
     pdf,
     `${objects}xref\n0 1\n${first} \n${lines}${entries}trailer\n${trailer}\nstartxref\n${end}\n%%EOF\n`,
@@ -272,24 +278,53 @@ test('a revision that some readers answer by rebuilding the document is refused'
   const pdf = signed(contract());
   const again = (number: number) =>
     `${number} 1\n${entry(offsetOf(pdf, number)).replace(' 00000 n', ' 00001 n')}`;
-  const forged: readonly (readonly [string, Buffer])[] = [
-    ['another generation for the content', withForgedText(pdf, { entries: again(CONTENT) })],
-    ['another generation for the page', withForgedText(pdf, { entries: again(PAGE) })],
-    ['a reference to another generation', withForgedText(pdf, { info: `/Info ${FREE + 2} 1 R` })],
-    ['a reference of the catalogue', withForgedText(pdf, { catalog: `/Metadata ${FREE + 1} 1 R` })],
-    ['a root of another generation', withForgedText(pdf, { root: '1 1 R' })],
-    [
-      'an object of another generation',
-      withForgedText(pdf, { header: `${FREE + 2} 1`, catalog: `/Version ${FREE + 2} 0 R` }),
-    ],
-    ['an object 0 in use', withForgedText(pdf, { first: '0000000000 00000 n' })],
+  const reasons: readonly (readonly [string, Parameters<typeof withForgedText>[1]])[] = [
+    ['another generation for the content', { entries: again(CONTENT) }],
+    ['another generation for the page', { entries: again(PAGE) }],
+    ['a reference to another generation', { info: `/Info ${FREE + 2} 1 R` }],
+    ['a reference of the catalogue', { catalog: `/Metadata ${FREE + 1} 1 R` }],
+    ['a root of another generation', { root: '1 1 R' }],
+    ['an object of another generation', { header: `${FREE + 2} 1`, catalog: `/Version ${FREE + 2} 0 R` }],
+    ['an object 0 in use', { first: '0000000000 00000 n' }],
+    ['information that is missing', { info: '/Info 190 0 R' }],
+    ['a claimed size', { size: 2_147_483_647 }],
+    ['a previous section with a fraction', { fraction: '.0' }],
   ];
-  t.deepEqual(verdicts(withForgedText(pdf)), [PASSED], 'the honest twin');
-  t.deepEqual(verdicts(withForgedText(pdf, { info: `/Info ${FREE + 2} 0 R` })), [PASSED], 'with a title');
-  for (const [what, file] of forged) t.false(verdicts(file).includes(PASSED), what);
+  const plain = { forged: false } as const;
+  t.deepEqual(verdicts(withForgedText(pdf, plain)), [PASSED], 'the honest twin');
+  const titled = { ...plain, info: `/Info ${FREE + 2} 0 R` };
+  t.deepEqual(verdicts(withForgedText(pdf, titled)), [PASSED], 'the honest twin with a title');
+  t.false(verdicts(withForgedText(pdf)).includes(PASSED), 'the text alone');
+  for (const [what, reason] of reasons) {
+    t.false(verdicts(withForgedText(pdf, { ...reason, forged: false })).includes(PASSED), what);
+    t.false(verdicts(withForgedText(pdf, reason)).includes(PASSED), `${what}, with the text`);
+  }
   if (!requireTool(t, 'pdftotext')) return;
-  const [, [, shown] = ['', pdf]] = forged;
-  t.regex((await runTool('pdftotext', ['-enc', 'UTF-8', put(shown), '-'])).stdout, /Pay 900/);
+  const shown = put(withForgedText(pdf, { entries: again(PAGE) }));
+  t.regex((await runTool('pdftotext', ['-enc', 'UTF-8', shown, '-'])).stdout, /Pay 900/);
+});
+
+test('objects that a rebuilt document could begin with are refused, also where the cross-reference lists them', (t) => {
+  const pdf = signed(contract());
+  const second = [
+    [FREE, `<< /Type /Catalog /Pages ${FREE + 1} 0 R >>`],
+    [FREE + 1, `<< /Type /Pages /Kids [${FREE + 2} 0 R] /Count 1 >>`],
+    [FREE + 2, `<< /Type /Page /Parent ${FREE + 1} 0 R /MediaBox [0 0 200 200] /Contents ${FREE + 3} 0 R >>`],
+    [FREE + 3, EVIL],
+  ] as const;
+  const trailer = `trailer\n<< /Size 200 /Root ${FREE} 0 R >>\n`;
+  const ending = (body: string): Buffer =>
+    appendRevision(pdf, new Map([[CATALOG, bodyOf(pdf, CATALOG)], ...second, [FREE + 4, body]]));
+  const row: Row = [1, 0, 0];
+  for (const [what, body] of [
+    ['a trailer in a text', `(\nendobj\n${trailer})`],
+    ['a trailer in a stream', stream('', `endstream\nendobj\n${trailer}`)],
+    ['a trailer behind a comment', `(\nendobj\n${trailer.replace('\n', ' %\n')})`],
+    ['a cross-reference stream', xrefStream([[FREE, row]], `/Root ${FREE} 0 R`)],
+    ['one with an escaped name', xrefStream([[FREE, row]], `/Root ${FREE} 0 R`).replace('/XRef', '/X#52ef')],
+  ] as const)
+    t.false(verdicts(ending(body)).includes(PASSED), what);
+  t.deepEqual(verdicts(ending('(a trailer of an old xref)')), [PASSED]);
 });
 
 test('words of an honest revision pass wherever its bytes are divided for reading', (t) => {
