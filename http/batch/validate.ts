@@ -96,7 +96,7 @@ export function validateRoutes(
       group: 'Files',
       summary: 'Validates the signatures of a file and answers with the report of ETSI TS 119 102-2.',
       description:
-        'A form with one part `file`, and `format` where the content is ambiguous. `Signing:Trust` and the anchors of all profiles are trusted. The file is validated in the pool and removed. Clients that prefer HTML get a page; all others the XML report of ETSI TS 119 102-2. A detached signature needs its content, which only `sealwright verify --content` accepts.',
+        'A form with one part `file`, and `format` where the content is ambiguous. `Signing:Trust` and the anchors of all profiles are trusted. The file is validated in the pool and removed. Clients that prefer HTML get a page; all others the XML report of ETSI TS 119 102-2. A detached signature needs the files that it is over, in parts `content` after the signed file.',
       auth: 'operator',
       rate: 'upload',
       bodyPolicy: 'stream',

@@ -172,12 +172,15 @@ export class Uploads {
 /** Retry-After of uploads refused for lack of disk space, milliseconds. */
 const FULL_PAUSE_MS = 10_000;
 
+/** Codes of a folder that is missing or may not be written, and of too many open files. */
+const UNAVAILABLE: ReadonlySet<string> = new Set(['EROFS', 'EPERM', 'EACCES', 'ENOENT', 'EMFILE', 'ENFILE']);
+
 /** Converts a full or read-only disk to a retryable error. */
 export function unavailable(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new Retryable('storage.full', `There is no room for the file (${code}).`, FULL_PAUSE_MS);
-  if (code === 'EROFS' || code === 'EMFILE' || code === 'ENFILE' || code === 'EACCES' || code === 'ENOENT') {
+  if (code !== undefined && UNAVAILABLE.has(code)) {
     return new Retryable('storage.unavailable', `The input folder cannot be written (${code}).`);
   }
   return error;
