@@ -42,18 +42,24 @@ export function copyRequest(
  *
  * Source: RFC 9112 §6.1 (`Transfer-Encoding`) and §6.3, rules 3 to 5.
  */
-export function framingFault(request: Pick<UwsRequest, 'getHeader' | 'forEach'>): string | undefined {
-  if (request.getHeader('content-length') === '' && request.getHeader('transfer-encoding') === '')
-    return undefined;
-  const lengths = new Set<string>();
-  const codings: string[] = [];
+export function framingFault(request: Pick<UwsRequest, 'forEach'>): string | undefined {
+  // An empty first value hides the others from `getHeader`, so all headers are read.
+  let length: string | undefined;
+  let coding: string | undefined;
+  let fault: string | undefined;
   request.forEach((name, value) => {
-    if (name === 'content-length') lengths.add(value.trim());
-    else if (name === 'transfer-encoding') codings.push(value.trim().toLowerCase());
+    if (name === 'content-length') {
+      const text = value.trim();
+      if (text === '') fault = 'The Content-Length header is empty.';
+      else if (length !== undefined && length !== text)
+        fault = 'The request has two different Content-Length headers.';
+      length = text;
+    } else if (name === 'transfer-encoding') {
+      const text = value.trim().toLowerCase();
+      if (coding !== undefined || text !== 'chunked')
+        fault = 'The only transfer coding that is known here is chunked.';
+      coding = text;
+    }
   });
-  if (lengths.size > 1) return 'The request has two different Content-Length headers.';
-  if (codings.length > 1 || (codings.length === 1 && codings[0] !== 'chunked')) {
-    return 'The only transfer coding that is known here is chunked.';
-  }
-  return undefined;
+  return fault;
 }

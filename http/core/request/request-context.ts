@@ -147,7 +147,8 @@ export class RequestContext implements FailedRequest {
   };
 
   #answer(): SmallReply | Promise<Reply> {
-    this.#assertReadable();
+    const unreadable = this.#checkReadable();
+    if (unreadable !== undefined) return unreadable;
     const arrival = {
       method: this.#method,
       path: this.path,
@@ -178,14 +179,19 @@ export class RequestContext implements FailedRequest {
     return this.#replyContext.requestId;
   }
 
-  /** Phase 1. Refuses requests whose end is uncertain, and all requests while the service stops. */
-  #assertReadable(): void {
+  /**
+   * Phase 1. Refuses requests whose end is uncertain, and all requests while the service stops. The first are refused
+   * in a later turn of the event loop: the library closes a connection that sends more before its reply, so what stands
+   * where the body may be is never read as a request.
+   */
+  #checkReadable(): Promise<Reply> | undefined {
     if (this.#replyContext.lastOnConnection) throw new Refusal('service.busy', 'The service is stopping.');
     const fault = framingFault(this.request);
-    if (fault === undefined) return;
-    // The start of the next request is unknown.
+    if (fault === undefined) return undefined;
     this.#replyContext = { ...this.#replyContext, lastOnConnection: true };
-    throw new Refusal('validation.body-invalid', fault);
+    return new Promise((_, reject) => {
+      setImmediate(() => reject(new Refusal('validation.body-invalid', fault)));
+    });
   }
 
   /** Phase 2. Checks the host; returns the redirect to HTTPS where that is required. */

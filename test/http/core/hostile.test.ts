@@ -15,6 +15,7 @@ test('garbage, old versions and contradictory lengths are refused and the server
     ['POST /api/files HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n', 400],
     ['POST /api/files HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nabcde', 400],
     ['GET /api/health HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\nabcde', 400],
+    ['GET /api/health HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n\r\n', 400],
     ['POST /api/files HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nabc', 400],
     [
       'POST /api/files HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
@@ -29,6 +30,7 @@ test('garbage, old versions and contradictory lengths are refused and the server
     await client.send(text);
     await client.whenClosed;
     t.regex(client.received, new RegExp(`^HTTP/1\\.1 ${status} `), text);
+    t.is(client.received.split('HTTP/1.1 ').length, 2, text);
   }
   for (const rude of [randomBytes(2000), Buffer.alloc(2000), Buffer.from('\r\n\r\n\r\n')]) {
     const client = await RawClient.connect(port);
@@ -36,6 +38,21 @@ test('garbage, old versions and contradictory lengths are refused and the server
     client.reset();
   }
   t.is((await fetch(`${url}/api/health`)).status, 200);
+});
+
+test('what stands where the body may be is never read as a request', async (t) => {
+  const { port } = await startServer(t);
+  const hidden = GET('/api/health');
+  for (const [first, second] of [
+    ['', `${hidden.length}`],
+    ['0', `${hidden.length}`],
+  ]) {
+    const client = await RawClient.connect(port);
+    const lengths = `Content-Length: ${first}\r\nContent-Length: ${second}\r\n`;
+    await client.send(GET('/api/health', lengths) + hidden);
+    await client.whenClosed;
+    t.notRegex(client.received, /200 OK|Healthy/);
+  }
 });
 
 test('heads up to 16 KiB are read, and larger ones are refused with 431', async (t) => {
