@@ -138,7 +138,8 @@ export class Service {
       'Portal:Url': 'http://127.0.0.1:0',
       'RateLimiting:Enabled': false,
       'Runtime:Shards': SHARDS,
-      ...storeSettings(root),
+      // A test with a server of its own uses the default schema there, also where the suites run on PostgreSQL.
+      ...('Runtime:Postgres:Url' in settings ? {} : storeSettings(root)),
       'WatchedFolder:StabilityPollIntervalMs': 50,
       'WatchedFolder:StabilityRequiredSamples': 2,
       ...settings,
