@@ -161,6 +161,8 @@ for (const [what, options] of [
       await page.getByText('The document is canceled.').waitFor();
       await page.getByRole('link', { name: 'All documents' }).press('Enter');
       await page.locator('td', { hasText: 'Canceled' }).waitFor();
+      const fold = page.locator('.fold:not([open]) summary');
+      if (await fold.isVisible()) await fold.press('Enter');
       await page.locator('[name="q"]').fill('nothing like it');
       await page.getByRole('button', { name: 'Show' }).press('Enter');
       await page.getByText('No document matches').waitFor();
