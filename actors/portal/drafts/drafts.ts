@@ -56,10 +56,12 @@ type StoredDraft = DraftContext & Pick<DraftItem, 'id' | 'status'>;
 
 export const draftDefinition = defineActor(DRAFT, {
   machine: draftMachine,
-  version: 2,
+  version: 3,
   migrations: {
     // Version 1 did not record the calls that send a draft, and had no state Unsaved.
     1: { migrate: ({ state, context }) => ({ state, context: { ...context, calls: [] } }) },
+    // Version 2 did not record which attempts are being canceled, and ended a removed draft with its effects.
+    2: { migrate: (stored) => stored },
   },
   rows: draftRows,
   counters: draftCounters,

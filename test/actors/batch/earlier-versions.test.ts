@@ -91,13 +91,10 @@ const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
     puts: [],
     becomes: { ...organization, refuseSignedEnvelopeFiles: false },
   })),
-  draft: declared(draftMachine).states.map((state) => ({
-    version: 1,
-    state,
-    context: draft,
-    puts: [],
-    becomes: { ...draft, calls: [] },
-  })),
+  draft: declared(draftMachine).states.flatMap((state) => [
+    { version: 1, state, context: draft, puts: [], becomes: { ...draft, calls: [] } },
+    { version: 2, state, context: { ...draft, calls: [] }, puts: [] },
+  ]),
   upload: declared(uploadMachine)
     .states.filter((state) => state !== UPLOAD_EXPIRED)
     .flatMap((state) => [
