@@ -166,4 +166,9 @@ test('permits are kept as long as the longest window, also one of several days',
   });
   t.true(((await take('recent')) ?? 0) > 0, 'its window lasts another day');
   t.is(await take('over'), 0);
+  // Settings have no upper limit; the numbers of the database have one.
+  const most = Number.MAX_SAFE_INTEGER;
+  for (const permits of [most, 2 ** 31 - 1])
+    for (let request = 0; request < 2; request += 1)
+      t.is(await store.nodes?.takePermit(`most of ${permits}`, permits, most), 0);
 });

@@ -12,7 +12,7 @@ const INTERVAL_MS = 1000;
 
 /** Shortest and longest retention of rate-limit permits, seconds: a day and a hundred years. */
 const MIN_PERMIT_SECONDS = 86_400;
-const MAX_PERMIT_SECONDS = 36_525 * 86_400;
+export const MAX_PERMIT_SECONDS = 36_525 * 86_400;
 
 /** Maximum number of changes in one transaction. */
 const BATCH_SIZE = 10_000;

@@ -4,6 +4,7 @@ import type { LeaseDeadline } from '../../../base/lease-deadline.ts';
 import type { NodeListener, NodeStatus, SharedClock, StoreNodes } from '../../ports.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { unavailable } from './connection.ts';
+import { MAX_PERMIT_SECONDS } from './counter-folding.ts';
 import { readNodes, type Session } from './session.ts';
 import type { WatchedStatements } from './statement-watch.ts';
 
@@ -23,6 +24,9 @@ const TAKE_PERMIT = `WITH now AS (SELECT clock_timestamp() AS at)
       THEN 1 ELSE LEAST(permits.used + 1, $2 + 1) END
   RETURNING used,
     ceil(extract(epoch FROM since + make_interval(secs => $3) - clock_timestamp()) * 1000)::float8 AS left`;
+
+/** Most permits of a window: the statement adds one to it as an `integer`. */
+const MAX_PERMITS = 2 ** 31 - 2;
 
 export interface PostgresNodesDependencies {
   readonly statements: WatchedStatements;
@@ -101,7 +105,7 @@ export class PostgresNodes implements StoreNodes {
       this.#dependencies.statements.query<{ used: number; left: number }>({
         name: 'permit',
         text: TAKE_PERMIT,
-        values: [name, permits, windowSeconds],
+        values: [name, Math.min(permits, MAX_PERMITS), Math.min(windowSeconds, MAX_PERMIT_SECONDS)],
       }),
     );
     return row === undefined || row.used <= permits ? 0 : Math.max(1, row.left);
