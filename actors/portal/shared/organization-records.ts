@@ -39,9 +39,19 @@ export async function recordOnce<Kind extends string>(
 ): Promise<ActorView<ContextOf<Kind>>> {
   const { system, ids } = dependencies;
   const address = { kind, id: seed === undefined ? ids.uuid() : derivedId(kind, seed) };
-  const made = seed === undefined ? undefined : await system.read(address);
+  const find = async () => (seed === undefined ? undefined : await system.read(address));
+  const made = await find();
   if (made !== undefined) return made;
-  const outcome = await system.create(address, await make());
+  let input: InputOf<Kind>;
+  try {
+    input = await make();
+  } catch (error) {
+    // The same request may have made it on another node meanwhile, for example as the last one below a limit.
+    const existing = error instanceof PortalRefusal ? await find() : undefined;
+    if (existing === undefined) throw error;
+    return existing;
+  }
+  const outcome = await system.create(address, input);
   if (outcome.accepted) {
     await outcome.durable;
     return outcome.actor;

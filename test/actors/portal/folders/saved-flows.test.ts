@@ -1,9 +1,11 @@
 import test, { type ExecutionContext } from 'ava';
 import { SavedFlowService, savedFlowDefinition } from '../../../../actors/portal/folders/saved-flows.ts';
+import { recordOnce } from '../../../../actors/portal/shared/organization-records.ts';
 import {
   MarksSessionService,
   marksSessionDefinition,
 } from '../../../../actors/portal/signing/marks-sessions.ts';
+import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { systemIds } from '../../../../runtime/index.ts';
 import { newTenant, portalStoreFixture } from '../uploads/upload-harness.ts';
 
@@ -76,6 +78,23 @@ test('saved flows without a name or over the size limit are refused', async (t) 
   await t.throwsAsync(it.flows.create(tenant, { ...BODY, name: ' ' }), { code: 'BadRequest' });
   const flowActions = ['x'.repeat(300_000)];
   await t.throwsAsync(it.flows.create(tenant, { ...BODY, flowActions }), { code: 'LimitExceeded' });
+});
+
+test('a request that another node has made meanwhile returns its record, also if it is refused here', async (t) => {
+  const it = savedFlowFixture(t);
+  const tenant = await newTenant(it, 'Org');
+  const dependencies = { system: it.runtime.system, ids: systemIds };
+  const refuse = async () => {
+    throw new PortalRefusal('LimitExceeded');
+  };
+  await t.throwsAsync(recordOnce(dependencies, 'saved-flow', 'seed', refuse), { code: 'LimitExceeded' });
+  let made = '';
+  const { id } = await recordOnce(dependencies, 'saved-flow', 'seed', async () => {
+    made = (await it.flows.create(tenant, BODY, 'seed')).id;
+    return refuse();
+  });
+  t.is(id, made);
+  t.is((await it.flows.list(tenant, PAGE)).totalCount, 1);
 });
 
 test('a marks session shows its files without a key for an hour', async (t) => {
