@@ -131,6 +131,7 @@ test.serial('a removed draft is stored until the documents of its attempts are c
   const held = new Promise<void>((resolve) => {
     go = resolve;
   });
+  t.teardown(() => go());
   fixture.faults.arm('portal.create.some', 'throw');
   await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read));
   fixture.faults.arm('effect.leased.before-run/cancelDraftDocuments', () => held);

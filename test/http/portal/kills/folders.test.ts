@@ -63,7 +63,8 @@ for (const [action, point, pass] of [
         deleteAction: action,
         destinationFolderId: action === 'MoveContent' ? destination : null,
       };
-      await t.throwsAsync(first.acme.send(`${FOLDERS}/${folder}/delete`, body));
+      // The reply waits 2 s for the content, so a slow removal may be answered before the kill.
+      await first.acme.send(`${FOLDERS}/${folder}/delete`, body).catch(() => undefined);
       t.is(await first.service.ended, 'SIGKILL');
 
       const { acme } = await startProgram(t, { root });
