@@ -60,7 +60,7 @@ async function run(context: BenchContext): Promise<void> {
   const folder = context.temporaryFolder();
   const count = Math.ceil(PER_SECOND * context.settings.seconds);
   const store = openLmdbStore({ folder });
-  const before = createWorld(store, 0);
+  const before = openRuntime(store, 0);
   const all = Array.from({ length: 2 * count }, (_, n) => address(n));
   await inFlight(all, (actor) => before.system.create(actor, null));
   // Half of the actors have deadlines, the others receive messages.
@@ -81,7 +81,7 @@ async function run(context: BenchContext): Promise<void> {
   await before.stop();
 
   context.progress('firing', 2, 3);
-  const after = createWorld(store, 2 * DAY);
+  const after = openRuntime(store, 2 * DAY);
   const firing = await timed(async () => {
     after.start();
     while ((await store.counters('alarm.'))['alarm.Armed'] !== undefined) await context.clock.sleep(5);
@@ -100,7 +100,7 @@ function address(n: number): ActorAddress {
 }
 
 /** @param ahead milliseconds by which the clock is fast */
-function createWorld(store: ActorStore, ahead: number): Runtime {
+function openRuntime(store: ActorStore, ahead: number): Runtime {
   const quiet = (): void => {};
   return createRuntime({
     store,

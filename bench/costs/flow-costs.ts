@@ -17,7 +17,7 @@ const POLL_MS = 25;
 const FLOWS_PER_SECOND = 2_000;
 /** Flows after the start that are measured apart: the compiler of V8 has most of its work then. */
 const FIRST_FLOWS = 600;
-/** Flows after a start until threads count as warm. A flow costs half then; 20,000 more change nothing. */
+/** Flows after a start until threads count as warm. A flow costs half then; 18,000 more change nothing. */
 const WARM_FLOWS = 6_000;
 const LONE_FLOWS = 60;
 /** Flows in one round between two measurements of a signature. */
@@ -51,7 +51,7 @@ export async function flowCosts(context: BenchContext): Promise<void> {
       clientMs += performance.now() - from;
     }
     const after = await sample(program);
-    tellFlows(context, made.length, before, after, signatures.reduce((sum, ms) => sum + ms, 0) / ROUNDS);
+    reportFlows(context, made.length, before, after, signatures.reduce((sum, ms) => sum + ms, 0) / ROUNDS);
     context.figure({
       name: `flows, ${IN_FLIGHT} in flight`,
       value: (made.length / clientMs) * 1000,
@@ -104,7 +104,7 @@ async function sample(program: Program): Promise<Sample> {
   return { counts: await program.counts(), threads: threadCosts(program.pid ?? 'self') };
 }
 
-function tellFlows(
+function reportFlows(
   { figure }: BenchContext,
   flows: number,
   before: Sample,
