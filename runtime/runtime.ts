@@ -34,7 +34,7 @@ export interface RuntimeDependencies {
   readonly definitions: readonly ActorDefinition[];
   /** The system that services were built on before the runtime. @default a new one */
   readonly system?: DeferredSystem;
-  /** Handlers of effects, by their `do`. `tell` is built in. */
+  /** Handlers of effects, by their `do`. `tell`, which sends a message to an actor, is built in. */
   readonly handlers: { readonly [name: string]: EffectHandler };
   /**
    * Called with each committed step before its sender is answered. Synchronous; must be quick. `isOwn`: committed by
@@ -50,7 +50,7 @@ export interface RuntimeDependencies {
   readonly shards?: ShardOptions;
 }
 
-/** Number of threads that host actors. */
+/** Threads that host actors. */
 export interface ShardOptions {
   /** Whole number, at least 2. */
   readonly count: number;
@@ -227,7 +227,7 @@ interface NodeFollowers extends Pick<HostOptions, 'definitions' | 'committed'> {
   readonly timers: Timers;
 }
 
-/** Observes the steps and the end of other nodes, where the store has any. */
+/** Observes the steps of all nodes, the end of others, and requests to drain this one, where the store has nodes. */
 function followNodes(
   { store, onCommitted, onDraining }: RuntimeDependencies,
   { definitions, host, outboxes, timers, committed }: NodeFollowers,

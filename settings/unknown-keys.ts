@@ -11,7 +11,7 @@ export function isSectionOf(name: string, keys: readonly string[]): boolean {
 
 /**
  * @param entries configured keys that nothing has read
- * @param strangers environment variables with double underscores outside every section
+ * @param unknownVariables environment variables with double underscores outside every section
  * @param names every key this version reads, `#` standing for an index
  */
 export function unknownKeys(

@@ -18,7 +18,7 @@ const DOCUMENTS: { readonly [Format in SignatureFormat]: () => string } = {
 /**
  * Signs, verifies and validates one file of each format with the first key in memory. Never rejects: what cannot be
  * signed now, such as with an expired certificate, is reported when a client asks for it.
- * @param setup its folder `processing` gets the files, which are removed; recovery removes what a crash leaves
+ * @param processing folder of the files, which are removed; recovery removes what a crash leaves
  * @returns the formats whose code has run
  */
 export async function warmUp(

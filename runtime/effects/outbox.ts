@@ -238,7 +238,7 @@ export class Outbox {
     const { to, event } = SEND.read(stored.effect);
     const outcome = await this.#deliver(to, event, { id: stored.key, settles: stored.key }, signal);
     if (outcome.accepted || outcome.reason === 'not-accepted') return;
-    // It may have been recognised without a commit: the store then holds the lease until it is told.
+    // It may have been recognised without a commit: the store then holds the lease until the effect is removed.
     if (outcome.reason === 'duplicate') {
       this.#settleLater(stored.key);
       return;

@@ -214,7 +214,7 @@ export class ShardedHost implements ActorHost {
 
   /**
    * Assigns a thread to a shard, and another one when that fails.
-   * @param drained resolves when the previous thread sends nothing more
+   * @param vacated resolves when the previous thread sends nothing more
    */
   async #assignShard(shard: Shard, thread: ShardThread, vacated: Promise<void>): Promise<void> {
     await vacated;

@@ -1,6 +1,6 @@
 /**
  * Folders of an organization. Implements `PortalFolders`; what a removed folder held is moved or deleted by
- * `effects/empty-folder.ts`.
+ * `empty-folder.ts`.
  *
  * Views: `folders` [organization, createdAt, id] and `folders-in` [organization, parent or `root`, createdAt, id],
  * both → FolderView; counters `folders/<organization>` and `folders-in/<organization>/<parent or root>`. The first root

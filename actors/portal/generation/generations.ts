@@ -1,6 +1,6 @@
 /**
  * Documents generated from a template and a table. Implements `PortalGenerations`; the documents are made by
- * `effects/generate-documents.ts`.
+ * `generate-documents.ts`.
  *
  * Counters of the documents: `generation/<id>/<made, open or concluded>`.
  *

@@ -1,4 +1,4 @@
-/** The head of a request: what makes it unreadable, and what outlives the library's request object. */
+/** The head of a request: copies what later phases read, and finds faults in the headers that delimit the body. */
 import type { IncomingRequest } from '../access/access-check.ts';
 import type { AnyRoute } from '../router.ts';
 import type { UwsRequest } from '../uws.ts';
@@ -17,7 +17,7 @@ export interface ReceivedRequest {
 
 const NO_HEADERS: ReadonlyMap<string, string> = new Map();
 
-/** Copies what the route reads. Call before the route handler returns. */
+/** Copies what the route reads. Call before the handler of the library returns. */
 export function copyRequest(
   { query, header }: Pick<IncomingRequest, 'query' | 'header'>,
   route: AnyRoute,
@@ -38,7 +38,7 @@ export function copyRequest(
 /**
  * Checks the headers that delimit a body. Where two of them disagree, or name an unknown coding, a proxy in front of
  * the service may see another end of the body (request smuggling). Describes the fault; undefined when there is none.
- * Call before the route handler returns.
+ * Call before the handler of the library returns.
  *
  * Source: RFC 9112 §6.1 (`Transfer-Encoding`) and §6.3, rules 3 to 5.
  */

@@ -24,7 +24,7 @@ import type { RequestContextOptions, Traffic } from './request-options.ts';
 import { isQuiet, reportOutcome } from './request-outcome.ts';
 import { sendReply } from './send-reply.ts';
 
-/** One request on its way through. */
+/** One request, from its arrival to the report of its outcome. */
 export class RequestContext implements FailedRequest {
   readonly #options: RequestContextOptions;
   readonly #response: UwsResponse;
@@ -163,7 +163,7 @@ export class RequestContext implements FailedRequest {
     if (overload !== undefined) return overload;
     this.#copyReportFieldsIfLogged();
     const admission = this.#admit(arrival, route);
-    // The last read of the library's request; from here on only the copy is used.
+    // Later phases read this copy in place of the library's request.
     const received = copyRequest(arrival, route, params);
     this.received = received;
     if (!(admission instanceof Promise)) return this.#handleWithinRateLimit(admission, received);

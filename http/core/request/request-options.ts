@@ -40,7 +40,7 @@ export interface RequestContextOptions {
   readonly overloadProblem: Problem;
 }
 
-/** Requests in progress; callers can wait until there are none. */
+/** Requests in progress; `Dispatcher.drain` waits until there are none. */
 export interface Traffic {
   readonly underWay: Set<UwsExchange>;
   /** Called after one has left it. */

@@ -7,7 +7,7 @@ import { folderId } from '../input/ids.ts';
 /** Folders offered; an organization may have more. */
 const MAX_OFFERED = 200;
 
-/** @param application whose keys may have folders that are not among the offered ones */
+/** @param secrets keys that may have folders that are not among the offered ones */
 export async function keyFolders(
   folders: Pick<PortalFolders, 'list' | 'get'>,
   tenant: Tenant,

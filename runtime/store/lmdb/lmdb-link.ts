@@ -8,8 +8,8 @@ import type { FromWriter, ToWriter } from './lmdb-wire.ts';
 export interface WriterLink {
   post(message: ToWriter, transfer?: readonly MessagePort[]): void;
   onMessage(take: (message: FromWriter) => void): void;
-  /** Called once when no more answers come. */
-  onEnd(tell: (why: string) => void): void;
+  /** Calls `notify` when no more answers come; perhaps twice, first with the error. */
+  onEnd(notify: (why: string) => void): void;
   /** While true, the process stays alive. */
   hold(): void;
   release(): void;
@@ -23,9 +23,9 @@ export function startWriter(folder: string): WriterLink {
   return {
     post: (message, transfer = []) => worker.postMessage(message, transfer),
     onMessage: (take) => worker.on('message', take),
-    onEnd(tell) {
-      worker.on('error', (error) => tell(error.message));
-      worker.on('exit', (code) => tell(`The writing thread ended (${code}).`));
+    onEnd(notify) {
+      worker.on('error', (error) => notify(error.message));
+      worker.on('exit', (code) => notify(`The writing thread ended (${code}).`));
     },
     hold: () => worker.ref(),
     release: () => worker.unref(),
@@ -38,7 +38,7 @@ export function linkThroughPort(port: MessagePort): WriterLink {
   return {
     post: (message) => port.postMessage(message),
     onMessage: (take) => port.on('message', take),
-    onEnd: (tell) => port.on('close', () => tell('The writing thread ended.')),
+    onEnd: (notify) => port.on('close', () => notify('The writing thread ended.')),
     hold: () => port.ref(),
     release: () => port.unref(),
   };

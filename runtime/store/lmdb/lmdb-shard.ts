@@ -7,7 +7,7 @@ import { readActor } from './lmdb-reads.ts';
 import { openTables } from './lmdb-tables.ts';
 
 export interface ShardStore extends Pick<ActorStore, 'load' | 'commit'> {
-  /** Number of this thread's last written group; see `ActorStore.share`. */
+  /** Number of this thread's last written group; see `ActorStore.shareWithThreads`. */
   readonly serial: number;
 }
 

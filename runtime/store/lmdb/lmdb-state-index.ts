@@ -27,8 +27,8 @@ const MAX_PENDING_MOVES = 8192;
 /** First part of the keys of notes. */
 const PENDING_PREFIX = 'unsettled';
 
-/** Content of a note about one actor. */
-type PendingMoves = readonly [actor: Key, from: StateIndexEntry | null];
+/** Entry of a note: one actor. */
+type PendingMove = readonly [actor: Key, from: StateIndexEntry | null];
 
 /** Pending moves of one writing thread. */
 export class StateIndexWriter {
@@ -98,16 +98,14 @@ export function settlePending(tables: Tables): void {
   if (keys.length === 0) return;
   transact(tables, () => {
     for (const key of keys) {
-      const moves = (JSON.parse(tables.meta.get(key) ?? '[]') as PendingMoves[]).map(
-        ([actor, from]): Move => {
-          const value = tables.actors.get(actor);
-          return {
-            actor,
-            from,
-            to: value === undefined ? null : stateIndexEntryOf(JSON.parse(value) as StoredActor),
-          };
-        },
-      );
+      const moves = (JSON.parse(tables.meta.get(key) ?? '[]') as PendingMove[]).map(([actor, from]): Move => {
+        const value = tables.actors.get(actor);
+        return {
+          actor,
+          from,
+          to: value === undefined ? null : stateIndexEntryOf(JSON.parse(value) as StoredActor),
+        };
+      });
       writeMoves(tables, moves);
       void tables.meta.remove(key);
     }

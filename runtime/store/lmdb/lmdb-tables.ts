@@ -1,6 +1,6 @@
 /**
  * The databases inside one LMDB environment, their keys and values. Values are JSON text, so that any LMDB tool
- * shows what is stored.
+ * shows what is stored. `lanes` is the stored name of `partitions`.
  *
  * | database | key                            | value                                        |
  * |----------|--------------------------------|----------------------------------------------|

@@ -42,7 +42,7 @@ export interface ForwardedGroup {
   /** Number of the attachment. */
   readonly thread: number;
   readonly serial: number;
-  /** JSON of the written steps. */
+  /** The written steps, as `stepText` encodes them. */
   readonly steps: readonly string[];
   readonly gone: readonly EffectKey[];
 }

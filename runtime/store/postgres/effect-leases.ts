@@ -1,5 +1,5 @@
 /**
- * The effects that this node has leased, as far as it was told. When the answer to a lease is lost, the store holds
+ * The effects that this node has leased, as far as it knows. When the answer to a lease is lost, the store holds
  * leases of effects that this node does not run: they are given back before the next lease, so that the effects run.
  */
 import type { Clock, EffectKey } from '../../ports.ts';

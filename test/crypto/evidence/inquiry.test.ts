@@ -107,7 +107,7 @@ const points = (url: string): Buffer => {
   return sequence(sequence(name));
 };
 
-/** Asks about a certificate whose complete CRL does not name it. @param lists what each address answers */
+/** Asks about a certificate whose complete CRL does not name it. @param deltaOf the delta CRL; undefined = no answer */
 async function statusBy(
   named: 'certificate' | 'list',
   deltaOf: (one: Buffer, ca: Issuer) => Buffer | undefined,
@@ -167,7 +167,7 @@ interface Issuer {
   readonly certificate: Buffer;
 }
 
-/** A delta CRL. @param key its signing key */
+/** Makes a delta CRL. */
 function delta(issuer: Issuer, revoked: readonly Buffer[]): Buffer {
   return makeCrl({
     issuer,

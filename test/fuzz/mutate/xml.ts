@@ -143,7 +143,7 @@ const ELEMENTS: readonly ElementMutation[] = [
   (_, __, donor) => donor,
   (element, _, donor) => element + donor,
   (element, _, donor) => donor + element,
-  // The stranger around it or inside it.
+  // The donor around the element, or inside it.
   (element, _, donor) => donor.replace(/>/, () => `>${element}`),
   (element, _, donor) => element.replace(/<\/[^<]*$/, (end) => donor + end),
 ];

@@ -32,7 +32,7 @@ export interface Verdict {
   readonly states: Readonly<Record<string, number>>;
 }
 
-/** @param verifyEvery one of so many outputs is verified as a stranger would; all are compared by digest */
+/** @param verifyEvery one of so many outputs is verified; all are compared by digest */
 export async function agreement(
   subject: SoakService,
   given: Given,

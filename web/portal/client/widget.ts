@@ -24,7 +24,10 @@ interface WidgetOptions {
   readonly culture?: string;
   /** Gives the frame the height of its content. Needs a list of origins. @default false */
   readonly autoHeight?: boolean;
-  /** Name of the frame for screen readers, such as the title of the document. @default what the page does, in its language */
+  /**
+   * Name of the frame for screen readers, such as the title of the document. @default the purpose of the page in its
+   * language, such as "Document to sign"
+   */
   readonly frameTitle?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Roots that programs of earlier days have written (`write-kept-root.ts`) are opened, are complete, and go on. */
+/** Roots that programs of earlier days have written (`write-stored-root.ts`) are opened, are complete, and go on. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

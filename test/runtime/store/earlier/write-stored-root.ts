@@ -1,5 +1,5 @@
 /**
- * Writes a small root of both services as the program of today stores it, for `kept-roots.test.ts` of all days to come.
+ * Writes a small root of both services as the program of today stores it, for `stored-roots.test.ts` of all days to come.
  * Do it before a change to what actors store, and keep the older ones.
  *
  * node dist/test/runtime/store/earlier/write-stored-root.js test/fixtures/stores/<date>-portal.json.gz
