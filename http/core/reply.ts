@@ -196,8 +196,12 @@ export function writeHead(
  * library can write the length itself, but then waits for a body of that length.
  */
 export function endHead(response: UwsResponse, length: number | undefined, context: ReplyContext): void {
+  if (context.lastOnConnection) {
+    // Only `end` closes the connection; it writes a length of 0.
+    response.end(undefined, true);
+    return;
+  }
   if (length !== undefined) response.writeHeader('Content-Length', String(length));
-  if (context.lastOnConnection) response.writeHeader('Connection', 'close');
   response.endWithoutBody();
 }
 

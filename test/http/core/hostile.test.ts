@@ -53,6 +53,15 @@ test('what stands where the body may be is never read as a request', async (t) =
     await client.whenClosed;
     t.notRegex(client.received, /200 OK|Healthy/);
   }
+  for (const method of ['GET', 'HEAD']) {
+    const client = await RawClient.connect(port);
+    const lengths = `Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n`;
+    await client.send(GET('/api/health', lengths).replace('GET', method));
+    await client.until(/^HTTP\/1\.1 400 [\s\S]*\r\n\r\n/);
+    await client.send(hidden);
+    await client.whenClosed;
+    t.notRegex(client.received, /200 OK|Healthy/, method);
+  }
 });
 
 test('heads up to 16 KiB are read, and larger ones are refused with 431', async (t) => {
