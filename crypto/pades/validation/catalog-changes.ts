@@ -45,6 +45,11 @@ export function trailerChanges(pair: PermittedChanges): readonly Change[] {
     changes.push(forbidden('exchanged the /Encrypt of the trailer'));
   // Object 0 is always free (7.5.4); some readers answer another entry by rebuilding the document.
   if (pair.after.has(0) && !pair.before.has(0)) changes.push(forbidden('put object 0 into use'));
+  const repeated = TRAILER_KEYS.find((key) => after.count(key) > 1);
+  if (repeated !== undefined) changes.push(forbidden(`wrote /${repeated} twice into the trailer`));
+  const last = pair.after.pdf.xref.bound - 1;
+  if (last > MAX_NUMBER && pair.before.pdf.xref.bound <= MAX_NUMBER + 1)
+    changes.push(forbidden(`lists object ${last}, a number that some readers do not accept`));
   const previous = after.get('Prev');
   if (previous !== undefined && !isPlainInteger(previous))
     changes.push(forbidden('wrote the /Prev of the trailer in an unusual form'));
@@ -60,6 +65,12 @@ export function trailerChanges(pair: PermittedChanges): readonly Change[] {
   }
   return changes;
 }
+
+/** Keys that decide which document is shown: some readers use the first value of a repeated key, others the last. */
+const TRAILER_KEYS = ['Root', 'Prev', 'XRefStm', 'Encrypt', 'Info', 'Size', 'Index', 'W'];
+
+/** Highest object number of usual readers (ISO 32000-1, annex C); some answer a higher one by rebuilding the document. */
+const MAX_NUMBER = 8_388_607;
 
 /** Most numbers between the last object and the size that a trailer claims; some readers cannot open a larger one. */
 const MAX_GAP = 1 << 20;

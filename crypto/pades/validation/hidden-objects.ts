@@ -11,11 +11,14 @@ const CHUNK_BYTES = 1 << 20;
 const OVERLAP = 64;
 /** Bytes at the start of a chunk that show what is before a keyword; the previous chunk contains them too. */
 const LOOK_BEHIND = 8;
-/** A header of the usual form, a keyword of a cross-reference, or the end of a header of any other form. */
+/** A header of the usual form, an end mark, a keyword of a cross-reference, or the end of a header of any other form. */
 const HEAD =
-  /(?<![0-9])([0-9]+)[\0\t\n\f\r ]+[0-9]+[\0\t\n\f\r ]+obj(?![a-zA-Z])|(?<![a-zA-Z])(?:xref|trailer|obj)(?![a-zA-Z])/g;
-/** A trailer, also inside a stream or text: programs that rebuild the document take its root from there. */
-const INNER_TRAILER = /^trailer[\0\t\n\f\r ]*(?:<<|%)/;
+  /(?<![0-9])([0-9]+)[\0\t\n\f\r ]+[0-9]+[\0\t\n\f\r ]+obj(?![a-zA-Z])|endstream|endobj|(?<![a-zA-Z])(?:xref|trailer|obj)(?![a-zA-Z])/g;
+/**
+ * A trailer, also inside a stream or text: programs that rebuild the document take its root from there. Its dictionary
+ * may begin after the text that is looked at.
+ */
+const INNER_TRAILER = /^trailer[\0\t\n\f\r ]*(?:<<|%|<?$)/;
 /** Most forbidden hidden objects reported, and most harmless ones. */
 const MAX_REPORTED = 5;
 
@@ -39,6 +42,7 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
   let trailers = 0;
   /** Reports a cross-reference, or a trailer, that is not part of the chain: repairing readers may follow it. */
   const judgedKeyword = (keyword: string, offset: number): Change | undefined => {
+    if (keyword.startsWith('end')) return undefined;
     // Readers skip comments, leading zeros and any white space in a header; no known program writes them.
     if (keyword === 'obj') return forbidden(`holds an object of an unusual form at offset ${offset}`);
     if (keyword === 'xref') {
@@ -52,6 +56,16 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
   let resume = from;
   /** End of the last object that the cross-reference lists: keywords before it are part of a text or stream. */
   let listedEnd = from;
+  /** True once an end mark was found inside this object: lexers that ignore its length continue with objects there. */
+  let seemsEnded = false;
+  const judgedInside = (text: string, index: number, offset: number): Change | undefined => {
+    if (text.startsWith('end', index)) seemsEnded = true;
+    else if (INNER_TRAILER.test(text.slice(index, index + OVERLAP)))
+      return forbidden(`holds a trailer at offset ${offset} inside another object`);
+    else if (text.startsWith('obj', index) && mayEndHeader(text, index, seemsEnded))
+      return forbidden(`holds an object of an unusual form at offset ${offset} inside another object`);
+    return undefined;
+  };
   for (let at = from; at < state.end && found.length < MAX_REPORTED; at += CHUNK_BYTES - OVERLAP) {
     const text = source.read(at, Math.min(CHUNK_BYTES, state.end - at)).toString('latin1');
     HEAD.lastIndex = Math.max(0, resume - at);
@@ -61,27 +75,37 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
       const number = head[1] === undefined ? undefined : Number(head[1]);
       if (number === undefined) {
         const change =
-          offset >= listedEnd
-            ? judgedKeyword(head[0], offset)
-            : INNER_TRAILER.test(text.slice(head.index, head.index + OVERLAP))
-              ? forbidden(`holds a trailer at offset ${offset} inside another object`)
-              : undefined;
+          offset >= listedEnd ? judgedKeyword(head[0], offset) : judgedInside(text, head.index, offset);
         if (change !== undefined) found.push(change);
         continue;
       }
       const listed = offset < listedEnd ? undefined : listedObject(state, number, offset);
       if (listed === undefined) {
         const change = judged(number, offset);
-        (change.kind === 'forbidden' ? found : harmless).push(change);
+        if (change.kind === 'forbidden') found.push(change);
+        else if (harmless.length < MAX_REPORTED) harmless.push(change);
         continue;
       }
       listedEnd = listed.end;
+      seemsEnded = false;
       if (listed.isOtherSection)
         found.push(forbidden(`holds a cross-reference stream at offset ${offset}, to which nothing leads`));
     }
     resume = Math.max(resume, at + CHUNK_BYTES - OVERLAP + LOOK_BEHIND);
   }
-  return [...found, ...harmless.slice(0, MAX_REPORTED)];
+  return [...found, ...harmless];
+}
+
+/**
+ * True when only numbers are between the start of the chunk and the keyword, so that its header may begin in the chunk
+ * before; with comments, also when a number precedes it, or a line that may end with a comment.
+ */
+function mayEndHeader(text: string, keyword: number, withComments: boolean): boolean {
+  let at = keyword - 1;
+  while (at >= 0 && '\0\t\f '.includes(text.charAt(at))) at--;
+  if (withComments && /[0-9\n\r]/.test(text.charAt(at))) return true;
+  while (at >= 0 && '0123456789\0\t\n\f\r '.includes(text.charAt(at))) at--;
+  return at < LOOK_BEHIND;
 }
 
 /**

@@ -289,6 +289,12 @@ test('a revision that some readers answer by rebuilding the document is refused'
     ['information that is missing', { info: '/Info 190 0 R' }],
     ['a claimed size', { size: 2_147_483_647 }],
     ['a previous section with a fraction', { fraction: '.0' }],
+    ['two roots', { root: `${FREE + 2} 0 R /Root 1 0 R` }],
+    ['two previous sections', { info: '/Prev 9' }],
+    [
+      'a number that no reader uses',
+      { entries: `9000000 1\n${entry(offsetOf(pdf, CONTENT))}`, size: 9_000_001 },
+    ],
   ];
   const plain = { forged: false } as const;
   t.deepEqual(verdicts(withForgedText(pdf, plain)), [PASSED], 'the honest twin');
@@ -320,11 +326,59 @@ test('objects that a rebuilt document could begin with are refused, also where t
     ['a trailer in a text', `(\nendobj\n${trailer})`],
     ['a trailer in a stream', stream('', `endstream\nendobj\n${trailer}`)],
     ['a trailer behind a comment', `(\nendobj\n${trailer.replace('\n', ' %\n')})`],
+    ['a trailer behind much white space', `(\nendobj\n${trailer.replace('\n', ' '.repeat(80))})`],
     ['a cross-reference stream', xrefStream([[FREE, row]], `/Root ${FREE} 0 R`)],
     ['one with an escaped name', xrefStream([[FREE, row]], `/Root ${FREE} 0 R`).replace('/XRef', '/X#52ef')],
   ] as const)
     t.false(verdicts(ending(body)).includes(PASSED), what);
   t.deepEqual(verdicts(ending('(a trailer of an old xref)')), [PASSED]);
+});
+
+test('an object header of an unusual form is refused behind an end mark inside a stream', (t) => {
+  const pdf = signed(contract());
+  // Without a cross-reference, programs do not know this length, and look for the end of the stream.
+  const holding = (inner: string): Buffer =>
+    appendRevision(
+      pdf,
+      new Map([
+        [CATALOG, bodyOf(pdf, CATALOG).replace('/Type /Catalog', `/Type /Catalog /Metadata ${FREE} 0 R`)],
+        [FREE, `<< /Type /Metadata /Subtype /XML /Length ${FREE + 1} 0 R >>\nstream\n${inner}\nendstream`],
+        [FREE + 1, String(inner.length)],
+      ]),
+    );
+  for (const words of ['x', 'let\nobj = 5 obj', 'endobj of an obj'])
+    t.deepEqual(verdicts(holding(words)), [PASSED], words);
+  for (const end of ['endstream', 'endobj'])
+    for (const header of [`${CONTENT} 0 %\nobj`, `${CONTENT}%\n0 obj`, `${CONTENT} 0% a comment\r\n\tobj`])
+      t.false(verdicts(holding(`x\n${end}\n${header}\n${EVIL}\nendobj\n`)).includes(PASSED), header);
+});
+
+test('forged text inside a stream is refused wherever its bytes are divided for reading', (t) => {
+  // Offset at which the first piece ends.
+  const edge = 1 << 20;
+  const pdf = signed(contract());
+  const revision = (length: number, forged: string): Buffer =>
+    appendRevision(
+      pdf,
+      new Map([
+        [CATALOG, bodyOf(pdf, CATALOG)],
+        [FREE, stream('/Type /Metadata /Subtype /XML', `${' '.repeat(length)}x\n${forged}\n`)],
+      ]),
+    );
+  const length = edge - 1000;
+  const start = text(revision(length, 'here')).indexOf('x\nhere', pdf.length) + 2 - pdf.length;
+  for (const [forged, before] of [
+    ['trailer\n<< /Root 1 0 R >>', 7],
+    ['trailer\n<< /Root 1 0 R >>', 8],
+    ['trailer\n<< /Root 1 0 R >>', 9],
+    [`${CONTENT}${' '.repeat(80)}0 obj\n${EVIL}`, 70],
+    [`${CONTENT}${' '.repeat(80)}0 obj\n${EVIL}`, 60],
+    [`${CONTENT}${' '.repeat(80)}0 obj\n${EVIL}`, 50],
+  ] as const)
+    t.false(
+      verdicts(revision(length + edge - before - start, forged)).includes(PASSED),
+      `${forged} ${before}`,
+    );
 });
 
 test('words of an honest revision pass wherever its bytes are divided for reading', (t) => {
