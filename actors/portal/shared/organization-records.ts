@@ -57,7 +57,7 @@ export async function recordOnce<Kind extends string>(
     return outcome.actor;
   }
   // The same request is executed on another node.
-  const existing = outcome.reason === 'exists' ? await system.read(address) : undefined;
+  const existing = outcome.reason === 'exists' ? await find() : undefined;
   if (existing === undefined) throw new PortalRefusal('ServiceBusy');
   return existing;
 }

@@ -1,37 +1,12 @@
 /** The sender's pages by finger on a phone, and the embedding origins of an organization, in a browser. */
 import anyTest, { type TestFn } from 'ava';
-import type { Page } from 'playwright-core';
-import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
-import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, visit } from '../browser.ts';
+import { visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
+import { type AccountPages, PHONE, shareAccountPages, signIn } from './account-pages.ts';
 
-const test = anyTest as TestFn<{ readonly program: PortalProgram }>;
-const ends: (() => unknown)[] = [];
-test.before(async (t) => {
-  const program = await startProgram({ teardown: (end) => void ends.push(end) });
-  await register(program, 'ana@example.org', ADMINISTRATOR, 'Ana');
-  t.context = { program };
-});
-test.after.always(async () => {
-  await closeBrowser();
-  for (const end of ends.reverse()) await end();
-});
-
-const PHONE = {
-  locale: 'en-US',
-  viewport: { width: 390, height: 844 },
-  hasTouch: true,
-  isMobile: true,
-  reducedMotion: 'reduce',
-} as const;
-
-async function signIn(page: Page, program: PortalProgram): Promise<void> {
-  await page.goto(await mailedLink(program, 'ana@example.org'));
-  await page.locator('form button[type="submit"]').first().click();
-  await page.locator('.account-main').waitFor();
-}
+const test = anyTest as TestFn<AccountPages>;
+shareAccountPages(test, 'Ana');
 
 test.serial('a tap removes a field, and the saved draft no longer has it', async (t) => {
   const { program } = t.context;

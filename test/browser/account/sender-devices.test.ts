@@ -1,32 +1,13 @@
 /** Pages of senders and administrators on narrow screens, zoomed, by finger, printed, and with names that read from right to left. */
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { CDPSession, Locator, Page } from 'playwright-core';
-import { type PortalProgram, startProgram } from '../../actors/portal/service.ts';
-import { ADMINISTRATOR, mailedLink, register } from '../../http/portal/account/users.ts';
 import { assertAccessible } from '../axe.ts';
-import { closeBrowser, OUT_OF_REACH, visit } from '../browser.ts';
+import { OUT_OF_REACH, visit } from '../browser.ts';
 import { clausePdf } from '../pages-server.ts';
+import { type AccountPages, PHONE, shareAccountPages, signIn } from './account-pages.ts';
 
-const test = anyTest as TestFn<{ readonly program: PortalProgram }>;
-const ends: (() => unknown)[] = [];
-test.before(async (t) => {
-  const program = await startProgram({ teardown: (end) => void ends.push(end) });
-  await register(program, 'ana@example.org', ADMINISTRATOR, 'أحمد Ana');
-  await program.acme.post('/api/folders', { name: 'Sales' });
-  t.context = { program };
-});
-test.after.always(async () => {
-  await closeBrowser();
-  for (const end of ends.reverse()) await end();
-});
-
-const PHONE = {
-  locale: 'en-US',
-  viewport: { width: 390, height: 844 },
-  hasTouch: true,
-  isMobile: true,
-  reducedMotion: 'reduce',
-} as const;
+const test = anyTest as TestFn<AccountPages>;
+shareAccountPages(test, 'أحمد Ana', ({ acme }) => acme.post('/api/folders', { name: 'Sales' }));
 const CONTRACT = { name: 'lease.pdf', mimeType: 'application/pdf', buffer: clausePdf(2) };
 const HEBREW = 'חוזה שכירות (2030)';
 /** Narrowest screen, and a desktop screen of 1280 × 800 at 200 % zoom. */
@@ -45,12 +26,6 @@ async function fits(t: ExecutionContext, page: Page, what: string): Promise<void
     );
   }
   await assertAccessible(t, page, what);
-}
-
-async function signIn(page: Page, program: PortalProgram): Promise<void> {
-  await page.goto(await mailedLink(program, 'ana@example.org'));
-  await page.locator('form button[type="submit"]').first().click();
-  await page.locator('.account-main').waitFor();
 }
 
 async function fill(row: Locator, values: Readonly<Record<string, string>>): Promise<void> {
