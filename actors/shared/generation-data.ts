@@ -2,6 +2,7 @@
  * Table of a generation: CSV (RFC 4180; also with semicolons or tabs), a JSON array of flat objects, or rows of a
  * spreadsheet. The first row holds the column names.
  */
+import { decodeWindows1252 } from '../../base/windows-1252.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 
 /** Rows of cells; the first row holds the column names. */
@@ -39,12 +40,14 @@ export function readLines(
   return isJson ? jsonLines(text) : csvLines(text);
 }
 
-/** Refusals: `InvalidGenerationFile`, `LimitExceeded`. */
+/** Leaves out columns without a name and a cell. Refusals: `InvalidGenerationFile`, `LimitExceeded`. */
 export function tableOf(lines: Lines): DataTable {
-  const [head = [], ...rows] = lines;
+  const [head = [], ...rows] = withoutEmptyColumns(lines.map(withoutTrailingBlanks));
   if (head.length > MAX_COLUMNS) throw tooManyColumns();
   const columns = head.map(columnName);
-  if (columns.length === 0 || columns.some((name) => name === '')) throw invalid('A column has no name.');
+  if (columns.length === 0) throw invalid('The columns have no names.');
+  const nameless = columns.indexOf('');
+  if (nameless >= 0) throw invalid(`Column ${nameless + 1} has cells but no name.`);
   if (new Set(columns).size !== columns.length) throw invalid('Two columns have one name.');
   if (rows.length === 0) throw invalid('The data has no rows.');
   if (rows.length > MAX_ROWS)
@@ -56,6 +59,19 @@ export function tableOf(lines: Lines): DataTable {
       throw invalid(`A cell of row ${index + 1} has more than ${MAX_CELL} characters.`);
   }
   return { columns, rows };
+}
+
+function withoutTrailingBlanks(cells: readonly string[]): readonly string[] {
+  const last = cells.findLastIndex((cell) => cell.trim() !== '');
+  return cells.slice(0, last + 1);
+}
+
+/** Spreadsheet programs write columns that are formatted but empty. */
+function withoutEmptyColumns(lines: Lines): Lines {
+  const [head = []] = lines;
+  const isKept = head.map((name, at) => name.trim() !== '' || lines.some((cells) => cells[at]?.trim()));
+  if (!isKept.includes(false)) return lines;
+  return lines.map((cells) => cells.filter((_, at) => isKept[at] !== false));
 }
 
 /** Returns rows with access by column name. */
@@ -75,12 +91,17 @@ export function decodedText(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
+    return decodeWindows1252(bytes);
   }
 }
 
-function csvLines(text: string): Lines {
-  const delimiter = delimiterOf(text);
+/** The first line of a table in which a spreadsheet program names its delimiter. */
+const DELIMITER_LINE = /^"?sep=([^\p{L}\p{N}"\r\n])"?(?:\r\n|\r|\n|$)/iu;
+
+function csvLines(file: string): Lines {
+  const named = DELIMITER_LINE.exec(file);
+  const text = file.slice(named?.[0].length ?? 0);
+  const delimiter = named?.[1] ?? delimiterOf(text);
   const lines: string[][] = [];
   let line: string[] = [];
   let at = 0;
@@ -95,7 +116,7 @@ function csvLines(text: string): Lines {
       while (at < text.length && text[at] !== delimiter && text[at] !== '\n' && text[at] !== '\r') at++;
       cell = text.slice(from, at);
     }
-    line.push(cell);
+    line.push(formulaText(cell));
     if (text[at] === delimiter) {
       at++;
       // A trailing delimiter is followed by an empty cell.
@@ -111,6 +132,12 @@ function csvLines(text: string): Lines {
     if (lines.length > MAX_ROWS + 1) break;
   }
   return lines;
+}
+
+/** `="00123"` → `00123`: how tables for spreadsheet programs keep leading zeros. */
+function formulaText(cell: string): string {
+  const text = /^="(.*)"$/s.exec(cell)?.[1];
+  return text === undefined ? cell : text.replaceAll('""', '"');
 }
 
 function closingQuote(text: string, from: number): number {

@@ -27,7 +27,10 @@ export interface SheetLimits {
 interface CellModel {
   readonly address?: string;
   readonly value?: CellValue;
-  /** Result of a formula. */
+  readonly formula?: string;
+  /** Address of the cell with the formula. */
+  readonly sharedFormula?: string;
+  /** Result of a formula; missing for an empty text. */
   readonly result?: CellValue;
   /** Text of a link. */
   readonly text?: CellValue;
@@ -66,6 +69,7 @@ export async function readSheet(bytes: Buffer, { maxRows, maxColumns }: SheetLim
   }
   const sheet = model && firstSheet(model);
   if (sheet === undefined) throw unreadable('The spreadsheet has no sheet.');
+  assertCalculated(sheet);
   // Of duplicate rows the last one counts.
   const rows = new Map(sheet.rows.map((row) => [row.number, row]));
   const numbers = [...rows.keys()].sort((one, other) => one - other);
@@ -78,6 +82,21 @@ export async function readSheet(bytes: Buffer, { maxRows, maxColumns }: SheetLim
     if (cells.length > 0) lines.push(cells);
   }
   return lines;
+}
+
+/**
+ * Libraries that write spreadsheets store formulas without results, and readers then see empty cells. The model does not
+ * tell an empty result from a missing one; but a program that calculates has stored some result.
+ */
+function assertCalculated({ rows }: SheetModel): void {
+  const formulas = rows
+    .flatMap(({ cells }) => cells)
+    .filter(({ formula, sharedFormula }) => formula !== undefined || sharedFormula !== undefined);
+  const [first] = formulas;
+  if (first === undefined || formulas.some(({ result }) => result !== undefined)) return;
+  throw unreadable(
+    `The formula in cell ${first.address} has no result. Open the file in a spreadsheet program and save it.`,
+  );
 }
 
 /** The first sheet in display order, which differs from the order of files. */

@@ -133,9 +133,11 @@ export class Generations implements PortalGenerations {
       type: type ?? null,
     };
     const at = base.createdAt;
-    const faults = await this.#faultsOf(rowsOf(table), JSON.stringify(wanted).length, (row, index) =>
-      this.#dependencies.creation.assertPossible(documentsRequested(base, row, index).request, at),
-    );
+    const faults = await this.#faultsOf(rowsOf(table), JSON.stringify(wanted).length, (row, index) => {
+      const filled = documentsRequested(base, row, index).request;
+      assertNamed(filled);
+      this.#dependencies.creation.assertPossible(filled, at);
+    });
     refuseRows(faults);
     return this.#start(tenant, id, base, { folderId, newFolderName });
   }
@@ -301,6 +303,16 @@ export class Generations implements PortalGenerations {
     }
     return faults;
   }
+}
+
+/** A cell without a name must not make a document for a nameless person. Refusals: `InvalidFlowAction`. */
+function assertNamed({ flowActions, observers }: Omit<CreateDocuments, 'files'>): void {
+  const people = [
+    ...flowActions.flatMap(({ user, signRuleUsers }) => [user, ...(signRuleUsers ?? [])]),
+    ...(observers ?? []).map(({ user }) => user),
+  ];
+  if (people.some((one) => typeof one?.name === 'string' && one.name.trim() === ''))
+    throw new PortalRefusal('InvalidFlowAction', 'A participant has no name.');
 }
 
 /** Refuses with the code of the first row, and names the others. */

@@ -1,5 +1,6 @@
 /** Rows of a table as people and values of a document template. Source: docs/decisions/0120-templates.md. */
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
 import type { CreateDocuments, ParticipantInput } from '../api/documents.ts';
 import { type FieldValueInputs, type RoleInput, roleKey } from '../folders/flow-roles.ts';
@@ -49,7 +50,11 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
       const value = filled(columnOf(role, column));
       return value === undefined ? [] : [[member, value] as const];
     });
-    return entries.length === 0 ? [] : [{ role, user: Object.fromEntries(entries) }];
+    if (entries.length === 0) return [];
+    const user: ParticipantInput = Object.fromEntries(entries);
+    if (user.name === undefined && columns.includes(columnOf(role, 'name')))
+      throw new PortalRefusal('InvalidFlowAction', 'A participant has no name.');
+    return [{ role, user }];
   });
   const fieldValues: FieldValueInputs = Object.fromEntries(
     request.flowActions.flatMap((action) =>

@@ -250,6 +250,16 @@ test.serial(
       [await sheetOf([head, ['Ana', { error: '#N/A' }, 1]]), 'InvalidGenerationFile', /B2 holds an error/],
       [await sheetOf([head, ['Ana', 'ana@example.org', 1, 'more']]), 'InvalidGenerationFile', /more cells/],
       [
+        await sheetOf([head, ['Ana', { formula: '"ana@"&"example.org"' }, { formula: '1+1' }]]),
+        'InvalidGenerationFile',
+        /formula in cell B2 has no result/,
+      ],
+      [
+        await sheetOf([head, ['Ana', 'ana@example.org', 1], ['', 'bo@example.org', 2]]),
+        'InvalidFlowAction',
+        /^Row 2: .*no name/,
+      ],
+      [
         await sheetOf([head, ...Array.from({ length: 1001 }, () => ['A', 'a@example.org', 1])]),
         'LimitExceeded',
         /1000/,
@@ -320,6 +330,7 @@ test.serial('a generation with an invalid row is refused before a document is ma
   await refused({ data: 'PK\u0003\u0004\u0000\u0000', dataType: 'application/zip' }, 'InvalidGenerationFile');
   await refused({ data: '[{"name": {}}]', dataType: 'application/json' }, 'InvalidGenerationFile');
   await refused({ data: `${TABLE}Cy;no address;3` }, 'InvalidFlowAction');
+  await refused({ data: `${TABLE} ;cy@example.org;3` }, 'InvalidFlowAction');
   const bomb = {
     template: '{{name}}'.repeat(20_000),
     data: `Name;E-Mail;Number\n${'x'.repeat(9_000)};a@x.org;1`,

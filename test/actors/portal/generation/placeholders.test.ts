@@ -1,6 +1,7 @@
 import test from 'ava';
 import { readLines, tableOf } from '../../../../actors/shared/generation-data.ts';
 import { placeholdersIn, replacePlaceholders } from '../../../../actors/shared/placeholders.ts';
+import { decodeWindows1252 } from '../../../../base/windows-1252.ts';
 
 const names = (text: string) => [...placeholdersIn(text)].map(({ name }) => name);
 
@@ -61,4 +62,42 @@ test('columns are counted while a JSON table is read, before its rows are filled
 
 test('a table with too many columns is refused before the names are compared', (t) => {
   t.throws(() => tableOf([Array.from({ length: 201 }, () => 'same')]), { message: /more than 200 columns/ });
+});
+
+const CSV = { name: 'people.csv', contentType: 'text/csv' };
+const table = (text: string | Buffer) => tableOf(readLines(Buffer.from(text), CSV));
+
+test('a Windows-1252 table has all characters of its encoding', (t) => {
+  const bytes = Buffer.from('name;price\r\nO\x92Hara \x8aimon \x9cuvre \x99;\x80 5\x962\r\n', 'latin1');
+  t.deepEqual(table(bytes).rows, [['O’Hara Šimon œuvre ™', '€ 5–2']]);
+  const high = decodeWindows1252(Buffer.from(Array.from({ length: 128 }, (_, at) => 128 + at)));
+  // Node reads this neighbouring code page right; it has the same punctuation.
+  const codes = [0x80, 0x85, 0x91, 0x92, 0x93, 0x94, 0x96, 0x97];
+  const neighbour = new TextDecoder('windows-1254').decode(Buffer.from(codes));
+  t.is(codes.map((code) => high[code - 128]).join(''), neighbour);
+  t.is(high.slice(32), Buffer.from(Array.from({ length: 96 }, (_, at) => 160 + at)).toString('latin1'));
+});
+
+test('columns that are empty in all rows are left out, others without a name are refused by number', (t) => {
+  const expected = { columns: ['name', 'email'], rows: [['Ana', 'ana@example.org'], ['Rui']] };
+  t.deepEqual(table('name,email,,\nAna,ana@example.org,,\nRui,,,\n,,,,\n'), expected);
+  t.deepEqual(table('name,,email\nAna,,ana@example.org\nRui\n'), expected);
+  t.deepEqual(table(`name,email${','.repeat(300)}\nAna,ana@example.org\nRui\n`), expected);
+  const named = { message: /^Column 2 has cells but no name/ };
+  t.throws(() => table('name,,email\nAna,,ana@example.org\nRui,x\n'), named);
+});
+
+test('the line sep= names the delimiter and is no row', (t) => {
+  const expected = { columns: ['name', 'note'], rows: [['Ana', 'a;b,c']] };
+  t.deepEqual(table('sep=|\r\nname|note\r\nAna|a;b,c\r\n'), expected);
+  t.deepEqual(table('\ufeff"sep=\t"\nname\tnote\nAna\ta;b,c\n'), expected);
+  t.deepEqual(table('sep=a\nAna\n').columns, ['sep=a'], 'a letter is no delimiter');
+});
+
+test('a cell written as a formula of a text has the text', (t) => {
+  const { rows } = table('number,other\n="00123",=1+1\n"=""0,5""",+351\n');
+  t.deepEqual(rows, [
+    ['00123', '=1+1'],
+    ['0,5', '+351'],
+  ]);
 });

@@ -112,15 +112,16 @@ test('refused rows are listed by number, and refuse the call unless it skips the
   const head = 'Tenant.name,Tenant.email,Rent\n';
   const dataFile = await tableOf(
     client,
-    `${head}Ana,ana@example.org,1\nBo,nowhere,2\nCy,cy@example.org,much\n,,4\n`,
+    `${head}Ana,ana@example.org,1\nBo,nowhere,2\nCy,cy@example.org,much\n,,4\n ,dy@example.org,5\n`,
   );
   const refused = await client.send(path, { dataFile });
   t.is(refused.status, 422);
   const { message, details } = (await refused.json()) as { message: string; details: Record<string, string> };
   t.regex(message, /^Row 2: /);
-  t.deepEqual(Object.keys(details), ['row 2', 'row 3', 'row 4']);
+  t.deepEqual(Object.keys(details), ['row 2', 'row 3', 'row 4', 'row 5']);
   t.regex(details['row 3'] ?? '', /Rent: The value must be a number/);
   t.regex(details['row 4'] ?? '', /Tenant: This role needs a participant/);
+  t.regex(details['row 5'] ?? '', /no name/);
   t.like(await client.get('/api/documents'), { totalCount: 0 });
   for (const bad of [
     'Tenant.name,Tenant.age\nAna,7\n',
@@ -131,7 +132,7 @@ test('refused rows are listed by number, and refuse the call unless it skips the
   }
 
   const { id } = await client.post<Generation>(path, { dataFile, skipRefusedRows: true });
-  t.like(await ended(client, id), { status: 'WaitingSignatures', initializedCount: 1, refusedRowsCount: 3 });
+  t.like(await ended(client, id), { status: 'WaitingSignatures', initializedCount: 1, refusedRowsCount: 4 });
   const { items } = await client.get<Rows>(`/api/documents/generation/${id}/rows`);
   t.deepEqual(
     items.map(({ row, status, documentIds, error }) => [row, status, documentIds.length, error?.code]),
@@ -140,6 +141,7 @@ test('refused rows are listed by number, and refuse the call unless it skips the
       [2, 'Refused', 0, 'InvalidFlowAction'],
       [3, 'Refused', 0, 'InvalidFieldValue'],
       [4, 'Refused', 0, 'InvalidFlowAction'],
+      [5, 'Refused', 0, 'InvalidFlowAction'],
     ],
   );
 });
