@@ -65,10 +65,10 @@ function signatureView(record: SignatureRecord, file: ValidationResults): Signat
     certificateThumbprint: certificate?.thumbprint ?? '',
     validityStart: certificate?.validityStart ?? null,
     validityEnd: certificate?.validityEnd ?? null,
-    signatureTimestamps: timestamps.filter(({ kind }) => kind === 'signature').map(timestampView),
+    signatureTimestamps: timestamps.filter(({ kind }) => kind === 'signature').flatMap(timestampViews),
     archiveTimestamps: timestamps
       .filter(({ kind }) => kind === 'archive' || kind === 'document')
-      .map(timestampView),
+      .flatMap(timestampViews),
     validationResults: resultsView({
       ...results,
       passedChecks: [...results.passedChecks, ...file.passedChecks.filter(isAboutAgreement)],
@@ -126,13 +126,17 @@ function withoutPrefix(identifier: string | undefined): string | undefined {
   return identifier?.replace(/^[A-Z]{3}[A-Z]{2}-/, '');
 }
 
-function timestampView({ displayName, genTime, certificate }: TimestampRecord): TimestampView {
-  return {
-    displayName: plainLine(displayName),
-    genTime,
-    validityStart: certificate?.validityStart ?? null,
-    validityEnd: certificate?.validityEnd ?? null,
-  };
+/** Empty for a time-stamp that can't be read: the wire requires its time. The reasons are in the results. */
+function timestampViews({ displayName, genTime, certificate }: TimestampRecord): TimestampView[] {
+  if (genTime === undefined) return [];
+  return [
+    {
+      displayName: plainLine(displayName),
+      genTime,
+      validityStart: certificate?.validityStart ?? null,
+      validityEnd: certificate?.validityEnd ?? null,
+    },
+  ];
 }
 
 export function resultsView({

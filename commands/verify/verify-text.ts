@@ -87,9 +87,9 @@ function signatureLines(signature: SignatureRecord, indent: string, paint: Paint
     `${indent}${paint.bold(escapeControls(name))}  ${indicationText(signature, paint)}  ${paint.dim(kind)}`,
   ];
   if (certificate !== undefined) {
-    const of = [certificate.companyName, certificate.identifier, certificate.emailAddress];
-    const known = of.filter((part) => part !== undefined);
-    lines.push(line('signer', [certificate.subjectName, ...known].join(', ')));
+    const { subjectName, companyName, identifier, emailAddress } = certificate;
+    const known = [subjectName, companyName, identifier, emailAddress].filter((part) => part !== undefined);
+    lines.push(line('signer', [...new Set(known)].join(', ')));
     lines.push(line('issued by', certificate.issuerName));
   }
   lines.push(line('time', timeText(signature)), line('covers', scope.description));
@@ -122,7 +122,7 @@ function timeText({ signingTime, bestTime, timestamps }: SignatureRecord): strin
 }
 
 function timestampText({ kind, displayName, genTime }: TimestampRecord): string {
-  return `${kind}, ${displayName}, ${date(genTime)}`;
+  return `${kind}, ${displayName}, ${genTime === undefined ? 'time unknown' : date(genTime)}`;
 }
 
 /** Names from signer to root, where a path was found. */

@@ -48,6 +48,8 @@ export interface SignatureMethod {
 export function signatureMethod(id: string): SignatureMethod | undefined {
   if (id === OID.rsaPss) return { scheme: 'rsa-pss', hash: undefined };
   if (id === OID.rsaEncryption) return { scheme: 'rsa-pkcs1', hash: undefined };
+  // RFC 5753 has no such form, but smart card programs write it, and other verifiers take the digest of the SignerInfo.
+  if (id === OID.ecPublicKey) return { scheme: 'ecdsa', hash: undefined };
   if (id === ED25519) return { scheme: 'ed25519', hash: undefined };
   const rsa = FOREIGN_RSA.get(id);
   if (rsa !== undefined) return { scheme: 'rsa-pkcs1', hash: rsa };

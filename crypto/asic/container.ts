@@ -71,9 +71,11 @@ export class Container {
   /** Kind by media type; without a known one, by the members. */
   get kind(): AsicKind {
     const { mimeType } = this;
-    const named = mimeType === undefined ? undefined : kindOf(mimeType);
+    const named = mimeType === undefined ? undefined : kindOf(mimeType.trim());
     if (named !== undefined) return named;
     const single = this.named('data').length === 1 && this.named('manifest').length === 0;
-    return mimeType === undefined && single ? 'S' : 'E';
+    // In containers of several files, signatures and time-stamps of CMS need a manifest.
+    const needsManifest = this.named('cades', 'timestamp').length > 0;
+    return single && (mimeType === undefined || needsManifest) ? 'S' : 'E';
   }
 }

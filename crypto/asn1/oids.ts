@@ -42,6 +42,7 @@ export const OID = {
   /** RFC 3161 §2.4.2. */
   timestampInfo: '1.2.840.113549.1.9.16.1.4',
   rsaEncryption: '1.2.840.113549.1.1.1',
+  ecPublicKey: '1.2.840.10045.2.1',
   mgf1: '1.2.840.113549.1.1.8',
   rsaPss: '1.2.840.113549.1.1.10',
 } as const;

@@ -2,6 +2,7 @@
 
 import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
 import { disagreementOf, keyBits, signatureMethod } from '../algorithms/signature-value.ts';
+import { OID } from '../asn1/oids.ts';
 import type { AlgorithmUse, Finding } from '../core/finding.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { Attributes, SignerInfo } from './parse.ts';
@@ -21,6 +22,7 @@ export function checkValue(
   }
   const fault = attributesFault(signer, attributes, digest, certificate);
   return [
+    ...(algorithm.id === OID.ecPublicKey ? [NAMED_BY_KEY] : []),
     {
       status: 'passed',
       type: 'algorithm.agreement',
@@ -35,6 +37,12 @@ export function checkValue(
       : failed('signature.value', `The signature value is wrong: ${fault}.`),
   ];
 }
+
+const NAMED_BY_KEY: Finding = {
+  status: 'warning',
+  type: 'algorithm.identifier',
+  message: 'The signature algorithm is named by the key alone, which leaves its digest open.',
+};
 
 function failed(type: string, message: string): Finding {
   return { status: 'failed', type, message, subIndication: 'SIG_CRYPTO_FAILURE' };

@@ -79,8 +79,8 @@ export interface TimestampRecord {
   readonly kind: 'content' | 'signature' | 'archive' | 'document';
   /** Name of the time-stamp authority. */
   readonly displayName: string;
-  /** Milliseconds since the epoch. */
-  readonly genTime: number;
+  /** Milliseconds since the epoch; undefined when the time-stamp can't be read. */
+  readonly genTime: number | undefined;
   readonly certificate: CertificateRecord | undefined;
   readonly indication: Indication;
   readonly subIndication?: SubIndication;

@@ -2,7 +2,7 @@
 
 import { CryptoError } from '../core/types.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
-import { nameFields } from '../x509/names.ts';
+import { holderText } from '../x509/holder.ts';
 import { findPath } from '../x509/path.ts';
 import type { Evidence, EvidenceSource } from './authorities.ts';
 import { isUnreachableAddress } from './authority-address.ts';
@@ -96,7 +96,7 @@ async function chainOf(certificate: Certificate, request: ChainRequest): Promise
     const more = fetched < MAX_FETCHED ? await request.inquiry.issuersOf(topOf(certificate, pool)) : [];
     const unknown = more.filter((one) => !pool.some(({ fingerprint }) => fingerprint === one.fingerprint));
     if (unknown.length === 0) {
-      const name = nameFields(certificate.subject).text;
+      const name = holderText(certificate);
       throw new CryptoError(
         'revocation.missing',
         `The certificate of ${name} has no chain to a trust anchor: ${result.reason}.`,
@@ -147,12 +147,12 @@ function isAskable({ certificate: { ocspUrls, crlUrls } }: Pair): boolean {
  * @throws {CryptoError} `revocation.missing`
  */
 function assertAskable(pair: Pair): void {
-  const { ocspNoCheck, ocspUrls, crlUrls, subject } = pair.certificate;
+  const { ocspNoCheck, ocspUrls, crlUrls } = pair.certificate;
   if (ocspNoCheck || isAskable(pair)) return;
   const which = ocspUrls.length + crlUrls.length === 0 ? '' : ' that leads anywhere';
   throw new CryptoError(
     'revocation.missing',
-    `The certificate of ${nameFields(subject).text} names no address${which} at which its revocation could be asked for, which levels LT and LTA need.`,
+    `The certificate of ${holderText(pair.certificate)} names no address${which} at which its revocation could be asked for, which levels LT and LTA need.`,
   );
 }
 
@@ -168,7 +168,7 @@ async function requestStatus(
   const since = new Date(revocation.at).toISOString();
   throw new CryptoError(
     'certificate.revoked',
-    `The certificate of ${nameFields(certificate.subject).text} is revoked since ${since} (${revocation.reason}).`,
+    `The certificate of ${holderText(certificate)} is revoked since ${since} (${revocation.reason}).`,
   );
 }
 

@@ -4,7 +4,7 @@ import { encoded, readElement } from '../asn1/read.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import { CryptoError, type CryptoErrorCode } from '../core/types.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
-import { nameFields } from '../x509/names.ts';
+import { holderText } from '../x509/holder.ts';
 import { certificatesIn } from '../x509/pem.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import type { AuthorityRequest, AuthorityTransport, Evidence } from './authorities.ts';
@@ -220,7 +220,7 @@ function noAnswer(certificate: Certificate, failures: readonly CryptoError[]): C
   const has = (wanted: CryptoErrorCode) => failures.some(({ code }) => code === wanted);
   const code = (['authority.unreachable', 'authority.refused'] as const).find(has) ?? 'revocation.missing';
   const reasons = failures.map(({ message }) => message.replace(/\.$/, '')).join('; ');
-  const name = nameFields(certificate.subject).text;
+  const name = holderText(certificate);
   return new CryptoError(code, `Whether the certificate of ${name} is revoked is not known: ${reasons}.`);
 }
 

@@ -1,7 +1,7 @@
 /** Checks of a time-stamp that need neither trust nor time: message imprint, signer, and signature value. */
 import { createHash } from 'node:crypto';
 import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
+import { HASH_BY_OID, type HashName, hashNamed } from '../algorithms/hashes.ts';
 import { OID } from '../asn1/oids.ts';
 import { octets, oidText } from '../asn1/read.ts';
 import { singleValue } from '../cms/attribute-checks.ts';
@@ -69,6 +69,9 @@ export function timestampSigner(
 
 function checkImprint({ imprint, imprintAlgorithm }: TimestampToken, covered: ImprintSource): Finding {
   const actual = covered(imprintAlgorithm);
+  if (actual === undefined && hashNamed(imprintAlgorithm) !== undefined) {
+    return failed('imprint', 'What the time-stamp covers is not at hand.', 'SIGNED_DATA_NOT_FOUND');
+  }
   if (actual === undefined) {
     const message = `The imprint uses the hash function ${imprintAlgorithm}, which is not known here.`;
     return failed('imprint', message, 'CRYPTO_CONSTRAINTS_FAILURE');

@@ -130,6 +130,20 @@ function subFilterRules(name: string | undefined): SubFilterRules {
           },
         ],
       };
+    case 'adbe.x509.rsa_sha1':
+      return {
+        readable: false,
+        baseline: false,
+        findings: [
+          {
+            status: 'failed',
+            type: TYPE,
+            message: 'The signature is a bare RSA value over SHA-1, a form that is not supported.',
+            detail: name,
+            subIndication: 'CRYPTO_CONSTRAINTS_FAILURE',
+          },
+        ],
+      };
     default:
       return {
         readable: false,

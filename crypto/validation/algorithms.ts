@@ -3,6 +3,7 @@
  * validation. Source: ETSI TS 119 312 and the lists it references.
  */
 import type { AlgorithmUse } from '../core/finding.ts';
+import type { Certificate } from '../x509/certificate.ts';
 import type { TrustSettings } from './trust.ts';
 
 /** End of an algorithm's acceptance; 'never' while none is planned. Milliseconds since the epoch. */
@@ -56,9 +57,15 @@ export type Strength =
 /** Judges a use. @param at proven time of existence, milliseconds since the epoch */
 export function strengthOf({ name, bits }: AlgorithmUse, at: number): Strength {
   const rows = KEYS.get(name);
+  if (rows !== undefined && bits === undefined) return { status: 'unknown' };
   const end = rows === undefined ? HASHES.get(name) : rows.find(({ below }) => (bits ?? 0) < below)?.end;
   if (end === undefined) return { status: 'unknown' };
   return end === 'never' || at < end ? { status: 'good' } : { status: 'ended', end };
+}
+
+/** False for the algorithm of a key that is not at hand: its size, and so its strength, is not known. */
+export function canBeJudged({ name, bits }: AlgorithmUse, certificate: Certificate | undefined): boolean {
+  return certificate !== undefined || bits !== undefined || !KEYS.has(name);
 }
 
 /** Date of this list, milliseconds since the epoch. */

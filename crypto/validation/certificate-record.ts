@@ -1,6 +1,6 @@
 import type { CertificateRecord } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { companyNumber, personNumber } from '../x509/holder.ts';
+import { companyNumber, holderText, personNumber } from '../x509/holder.ts';
 import { nameFields } from '../x509/names.ts';
 
 /** Cache by parsed certificate: formatting names takes longer than a lookup. */
@@ -21,7 +21,7 @@ function makeRecord(certificate: Certificate): CertificateRecord {
   const issuer = nameFields(certificate.issuer);
   const mail = certificate.alternativeNames.find((name) => name.kind === 'email');
   return {
-    subjectName: subject.commonName ?? subject.text,
+    subjectName: subject.commonName ?? holderText(certificate),
     issuerName: issuer.commonName ?? issuer.text,
     emailAddress: (mail?.kind === 'email' ? mail.text : undefined) ?? subject.emailAddress,
     identifier: subject.serialNumber,

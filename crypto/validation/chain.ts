@@ -202,12 +202,20 @@ function checkRevocation(path: readonly Certificate[], request: ChainRequest, re
       else results.failed('TRY_LATER', check);
     } else if (answer.status === 'good') {
       const detail = sourceText(answer.source);
-      results.passed({ type: 'revocation.good', message: `${subjectName} was not revoked.`, detail });
+      results.passed({
+        type: 'revocation.good',
+        message: `The certificate of ${subjectName} was not revoked.`,
+        detail,
+      });
       if (isOlder(answer.source, request)) results.warning(olderAnswer(subjectName, answer.source, time));
     } else if (answer.status === 'revoked') {
       const { at, reason } = answer.revocation;
       const detail = `since ${dateText(at)}, ${reason ?? 'no reason given'}, ${sourceText(answer.source)}`;
-      const check = { type: 'revocation.revoked', message: `${subjectName} was revoked.`, detail };
+      const check = {
+        type: 'revocation.revoked',
+        message: `The certificate of ${subjectName} was revoked.`,
+        detail,
+      };
       results.failed(reason === 'certificateHold' ? 'TRY_LATER' : revokedAs(index, at, notBefore), check);
     }
   }

@@ -7,7 +7,7 @@ import type { SignatureRecord } from '../core/validation-report.ts';
 import { WorkBudget } from '../core/work-budget.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import { readableCertificates } from '../x509/certificate.ts';
-import { algorithmTime } from './algorithms.ts';
+import { algorithmTime, canBeJudged } from './algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
 import { dateText, UNPROVEN, validateChain } from './chain.ts';
 import { checkStrength } from './check-strength.ts';
@@ -45,7 +45,10 @@ function validateWithinBudget(
   const results = new ResultsBuilder();
   for (const finding of facts.findings) results.finding(finding);
   addTimestampResults(proofs, results);
-  for (const use of facts.algorithms) checkStrength(use, algorithmTime(request.trust, bestTime), results);
+  for (const use of facts.algorithms) {
+    if (!canBeJudged(use, facts.certificate)) continue;
+    checkStrength(use, algorithmTime(request.trust, bestTime), results);
+  }
   checkSigner(known, request, proofs, bestTime, work, results);
   checkClaimedTime(facts, bestTime, results);
   const counterSignatures = facts.counterSignatures.map((counter) =>
@@ -102,7 +105,8 @@ function withFurtherEvidence(facts: SignatureInfo, { trust }: ValidationRequest)
 function addTimestampResults({ records, existed }: ProofsOfExistence, results: ResultsBuilder): void {
   for (const record of records) {
     const type = `timestamp.${record.kind}`;
-    const detail = `${record.displayName}, ${dateText(record.genTime)}`;
+    const time = record.genTime === undefined ? 'time unknown' : dateText(record.genTime);
+    const detail = `${record.displayName}, ${time}`;
     const inner = record.results;
     if (record.indication === 'TOTAL-PASSED') {
       results.passed({ type, message: TIMESTAMP_PROVES[record.kind], detail, inner });

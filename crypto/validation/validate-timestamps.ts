@@ -12,7 +12,7 @@ import type { Evidence } from '../evidence/authorities.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import type { TimestampToken } from '../evidence/timestamp-token.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { algorithmTime } from './algorithms.ts';
+import { algorithmTime, canBeJudged } from './algorithms.ts';
 import { certificateRecord } from './certificate-record.ts';
 import { dateText, validateChain } from './chain.ts';
 import { checkStrength } from './check-strength.ts';
@@ -64,14 +64,14 @@ export function validateTimestamps(
     const time = stamp.kind === 'content' ? Math.min(covered, existed ?? covered) : covered;
     const record = validateTimestamp(stamp, facts, { ...request, time, evidenceTime, work });
     records.unshift(record);
-    if (record.indication !== 'TOTAL-PASSED') continue;
+    const { genTime } = record;
+    if (record.indication !== 'TOTAL-PASSED' || genTime === undefined) continue;
     if (stamp.kind === 'content') {
-      notBefore = Math.max(record.genTime, notBefore ?? record.genTime);
+      notBefore = Math.max(genTime, notBefore ?? genTime);
       continue;
     }
-    existed = Math.min(record.genTime, existed ?? record.genTime);
-    if (stamp.kind !== 'signature')
-      archives.push({ genTime: record.genTime, covers: stamp.covers ?? (() => true) });
+    existed = Math.min(genTime, existed ?? genTime);
+    if (stamp.kind !== 'signature') archives.push({ genTime, covers: stamp.covers ?? (() => true) });
   }
   return { records, existed, evidenceTime, notBefore };
 }
@@ -105,13 +105,15 @@ function validateTimestamp(
   for (const finding of findings) results.finding(finding);
   if (token === undefined) {
     const { indication, subIndication = 'FORMAT_FAILURE' } = results.verdict();
-    const base = { kind, displayName: 'unreadable', genTime: 0, certificate: undefined };
+    const base = { kind, displayName: 'unreadable', genTime: undefined, certificate: undefined };
     return { ...base, indication, subIndication, results: results.results() };
   }
   const certificate = timestampSigner(token, facts.certificates);
   checkOrder(token, time, results);
   const strengthTime = algorithmTime(request.trust, time);
-  for (const use of algorithmsOf(token, certificate)) checkStrength(use, strengthTime, results);
+  for (const use of algorithmsOf(token, certificate)) {
+    if (canBeJudged(use, certificate)) checkStrength(use, strengthTime, results);
+  }
   if (certificate !== undefined) checkAuthority(token, certificate, facts, request, results);
   const record = certificate === undefined ? undefined : certificateRecord(certificate);
   return {

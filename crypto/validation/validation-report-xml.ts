@@ -102,8 +102,13 @@ class ObjectList {
 
   timestamp(stamp: TimestampRecord): string {
     const status = statusXml('SignatureValidationStatus', stamp, stamp.results, []);
-    const named = element('direct', `${stamp.displayName}, ${iso(stamp.genTime)}, ${stamp.kind}`);
-    const poe = `<POE>${element('POETime', iso(stamp.genTime))}${element('TypeOfProof', `${URN}:poetype:validation`)}</POE>`;
+    const { genTime } = stamp;
+    const time = genTime === undefined ? 'time unknown' : iso(genTime);
+    const named = element('direct', `${stamp.displayName}, ${time}, ${stamp.kind}`);
+    const poe =
+      genTime === undefined
+        ? ''
+        : `<POE>${element('POETime', iso(genTime))}${element('TypeOfProof', `${URN}:poetype:validation`)}</POE>`;
     return this.add(
       `${URN}:validationObject:timestamp`,
       named,
@@ -193,6 +198,7 @@ function attributesXml(
       : `<SignatureProductionPlace Signed="true">${element('AddressString', location)}</SignatureProductionPlace>`,
     ...stamps.map(({ stamp: { kind, genTime }, id }) => {
       const name = STAMP_ELEMENTS[kind];
+      if (genTime === undefined) return '';
       return `<${name}><AttributeObject VOReference="${id}"/>${element('TimeStampValue', iso(genTime))}</${name}>`;
     }),
     reason === undefined ? '' : `<Reason Signed="true">${element('ReasonElement', reason)}</Reason>`,

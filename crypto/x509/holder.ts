@@ -17,6 +17,20 @@ const COMPANY = Buffer.from('060560' + '4c010303', 'hex');
 const PREFIX = /^[A-Z]{3}[A-Z]{2}-/;
 
 /**
+ * Returns the name of a certificate for people: its subject on one line, or, when that is empty (RFC 5280 §4.1.2.6),
+ * the first of its alternative names that can be read.
+ */
+export function holderText({ subject, alternativeNames, serial }: Certificate): string {
+  const { text } = nameFields(subject);
+  if (text !== '') return text;
+  for (const name of alternativeNames) {
+    if ('text' in name && name.text !== '') return name.text;
+    if (name.kind === 'directory' && nameFields(name.name).text !== '') return nameFields(name.name).text;
+  }
+  return `no name, serial number ${contents(readElement(serial)).toString('hex')}`;
+}
+
+/**
  * Returns numbers that identify the holder, without prefix and punctuation, the most specific first; may be empty.
  * @param der of the certificate @throws {CryptoError} `certificate.malformed`
  */

@@ -8,7 +8,7 @@ import { structureSigner } from './structure-signer.ts';
 
 export type { CertificateUse } from './issue-extensions.ts';
 
-/** Supported attributes of a name; at least `commonName`. */
+/** Supported attributes of a name. */
 export interface DistinguishedName {
   readonly country?: string;
   readonly organization?: string;
@@ -16,7 +16,7 @@ export interface DistinguishedName {
   readonly organizationalUnit?: string;
   /** serialNumber of the person or machine. */
   readonly serialNumber?: string;
-  readonly commonName: string;
+  readonly commonName?: string;
   readonly emailAddress?: string;
 }
 

@@ -64,10 +64,13 @@ export function readName(der: Buffer): NameAttribute[][] {
   });
 }
 
-/** Returns the attributes of a name. An unreadable name has no attributes, and its DER in hex as text. */
+/**
+ * Returns the attributes of a name. An empty name has the text ''; an unreadable one has no attributes and its DER in
+ * hex as text.
+ */
 export function nameFields(der: Buffer): NameFields {
-  const relatives = readable(der) ?? [];
-  const attributes = relatives.flat();
+  const relatives = readable(der);
+  const attributes = relatives?.flat() ?? [];
   const first = (type: string) => attributes.find((attribute) => attribute.type === type)?.value;
   return {
     commonName: first('2.5.4.3'),
@@ -79,7 +82,7 @@ export function nameFields(der: Buffer): NameFields {
     surname: first('2.5.4.4'),
     serialNumber: first('2.5.4.5'),
     emailAddress: first('1.2.840.113549.1.9.1'),
-    text: attributes.length === 0 ? der.toString('hex') : relatives.map(lineOf).reverse().join(', '),
+    text: relatives === undefined ? der.toString('hex') : relatives.map(lineOf).reverse().join(', '),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Checks a path whose signatures are valid (RFC 5280 §6.1), without revocation. */
 import type { Certificate } from './certificate.ts';
+import { holderText } from './holder.ts';
 import { constraintFault } from './name-constraints.ts';
-import { nameFields } from './names.ts';
 import { policyFault } from './policies.ts';
 
 export type PathDefectKind =
@@ -110,7 +110,7 @@ function defectOf(kind: PathDefectKind, certificate: Certificate, reason: string
   return {
     kind,
     certificate,
-    reason: `the certificate of ${nameFields(certificate.subject).text} ${reason}`,
+    reason: `the certificate of ${holderText(certificate)} ${reason}`,
   };
 }
 

@@ -47,7 +47,7 @@ function signatureSection(record: SignatureRecord, id: string): Html {
     ['Location', record.location],
     ...record.timestamps.map((stamp): readonly [string, string] => [
       `Time-stamp (${stamp.kind})`,
-      `${iso(stamp.genTime)}, ${stamp.displayName}, ${VERDICTS[stamp.indication]}`,
+      `${stamp.genTime === undefined ? 'time unknown' : iso(stamp.genTime)}, ${stamp.displayName}, ${VERDICTS[stamp.indication]}`,
     ]),
     ...record.changes.map((change): readonly [string, string] => [
       `Change in revision ${change.revision}`,

@@ -7,7 +7,7 @@ import { hashNamed } from '../../algorithms/hashes.ts';
 import type { Finding } from '../../core/finding.ts';
 import type { ImprintSource } from '../../evidence/message-imprint.ts';
 import type { TimestampInfo } from '../../validation/signature-info.ts';
-import { timestampInfo } from '../../validation/timestamp-info.ts';
+import { readTimestampInfo, timestampInfo } from '../../validation/timestamp-info.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import type { ByteSink, CanonicalMethod } from '../../xml/index.ts';
 import { DS, XADES, XADES_141 } from '../elements/identifiers.ts';
@@ -97,15 +97,22 @@ function tokensOf(
   const tokens = childrenNamed(node, XADES, 'EncapsulatedTimeStamp');
   if (tokens.length === 0) return [broken(kind, `${node.local} holds no time-stamp that can be read.`)];
   return tokens.slice(0, MAX_TIMESTAMPS).map((token) => {
+    let der: Buffer | undefined;
     try {
+      der = base64Of(token);
       const method = methodOf(node);
       const imprint = imprintSource((sink) => writeCovered(node, method, stamped, sink));
-      const facts = timestampInfo(kind, base64Of(token), imprint, stamped.certificates);
+      const facts = timestampInfo(kind, der, imprint, stamped.certificates);
       return kind === 'archive' ? { ...facts, covers: coveredBefore(node, stamped.properties) } : facts;
     } catch (error) {
-      if (error instanceof DataFault || error instanceof FormFault || error instanceof TransformFault)
-        return broken(kind, `What the time-stamp covers can't be told: ${error.message}.`);
-      throw error;
+      if (!(error instanceof DataFault || error instanceof FormFault || error instanceof TransformFault)) {
+        throw error;
+      }
+      const { subIndication } = error instanceof DataFault ? error : { subIndication: undefined };
+      const message = `What the time-stamp covers can't be told: ${error.message}.`;
+      const fault = broken(kind, message, subIndication);
+      // The time in the token is readable all the same.
+      return der === undefined ? fault : readTimestampInfo(kind, der, () => fault.findings);
     }
   });
 }
@@ -232,7 +239,16 @@ function warning(type: string, message: string): Finding {
   return { status: 'warning', type, message };
 }
 
-function broken(kind: TimestampInfo['kind'], message: string): TimestampInfo {
-  const finding = { status: 'failed', type: 'timestamp.structure', message } as const;
+function broken(
+  kind: TimestampInfo['kind'],
+  message: string,
+  subIndication?: DataFault['subIndication'],
+): TimestampInfo {
+  const finding: Finding = {
+    status: 'failed',
+    type: 'timestamp.structure',
+    message,
+    ...(subIndication !== undefined && { subIndication }),
+  };
   return { kind, token: undefined, findings: [finding] };
 }

@@ -209,6 +209,21 @@ test.serial('signatures that were moved between containers or renamed fail', asy
     await kind(await made('S', 'Cades'), 'application/vnd.etsi.asic-e+zip'),
     /^TOTAL-FAILED .*container\.manifest/,
   );
+  const ofOneFile = [await made('S', 'Cades'), await made('S', 'Xades')];
+  for (const path of ofOneFile) {
+    for (const mimeType of ['application/vnd.etsi.asic-s+zip\r\n', 'application/zip']) {
+      const renamed = remade(
+        path,
+        replacing('mimetype', () => Buffer.from(mimeType)),
+      );
+      t.is(await verdict(renamed), 'TOTAL-PASSED', mimeType);
+      const { results } = await validated(renamed);
+      t.deepEqual(
+        results.warnings.map(({ type }) => type),
+        ['container.mimetype'],
+      );
+    }
+  }
 });
 
 test.serial('a reference out of the container, or to a fragment of a file, is not resolved', async (t) => {

@@ -3,6 +3,7 @@ import test from 'ava';
 import { TAG } from '../../../base/asn1/tags.ts';
 import { childrenOf, encoded, enter, readWhole } from '../../../crypto/asn1/read.ts';
 import { oid, sequence, tlv } from '../../../crypto/asn1/write.ts';
+import type { GeneralName } from '../../../crypto/x509/general-names.ts';
 import { encodeName } from '../../../crypto/x509/issue.ts';
 import { forge } from './forge.ts';
 import {
@@ -172,6 +173,30 @@ test('the revocation check is soft or hard as the settings require', (t) => {
   t.is(verdict(signer, { at, trust: { revocation: 'hard', evidence } }), 'TOTAL-PASSED');
 });
 
+test('a signature without its certificate is open for that alone, whatever its algorithm', (t) => {
+  for (const kind of ['rsa-2048', 'p-256'] as const) {
+    const signer = issue('Not at hand', parties().ca, { kind });
+    const der = forge({ signer, content: CONTENT, at: SIGNED, certificates: [] });
+    const record = judged(der);
+    t.is(verdictOf(record), 'INDETERMINATE: NO_SIGNING_CERTIFICATE_FOUND', kind);
+    t.deepEqual(failedTypes(record.results), ['certificate.signer'], kind);
+  }
+});
+
+test('a certificate with an empty subject is named by its alternative names, or by its serial number', (t) => {
+  const nameOf = (alternativeNames: readonly GeneralName[]): string | undefined => {
+    const serial = Buffer.from('0102', 'hex');
+    const subject = {};
+    const signer = issue('', parties().ca, { subject, serial, alternativeNames });
+    return judged(signedBy(signer)).certificate?.subjectName;
+  };
+  const mail = { kind: 'email', text: 'ana@example.com' } as const;
+  t.is(nameOf([mail]), 'ana@example.com');
+  const name = encodeName({ commonName: 'Ana Exemplo' });
+  t.is(nameOf([{ kind: 'directory', name }, mail]), 'CN=Ana Exemplo');
+  t.is(nameOf([]), 'no name, serial number 4102');
+});
+
 test('a revoked signer leaves the signature open, softly or hard, and one revoked later does not', (t) => {
   const { signer } = parties();
   const revoked = [[signer, { at: SIGNED - DAY, reason: 1 }]] as const;
@@ -180,6 +205,8 @@ test('a revoked signer leaves the signature open, softly or hard, and one revoke
     const record = judged(signedBy(signer), { trust: { revocation, evidence } });
     t.is(verdictOf(record), 'INDETERMINATE: REVOKED_NO_POE', revocation);
     t.deepEqual(failedTypes(record.results), ['chain', 'chain/revocation.revoked']);
+    // The name keeps its first letter.
+    t.regex(record.results.errors[0]?.message ?? '', /: the certificate of Ada Signer was revoked\.$/);
   }
   t.is(verdict(signer, { trust: { revocation: 'none', evidence } }), 'TOTAL-PASSED');
   const later = evidenceOf(crlsOf(SIGNED + 5 * DAY, [[signer, { at: SIGNED + 4 * DAY }]]));

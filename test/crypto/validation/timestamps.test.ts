@@ -44,6 +44,17 @@ function stamped({ signer = parties().signer, tokens, contentTokens = [] }: Stam
   });
 }
 
+test('a time-stamp over content that is not at hand keeps its time, and an unreadable one has none', (t) => {
+  const token = tokenOver(CONTENT, SIGNED - 60_000);
+  const der = stamped({ tokens: () => [Buffer.from('0500', 'hex')], contentTokens: [token] });
+  const { timestamps, results } = judged(der, { content: undefined });
+  const [overContent, unreadable] = timestamps;
+  t.is(overContent?.genTime, SIGNED - 60_000);
+  t.is(overContent?.subIndication, 'SIGNED_DATA_NOT_FOUND');
+  t.is(unreadable?.genTime, undefined);
+  t.regex(results.warnings.at(-1)?.detail ?? '', /^unreadable, time unknown$/);
+});
+
 test('a time-stamp over the signature proves it for the time after the certificate has expired', (t) => {
   const signer = issue('Short-lived', parties().ca, { notAfter: SIGNED + 5 * DAY });
   const der = stamped({ signer, tokens: (value) => [tokenOver(value, SIGNED + 60_000)] });

@@ -46,6 +46,17 @@ test.serial(
   },
 );
 
+test.serial('archive time-stamps over content that is not at hand keep their time', async (t) => {
+  const packaging = { packaging: 'detached' } as const;
+  const { bytes } = await signAt('some text', 'LTA', packaging, { extension: 'txt' });
+  const record = await judged(bytes);
+  t.is(record.subIndication, 'SIGNED_DATA_NOT_FOUND');
+  const archive = record.timestamps.find(({ kind }) => kind === 'archive');
+  t.is(archive?.indication, 'INDETERMINATE');
+  t.is(archive?.genTime, factsOf(bytes).timestamps.at(-1)?.token?.genTime);
+  t.true((archive?.genTime ?? 0) > Date.now() - 3_600_000);
+});
+
 test.serial('a value exchanged below its time-stamp fails by the time-stamp', async (t) => {
   const [first, second] = [await signAt(DOCUMENT, 'T'), await signAt('<other/>', 'T')];
   const stamp = /<xades:SignatureTimeStamp.*<\/xades:SignatureTimeStamp>/s;

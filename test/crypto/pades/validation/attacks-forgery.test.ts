@@ -100,9 +100,16 @@ test('universal forgery: unknown signature formats, and those with SHA-1, are no
     return copy;
   };
   t.true(failedTypes(same('adbe.x509.rsa_sha1')).includes('pdf.sub-filter'));
-  const weak = reportOn(same('adbe.pkcs7.sha1')).signatures[0];
-  t.is(weak?.indication, 'INDETERMINATE');
-  t.is(weak?.subIndication, 'CRYPTO_CONSTRAINTS_FAILURE');
+  // The older form holds a bare RSA value in an OCTET STRING.
+  const bare = same('adbe.x509.rsa_sha1');
+  const value = `04820100${'5a'.repeat(256)}`;
+  const from = bare.indexOf('/Contents <') + 11;
+  bare.fill('0', from, bare.indexOf('>', from), 'latin1').write(value, from, 'latin1');
+  for (const weak of [same('adbe.pkcs7.sha1'), bare]) {
+    const [signature] = reportOn(weak).signatures;
+    t.is(signature?.indication, 'INDETERMINATE');
+    t.is(signature?.subIndication, 'CRYPTO_CONSTRAINTS_FAILURE');
+  }
 });
 
 test('range games: a range that leaves out more than the value, or other bytes than it, is refused', (t) => {

@@ -1,5 +1,5 @@
 /** Unusual encodings give a finding, and duplicates are never ignored silently. */
-import { createHash } from 'node:crypto';
+import { createHash, sign } from 'node:crypto';
 import test from 'ava';
 import { DIGEST_ID, ECDSA_ID, ID } from '../../../../crypto/asn1/oids.ts';
 import { NULL, octetString, oid, sequence, tlv } from '../../../../crypto/asn1/write.ts';
@@ -25,6 +25,21 @@ test('signed attributes outside DER order cause a warning, and an invalid value 
   t.true(found.includes('TOTAL-PASSED attributes.order'), found.join());
   const wrong = forged({ ...backwards, value: () => Buffer.alloc(64, 1) });
   t.regex(outcome(wrong), /^TOTAL-FAILED: SIG_CRYPTO_FAILURE/);
+});
+
+test('an ECDSA value named by the OID of the key passes with a warning, and another value or digest fails', (t) => {
+  const named = { signatureAlgorithm: sequence(oid('1.2.840.10045.2.1')) };
+  const warned = (changes: Partial<Forgery>): string => {
+    const record = judged(forged({ ...named, ...changes }));
+    return [verdictOf(record), ...record.results.warnings.map(({ type }) => type)].join(' ');
+  };
+  t.is(warned({}), 'TOTAL-PASSED algorithm.identifier');
+  t.is(warned({ digest: 'sha384' }), 'TOTAL-PASSED algorithm.identifier');
+  const { key } = parties().signer;
+  const other = (signed: Buffer) => sign('sha384', signed, key);
+  t.is(warned({ value: other }), 'TOTAL-FAILED: SIG_CRYPTO_FAILURE algorithm.identifier');
+  const rsa = issue('By RSA', parties().ca, { kind: 'rsa-2048' });
+  t.regex(warned({ signer: rsa }), /^TOTAL-FAILED: SIG_CRYPTO_FAILURE/);
 });
 
 test('unusually encoded algorithm protection causes a warning, and a mismatch a failure', (t) => {
