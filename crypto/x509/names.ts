@@ -139,6 +139,11 @@ const TELETEX = 0x14;
 const UNIVERSAL = 0x1c;
 const BMP = 0x1e;
 
+/** Returns the text of an attribute value in DER, as `NameAttribute.value` has it. @throws {Asn1Error} */
+export function attributeText(der: Buffer): string {
+  return textOf(readWhole(der));
+}
+
 /** Decodes DirectoryString, IA5String and other string types in names. */
 function textOf(element: Element): string {
   const value = contents(element);

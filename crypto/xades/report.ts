@@ -42,7 +42,7 @@ const MAX_COUNTER_DEPTH = 4;
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
  * `scope.comments`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.unsigned-object`,
  * `scope.counter-signature`, `certificate.signer`, `certificate.binding`,
- * `certificate.issuer-name`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
+ * `certificate.issuer-name`, `attributes.target`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
  * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `timestamp.outdated`, `timestamp.count`,
  * `timestamp.order`.
  * @param counters the signature this one counter-signs; undefined for any other signature

@@ -74,6 +74,7 @@ const CHECK_NAMES: readonly (readonly [type: string, name: string])[] = [
   ['reference.', 'structure'],
   ['scope.detour', 'structure'],
   ['attributes.xades', 'structure'],
+  ['attributes.target', 'structure'],
   ['ids.unique', 'unique-ids'],
   ['digest.properties', 'properties-digest'],
   ['digest.', 'document-digest'],

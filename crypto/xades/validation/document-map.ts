@@ -98,14 +98,14 @@ function outermostOf(signatures: readonly SignatureNode[]): SignatureNode[] {
   });
 }
 
-/** Collects the identifiers that elements of a signature have or reference. */
-function idsNamedIn(signatures: readonly SignatureNode[]): Set<string> {
+/** Collects the identifiers that elements of signatures have or point to; `pointers`: only the latter. */
+export function idsNamedIn(signatures: readonly SignatureNode[], which?: 'pointers'): Set<string> {
   const named = new Set<string>();
   const left = [...signatures];
   for (let node = left.pop(); node !== undefined; node = left.pop()) {
     left.push(...node.children);
     for (const { value } of node.attributes) {
-      named.add(value);
+      if (which !== 'pointers') named.add(value);
       const pointed = /^#(?:xpointer\(id\((["'])([^"']+)\1\)\)|(.*))$/s.exec(value);
       if (pointed !== null) named.add(pointed[2] ?? pointed[3] ?? '');
     }

@@ -24,6 +24,8 @@ export interface ElementPlace {
   readonly depth: number;
   readonly namespace: string;
   readonly local: string;
+  /** Range of the parent; undefined for the root. */
+  readonly parent?: { readonly start: number; readonly end: number } | undefined;
 }
 
 /** Limit of signatures in one document; each costs a public-key operation. */
@@ -62,6 +64,9 @@ export class DocumentMapper implements XmlListener {
   readonly #inside: { readonly signature: SignatureNode; nodes: number }[] = [];
   readonly #named: ElementPlace[] = [];
   readonly #path: string[] = [];
+  /** By depth: start of the open element, and its range if a child has an identifier. */
+  readonly #starts: number[] = [];
+  readonly #parents: ({ readonly start: number; end: number } | undefined)[] = [];
   #text = 0;
 
   /** @param only identifiers to collect; nothing else is collected */
@@ -76,6 +81,8 @@ export class DocumentMapper implements XmlListener {
     const scope = this.#scopes.current;
     this.#scopes.enter(tag);
     this.#path.push(tag.name.text);
+    this.#starts[this.#scopes.depth] = tag.start;
+    this.#parents[this.#scopes.depth] = undefined;
     this.#identify(tag, scope);
     if (this.#only !== undefined) return;
     const top = this.#open.at(-1);
@@ -94,6 +101,8 @@ export class DocumentMapper implements XmlListener {
   endElement(_name: Name, start: number, end: number): void {
     const { depth } = this.#scopes;
     this.splits.endElement();
+    const parent = this.#parents[depth];
+    if (parent !== undefined) parent.end = end;
     if (this.#named.at(-1)?.depth === depth) {
       const place = this.#named.pop();
       if (place !== undefined) place.end = end;
@@ -224,6 +233,7 @@ export class DocumentMapper implements XmlListener {
           depth: this.#scopes.depth,
           namespace: tag.namespace.uri,
           local: tag.name.local,
+          parent: this.#parent(),
         };
         this.#named.push(place);
       }
@@ -233,6 +243,14 @@ export class DocumentMapper implements XmlListener {
       } else if (this.ids.size < MAX_IDS || this.#only !== undefined) this.ids.set(id, [place]);
       else this.idsMissing = true;
     }
+  }
+
+  #parent(): ElementPlace['parent'] {
+    const depth = this.#scopes.depth - 1;
+    const start = this.#starts[depth];
+    if (start === undefined) return undefined;
+    this.#parents[depth] ??= { start, end: 0 };
+    return this.#parents[depth];
   }
 }
 

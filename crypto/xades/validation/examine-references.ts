@@ -3,6 +3,7 @@ import type { AlgorithmUse, Finding } from '../../core/finding.ts';
 import type { SubIndication } from '../../core/validation-report.ts';
 import { DS } from '../elements/identifiers.ts';
 import { hashOf } from './algorithms.ts';
+import type { ElementPlace } from './document-map.ts';
 import {
   DataFault,
   type DataRoom,
@@ -187,17 +188,25 @@ function misuse(
       return { status: 'warning', type: 'reference.type', message };
     }
   }
-  if (data.kind === 'element' && data.processing.enveloped && !holds(data.place, node)) {
-    const message =
-      'A reference was made for an element around the signature, but the signature does not stand in it.';
-    return {
-      status: 'failed',
-      type: 'reference.position',
-      message,
-      subIndication: 'SIG_CONSTRAINTS_FAILURE',
-    };
-  }
+  if (data.kind === 'element' && data.processing.enveloped && !holds(data.place, node))
+    return notEnveloped(data.place, node);
   return undefined;
+}
+
+/**
+ * Reports an enveloped transform without effect, because the signature stands outside the element (XML Signature 1.1 §6.6.4).
+ * Profiles of several countries prescribe it for a signature beside the element. Elsewhere, the element was probably moved.
+ */
+function notEnveloped({ parent }: ElementPlace, node: SignatureNode): Omit<Finding, 'detail'> {
+  const type = 'reference.position';
+  if (parent !== undefined && holds(parent, node)) {
+    const message =
+      'A reference has the transform of a signature inside of the element, but the signature stands beside it.';
+    return { status: 'warning', type, message };
+  }
+  const message =
+    'A reference was made for an element around the signature, but the signature does not stand in it.';
+  return { status: 'failed', type, message, subIndication: 'SIG_CONSTRAINTS_FAILURE' };
 }
 
 /** Examines the references of ds:Manifest = Reference+ (XML Signature 1.1 §5.1) as those of SignedInfo. */

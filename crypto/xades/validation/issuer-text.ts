@@ -1,5 +1,6 @@
 /** Issuer names as the older SigningCertificate writes them (RFC 4514 and its dialects), for comparison only. */
-import { nameKeyOf } from '../../x509/names.ts';
+import { Asn1Error } from '../../../base/asn1/asn1-error.ts';
+import { attributeText, nameKeyOf } from '../../x509/names.ts';
 
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['cn', '2.5.4.3'],
@@ -40,8 +41,9 @@ export function issuerKeysOfText(text: string): string[] {
       const [, name = '', value = ''] = /^\s*([A-Za-z0-9.-]+)\s*=(.*)$/s.exec(pair) ?? [];
       const bare = name.replace(/^oid\./i, '');
       const type = /^\d+(\.\d+)+$/.test(bare) ? bare : TYPES.get(bare.toLowerCase());
-      if (type === undefined) return [];
-      attributes.push({ type, value: unescaped(value.trim()) });
+      const text = valueText(value.trim());
+      if (type === undefined || text === undefined) return [];
+      attributes.push({ type, value: text });
     }
     relatives.push(attributes);
   }
@@ -65,6 +67,18 @@ function split(text: string, separators: string): string[] {
     }
   }
   return [...parts, part];
+}
+
+/** Decodes a value; one that begins with `#` is its DER in hexadecimal (RFC 4514 §2.4). Undefined when not readable. */
+function valueText(value: string): string | undefined {
+  if (!value.startsWith('#')) return unescaped(value);
+  if (!/^#([0-9A-Fa-f]{2})+$/.test(value)) return undefined;
+  try {
+    return attributeText(Buffer.from(value.slice(1), 'hex'));
+  } catch (error) {
+    if (error instanceof Asn1Error) return undefined;
+    throw error;
+  }
 }
 
 function unescaped(value: string): string {

@@ -19,6 +19,8 @@ export interface QualifyingProperties {
   readonly signed: SignedProperties | undefined;
   /** Unsigned properties of the signature, in document order. */
   readonly unsigned: readonly SignatureNode[];
+  /** Target as written if it does not name the signature as a reference would: without `#`, empty or absent. */
+  readonly looseTarget?: string;
 }
 
 export interface SignedProperties {
@@ -67,7 +69,9 @@ export function readQualifyingProperties(signature: SignatureNode): QualifyingPr
   if (found === undefined) return undefined;
   if (more.length > 0) throw new FormFault('there are several QualifyingProperties');
   const id = attributeOf(signature, 'Id');
-  if (id === undefined || requiredAttribute(found, 'Target') !== `#${id}`) {
+  const target = attributeOf(found, 'Target') ?? '';
+  const exact = id !== undefined && target === `#${id}`;
+  if (!exact && target !== '' && target !== id) {
     throw new FormFault('QualifyingProperties names another signature as its target');
   }
   assertChildren(found, XADES, 'SignedProperties?', 'UnsignedProperties?');
@@ -80,6 +84,7 @@ export function readQualifyingProperties(signature: SignatureNode): QualifyingPr
   return {
     signed: signed === undefined ? undefined : readSigned(signed),
     unsigned: ofSignature?.children ?? [],
+    ...(!exact && { looseTarget: target }),
   };
 }
 

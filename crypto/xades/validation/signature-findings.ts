@@ -4,13 +4,13 @@ import { keyBits } from '../../algorithms/signature-value.ts';
 import type { AlgorithmUse, Finding } from '../../core/finding.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { isMac, type ValueMethod, valueFault } from './algorithms.ts';
-import type { DocumentMap } from './document-map.ts';
+import { type DocumentMap, idsNamedIn } from './document-map.ts';
 import type { ExaminedReferences } from './examine-references.ts';
 import { printable } from './reference-data.ts';
 import { attributeOf } from './signature-node.ts';
 import type { SignatureFormat } from './signed-info.ts';
 
-/** Checks that identifiers the signature relies on are unique. */
+/** Checks that the identifiers by which the signature names parts of itself are unique. */
 export function uniqueIds(map: DocumentMap, form: SignatureFormat): Finding {
   const ids = [
     form.id,
@@ -18,7 +18,8 @@ export function uniqueIds(map: DocumentMap, form: SignatureFormat): Finding {
     attributeOf(form.valueNode, 'Id'),
     ...form.references.map(({ id }) => id),
   ];
-  const repeated = ids.find((id) => id !== undefined && map.elementsNamed(id).length > 1);
+  const named = idsNamedIn([form.node], 'pointers');
+  const repeated = ids.find((id) => id !== undefined && named.has(id) && map.elementsNamed(id).length > 1);
   if (repeated === undefined) {
     return {
       status: 'passed',
@@ -45,12 +46,22 @@ export function protectionFindings(
     return [{ status: 'warning', type: 'attributes.xades', message }];
   }
   const over = references.filter(({ role }) => role === 'properties').length;
-  if (over === 1) return [];
+  if (over === 1) return targetFindings(properties.looseTarget);
   const message =
     over === 0
       ? 'The signed properties are not signed.'
       : 'Several references are over the signed properties.';
   return [{ status: 'failed', type: 'structure.properties', message, subIndication: 'FORMAT_FAILURE' }];
+}
+
+/** Reports a Target that does not name the signature; the signed reference still binds the properties (EN 319 132-1 §4.3.1). */
+function targetFindings(looseTarget: string | undefined): Finding[] {
+  if (looseTarget === undefined) return [];
+  const message =
+    looseTarget === ''
+      ? 'The properties do not name the signature that they belong to.'
+      : 'The properties name the signature that they belong to without "#".';
+  return [{ status: 'warning', type: 'attributes.target', message }];
 }
 
 export function valueFindings(

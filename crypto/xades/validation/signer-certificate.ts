@@ -106,8 +106,13 @@ function issuerFindings(name: CertificateName, certificate: Certificate): Findin
   if (decimal(certificate.serial) !== name.issuerText.serial.replace(/^0+(?=\d)/, '')) {
     return [binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
   }
-  if (issuerKeysOfText(name.issuerText.name).includes(nameKey(certificate.issuer))) return [named];
-  const message = 'The name of the issuer is written so that it cannot be compared with the certificate.';
+  const keys = issuerKeysOfText(name.issuerText.name);
+  if (keys.includes(nameKey(certificate.issuer))) return [named];
+  // Not a failure: the digest identifies the certificate, and programs differ in how they write names.
+  const message =
+    keys.length === 0
+      ? 'The name of the issuer is written so that it cannot be compared with the certificate.'
+      : 'The name of the issuer in the signed properties is another one than in the certificate.';
   const detail = printable(name.issuerText.name);
   return [named, { status: 'warning', type: 'certificate.issuer-name', message, detail }];
 }

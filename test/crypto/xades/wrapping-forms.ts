@@ -133,6 +133,13 @@ export function wrappingForms(): WrappingFormat[] {
     { name: 'element', honest: beside, signed: [{ text: PAY, substitute: EVIL }] },
     { name: 'element in an Object', honest: byInnerId, signed: [{ text: PAY, substitute: EVIL }] },
     {
+      name: 'element, with the enveloped transform beside it',
+      honest: `<r>${PAY}<note>a</note>${forge({
+        references: [{ uri: '#p', data: PAY, transforms: transform(ENVELOPED) + transform(EXC) }],
+      })}</r>`,
+      signed: [{ text: PAY, substitute: EVIL }],
+    },
+    {
       name: 'enveloped by Id',
       honest: envelopedById,
       signed: [{ text: envelopedById, substitute: '<r Id="root"><pay>999</pay></r>' }],
