@@ -22,7 +22,6 @@ import type {
   ActorEvent,
   ActorStore,
   Clock,
-  Committed,
   EffectKey,
   Json,
   Log,
@@ -342,25 +341,18 @@ export class Host implements ActorHost {
    * stored.
    */
   async #commit(key: string, step: Step, call?: number): Promise<StepOutcome | 'again'> {
-    const { faults, store } = this.#dependencies;
-    let committed: Committed;
-    try {
-      const before = faults.at('step.computed.before-commit', step.actor.address.kind);
-      if (before !== undefined) await before;
-      const begun = this.#dependencies.clock.elapsed();
-      committed = await store.commit(call === undefined ? step : { ...step, call });
-      this.#commitTimes.add(this.#dependencies.clock.elapsed() - begun);
-      if (committed.ok) {
-        const after = faults.at('step.committed.before-reply', step.actor.address.kind);
-        if (after !== undefined) await after;
-      }
-    } catch (error) {
-      this.#cache.delete(key);
-      throw error;
-    }
+    const { faults, store, clock } = this.#dependencies;
+    // The store can show the step, and lease its effects, before it answers: reads use the store until then.
+    this.#cache.delete(key);
+    const before = faults.at('step.computed.before-commit', step.actor.address.kind);
+    if (before !== undefined) await before;
+    const begun = clock.elapsed();
+    const committed = await store.commit(call === undefined ? step : { ...step, call });
+    this.#commitTimes.add(clock.elapsed() - begun);
     if (committed.ok) {
-      if (step.ends) this.#cache.delete(key);
-      else this.#cache.set(key, step.actor);
+      const after = faults.at('step.committed.before-reply', step.actor.address.kind);
+      if (after !== undefined) await after;
+      if (!step.ends) this.#cache.set(key, step.actor);
       if (!this.#dependencies.isShared) this.#announce(step);
       return {
         accepted: true,
@@ -372,9 +364,7 @@ export class Host implements ActorHost {
     if (committed.reason === 'taken') {
       return { accepted: false, reason: 'taken', name: committed.name, holder: committed.holder };
     }
-    if (committed.reason === 'duplicate') return refused('duplicate', step.actor);
-    this.#cache.delete(key);
-    return 'again';
+    return committed.reason === 'duplicate' ? refused('duplicate', step.actor) : 'again';
   }
 
   #announce(step: Step): void {

@@ -1,8 +1,10 @@
+import type { ExecutionContext } from 'ava';
 import { openLmdbStore } from '../../runtime/index.ts';
 import { folderFor } from '../runtime/folder.ts';
+import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';
 
-storeContract('LMDB store', async (t) => {
+async function openStore(t: ExecutionContext) {
   const folder = folderFor(t);
   let store = openLmdbStore({ folder });
   t.teardown(() => store.close());
@@ -14,4 +16,7 @@ storeContract('LMDB store', async (t) => {
       return store;
     },
   };
-});
+}
+
+storeContract('LMDB store', openStore);
+runtimeContract('LMDB store', openStore);

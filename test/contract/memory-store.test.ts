@@ -1,4 +1,8 @@
 import { MemoryStore } from '../../runtime/index.ts';
+import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';
 
-storeContract('memory store', async () => ({ store: new MemoryStore() }));
+const openStore = async () => ({ store: new MemoryStore() });
+
+storeContract('memory store', openStore);
+runtimeContract('memory store', openStore);

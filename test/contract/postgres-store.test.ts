@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { openPostgresStore, systemClock } from '../../runtime/index.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';
+import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';
 
 let cluster: Cluster | undefined;
@@ -12,7 +13,7 @@ test.before(async (t) => {
 });
 test.after.always(() => cluster?.remove());
 
-storeContract('PostgreSQL store', async (t) => {
+async function openStore(t: ExecutionContext) {
   if (cluster === undefined) return undefined;
   const { url } = cluster;
   schemas += 1;
@@ -37,4 +38,7 @@ storeContract('PostgreSQL store', async (t) => {
       return store;
     },
   };
-});
+}
+
+storeContract('PostgreSQL store', openStore);
+runtimeContract('PostgreSQL store', openStore);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import {
+  type ActorAddress,
   createRuntime,
   isRetryable,
   openLmdbStore,
@@ -29,7 +30,7 @@ async function startShards(
   const complain = (text: string) => complaints.push(text);
   const heard: Step[] = [];
   const lost: string[] = [];
-  let work: (n: number) => Promise<void> = async () => {};
+  let work: (n: number, actor: ActorAddress) => Promise<void> = async () => {};
   const runtime = createRuntime({
     store,
     clock: systemClock,
@@ -39,8 +40,8 @@ async function startShards(
     handlers: {
       work: {
         after: 'visible',
-        async run({ n }: { n: number }) {
-          await work(n);
+        async run({ n }: { n: number }, { actor }) {
+          await work(n, actor);
           return { type: 'WORKED' };
         },
       },
@@ -152,6 +153,29 @@ test.serial(
     t.is(seen.length, 8);
   },
 );
+
+test.serial('an effect of an actor on another thread reads no state older than its step', async (t) => {
+  const { runtime, onWork } = await startShards(t);
+  let old = 0;
+  let seen = 0;
+  const all = new Promise<void>((resolve) => {
+    onWork(async (n, actor) => {
+      const { count } = (await runtime.system.read(actor))?.context ?? { count: 0 };
+      if (count < n) old += 1;
+      seen += 1;
+      if (seen === 400) resolve();
+    });
+  });
+  runtime.start();
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => {
+      await runtime.system.create(address(n), {});
+      for (let turn = 0; turn < 20; turn += 1) await runtime.system.send(address(n), { type: 'WORK' });
+    }),
+  );
+  await all;
+  t.is(old, 0);
+});
 
 test.serial(
   'threads that are ended under load are replaced, and no message is lost or counted twice',
