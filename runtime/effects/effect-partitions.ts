@@ -5,10 +5,19 @@
 import type { ActorStore, Millis, StoredEffect } from '../ports.ts';
 import { compareKeys } from '../store/keys.ts';
 
+/** Result of one lease. */
+export interface Lease {
+  readonly effects: readonly StoredEffect[];
+  /** True when the limit ended the lease: more effects that may start now can be due. */
+  readonly isCut: boolean;
+  /** True when the last `nextDue` left out effects that may start now. */
+  readonly isPastNextDue: boolean;
+}
+
 /** A source of effects for an outbox. */
 export interface EffectQueue {
   /** Leases up to `limit` effects that are due. */
-  lease(now: Millis, limit: number): Promise<readonly StoredEffect[]>;
+  lease(now: Millis, limit: number): Promise<Lease>;
   /** Earliest due time of an unleased effect that may start. */
   nextDue(): Promise<Millis | undefined>;
   /** Releases a leased effect. Returns true when others waited for its slot. */
@@ -18,7 +27,10 @@ export interface EffectQueue {
 /** The queue of all effects without a partition. */
 export function commonQueue(store: ActorStore): EffectQueue {
   return {
-    lease: (now, limit) => store.leaseEffects(now, limit),
+    async lease(now, limit) {
+      const effects = await store.leaseEffects(now, limit);
+      return { effects, isCut: effects.length >= limit, isPastNextDue: false };
+    },
     nextDue: () => store.nextEffectDue(),
     ended: () => false,
   };
@@ -40,6 +52,8 @@ export class PartitionedQueue implements EffectQueue {
   readonly #running = new Map<string, number>();
   /** Partition served last; the next round starts after it. */
   #last: string | undefined;
+  /** Partitions that the last `nextDue` left out, because they were at their limit. */
+  readonly #leftOut = new Set<string>();
 
   constructor(store: ActorStore, handler: string, perPartition: number) {
     this.#store = store;
@@ -48,25 +62,33 @@ export class PartitionedQueue implements EffectQueue {
   }
 
   /** Serves all partitions once, starting after the one served last. */
-  async lease(now: Millis, limit: number): Promise<readonly StoredEffect[]> {
-    const leased: StoredEffect[] = [];
+  async lease(now: Millis, limit: number): Promise<Lease> {
+    const effects: StoredEffect[] = [];
     const last = this.#last;
-    if (last !== undefined) await this.#leaseBetween(last, undefined, now, limit, leased);
-    await this.#leaseBetween(undefined, last, now, limit, leased);
-    return leased;
+    const cut: string[] = [];
+    if (last !== undefined) cut.push(...(await this.#leaseBetween(last, undefined, now, limit, effects)));
+    cut.push(...(await this.#leaseBetween(undefined, last, now, limit, effects)));
+    // Effects of a partition may have ended since its lease.
+    const hasRoom = (partition: string): boolean => this.#freeSlots(partition) > 0;
+    const isCut = effects.length >= limit || cut.some(hasRoom);
+    return { effects, isCut, isPastNextDue: [...this.#leftOut].some(hasRoom) };
   }
 
-  /** Leases from the partitions after `after`, up to and including `until`. */
+  /**
+   * Leases from the partitions after `after`, up to and including `until`. Returns those of which it leased as many as
+   * it could.
+   */
   async #leaseBetween(
     after: string | undefined,
     until: string | undefined,
     now: Millis,
     limit: number,
     leased: StoredEffect[],
-  ): Promise<void> {
+  ): Promise<readonly string[]> {
+    const cut: string[] = [];
     for await (const { partition, due } of this.#partitions(after)) {
-      if (leased.length >= limit) return;
-      if (until !== undefined && compareKeys([partition], [until]) > 0) return;
+      if (leased.length >= limit) break;
+      if (until !== undefined && compareKeys([partition], [until]) > 0) break;
       const room = Math.min(this.#freeSlots(partition), limit - leased.length);
       if (due > now || room <= 0) continue;
       const effects = await this.#store.leaseEffects(now, room, partition);
@@ -74,14 +96,18 @@ export class PartitionedQueue implements EffectQueue {
       this.#running.set(partition, (this.#running.get(partition) ?? 0) + effects.length);
       this.#last = partition;
       leased.push(...effects);
+      if (effects.length === room) cut.push(partition);
     }
+    return cut;
   }
 
   async nextDue(): Promise<Millis | undefined> {
     let earliest: Millis | undefined;
+    this.#leftOut.clear();
     for await (const { partition, due } of this.#partitions(undefined)) {
       // A partition at its limit is read again when one of its effects ends.
-      if (this.#freeSlots(partition) > 0 && (earliest === undefined || due < earliest)) earliest = due;
+      if (this.#freeSlots(partition) <= 0) this.#leftOut.add(partition);
+      else if (earliest === undefined || due < earliest) earliest = due;
     }
     return earliest;
   }

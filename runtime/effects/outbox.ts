@@ -180,14 +180,18 @@ export class Outbox {
     let pause = POLL_INTERVAL_MS;
     try {
       const now = this.#now();
-      const leased = await queue.lease(now, inFlight - this.#running.size);
+      const { effects: leased, isCut, isPastNextDue } = await queue.lease(now, inFlight - this.#running.size);
       const { journal } = this.#dependencies;
       // Quarantined effects stay leased, so that they do not run.
       const effects = journal ? leased.filter(({ key }) => !journal.isSetAside(key)) : leased;
       for (const effect of leased) if (!effects.includes(effect)) queue.ended(effect);
       journal?.begin(effects.filter(({ effect }) => effect.do !== SEND_EFFECT));
       for (const effect of effects) this.#start(effect, stopping.signal);
-      if (!this.#rearm || this.#running.size >= inFlight) return;
+      if (this.#running.size >= inFlight) return;
+      // Slots became free during the lease; their effects had nobody to wake for those that wait.
+      if (isCut) this.#pollAgain = true;
+      this.#rearm ||= isPastNextDue;
+      if (this.#pollAgain || !this.#rearm) return;
       this.#rearm = false;
       const next = await queue.nextDue();
       if (next !== undefined) pause = Math.max(1, Math.min(POLL_INTERVAL_MS, next - this.#now()));

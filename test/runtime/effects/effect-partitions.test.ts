@@ -180,6 +180,27 @@ onEachStore(
   },
 );
 
+onEachStore(
+  'a failed effect is retried on time although its partition was at its limit when it failed',
+  async (t, store) => {
+    const fixture = partitionedFixture(store, { atOnce: 2, perPartition: 1 });
+    fixture.runtime.start();
+    await ask(fixture, 'a1', 'a2');
+    await until(() => fixture.runs.length === 1);
+    fixture.runs.splice(0)[0]?.fail(new Retryable('busy', 'not now', 5000));
+    await until(() => fixture.started.includes('a2'));
+    fixture.endAll();
+    await until(() => fixture.runtime.stats().effectsInFlight === 0);
+    await settle();
+    fixture.clock.advance(5001);
+    // Before the next alarm, 30 s after the last.
+    for (let turns = 0; turns < 20 && fixture.runs.length === 0; turns += 1) await settle();
+    t.like(fixture.runs[0], { what: 'a1', failures: 1 });
+    fixture.endAll();
+    await fixture.runtime.stop();
+  },
+);
+
 test('pending effects of partitions are done after a restart', async (t) => {
   const store = new MemoryStore();
   const before = partitionedFixture(store, { atOnce: 1, perPartition: 1 });
