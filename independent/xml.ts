@@ -39,7 +39,8 @@ export function judgeXml(file: Buffer): readonly IndependentSignature[] {
   if (file.length > MAX_XML)
     return [notComparable(`The document is longer than ${MAX_XML} bytes, too long for the library.`)];
   const text = textOf(file);
-  if (text === undefined) return [notComparable('The library reads UTF-8 and UTF-16 only.')];
+  if (text === undefined)
+    return [notComparable('The library reads text, and its encoding cannot be decoded for it.')];
   const lack = lackOfDocument(text);
   if (lack !== undefined) return [notComparable(lack)];
   let document: Document;
@@ -68,13 +69,21 @@ function textOf(file: Buffer): string | undefined {
       .toString('latin1')
       .replace(/^\xef\xbb\xbf/, ''),
   )?.[1];
-  if (!utf16 && declared !== undefined && !/^(utf-8|us-ascii)$/i.test(declared)) return undefined;
+  const label = utf16 || (declared?.toLowerCase().replace('us-ascii', 'utf-8') ?? 'utf-8');
   try {
-    return new TextDecoder(utf16 || 'utf-8', { fatal: true }).decode(file);
+    // A decoder that gives the characters of Microsoft for the controls of ISO 8859 is not asked about them.
+    const isSure =
+      !/^(windows-1252|iso-8859-(1|9|11)|tis-620)$/.test(label) ||
+      !/[\x80-\x9f]/.test(file.toString('latin1'));
+    if (!DECODED.test(label) || !isSure) return undefined;
+    return new TextDecoder(label, { fatal: true }).decode(file);
   } catch {
     return undefined;
   }
 }
+
+/** Encodings whose decoders give the same text in all programs. */
+const DECODED = /^(utf-8|utf-16[lb]e|windows-125\d|iso-8859-\d{1,2}|koi8-[ru]|tis-620)$/;
 
 /**
  * Reason why the library can't verify a document: forms that it canonicalizes differently from the recommendation, or

@@ -4,6 +4,7 @@ import type { Finding } from '../core/finding.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
+import { UnreadEncoding } from '../xml/index.ts';
 import { DS, XADES } from './elements/identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { signatureReport } from './report.ts';
@@ -59,7 +60,7 @@ export function readable(document: Buffer): DocumentMap | Finding {
       type: 'structure.xml',
       message: error.message,
       detail: error.code,
-      subIndication: 'FORMAT_FAILURE',
+      subIndication: error instanceof UnreadEncoding ? 'GENERIC' : 'FORMAT_FAILURE',
     };
   }
 }

@@ -1,21 +1,20 @@
 /**
  * Accepted document encodings, converted to UTF-8 for the reader and back for inserted text. XML 1.0 §4.3.3 and
- * appendix F, restricted to UTF-8, UTF-16 (with byte order mark or declaration), ISO-8859-1 and US-ASCII.
+ * appendix F: UTF-8, UTF-16 (with byte order mark or declaration), and by declaration ISO-8859-1, US-ASCII and the
+ * encodings of `legacyEncoding`.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { CryptoError } from '../core/types.ts';
+import { invalidByte, type LegacyEncoding, legacyEncoding } from './legacy-encodings.ts';
 import { MAX_DECLARATION_LENGTH } from './limits.ts';
-
-export type XmlEncoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'ISO-8859-1' | 'US-ASCII';
 
 /** A document in UTF-8, with the mapping back to its original bytes. */
 export interface DecodedXml {
-  readonly encoding: XmlEncoding;
   /** UTF-8 without byte order mark; for UTF-8 input a view of it, not a copy. */
   readonly utf8: Buffer;
   /** Maps an offset in `utf8` (at a character boundary) to an offset in the original bytes. */
   toOriginal(offset: number): number;
-  /** Encodes text in the document's encoding; only characters that the encoding has. */
+  /** Encodes text in the document's encoding; outside ASCII, only characters that the document has. */
   encode(text: string): Buffer;
 }
 
@@ -41,12 +40,22 @@ export function decodeXml(bytes: Buffer): DecodedXml {
   if (declared === undefined || declared === 'UTF-8') return decodeUtf8(content, markLength);
   if (mark === 'UTF-8') throw contradiction(declared, mark);
   if (declared === 'US-ASCII' || declared === 'ISO-8859-1') return decodeSingleByte(content, declared);
-  throw new CryptoError(
-    'xml.encoding',
-    declared.startsWith('UTF-16')
-      ? 'The XML declares UTF-16 but does not begin with a UTF-16 byte order mark.'
-      : `The XML declares the encoding "${declared}"; UTF-8, UTF-16, ISO-8859-1 and US-ASCII can be signed.`,
-  );
+  const legacy = legacyEncoding(declared);
+  if (legacy !== undefined) return decodeLegacy(content, declared, legacy);
+  if (declared.startsWith('UTF-16')) {
+    throw new CryptoError(
+      'xml.encoding',
+      'The XML declares UTF-16 but does not begin with a UTF-16 byte order mark.',
+    );
+  }
+  throw new UnreadEncoding(declared);
+}
+
+/** The document is in an encoding that is not read. It can be valid. */
+export class UnreadEncoding extends CryptoError {
+  constructor(name: string) {
+    super('xml.encoding', `The XML is in the encoding "${name}", which is not read.`);
+  }
 }
 
 function byteOrderMark(bytes: Buffer): 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | undefined {
@@ -54,7 +63,7 @@ function byteOrderMark(bytes: Buffer): 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | undef
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'UTF-8';
   const utf32 =
     (a === 0xff && b === 0xfe && c === 0 && d === 0) || (a === 0 && b === 0 && c === 0xfe && d === 0xff);
-  if (utf32) throw new CryptoError('xml.encoding', 'The XML is in UTF-32; UTF-8 and UTF-16 can be signed.');
+  if (utf32) throw new UnreadEncoding('UTF-32');
   if (a === 0xff && b === 0xfe) return 'UTF-16LE';
   if (a === 0xfe && b === 0xff) return 'UTF-16BE';
   return undefined;
@@ -79,6 +88,7 @@ function unmarked(): CryptoError {
 const ALIASES: { readonly [label: string]: string } = {
   UTF8: 'UTF-8',
   ASCII: 'US-ASCII',
+  'ANSI_X3.4-1968': 'US-ASCII',
   LATIN1: 'ISO-8859-1',
   'ISO_8859-1': 'ISO-8859-1',
   ISO8859_1: 'ISO-8859-1',
@@ -102,7 +112,6 @@ function decodeUtf8(content: Buffer, markLength: number): DecodedXml {
     );
   }
   return {
-    encoding: 'UTF-8',
     utf8: content,
     toOriginal: (offset) => markLength + offset,
     encode: (text) => Buffer.from(text),
@@ -147,7 +156,6 @@ function decodeUtf16(bytes: Buffer, encoding: 'UTF-16LE' | 'UTF-16BE', markLengt
   }
   const utf8 = room.subarray(0, filled);
   return {
-    encoding,
     utf8,
     toOriginal: (offset) => markLength + 2 * unitsUpTo(utf8, offset),
     encode: (text) => {
@@ -179,10 +187,10 @@ function unitsUpTo(utf8: Buffer, offset: number): number {
 
 function decodeSingleByte(content: Buffer, encoding: 'ISO-8859-1' | 'US-ASCII'): DecodedXml {
   const encode = (text: string): Buffer => Buffer.from(text, 'latin1');
-  if (isAscii(content)) return { encoding, utf8: content, toOriginal: (offset) => offset, encode };
+  if (isAscii(content)) return { utf8: content, toOriginal: (offset) => offset, encode };
   if (encoding === 'US-ASCII') {
     const at = content.findIndex((byte) => byte > 0x7f);
-    throw new CryptoError('xml.encoding', `The XML declares US-ASCII, but byte ${at} is none of it.`);
+    throw invalidByte(encoding, at, content[at]);
   }
   const room = Buffer.allocUnsafe(2 * content.length);
   let filled = 0;
@@ -190,8 +198,52 @@ function decodeSingleByte(content: Buffer, encoding: 'ISO-8859-1' | 'US-ASCII'):
     filled += room.write(content.toString('latin1', at, at + CHUNK_BYTES), filled);
   }
   const utf8 = room.subarray(0, filled);
-  return { encoding, utf8, toOriginal: (offset) => unitsUpTo(utf8, offset), encode };
+  return { utf8, toOriginal: (offset) => unitsUpTo(utf8, offset), encode };
 }
+
+function decodeLegacy(content: Buffer, declared: string, encoding: LegacyEncoding): DecodedXml {
+  const room = isAscii(content) ? content : Buffer.allocUnsafe(encoding.growth * content.length);
+  /** Starts of the parts: in the file, and in UTF-8. */
+  const parts: { readonly at: number; readonly utf8At: number }[] = [];
+  let filled = 0;
+  for (let at = 0; at < content.length; ) {
+    const end = room === content ? content.length : partEnd(content, at);
+    const text = room === content ? '' : encoding.decode(content.subarray(at, end));
+    if (text === undefined) {
+      const bad = at + encoding.validLength(content.subarray(at, end));
+      throw invalidByte(declared, bad, content[bad]);
+    }
+    parts.push({ at, utf8At: filled });
+    filled += room === content ? content.length : room.write(text, filled);
+    at = end;
+  }
+  const utf8 = room.subarray(0, filled);
+  const toOriginal = (offset: number): number => {
+    if (room === content) return offset;
+    const index = parts.findLastIndex(({ utf8At }) => utf8At <= offset);
+    const { at, utf8At } = parts[index] ?? { at: 0, utf8At: 0 };
+    return at + encoding.lengthOf(content.subarray(at, parts[index + 1]?.at), offset - utf8At);
+  };
+  const encode = (text: string): Buffer =>
+    Buffer.concat(
+      [...text].map((character) => {
+        const bytes = Buffer.from(character);
+        const at = bytes.length === 1 ? -1 : utf8.indexOf(bytes);
+        return at < 0 ? bytes : content.subarray(toOriginal(at), toOriginal(at + bytes.length));
+      }),
+    );
+  return { utf8, toOriginal, encode };
+}
+
+/** Returns the end of a part: after a byte that is no part of any longer character. */
+function partEnd(content: Buffer, start: number): number {
+  let end = Math.min(content.length, start + CHUNK_BYTES);
+  while (end < content.length && (content[end - 1] as number) >= LEAST_TRAIL_BYTE) end++;
+  return end;
+}
+
+/** Bytes below are ASCII wherever they stand: a later byte of a character is at least a digit, in GB 18030. */
+const LEAST_TRAIL_BYTE = 0x30;
 
 function contradiction(declared: string, mark: string): CryptoError {
   return new CryptoError(

@@ -1,7 +1,7 @@
 export { type CanonicalMethod, type CanonicalPlace, EXCLUSIVE, ExclusiveCanonicalizer } from './canonical.ts';
 export type { ByteSink } from './canonical-output.ts';
 export { canonicalize } from './canonicalize.ts';
-export { type DecodedXml, decodeXml } from './encoding.ts';
+export { type DecodedXml, decodeXml, UnreadEncoding } from './encoding.ts';
 export {
   type Attribute,
   attributeNamed,

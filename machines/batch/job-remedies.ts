@@ -14,7 +14,8 @@ export const JOB_REMEDIES: { readonly [code: string]: string | undefined } = {
   'pdf.xfa-only': 'The PDF is an XFA form without pages. Print it into a normal PDF.',
   'xml.malformed': 'The XML is not well formed. The message names the position.',
   'xml.dtd': 'The XML has a document type declaration, which is refused. Remove it.',
-  'xml.encoding': 'Use UTF-8 or UTF-16, and declare it correctly.',
+  'xml.encoding':
+    'Declare the encoding that the file is in. If it is not read, convert the file to UTF-8 before it is signed.',
   'xml.too-deep': 'The elements are nested too deeply.',
   'xml.existing-signature':
     'The file has a signature that a new one would break. Use a detached signature or CAdES.',

@@ -16,6 +16,19 @@ import {
 } from './forging.ts';
 import { byXmlsec, newFile } from './signing.ts';
 
+test('a file in an encoding that is not read is not called broken', (t) => {
+  const said = (encoding: string) => {
+    const head = `<?xml version="1.0" encoding="${encoding}"?>`;
+    const report = reportOn(`${head}${enveloped('<x></x>')}`);
+    return [report.indication, ...report.results.errors.map(({ message }) => message)];
+  };
+  t.deepEqual(said('UTF-8'), ['TOTAL-PASSED']);
+  t.deepEqual(said('EBCDIC-CP-US'), [
+    'INDETERMINATE',
+    'The XML is in the encoding "EBCDIC-CP-US", which is not read.',
+  ]);
+});
+
 const INFO = '<info Id="i1">35</info>';
 const envelopedIds = { uri: '#i1', data: INFO, transforms: transform(ENVELOPED) + transform(EXC) };
 

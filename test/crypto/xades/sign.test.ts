@@ -13,6 +13,24 @@ import { byXmlsec, failed, NOW, newPath, signDocument, verdict } from './signing
 const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le');
 const latin1 = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<größe xmlns="urn:u">é</größe>\n';
 
+/** Names as their bytes in the encoding. */
+const LEGACY: readonly (readonly [encoding: string, bytes: string])[] = [
+  ['windows-1250', '\xa3\xf3d\x9f'],
+  ['windows-1251', '\xf1\xf7\xb8\xf2'],
+  ['windows-1253', '\xf4\xe9\xec\xde'],
+  ['cp1254', '\xfe\x9c'],
+  ['ISO-8859-2', '\xa3\xf3d\xbc'],
+  ['ISO-8859-9', '\xfe\xdd'],
+  ['iso-8859-15', '\xbd\xe9'],
+  ['KOI8-R', '\xd3\xde\xc5\xd4'],
+  ['Shift_JIS', '\x93\xfa\x96\x7b'],
+  ['EUC-JP', '\xc6\xfc\xcb\xdc'],
+  ['EUC-KR', '\xc7\xd1\xb1\xb9'],
+  ['Big5', '\xa4\xa4\xa4\xe5'],
+  ['GB2312', '\xd6\xd0\xb9\xfa'],
+  ['GB18030', '\xd6\xd0\xb9\xfa\x82\x35\x8f\x33'],
+];
+
 const DOCUMENTS: { readonly [name: string]: string | Buffer } = {
   'one element': '<r>hello</r>',
   'empty-element root': '<r/>',
@@ -34,6 +52,27 @@ const DOCUMENTS: { readonly [name: string]: string | Buffer } = {
     'latin1',
   ),
   'US-ASCII': '<?xml version="1.0" encoding="us-ascii"?><r>&#xE9;</r>',
+  ...Object.fromEntries(
+    LEGACY.map(([encoding, bytes]) => [
+      encoding,
+      Buffer.from(
+        `<?xml version="1.0" encoding="${encoding}"?>\r\n<${bytes} xmlns="urn:u">${bytes}\r\n</${bytes}>`,
+        'latin1',
+      ),
+    ]),
+  ),
+  'Shift_JIS, empty-element root': Buffer.from(
+    '<?xml version="1.0" encoding="Shift_JIS"?><!-- \x83\x5c \xb1 --><\x93\xfa\x96\x7b a="\x83\x5c"/>',
+    'latin1',
+  ),
+  'windows-1252 with the characters that Latin-1 lacks': Buffer.from(
+    '<?xml version="1.0" encoding="Windows-1252"?><r>\x80 \x93\xfc\x94 \x96 \x92</r>',
+    'latin1',
+  ),
+  'windows-1252, empty-element root': Buffer.from(
+    '<?xml version="1.0" encoding="windows-1252"?><\xf6\x9c a="\x80"/>',
+    'latin1',
+  ),
   'as deep as allowed': `${'<d>'.repeat(256)}x${'</d>'.repeat(256)}`,
   wide: `<r>${'<c a="1" b=\'2\'>text &amp; more</c>\n'.repeat(5000)}</r>`,
   'many attributes': `<r ${Array.from({ length: 2000 }, (_, index) => `a${(index * 7919) % 2000}="${index}"`).join(' ')}/>`,

@@ -163,7 +163,8 @@ const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
 
 test('an unsupported or contradictory encoding is refused with its own code', (t) => {
   const cases: readonly (readonly [string | Buffer, RegExp])[] = [
-    ['<?xml version="1.0" encoding="windows-1252"?><r/>', /WINDOWS-1252/],
+    ['<?xml version="1.0" encoding="ISO-2022-JP"?><r/>', /ISO-2022-JP/],
+    ['<?xml version="1.0" encoding="EBCDIC-CP-US"?><r/>', /EBCDIC-CP-US/],
     ['<?xml version="1.0" encoding="UTF-7"?><r/>', /UTF-7/],
     ['<?xml version="1.0" encoding="constructor"?><r/>', /CONSTRUCTOR/],
     ['<?xml version="1.0" encoding="UTF-16"?><r/>', /does not begin with/],
@@ -178,12 +179,68 @@ test('an unsupported or contradictory encoding is refused with its own code', (t
     [Buffer.from('<r>\xe9</r>', 'latin1'), /not valid UTF-8 from byte 3/],
     [Buffer.from([0x3c, 0x72, 0x3e, 0xc0, 0x80, 0x3c, 0x2f, 0x72, 0x3e]), /not valid UTF-8 from byte 3/],
     [Buffer.from('<r>\xed\xa0\x80</r>', 'latin1'), /not valid UTF-8/],
-    [Buffer.from('<?xml version="1.0" encoding="US-ASCII"?><r>\xe9</r>', 'latin1'), /byte 44 is none/],
+    [
+      Buffer.from('<?xml version="1.0" encoding="US-ASCII"?><r>\xe9</r>', 'latin1'),
+      /byte 44 \(0xE9\) is none/,
+    ],
+    ...[
+      ['windows-1252', '\x81'],
+      ['windows-1253', '\xaa'],
+      ['TIS-620', '\xdb'],
+      ['ISO-8859-7', '\xff'],
+      ['Shift_JIS', '\x93'],
+      ['EUC-KR', '\xc7<'],
+      ['GB18030', '\xff'],
+    ].map(([name = '', bytes = '']): [Buffer, RegExp] => {
+      const start = `<?xml version="1.0" encoding="${name}"?><r>`;
+      const at = start.length;
+      const text = new RegExp(`declares ${name.toUpperCase()}, but byte (${at}|${at + 1}) `);
+      return [Buffer.from(`${start}${bytes}</r>`, 'latin1'), text];
+    }),
   ];
   for (const [document, problem] of cases) {
     const error = refusal(document);
     t.is(error?.code, 'xml.encoding', String(document));
     t.regex(error?.message ?? '', problem);
+  }
+});
+
+test('a declared table is read as other programs read it', (t) => {
+  const read = (name: string, bytes: string): string | undefined => {
+    const start = `<?xml version="1.0" encoding="${name}"?><r>`;
+    const { utf8 } = decodeXml(Buffer.from(`${start}${bytes}</r>`, 'latin1'));
+    return utf8.toString().slice(start.length, -'</r>'.length);
+  };
+  t.is(read('windows-1252', '\x80\x92\xe9'), '€’é');
+  t.is(read('CP1252', '\x80'), '€');
+  for (const latin of ['latin1', 'L1', 'CP819', 'ISO-8859-1'])
+    t.is(read(latin, '\x80\xe9'), '\u0080é', latin);
+  t.is(read('ISO-8859-9', '\x80\xfe'), '\u0080ş');
+  t.is(read('windows-1254', '\x80\xfe'), '€ş');
+  t.is(read('TIS-620', '\x85\xa1'), '\u0085ก');
+  t.is(read('ISO8859_2', '\xa3'), 'Ł', 'the name of Java');
+  t.is(read('ibm866', '\x80'), 'А');
+});
+
+test('offsets lead back to the bytes of every encoding, across parts of long documents', (t) => {
+  const characters = {
+    'windows-1251': '\xf1',
+    Shift_JIS: '\x93\xfa',
+    GB18030: '\x82\x35\x8f\x33a',
+    'EUC-JP': '\xc6\xfc',
+  };
+  for (const [name, character] of Object.entries(characters)) {
+    const line = `<a>${character.repeat(7)}</a>${character}\n`;
+    const text = `<?xml version="1.0" encoding="${name}"?><r>${line.repeat(12_000)}${character.repeat(300_000)}<end/></r>`;
+    const bytes = Buffer.from(text, 'latin1');
+    const { utf8, toOriginal } = decodeXml(bytes);
+    for (const share of [0, 0.1, 0.5, 0.7]) {
+      const at = utf8.indexOf('</a>', Math.floor(utf8.length * share * 0.4));
+      const found = toOriginal(at);
+      t.is(bytes.toString('latin1', found, found + 4), '</a>', `${name} ${share}`);
+    }
+    t.is(toOriginal(utf8.indexOf('<end/>')), bytes.indexOf('<end/>'), name);
+    t.is(toOriginal(utf8.length), bytes.length, name);
   }
 });
 
