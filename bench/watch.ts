@@ -113,6 +113,7 @@ function watch(path: string, sweepIntervalMs: number): Watch {
         concurrency: 64,
         ignoredExtensions: ['.tmp', '.part', '.crdownload', '.swp'],
         ignoredPrefixes: ['.', '~$'],
+        ignoredNames: [],
         sweepIntervalMs,
       },
       clock: systemClock,

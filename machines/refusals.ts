@@ -14,6 +14,7 @@ export const REFUSALS = {
   'job.output-gone': { status: 404, title: 'The output file is no longer in the output folder.' },
   'job.already-processing': { status: 409, title: 'An active job already has this file.' },
   'job.path-too-long': { status: 400, title: 'The path of the stored file would be too long.' }, // docs/batch-values.md §3
+  'job.input-not-removed': { status: null, title: 'The input of a completed job could not be removed.' },
   'job.input-diverged': { status: null, title: 'The input was rewritten while its job was running.' }, // docs/batch-values.md §7
   'upload.empty': { status: 400, title: 'The file part is missing or empty.' },
   'upload.too-large': { status: 413, title: 'The file is larger than this service accepts.' },

@@ -20,6 +20,7 @@ export function folderOptions(
       },
       concurrency: watchedFolder.stabilityConcurrency,
       ignoredExtensions: [...watchedFolder.ignoredExtensions, ...input.ignoredExtensions],
+      ignoredNames: watchedFolder.ignoredNames,
       ignoredPrefixes: [...watchedFolder.ignoredPrefixes, ...input.ignoredPrefixes],
       recursive: input.recursive,
       sweepIntervalMs: (input.pollIntervalSeconds ?? watchedFolder.pollIntervalSeconds) * 1000,

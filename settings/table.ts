@@ -30,6 +30,7 @@ import { REMOTE_KEYS } from './remote-table.ts';
 import { RUNTIME_KEYS } from './runtime-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
 import type { EnvironmentName } from './sources.ts';
+import { SYSTEM_FILES } from './system-files.ts';
 
 const extension = pattern(
   'file extension',
@@ -39,6 +40,11 @@ const extension = pattern(
 const namePrefix = pattern(
   'beginning of a file name',
   'must be the beginning of a file name',
+  z.string().regex(/^[^/\\\0]+$/),
+);
+const ignoredName = pattern(
+  'file name',
+  'must be a file name, in which `*` stands for any characters',
   z.string().regex(/^[^/\\\0]+$/),
 );
 const nameRule = 'must be 1 to 40 lower-case letters, digits and inner hyphens';
@@ -161,6 +167,9 @@ export const KEYS = {
   }),
   'WatchedFolder:IgnoredPrefixes': key(list(namePrefix), ['.', '~$'], {
     says: 'Files whose names begin with one of these are ignored.',
+  }),
+  'WatchedFolder:IgnoredNames': key(list(ignoredName), SYSTEM_FILES, {
+    says: 'Files and directories of systems, file servers and programs that are never taken; `*` stands for any characters; compared without case. An own list replaces the default.',
   }),
   'WatchedFolder:PollIntervalSeconds': key(whole(5, 3600), 30, {
     unit: 'seconds',

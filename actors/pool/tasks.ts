@@ -115,7 +115,8 @@ export interface PoolResults extends PortalResults {
     /** Milliseconds. */
     readonly times: { readonly verify?: number; readonly encrypt?: number; readonly output: number };
   };
-  readonly tidy: { readonly diverged: boolean };
+  /** `refused`: why the original may not be removed; it stays. */
+  readonly tidy: { readonly diverged: boolean; readonly refused?: string };
   readonly quarantine: Record<string, never>;
 }
 

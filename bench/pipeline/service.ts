@@ -202,6 +202,7 @@ function batchOptions(
           concurrency: 64,
           ignoredExtensions: ['.part'],
           ignoredPrefixes: ['.'],
+          ignoredNames: [],
           sweepIntervalMs: 30_000,
         },
       },

@@ -267,7 +267,15 @@ export const jobMachine = machine.createMachine({
           { actions: assign({ untidy: false }) },
         ],
         TIDY_FAILED: {
-          actions: [assign({ untidy: false, inputLeft: true }), recordTrouble('InputNotRemoved')],
+          actions: [
+            'touch',
+            assign({ untidy: false, inputLeft: true }),
+            {
+              type: 'note',
+              params: ({ event }) => ({ message: `job.input-not-removed: ${event.message}` }),
+            },
+            recordTrouble('InputNotRemoved'),
+          ],
         },
       },
     },

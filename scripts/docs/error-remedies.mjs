@@ -12,6 +12,8 @@ export const BATCH_REMEDIES = {
   'job.output-gone': 'Somebody moved or removed the output. Take it from there, or send the original again.',
   'job.already-processing': 'Wait for the job that has the file, or cancel it.',
   'job.path-too-long': 'Shorten the file name or the path of `Storage:Root`.',
+  'job.input-not-removed':
+    'The output is there and the original stays; it is not signed again while it is unchanged. Remove it, and give the user of the service the right to remove files of that folder.',
   'job.input-diverged':
     'The file changed after it was signed. The original stays. Write files under another name and rename them when they are complete.',
   'upload.empty': 'Send one form part `file` with content.',

@@ -130,6 +130,29 @@ for (const where of ['processing', 'output'] as const) {
   });
 }
 
+test('an original in a folder that turned read-only stays, its job says why, and it is signed once', async (t) => {
+  const root = await temporaryRoot(t);
+  const folder = join(root, 'share');
+  const disk = smallDisk(t, folder, 4);
+  if (disk === undefined) return;
+  const settings = { 'Storage:Inputs:0:Name': 'share', 'Storage:Inputs:0:Path': folder };
+  const service = await Service.start(t, { root, settings });
+  await writeFile(join(folder, 'a.pdf'), samplePdf(4_000));
+  disk.readOnly();
+  const job = await service.until('the job to say that its input stays', async () => {
+    const [first] = await service.jobs('&status=Completed');
+    const found = first && (await service.job(first.id));
+    const last = found?.history.at(-1)?.message ?? '';
+    return last.startsWith('job.input-not-removed') ? found : undefined;
+  });
+  t.is(job?.status, 'Completed');
+  t.regex(job?.history.at(-1)?.message ?? '', /stays in place.*right to remove files.*EROFS/);
+  t.deepEqual(await readdir(folder), ['a.pdf']);
+  t.deepEqual(await readdir(join(root, 'output')), ['a.signed.pdf']);
+  t.is((await service.jobs()).length, 1);
+  t.is(await service.stop(), 0);
+});
+
 test('none of 140 queued jobs fails on a full disk, and all are signed after space is freed', async (t) => {
   const root = await temporaryRoot(t);
   const disk = smallDisk(t, join(root, 'output'), 8);

@@ -1,11 +1,13 @@
 /** Removes the original once its signed output is published and the job is Completed. */
 import { dirname } from 'node:path';
-import { describeFailure, Retryable } from '../../../runtime/index.ts';
+import { describeFailure, Fatal, Retryable } from '../../../runtime/index.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { JobHandler, JobHandlerDependencies } from './effect-handler.ts';
 
 /** Attempts with increasing pauses before the job reports that an operator must act. */
 const MAX_ATTEMPTS = 12;
+/** The same for a file that the service may not remove: a further attempt rarely helps. */
+const MAX_REFUSED_ATTEMPTS = 3;
 
 /**
  * Waits until Completed is durable, because the removal is final, and finishes when the removal is durable: an original
@@ -27,12 +29,18 @@ export function tidyHandler({
         input: effect.input,
       });
       if (!answer.ok) throw new Retryable(answer.code, answer.message);
+      const { refused } = answer.result;
+      if (refused !== undefined) {
+        const remedy = `Remove it, and give the user of the service the right to remove files there (${refused}).`;
+        if (attempt.failures + 1 < MAX_REFUSED_ATTEMPTS) throw new Retryable('job.input-not-removed', remedy);
+        throw new Fatal('job.input-not-removed', remedy);
+      }
       if (effect.input && !answer.result.diverged) await syncIfPresent(disk, dirname(effect.originalPath));
       return { type: 'TIDIED', diverged: answer.result.diverged };
     },
     failed: (_, failure) => ({
       type: 'TIDY_FAILED',
-      message: `The input could not be removed and stays in place: ${failure.message}`,
+      message: `The input could not be removed and stays in place. ${failure.message}`,
     }),
   };
 }

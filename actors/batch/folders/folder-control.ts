@@ -148,7 +148,7 @@ export class FolderService implements FolderControl {
 function rulesOf({ settings }: FolderOptions, onUnlistable: (error: unknown) => void) {
   return {
     recursive: settings.recursive ?? false,
-    ignored: createIgnoredNames(settings.ignoredExtensions, settings.ignoredPrefixes),
+    ignored: createIgnoredNames(settings),
     unlistable: (_: string, error: unknown) => onUnlistable(error),
   };
 }

@@ -96,12 +96,12 @@ export function createPickup({
         leave(file);
         return false;
       }
-      file.track = firstSample(look.sample, clock.now(), elapsed, rules);
+      file.track = firstSample(look.sample, elapsed);
     } else {
-      file.track = nextSample(file.track, look.sample, rules);
+      file.track = nextSample(file.track, look.sample);
       if (file.track.equal === 1) firstOutcome(file);
     }
-    if (isStable(file.track)) {
+    if (isStable(file.track, rules)) {
       offers.add(file);
       return false;
     }

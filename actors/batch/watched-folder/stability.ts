@@ -2,12 +2,11 @@
  * Decides from successive samples whether a file is complete. Pure.
  *
  * A file is complete once its size and modification time are equal in `requiredSamples` samples taken `intervalMs`
- * apart. A file whose modification time is older than that whole span at the first sample needs one confirming sample
- * only. A file still changing after `timeoutMs` is skipped.
+ * apart. A file still changing after `timeoutMs` is skipped. Times of files are compared with each other only: the clock
+ * of a share may differ from that of this machine.
  *
- * Source: docs/batch-values.md §7; for concurrency see `docs/decisions/0003-stability.md`.
+ * Source: docs/batch-values.md §7; `docs/decisions/0003-stability.md`, `docs/decisions/0162-files-still-written.md`.
  */
-import type { Millis } from '../../../runtime/index.ts';
 
 /** Metadata of a regular, non-empty file. */
 export interface Sample {
@@ -34,8 +33,6 @@ export interface StabilityTrack {
   readonly sample: Sample;
   /** Consecutive samples equal to `sample`, including it. */
   readonly equal: number;
-  /** Required number of equal samples. */
-  readonly needed: number;
   /** Monotonic time of the first sample, milliseconds. */
   readonly since: number;
 }
@@ -50,26 +47,19 @@ export function sameSample(one: Sample, other: Sample): boolean {
   );
 }
 
-/** Starts a track with the first sample. `now` is wall-clock time, like the times of files; `elapsed` is monotonic. */
-export function firstSample(
-  sample: Sample,
-  now: Millis,
-  elapsed: number,
-  rules: StabilityRules,
-): StabilityTrack {
-  const old = now - sample.mtimeMs > rules.requiredSamples * rules.intervalMs;
-  const needed = old ? Math.min(2, rules.requiredSamples) : rules.requiredSamples;
-  return { sample, equal: 1, needed, since: elapsed };
+/** Starts a track with the first sample. `elapsed` is monotonic. */
+export function firstSample(sample: Sample, elapsed: number): StabilityTrack {
+  return { sample, equal: 1, since: elapsed };
 }
 
-/** Adds a sample. A change restarts the count and ends the fast path. */
-export function nextSample(track: StabilityTrack, sample: Sample, rules: StabilityRules): StabilityTrack {
+/** Adds a sample. A change restarts the count. */
+export function nextSample(track: StabilityTrack, sample: Sample): StabilityTrack {
   if (sameSample(track.sample, sample)) return { ...track, equal: track.equal + 1 };
-  return { sample, equal: 1, needed: rules.requiredSamples, since: track.since };
+  return firstSample(sample, track.since);
 }
 
-export function isStable(track: StabilityTrack): boolean {
-  return track.equal >= track.needed;
+export function isStable(track: StabilityTrack, rules: StabilityRules): boolean {
+  return track.equal >= rules.requiredSamples;
 }
 
 /**

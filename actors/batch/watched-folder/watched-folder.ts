@@ -43,7 +43,7 @@ function identityOf({ dev, ino, birthtimeMs }: Stats): string {
 export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolder {
   const { name, settings, clock, log } = options;
   const folder = resolve(options.path);
-  const ignored = createIgnoredNames(settings.ignoredExtensions, settings.ignoredPrefixes);
+  const ignored = createIgnoredNames(settings);
   const memory = createKnownFiles();
   const looker = createFileReader(folder, { limit: settings.concurrency, clock });
   const recursive = settings.recursive ?? false;

@@ -1,11 +1,26 @@
 /** Removes the original once its signed output is published. */
+import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
 import { removeOriginal } from '../../shared/files/tidy.ts';
 import type { PoolResults, TidyTask } from '../tasks.ts';
 import type { JobTaskContext } from './job-task-context.ts';
 
+/** Codes of files that nobody may remove until an operator permits it. */
+const REFUSALS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 export function tidy(task: TidyTask, { folders, faults }: JobTaskContext): PoolResults['tidy'] {
-  const outcome = task.input ? removeOriginal(task.originalPath, task.input) : 'gone';
+  const result = remove(task);
   faults.atSync('pool.tidy.removed', task.fileName);
   folders.close(task.jobId);
-  return { diverged: outcome === 'diverged' };
+  return result;
+}
+
+function remove({ originalPath, input }: TidyTask): PoolResults['tidy'] {
+  if (!input) return { diverged: false };
+  try {
+    return { diverged: removeOriginal(originalPath, input) === 'diverged' };
+  } catch (error) {
+    const { code, message } = describeFailure(error);
+    if (!REFUSALS.has(code)) throw error;
+    return { diverged: false, refused: message };
+  }
 }

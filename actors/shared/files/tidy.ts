@@ -7,40 +7,30 @@ import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { StagedInput } from '../../../machines/batch/job-context.ts';
 import { fileDigest } from './digest.ts';
-import { errno, inodeOf, mtimeOf, statIfPresent, syncDirectory } from './directories.ts';
+import { errno, inodeOf, statIfPresent, syncDirectory } from './directories.ts';
 import { move } from './move.ts';
 import { dropHiddenCopy, isPublished } from './publish.ts';
 
 /**
- * Granularity of modification times, milliseconds: only a stamp older than the read by more than this proves that the
- * content is unchanged.
- */
-const STAMP_DOUBT = 2_000;
-
-/**
- * Removes the original unless it is no longer the file that was signed.
+ * Removes the original unless it is no longer the file that was signed. Reads it again: its modification time proves
+ * nothing, because it comes from another clock and may be coarse.
  *
- * @param digest reads a file again when its stamp is no proof
  * @returns `diverged` when another file or content has the path; it is left in place
  */
 export function removeOriginal(
   path: string,
-  signed: StagedInput,
+  signed: Pick<StagedInput, 'length' | 'sha256'>,
   digest: (path: string) => string = fileDigest,
 ): 'removed' | 'gone' | 'diverged' {
   const stat = statIfPresent(path);
   if (stat === undefined) return 'gone';
   if (!stat.isFile() || Number(stat.size) !== signed.length) return 'diverged';
-  const stamped = inodeOf(stat) === signed.inode && mtimeOf(stat) === signed.mtimeMs;
-  const proven = stamped && signed.readAt - signed.mtimeMs > STAMP_DOUBT;
-  if (!proven) {
-    if (digest(path) !== signed.sha256) return 'diverged';
-    // The path may have been replaced during the read.
-    const now = statIfPresent(path);
-    if (now === undefined) return 'gone';
-    if (inodeOf(now) !== inodeOf(stat) || now.size !== stat.size || now.mtimeNs !== stat.mtimeNs)
-      return 'diverged';
-  }
+  if (digest(path) !== signed.sha256) return 'diverged';
+  // The file may have been written or replaced during the read.
+  const now = statIfPresent(path);
+  if (now === undefined) return 'gone';
+  if (inodeOf(now) !== inodeOf(stat) || now.size !== stat.size || now.mtimeNs !== stat.mtimeNs)
+    return 'diverged';
   unlinkSync(path);
   return 'removed';
 }

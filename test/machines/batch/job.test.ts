@@ -106,6 +106,9 @@ test('every transition of a job writes its documented history line', (t) => {
   t.deepEqual(messages('Queued', 'CANCEL'), ['Operator canceled: wrong file.']);
   t.deepEqual(messages('Failed', 'RETRIED'), ['Retried as job j-2.']);
   t.deepEqual(messages('Completed', 'TIDIED'), []);
+  t.deepEqual(messages('Completed', 'TIDY_FAILED', { message: 'It stays.' }), [
+    'job.input-not-removed: It stays.',
+  ]);
   t.deepEqual(messages('Completed', 'TIDIED', { diverged: true }), [DIVERGED_MESSAGE]);
 });
 

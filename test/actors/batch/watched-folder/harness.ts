@@ -12,6 +12,7 @@ import {
 } from '../../../../actors/batch/watched-folder/index.ts';
 import { systemClock } from '../../../../runtime/clock.ts';
 import type { Log, LogProperties } from '../../../../runtime/ports.ts';
+import { SYSTEM_FILES } from '../../../../settings/system-files.ts';
 
 export interface Line {
   readonly level: string;
@@ -57,6 +58,7 @@ const SETTINGS: WatchedFolderSettings = {
   concurrency: 64,
   ignoredExtensions: ['.tmp', '.part', '.crdownload', '.swp'],
   ignoredPrefixes: ['.', '~$'],
+  ignoredNames: SYSTEM_FILES,
   sweepIntervalMs: 60_000,
   missingRetryMs: 50,
 };

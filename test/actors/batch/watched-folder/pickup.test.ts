@@ -9,8 +9,119 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import type { Candidate, OfferResult } from '../../../../actors/batch/watched-folder/contract.ts';
+import { createFileReader } from '../../../../actors/batch/watched-folder/file-reader.ts';
+import { createKnownFiles } from '../../../../actors/batch/watched-folder/known-files.ts';
+import { createPickup } from '../../../../actors/batch/watched-folder/pickup.ts';
+import { SimulatedClock } from '../../../../runtime/clock.ts';
+import { folderFor } from '../../../runtime/folder.ts';
 import { createHarness } from './harness.ts';
+
+const INTERVAL = 500;
+
+/** A real folder whose samples are taken when the test lets time pass: three, each an interval after the last. */
+function pickupByHand(t: ExecutionContext, offer: (candidate: Candidate) => Promise<OfferResult>) {
+  const folder = folderFor(t);
+  const clock = new SimulatedClock();
+  const looker = createFileReader(folder, { limit: 1, clock });
+  const nothing = () => {};
+  const pickup = createPickup({
+    options: {
+      ...{ name: 'inbox', path: folder, clock, offer, onState: nothing },
+      log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
+      settings: {
+        stability: { intervalMs: INTERVAL, requiredSamples: 3, timeoutMs: 60_000 },
+        ...{
+          concurrency: 1,
+          ignoredExtensions: [],
+          ignoredPrefixes: [],
+          ignoredNames: [],
+          sweepIntervalMs: 60_000,
+        },
+      },
+    },
+    ...{ folder, looker, memory: createKnownFiles(), onDirectory: nothing, onChange: nothing },
+  });
+  t.teardown(() => pickup.stop());
+  /** Resolves when what follows from this moment is done. */
+  const settled = async () => {
+    for (let turn = 0; turn < 10; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await looker.idle();
+    }
+  };
+  return {
+    ...{ pickup, settled },
+    at: (name: string) => join(folder, name),
+    async pass(intervals: number) {
+      for (let n = 0; n < intervals; n += 1) {
+        clock.advance(INTERVAL);
+        await settled();
+      }
+    },
+  };
+}
+
+for (const [clocks, offset] of [
+  ['behind', -10],
+  ['ahead', 3_600],
+] as const)
+  test(`a file that is written on a share whose clock is ${clocks} is offered when it stayed unchanged for all samples`, async (t) => {
+    const sizes: number[] = [];
+    const h = pickupByHand(t, async ({ size }) => {
+      sizes.push(size);
+      return 'enqueued';
+    });
+    const write = () => {
+      appendFileSync(h.at('slow.txt'), 'x'.repeat(300));
+      const time = Date.now() / 1000 + offset;
+      utimesSync(h.at('slow.txt'), time, time);
+    };
+    write();
+    h.pickup.observe('slow.txt', 'event');
+    await h.settled();
+    for (let part = 1; part < 10; part += 1) {
+      // The writer pauses for longer than one interval.
+      await h.pass(1);
+      write();
+    }
+    t.deepEqual(sizes, []);
+    await h.pass(2);
+    t.deepEqual(sizes, [], 'two samples are equal');
+    await h.pass(1);
+    t.deepEqual(sizes, [3_000]);
+  });
+
+for (const way of ['after its last sample is old', 'and its event is reported'] as const)
+  test(`a complete file that changes before its turn, ${way}, goes back to sampling`, async (t) => {
+    const offered: [string, number][] = [];
+    let answer = () => {};
+    const h = pickupByHand(t, ({ fileName, size }) => {
+      offered.push([fileName, size]);
+      return new Promise((resolve) => {
+        answer = () => resolve('enqueued');
+      });
+    });
+    for (const name of ['first.txt', 'second.txt']) {
+      writeFileSync(h.at(name), 'half');
+      h.pickup.observe(name, 'event');
+      await h.settled();
+      // The first takes the only place, the second waits for it.
+      await h.pass(3);
+    }
+    t.deepEqual(offered, [['first.txt', 4]]);
+    appendFileSync(h.at('second.txt'), ' and half');
+    if (way === 'and its event is reported') h.pickup.observe('second.txt', 'event');
+    else await h.pass(2);
+    answer();
+    await h.settled();
+    t.deepEqual(offered, [['first.txt', 4]], 'the second is written again');
+    await h.pass(3);
+    t.deepEqual(offered.slice(1), [['second.txt', 13]]);
+    answer();
+    await h.settled();
+  });
 
 test('at most the configured number of offers runs at once', async (t) => {
   const h = createHarness({ settings: { concurrency: 3 } });

@@ -92,6 +92,44 @@ test('ignored directories, links to directories and their files are left out of 
   t.deepEqual(pathsOffered(h), []);
 });
 
+const SYSTEM_PATHS = [
+  ...['Thumbs.db', 'THUMBS.DB', 'desktop.ini', 'sub/desktop.ini', '.DS_Store', '._a.pdf', 'sub/.nfs000a01'],
+  ...['big.pdf.filepart', 'big.partial', 'big.Download', 'big.opdownload', 'a.pdf~', '.~lock.a.odt#'],
+  ...[
+    'sub/@eaDir/SYNOFILE_THUMB_M.jpg',
+    '#recycle/old.txt',
+    '$RECYCLE.BIN/$I1.txt',
+    '$Recycle.Bin/S-1/a.txt',
+  ],
+  ...['System Volume Information/IndexerVolumeGuid', '__MACOSX/a.txt', 'lost+found/a.txt', '@Recycle/a.txt'],
+];
+/** Names that differ from the above in one respect. */
+const REAL_PATHS = [
+  ...['Thumbs.dbx', 'my desktop.ini', 'big.partial.pdf', 'a~.pdf', 'download', 'lock.a.odt#'],
+  ...['eaDir/a.jpg', 'recycle/old.txt', 'sub/real.txt', 'MACOSX/a.txt'],
+];
+
+test('files that systems, file servers and transfers put into shares are never offered, at start and by event', async (t) => {
+  // Without the rules of extensions and prefixes, which cover some of them as well.
+  const h = createHarness({ settings: { recursive: true, ignoredExtensions: [], ignoredPrefixes: [] } });
+  t.teardown(h.close);
+  const put = (paths: readonly string[]) => {
+    for (const path of paths) {
+      mkdirSync(join(h.folder, path, '..'), { recursive: true });
+      h.put(path);
+    }
+  };
+  put([...SYSTEM_PATHS, ...REAL_PATHS]);
+  h.watched.start();
+  await h.watched.ready;
+  t.deepEqual(pathsOffered(h), [...REAL_PATHS].sort());
+  put(SYSTEM_PATHS.map((path) => `later/${path}`));
+  put(['later/real.txt']);
+  await h.until(() => pathsOffered(h).includes('later/real.txt'));
+  await h.settled();
+  t.deepEqual(pathsOffered(h), [...REAL_PATHS, 'later/real.txt'].sort());
+});
+
 test('a folder that is not recursive ignores directories, at start, by event and at a rescan', async (t) => {
   const h = createHarness();
   t.teardown(h.close);
