@@ -23,6 +23,7 @@ import type {
   ActorStore,
   Clock,
   EffectKey,
+  Ids,
   Json,
   Log,
   Step,
@@ -43,6 +44,7 @@ export interface HostDependencies {
   readonly shard?: number;
   readonly store: Pick<ActorStore, 'load' | 'commit'>;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly log: Log;
   readonly faults: Faults;
   readonly supervisor: Supervisor;
@@ -120,7 +122,8 @@ export class Host implements ActorHost {
       const definition = this.#definition(address);
       if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
         return { accepted: false, reason: 'exists' };
-      const first = firstStep(definition, address, input, { now: this.#dependencies.clock.now() });
+      const context = { now: this.#dependencies.clock.now(), firstIndex: this.#firstIndex };
+      const first = firstStep(definition, address, input, context);
       const outcome = await this.#commit(key, this.#prepared(first), call);
       return outcome === 'again' ? { accepted: false, reason: 'exists' } : outcome;
     });
@@ -167,6 +170,9 @@ export class Host implements ActorHost {
   stopActor(address: ActorAddress, error: string): Promise<StepOutcome> {
     return this.#post(address, () => this.#stop(address, error));
   }
+
+  /** 48 random bits: an index below 2^53 for each effect of a step. */
+  readonly #firstIndex = (): number => Number.parseInt(this.#dependencies.ids.uuid().slice(-12), 16);
 
   get #recomputeLimit(): number {
     return this.#dependencies.isShared ? RECOMPUTE_LIMIT.shared : RECOMPUTE_LIMIT.alone;
@@ -241,6 +247,7 @@ export class Host implements ActorHost {
         messageId: delivery.id,
         settles: delivery.settles,
         timer: delivery.timer,
+        firstIndex: this.#firstIndex,
       };
       const stamped = { ...event, at: now };
       let step: Step | undefined;

@@ -68,7 +68,11 @@ export interface JournalLine {
 /** Named details of a journal line. */
 export type JournalData = { readonly [name: string]: string | number | boolean | null };
 
-/** `<kind>/<id>/<revision>/<index>`: the same for every attempt of the same effect. */
+/**
+ * `<kind>/<id>/<revision>/<index>`: the same for every attempt of the same effect, and never that of another one. An
+ * actor that was made anew, or restored from a backup, repeats revisions; so the effects of a step are numbered from a
+ * random index. See docs/decisions/0158-keys-of-effects.md.
+ */
 export type EffectKey = string;
 
 /** An effect requested by a committed step. */

@@ -190,7 +190,7 @@ interface HostOptions {
 
 /** Creates the host of the actors: on this thread, or on shard threads. Throws `runtime.options`. */
 function createHost(
-  { store, clock, log, handlers, shards }: RuntimeDependencies,
+  { store, clock, ids, log, handlers, shards }: RuntimeDependencies,
   { definitions, options, faults, committed }: HostOptions,
 ): ActorHost {
   const effects = partitionFunctions(handlers);
@@ -202,6 +202,7 @@ function createHost(
   return new Host({
     store,
     clock,
+    ids,
     log,
     faults,
     supervisor: new Supervisor(restarts),

@@ -36,6 +36,8 @@ export interface StepContext {
   readonly settles?: EffectKey | undefined;
   /** The deadline that fired. */
   readonly timer?: { readonly name: string; readonly due: Millis } | undefined;
+  /** Chooses the index of the first effect that the step requests; see `EffectKey`. @default 0 */
+  readonly firstIndex?: (() => number) | undefined;
 }
 
 /** One collected action, as XState returns it. */
@@ -201,6 +203,7 @@ function assemble(
   const { now } = context;
   const journal: Step['journal'][number][] = [];
   const effects: StoredEffect[] = [];
+  let index: number | undefined;
   const armed: Step['timers']['arm'][number][] = [];
   const timers = new Map(Object.entries(stored?.timers ?? {}));
   if (context.timer !== undefined && timers.get(context.timer.name) === context.timer.due) {
@@ -214,8 +217,9 @@ function assemble(
     const asked = readAction(action.type, action.params);
     switch (asked.kind) {
       case 'effect':
+        index = index === undefined ? (context.firstIndex?.() ?? 0) : index + 1;
         effects.push({
-          key: `${address.kind}/${address.id}/${revision}/${effects.length}`,
+          key: `${address.kind}/${address.id}/${revision}/${index}`,
           actor: address,
           effect: asked.effect,
           dueAt: now,

@@ -6,6 +6,7 @@ import { systemClock } from '../clock.ts';
 import type { StepOutcome } from '../definition.ts';
 import { Faults } from '../faults.ts';
 import { Host } from '../host.ts';
+import { systemIds } from '../ids.ts';
 import type { Log } from '../ports.ts';
 import { openShardStore } from '../store/lmdb/lmdb-shard.ts';
 import { Supervisor } from '../supervisor.ts';
@@ -71,6 +72,7 @@ function hostOf(shard: number): Host {
     shard,
     store,
     clock: systemClock,
+    ids: systemIds,
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
     faults,
     supervisor: new Supervisor(setup.restarts),

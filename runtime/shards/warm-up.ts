@@ -8,6 +8,7 @@ import { systemClock } from '../clock.ts';
 import type { ActorDefinition } from '../definition.ts';
 import { Faults } from '../faults.ts';
 import { Host } from '../host.ts';
+import { systemIds } from '../ids.ts';
 import type { ActorStore } from '../ports.ts';
 import { stepText } from '../store/lmdb/lmdb-step-text.ts';
 import { Supervisor } from '../supervisor.ts';
@@ -61,6 +62,7 @@ export async function warmUp(store: Pick<ActorStore, 'load'>): Promise<void> {
       },
     },
     clock: systemClock,
+    ids: systemIds,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     faults: new Faults(),
     supervisor: new Supervisor({}),

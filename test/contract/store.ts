@@ -1,6 +1,15 @@
 /** The contract of `ActorStore`, run against every implementation. */
 import test, { type ExecutionContext } from 'ava';
 import type { ActorStore, RowQuery, Step, StoredEffect } from '../../runtime/index.ts';
+import {
+  createTestRuntime,
+  gate,
+  mortalTally,
+  T1,
+  T2,
+  type TallyContext,
+  until,
+} from '../runtime/test-runtime.ts';
 import { A, B, effectOf, stepOf } from './steps.ts';
 
 /** Everything a test gets: a fresh store, and a way to look at the same data as a new process would. */
@@ -687,6 +696,38 @@ export function storeContract(
       const again = (await under.reopen?.()) ?? store;
       t.deepEqual(await again.counters(''), { 'actors/job/2/Done': 1 });
       t.deepEqual(await keys(again), [['job', 'Done', 'b', null]]);
+    },
+  );
+
+  promise(
+    'an actor that is made anew repeats no key: late outcomes do not reach it, its messages arrive',
+    async (t, store) => {
+      const { runs, handler } = gate();
+      const { runtime, system } = createTestRuntime({ store, work: handler, definition: mortalTally });
+      t.teardown(async () => {
+        for (const run of runs) run.done();
+        await runtime.stop();
+      });
+      runtime.start();
+      const heardBy = async (address: typeof T1) =>
+        ((await system.read(address))?.context as TallyContext | undefined)?.heard ?? [];
+      await system.create(T2, null);
+      for (const [at, what] of ['first', 'second'].entries()) {
+        await system.create(T1, null);
+        await system.send(T1, { type: 'WORK', what });
+        await system.send(T1, { type: 'SEND', to: T2, event: { type: 'ADD', what } });
+        await until(`the effect of life ${what}`, () => runs.length === at + 1);
+        await until(`the message of life ${what}`, async () => (await heardBy(T2)).includes(what));
+        if (what === 'first') await system.send(T1, { type: 'END' });
+      }
+      t.not(runs[0]?.key, runs[1]?.key);
+      runs[0]?.done();
+      await until('the late outcome', () => runtime.stats().effectsInFlight === 1);
+      t.deepEqual(await heardBy(T1), [], 'the outcome of the first life');
+      runs[1]?.done();
+      await until('the outcome', async () => (await heardBy(T1)).length > 0);
+      t.deepEqual([await heardBy(T1), await heardBy(T2)], [['second'], ['first', 'second']]);
+      t.deepEqual(await store.pendingEffects(T1), []);
     },
   );
 

@@ -96,6 +96,9 @@ export const tally: ActorDefinition = {
   mailboxLimit: 8,
 };
 
+/** A tally that END ends, so that it can be made anew. */
+export const mortalTally: ActorDefinition = { ...tally, ends: ({ state }) => state === 'over' };
+
 export const T1 = { kind: 'tally', id: 't1' };
 export const T2 = { kind: 'tally', id: 't2' };
 
@@ -110,6 +113,31 @@ export interface TestRuntime {
   committed(wanted: (step: Step) => boolean): Promise<Step>;
 }
 
+/** A handler whose tries the test lets go one by one. */
+export function gate() {
+  const runs: {
+    readonly key: string;
+    readonly what: string;
+    readonly signal: AbortSignal;
+    done(): void;
+    fail(error: unknown): void;
+  }[] = [];
+  const handler: EffectHandler = {
+    ...echo,
+    run: (effect, { key, signal }) =>
+      new Promise((resolve, reject) => {
+        runs.push({
+          key,
+          what: effect.what,
+          signal,
+          done: () => resolve({ type: 'WORKED', what: effect.what }),
+          fail: reject,
+        });
+      }),
+  };
+  return { runs, handler };
+}
+
 export const echo: EffectHandler = {
   after: 'visible',
   run: async (effect) => ({ type: 'WORKED', what: effect.what }),
@@ -122,6 +150,9 @@ export function createTestRuntime(
     readonly work?: EffectHandler;
     readonly clock?: SimulatedClock;
     readonly options?: RuntimeOptions;
+    readonly definition?: ActorDefinition;
+    /** Another seed for another life of the process: real ids never repeat. @default 1 */
+    readonly seed?: number;
   } = {},
 ): TestRuntime {
   const clock = more.clock ?? new SimulatedClock();
@@ -137,10 +168,10 @@ export function createTestRuntime(
   const runtime = createRuntime({
     store,
     clock,
-    ids: seededIds(1),
+    ids: seededIds(more.seed ?? 1),
     log,
     faults,
-    definitions: [tally],
+    definitions: [more.definition ?? tally],
     handlers: { work: more.work ?? echo },
     onCommitted: (step) => {
       seen.push(step);
@@ -177,4 +208,13 @@ export function heard(step: Step): readonly string[] {
 /** Lets everything run that does not wait for time: some turns of the event loop. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Resolves once `isSo`; rejects after half a minute with what was waited for. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`Waited half a minute for ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }

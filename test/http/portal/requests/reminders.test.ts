@@ -133,3 +133,21 @@ test('reminders come from the document, or else from its organization, and can b
   for (const body of [{ everyDays: 0 }, { maximum: 101 }, { daysBeforeExpiry: Array(11).fill(1) }])
     t.is((await client.send(`/api/documents/${own}/reminders`, body, 'PUT')).status, 400);
 });
+
+test('a participant who asks for a code on three days gets three mails', async (t) => {
+  const portal = await clockedPortal(t);
+  const { client, fixture } = portal;
+  const id = await client.create([ana()]);
+  const codes = () => fixture.mails.filter(({ text }) => /\b\d{6}\b/.test(text));
+  for (const day of [1, 2, 3]) {
+    const { key, ticket } = await ticketOf(client, id, 'ana@example.org');
+    await client.post(`/api/documents/keys/${key}/email-authentication-code`, { ticket });
+    await until(async () => (codes().length === day ? true : undefined));
+    portal.forward(DAY);
+    await until(async () => {
+      const page = await fixture.runtime.inspector.list({ kind: 'flow-action', limit: 10 });
+      return page?.items.length === 0 ? true : undefined;
+    });
+  }
+  t.is(new Set(codes().map(({ messageId }) => messageId)).size, 3);
+});
