@@ -22,11 +22,18 @@ const KEYS = /^(1\.2\.840\.113549\.1\.1\.1|1\.2\.840\.10045\.2\.1)$/;
 /** P-256, P-384, P-521. */
 const CURVES = /^(1\.2\.840\.10045\.3\.1\.7|1\.3\.132\.0\.3[45])$/;
 
-/** Verifies every signer of a CMS object. @param detached the content when it is not encapsulated */
+/** Limit of CMS objects inside each other, and of layers of Base64 around one. */
+const MAX_DEPTH = 4;
+
+/**
+ * Verifies every signer of a CMS object, and of a CMS object that is its content.
+ * @param detached the content when it is not encapsulated
+ */
 export async function judgeCms(
   der: Buffer,
   detached: Buffer | undefined,
   at: number,
+  depth = 1,
 ): Promise<readonly IndependentSignature[]> {
   const signed = parse(der);
   if (signed === undefined) return [notComparable('The library cannot read the CMS structure.')];
@@ -40,8 +47,23 @@ export async function judgeCms(
     signatures.push(await judgeSigner(signed, index, data, kind, at));
     signatures.push(...(await judgeTokens(signer, at)));
   }
-  return signatures;
+  const inside = isToken || depth === MAX_DEPTH ? undefined : signedInside(signed);
+  return inside === undefined
+    ? signatures
+    : [...signatures, ...(await judgeCms(inside, undefined, at, depth + 1))];
 }
+
+/** Returns the content when it is itself a signature with content; undefined otherwise. */
+function signedInside({ encapContentInfo: { eContent } }: pkijs.SignedData): Buffer | undefined {
+  if (eContent === undefined) return undefined;
+  const content = withoutArmor(Buffer.from(eContent.getValue()));
+  const signed = content[0] === SEQUENCE ? parse(content) : undefined;
+  if (signed === undefined || signed.signerInfos.length === 0) return undefined;
+  const { eContentType, eContent: inner } = signed.encapContentInfo;
+  return inner === undefined || eContentType === TIMESTAMP_CONTENT ? undefined : content;
+}
+
+const SEQUENCE = 0x30;
 
 /** Verifies the signature time-stamps of a signer, which cover the signature value. */
 async function judgeTokens(
@@ -130,9 +152,13 @@ function signerOf(certificate: pkijs.Certificate | null | undefined): { readonly
   return { signer: createHash('sha256').update(der).digest('hex') };
 }
 
-/** Removes the PEM armor of a CMS object; returns bytes without armor unchanged. */
+/** Removes PEM labels and Base64 around a CMS object; returns other bytes unchanged. */
 export function withoutArmor(bytes: Buffer): Buffer {
-  if (bytes.subarray(0, 11).toString('latin1') !== '-----BEGIN ') return bytes;
-  const text = bytes.toString('latin1').replace(/-----[^-]{0,64}-----/g, '');
-  return Buffer.from(text, 'base64');
+  let inner = bytes;
+  for (let layer = 1; layer < MAX_DEPTH && inner[0] !== SEQUENCE; layer++) {
+    const text = inner.toString('latin1').replace(/-----[^-]{0,64}-----|\s+/g, '');
+    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) break;
+    inner = Buffer.from(text, 'base64');
+  }
+  return inner;
 }

@@ -183,7 +183,8 @@ async function verifyExtended(check: OutputCheck): Promise<void> {
   const after = await validateFile({ format, path, trust, at, ...opening(check.password) });
   const level = levelOf(check);
   const low = after.signatures.filter(
-    (record) => !record.isTimestamp && isIntact(record) && !reaches(record, level),
+    (record) =>
+      !record.isTimestamp && record.isInContent !== true && isIntact(record) && !reaches(record, level),
   );
   const misses = [
     ...after.results.errors.map(sentence),
@@ -204,7 +205,10 @@ function ownSignature(
 ): SignatureRecord | undefined {
   const thumbprint = Buffer.from(signer?.fingerprint ?? '', 'hex').toString('base64');
   return signatures
-    .filter(({ isTimestamp, certificate }) => !isTimestamp && certificate?.thumbprint === thumbprint)
+    .filter(
+      ({ isTimestamp, isInContent, certificate }) =>
+        !isTimestamp && isInContent !== true && certificate?.thumbprint === thumbprint,
+    )
     .at(-1);
 }
 

@@ -1,13 +1,12 @@
-/** Reads the bytes of a signature in PEM, at any size (RFC 7468 §8). */
+/** Reads the bytes of a signature that is encoded as text, at any size: PEM (RFC 7468 §8), MIME, or bare Base64. */
 
+import { HEADER_BYTES, MAX_ENCODINGS, type TextEncoding, textEncodingOf } from '../core/header-format.ts';
 import { CryptoError } from '../core/types.ts';
 import { IN_MEMORY_BYTES, type Source } from '../files/source.ts';
 
-/** PEM labels of CMS: the one of RFC 7468, and the older ones in wide use. */
-const BEGIN = /^\s*-----BEGIN (PKCS7|CMS|PKCS #7 SIGNED DATA)-----[ \t]*\r?\n/;
 const END = /\r?\n?-----END (PKCS7|CMS|PKCS #7 SIGNED DATA)-----\s*$/;
 
-/** Most bytes of a label with the white space around it. */
+/** Most bytes of the closing label, or of the white space at the end of other forms. */
 const LABEL_ROOM = 256;
 
 /** Texts up to this size, in bytes, are decoded whole with any line lengths; longer ones need lines of one length. */
@@ -16,26 +15,38 @@ const IRREGULAR_LIMIT = 4 << 20;
 /** Most characters of a longer text decoded at once, so that the chunks stay small. */
 const CHUNK_CHARACTERS = 48 << 10;
 
-/** True when a file begins with a PEM label. */
-export function isArmored(source: Source): boolean {
-  return /^\s*-----BEGIN /.test(source.read(0, LABEL_ROOM).toString('latin1'));
+/** Returns how the outermost layer of a file is encoded as text; undefined for DER and BER. */
+export function textEncoding(file: Source): TextEncoding | undefined {
+  return textEncodingOf(file.read(0, HEADER_BYTES));
 }
 
 /**
- * Opens the bytes inside a PEM file; closing the result closes the file.
- * @throws {CryptoError} `cms.malformed` when the labels are not those of CMS or the text between is not Base64
+ * Opens the DER or BER of a signature file, through several layers of text if need be; closing the result closes the
+ * file.
+ * @throws {CryptoError} `cms.malformed` when the text is not Base64 or its end is missing
  */
-export function armoredSource(file: Source): Source {
-  const start = file.read(0, LABEL_ROOM).toString('latin1');
-  const end = file.read(file.size - LABEL_ROOM, LABEL_ROOM).toString('latin1');
-  const [begin] = BEGIN.exec(start) ?? [];
-  const closing = END.exec(end);
-  if (begin === undefined || closing === null)
-    throw malformed(file, 'its labels are not those of a signature');
-  const from = begin.length;
-  const to = file.size - Math.min(file.size, LABEL_ROOM) + closing.index;
-  if (to < from) throw malformed(file, 'there is nothing in it');
-  return to - from <= IRREGULAR_LIMIT ? decodedWhole(file, from, to) : new ArmoredSource(file, from, to);
+export function signatureSource(file: Source): Source {
+  let source = file;
+  for (let layer = 0; layer < MAX_ENCODINGS; layer++) {
+    const encoding = textEncoding(source);
+    if (encoding === undefined) {
+      if (/^\s*-----BEGIN /.test(source.read(0, LABEL_ROOM).toString('latin1')))
+        throw malformed(file, 'its labels are not those of a signature');
+      return source;
+    }
+    source = decodedSource(source, encoding);
+  }
+  return source;
+}
+
+function decodedSource(file: Source, { form, start }: TextEncoding): Source {
+  const room = Math.min(file.size - start, LABEL_ROOM);
+  const end = file.read(file.size - room, room).toString('latin1');
+  const closing = form === 'pem' ? END.exec(end) : /\s*$/.exec(end);
+  if (closing === null) throw malformed(file, 'its labels are not those of a signature');
+  const to = file.size - room + closing.index;
+  if (to <= start) throw malformed(file, 'there is nothing in it');
+  return to - start <= IRREGULAR_LIMIT ? decodedWhole(file, start, to) : new ArmoredSource(file, start, to);
 }
 
 function malformed(file: Source, reason: string): CryptoError {
@@ -71,7 +82,7 @@ function decodedWhole(file: Source, from: number, to: number): Source {
   };
 }
 
-/** Base64 in lines of one length, so that the position of every byte can be computed. */
+/** Base64 in lines of one length, or in a single line, so that the position of every byte can be computed. */
 class ArmoredSource implements Source {
   readonly path: string;
   readonly size: number;
@@ -87,15 +98,17 @@ class ArmoredSource implements Source {
   constructor(file: Source, from: number, to: number) {
     const first = /^([^\r\n]*)(\r?\n)/.exec(file.read(from, 1024).toString('latin1'));
     const [, line = '', ending = ''] = first ?? [];
-    if (line.length === 0 || line.length % 4 !== 0) throw malformed(file, 'its lines are of no usual length');
+    // Without line ends, any division will do.
+    const characters = first === null ? CHUNK_CHARACTERS : line.length;
+    if (characters === 0 || characters % 4 !== 0) throw malformed(file, 'its lines are of no usual length');
     this.path = file.path;
     this.mtimeMs = file.mtimeMs;
     this.inode = file.inode;
     this.#file = file;
     this.#from = from;
     this.#to = to;
-    this.#characters = line.length;
-    this.#stride = line.length + ending.length;
+    this.#characters = characters;
+    this.#stride = characters + ending.length;
     const lines = Math.floor((to - from) / this.#stride);
     const last = (to - from) % this.#stride;
     const padding = /={0,2}$/.exec(file.read(to - 2, 2).toString('latin1'))?.[0].length ?? 0;

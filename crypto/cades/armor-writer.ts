@@ -1,4 +1,4 @@
-/** Writes a signature as PEM, chunk by chunk (RFC 7468 §8). */
+/** Writes a signature as PEM (RFC 7468 §8), or as Base64 without labels, chunk by chunk. */
 
 /** Bytes in a line of 64 characters. */
 const LINE = 48;
@@ -8,13 +8,22 @@ const NEW_LINE = 0x0a;
 /** Bytes encoded at once: whole lines; small, so that no large string stays in memory. */
 const CHUNK_BYTES = 1000 * LINE;
 
-const BEGIN = '-----BEGIN PKCS7-----\n';
-const END = '-----END PKCS7-----\n';
+export type ArmorForm = 'pem' | 'base64';
+
+const LABELS: { readonly [form in ArmorForm]: { readonly begin: string; readonly end: string } } = {
+  pem: { begin: '-----BEGIN PKCS7-----\n', end: '-----END PKCS7-----\n' },
+  base64: { begin: '', end: '' },
+};
 
 /** Encodes chunks of any length; buffers less than one line. */
 export class ArmorWriter {
   #pending: Buffer = Buffer.alloc(0);
   #isStarted = false;
+  readonly #labels: (typeof LABELS)[ArmorForm];
+
+  constructor(form: ArmorForm = 'pem') {
+    this.#labels = LABELS[form];
+  }
 
   /** Returns the complete lines; the first call puts the label before them. */
   lines(...parts: readonly Uint8Array[]): Buffer {
@@ -26,13 +35,13 @@ export class ArmorWriter {
 
   /** Returns the last line and the closing label. */
   end(): Buffer {
-    const text = this.#text(this.#pending, END);
+    const text = this.#text(this.#pending, this.#labels.end);
     this.#pending = Buffer.alloc(0);
     return text;
   }
 
   #text(bytes: Buffer, after: string): Buffer {
-    const before = this.#isStarted ? '' : BEGIN;
+    const before = this.#isStarted ? '' : this.#labels.begin;
     this.#isStarted = true;
     const lines = Math.ceil(bytes.length / LINE);
     const text = Buffer.allocUnsafe(before.length + 4 * Math.ceil(bytes.length / 3) + lines + after.length);

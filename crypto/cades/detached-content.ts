@@ -8,6 +8,7 @@ import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
 import { ID } from '../asn1/oids.ts';
 import { childrenOf, encoded, readElement } from '../asn1/read.ts';
 import { sequence, tlv } from '../asn1/write.ts';
+import { HEADER_BYTES } from '../core/header-format.ts';
 import type { Source } from '../files/source.ts';
 
 export interface DetachedSignedData {
@@ -15,10 +16,16 @@ export interface DetachedSignedData {
   readonly der: Buffer;
   /** Undefined for a detached signature. */
   readonly content: ContentInfo | undefined;
+  /** Bytes after the end of the structure, which nothing covers. */
+  readonly bytesAfter: number;
 }
 
 export interface ContentInfo {
   readonly length: number;
+  /** The first bytes of it, at most `HEADER_BYTES`. */
+  readonly start: Buffer;
+  /** Offset in the file; undefined for content in segments. */
+  readonly offset: number | undefined;
   /** By name: SHA-256 always, and each digest the file announces before its content. */
   readonly digests: ReadonlyMap<HashName, Buffer>;
 }
@@ -45,7 +52,7 @@ export interface ContentOptions {
 /**
  * Reads a whole CMS file once: definite or indefinite lengths, content primitive or constructed (X.690 §8.1, §8.7).
  * `parseSignedData` gives the ASN.1 definition.
- * @throws {Asn1Error} when it is not one SignedData from first to last byte
+ * @throws {Asn1Error} when it does not begin with a SignedData
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
 export function readDetachedContent(source: Source, options: ContentOptions = {}): DetachedSignedData {
@@ -70,9 +77,12 @@ export function readDetachedContent(source: Source, options: ContentOptions = {}
   walk.leave(signedData);
   walk.leave(wrapped);
   walk.leave(contentInfo);
-  if (walk.at !== source.size) throw new Asn1Error('bytes after the end', walk.at);
   const inner = sequence(version, digestAlgorithms, sequence(contentType), ...tail);
-  return { der: sequence(type, tlv(TAG.context0Constructed, inner)), content };
+  return {
+    der: sequence(type, tlv(TAG.context0Constructed, inner)),
+    content,
+    bytesAfter: source.size - walk.at,
+  };
 }
 
 function hashesFor(digestAlgorithms: Buffer, wanted: readonly HashName[] = []): Map<HashName, Hash> {
@@ -90,13 +100,18 @@ function hashContent(
   hashes: ReadonlyMap<HashName, Hash>,
   onContent: ContentOptions['onContent'],
 ): ContentInfo {
+  let start: Buffer = Buffer.alloc(0);
   const take = (chunk: Buffer) => {
+    if (start.length < HEADER_BYTES)
+      start = Buffer.concat([start, chunk.subarray(0, HEADER_BYTES - start.length)]);
     for (const hash of hashes.values()) hash.update(chunk);
     onContent?.(chunk);
   };
   let length = 0;
+  let offset: number | undefined;
   if (walk.peekTag() === TAG.octetString) {
     length = walk.readOctets(take);
+    offset = walk.at - length;
   } else {
     const pieces = walk.enter(TAG.octetStringConstructed);
     for (let chunk = 0; !walk.atEnd(pieces); chunk++) {
@@ -105,7 +120,12 @@ function hashContent(
     }
     walk.leave(pieces);
   }
-  return { length, digests: new Map([...hashes].map(([name, hash]) => [name, hash.digest()])) };
+  return {
+    length,
+    start,
+    offset,
+    digests: new Map([...hashes].map(([name, hash]) => [name, hash.digest()])),
+  };
 }
 
 /** An open constructed element. */

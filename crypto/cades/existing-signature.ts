@@ -5,7 +5,7 @@ import { amendSignedData } from '../cms/amend.ts';
 import { parseSignedData, type SignedData } from '../cms/parse.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
 import { openSource, type Source } from '../files/source.ts';
-import { armoredSource, isArmored } from './armor-reader.ts';
+import { signatureSource } from './armor-reader.ts';
 import { hashSource } from './content-digests.ts';
 import { type ContentInfo, readDetachedContent } from './detached-content.ts';
 import { envelopeOf } from './envelope.ts';
@@ -34,7 +34,7 @@ export function readExisting(
   beside: string | Source | undefined,
   digests: readonly DigestName[] = [],
 ): ExistingSignature {
-  const source = isArmored(file) ? armoredSource(file) : file;
+  const source = signatureSource(file);
   const { der, content } = orMalformed(file, () => readDetachedContent(source, { digests }));
   const data = orMalformed(file, () => parseSignedData(der));
   if (content !== undefined && beside !== undefined) {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { type CadesFormat, CryptoError, type SignedFile } from '../core/types.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { createTarget, type Target } from '../files/target.ts';
-import { isArmored } from './armor-reader.ts';
-import { ArmorWriter } from './armor-writer.ts';
+import { textEncoding } from './armor-reader.ts';
+import { type ArmorForm, ArmorWriter } from './armor-writer.ts';
 
 export type Armor = NonNullable<CadesFormat['armor']>;
 
@@ -78,7 +78,7 @@ function openFiles({ input, output: path, sync = true }: FileNames, choice: Armo
   const source = openSource(input);
   try {
     if (source.size === 0) throw new CryptoError('input.empty', `${input} is empty.`);
-    const armor = choice === 'as-input' ? armorOf(source) : choice;
+    const armor = choice === 'as-input' ? encodingOf(source) : choice;
     const output = new HashingOutput(createTarget(path), armor);
     return {
       source,
@@ -96,8 +96,10 @@ function openFiles({ input, output: path, sync = true }: FileNames, choice: Armo
   }
 }
 
-function armorOf(source: Source): Armor {
-  return isArmored(source) ? 'pem' : 'der';
+/** MIME becomes DER: the entity would need its headers again. */
+function encodingOf(source: Source): ArmorForm | 'der' {
+  const form = textEncoding(source)?.form ?? 'der';
+  return form === 'mime' ? 'der' : form;
 }
 
 class HashingOutput implements SignatureOutput {
@@ -105,9 +107,9 @@ class HashingOutput implements SignatureOutput {
   readonly #hash = createHash('sha256');
   readonly #armor: ArmorWriter | undefined;
 
-  constructor(target: Target, armor: Armor) {
+  constructor(target: Target, armor: ArmorForm | 'der') {
     this.#target = target;
-    this.#armor = armor === 'pem' ? new ArmorWriter() : undefined;
+    this.#armor = armor === 'der' ? undefined : new ArmorWriter(armor);
   }
 
   write(...parts: readonly Uint8Array[]): void {

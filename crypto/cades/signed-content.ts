@@ -2,23 +2,26 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
 import type { HashName } from '../algorithms/hashes.ts';
 import type { Finding } from '../core/finding.ts';
 import { CryptoError } from '../core/types.ts';
+import { memorySource } from '../files/memory-source.ts';
 import type { Source } from '../files/source.ts';
+import { SourceRange } from '../files/source-range.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
-import { armoredSource, isArmored } from './armor-reader.ts';
+import { signatureSource } from './armor-reader.ts';
 import { type ContentInfo, type DetachedSignedData, readDetachedContent } from './detached-content.ts';
 
 export interface SignatureFile {
   /** The SignedData without its content. */
   readonly der: Buffer;
   readonly content: ContentDigests;
+  /** Bytes after the end of the structure, which nothing covers. */
+  readonly bytesAfter: number;
 }
 
 /**
- * Reads a file in DER, BER or PEM once.
+ * Reads a file in DER or BER, or as text around them, once.
  * @param beside content of a detached signature
  * @returns the reason as a string when the bytes are not a CMS signature
  * @throws {CryptoError} `input.unreadable`, `input.changed`
@@ -28,17 +31,19 @@ export function readSignatureFile(
   beside: Source | undefined,
 ): SignatureFile | { readonly reason: string } {
   try {
-    // DER begins with its tag, PEM with text; most files are read once.
-    const armored = file.read(0, 1)[0] !== TAG.sequence && isArmored(file);
-    const source = armored ? armoredSource(file) : file;
+    const source = signatureSource(file);
     const detached = readDetachedContent(source);
-    return { der: detached.der, content: new ContentDigests(source, detached, beside) };
+    const { der, bytesAfter } = detached;
+    return { der, content: new ContentDigests(source, detached, beside), bytesAfter };
   } catch (error) {
     if (error instanceof Asn1Error) return { reason: `${error.message}.` };
     if (error instanceof CryptoError && error.code === 'cms.malformed') return { reason: error.message };
     throw error;
   }
 }
+
+/** Most bytes of content in segments that are joined in memory. */
+const MAX_SEGMENTED = 64 << 20;
 
 /** Digests of the signed content, inside the file or detached. */
 export class ContentDigests {
@@ -72,6 +77,18 @@ export class ContentDigests {
       if (digest !== undefined) this.#made.set(hash, digest);
     }
     return digest;
+  }
+
+  /** Opens the content inside; undefined when it is in segments and longer than what is held in memory. */
+  openInside(): Source | undefined {
+    if (this.inside === undefined) return undefined;
+    const { offset, length } = this.inside;
+    const { path } = this.#source;
+    if (offset !== undefined) return new SourceRange(this.#source, path, offset, length);
+    if (length > MAX_SEGMENTED) return undefined;
+    const pieces: Buffer[] = [];
+    readDetachedContent(this.#source, { onContent: (piece) => pieces.push(Buffer.from(piece)) });
+    return memorySource(path, Buffer.concat(pieces));
   }
 
   /** Compares a file given beside an enveloping signature with the content inside. */

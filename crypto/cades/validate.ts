@@ -1,33 +1,97 @@
-/** Inspects a CAdES file: enveloping or detached, in DER, BER or PEM, of any size (EN 319 122-1). */
+/** Inspects a CAdES file: enveloping or detached, in DER, BER or text, of any size (EN 319 122-1). */
 
+import { OID } from '../asn1/oids.ts';
+import { parseSignedData } from '../cms/parse.ts';
 import type { Finding } from '../core/finding.ts';
+import { isCmsHeader } from '../core/header-format.ts';
 import type { Source } from '../files/source.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
-import { readSignatureFile } from './signed-content.ts';
+import { type ContentDigests, readSignatureFile, type SignatureFile } from './signed-content.ts';
 
 export interface InspectCadesOptions {
   /** Content of a detached signature. */
   readonly content?: Source;
 }
 
+/** Most signature files inside each other. */
+const MAX_DEPTH = 4;
+
 /**
  * Reads the file once, and its content again only for a digest that the file did not announce. Malformed bytes are
- * findings.
+ * findings. Content that is itself a signature follows with its signatures, whose names begin with `content: `.
  * @throws {CryptoError} `input.unreadable`, `input.changed`
  */
 export function inspectCades(file: Source, { content }: InspectCadesOptions = {}): FileSignatures {
   const read = readSignatureFile(file, content);
   if ('reason' in read) return { signatures: [], findings: [unreadable(read.reason)] };
-  const digests = read.content;
-  const signatures = inspectCms(read.der, {
+  const inside = signaturesInside(read.content, 1);
+  return {
+    signatures: [...signaturesOf(read), ...inside.signatures],
+    findings: [
+      ...(content === undefined ? [] : read.content.compare()),
+      ...(read.bytesAfter === 0 ? [] : [bytesAfter(read.bytesAfter)]),
+      ...inside.findings,
+    ],
+  };
+}
+
+function signaturesOf({ der, content }: SignatureFile): FileSignatures['signatures'] {
+  return inspectCms(der, {
     format: 'Cades',
-    scope: digests.scope,
+    scope: content.scope,
     signingTime: 'present',
-    contentDigest: (hash) => digests.of(hash),
+    contentDigest: (hash) => content.of(hash),
   });
-  const findings = content === undefined ? [] : digests.compare();
-  return { signatures, findings };
+}
+
+function signaturesInside(content: ContentDigests, depth: number): FileSignatures {
+  const { inside } = content;
+  if (inside === undefined || !isCmsHeader(inside.start)) return NOTHING;
+  if (depth === MAX_DEPTH) return notExamined(`signatures inside each other are examined ${MAX_DEPTH} deep`);
+  const file = content.openInside();
+  if (file === undefined) return notExamined('it is in pieces and too large to join');
+  const read = readSignatureFile(file, undefined);
+  if ('reason' in read) return notExamined(`it can't be read: ${read.reason.replace(/\.$/, '')}`);
+  if (!isSigned(read)) return NOTHING;
+  if (read.content.inside === undefined) return notExamined('what it is over is not inside it');
+  const further = signaturesInside(read.content, depth + 1);
+  const signatures = [...signaturesOf(read), ...further.signatures];
+  return {
+    signatures: signatures.map((one) => ({ ...one, name: `content: ${one.name}`, isInContent: true })),
+    findings: [
+      {
+        status: 'passed',
+        type: 'content.signed',
+        message: 'The content is itself a signature, which is judged too.',
+      },
+      ...(read.bytesAfter === 0 ? [] : [bytesAfter(read.bytesAfter)]),
+      ...further.findings,
+    ],
+  };
+}
+
+/** False for bundles of certificates and for time-stamp tokens. */
+function isSigned({ der }: SignatureFile): boolean {
+  try {
+    const { signers, contentType } = parseSignedData(der);
+    return signers.length > 0 && contentType !== OID.timestampInfo;
+  } catch {
+    // Reported as a signature that can't be read.
+    return true;
+  }
+}
+
+const NOTHING: FileSignatures = { signatures: [], findings: [] };
+
+function notExamined(reason: string): FileSignatures {
+  const message = `The content seems to be a signature, which was not examined: ${reason}.`;
+  return { signatures: [], findings: [{ status: 'warning', type: 'content.signed', message }] };
+}
+
+function bytesAfter(count: number): Finding {
+  const message = 'Bytes follow the end of the signature, which nothing covers.';
+  return { status: 'warning', type: 'structure.trailing', message, detail: `${count}` };
 }
 
 function unreadable(reason: string): Finding {

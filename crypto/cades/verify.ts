@@ -24,7 +24,12 @@ export function verifyCades(request: VerifyFileRequest): VerificationReport {
   try {
     const source = open(path);
     const read = readSignatureFile(source, contentPath === undefined ? undefined : open(contentPath));
-    const report = 'reason' in read ? unreadable(read.reason) : reportOn(read, request);
+    const report =
+      'reason' in read
+        ? unreadable(read.reason)
+        : read.bytesAfter > 0
+          ? unreadable('there are bytes after the end.')
+          : reportOn(read, request);
     for (const one of sources) one.assertUnchanged();
     return report;
   } finally {

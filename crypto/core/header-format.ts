@@ -1,22 +1,94 @@
-/** Detects the format of a signed file from its first bytes. */
+/**
+ * Detects the format of a file from the structure of its first bytes: the one place for the command line, both APIs,
+ * uploads and pages.
+ */
 import type { ValidationReport } from './validation-report.ts';
-
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Bytes of a file that `formatOfHeader` needs. Source: PDF reference, Annex H: the header is in the first 1024 bytes. */
 export const HEADER_BYTES = 1024;
 
-/** Undefined for a file without a signature format. @param head first bytes of the file */
+/**
+ * Undefined for a file without a signature format. Forms that are recognised at the first byte come before the header
+ * of a PDF, which may stand anywhere in the first kilobyte, and so in the content of a signature.
+ * @param head first bytes of the file
+ */
 export function formatOfHeader(head: Buffer): ValidationReport['format'] | undefined {
-  if (head.includes('%PDF-')) return 'Pades';
   if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'))) return 'Asic';
-  if (looksLikeXml(head)) return 'Xades';
+  if (isCmsHeader(head)) return 'Cades';
+  if (isXmlHeader(head)) return 'Xades';
+  if (head.includes('%PDF-')) return 'Pades';
   return head[0] === 0x30 || head.includes('-----BEGIN') ? 'Cades' : undefined;
 }
 
-function looksLikeXml(head: Buffer): boolean {
+/** Most layers of Base64 around a signature. */
+export const MAX_ENCODINGS = 3;
+
+/** PEM labels of CMS: the one of RFC 7468 §8, and the older ones in wide use. Other text may stand before (§2). */
+const PEM_LABEL =
+  /(?:^(?:\u00ef\u00bb\u00bf)?|\n)[ \t]*-----BEGIN (PKCS7|CMS|PKCS #7 SIGNED DATA)-----[ \t]*\r?\n/;
+
+/** The head of a MIME entity whose body is a signature in Base64 (RFC 8551 §3.5.2), up to the empty line. */
+const MIME_HEAD = /^(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t]+\S[^\n]*\n)*)+\r?\n/;
+const MIME_TYPE = /^content-type:[ \t]*application\/(?:x-)?pkcs7-mime\b/im;
+const MIME_ENCODING = /^content-transfer-encoding:[ \t]*base64[ \t\r]*$/im;
+
+/** Encoding of a signature as text: what stands before the Base64, and what ends it. */
+export interface TextEncoding {
+  readonly form: 'pem' | 'base64' | 'mime';
+  /** Offset of the first character of Base64. */
+  readonly start: number;
+}
+
+/** Undefined for other files. @param head first `HEADER_BYTES` of the file */
+export function textEncodingOf(head: Buffer, layers = MAX_ENCODINGS): TextEncoding | undefined {
+  if (isDerHeader(head)) return undefined;
+  const text = head.toString('latin1');
+  const pem = PEM_LABEL.exec(text);
+  if (pem !== null) return { form: 'pem', start: pem.index + pem[0].length };
+  const [mime] = MIME_HEAD.exec(text) ?? [];
+  if (mime !== undefined && MIME_TYPE.test(mime) && MIME_ENCODING.test(mime)) {
+    return { form: 'mime', start: mime.length };
+  }
+  const start = startOfText(text);
+  return isBase64Cms(text.slice(start), layers) ? { form: 'base64', start } : undefined;
+}
+
+function isBase64Cms(text: string, layers: number): boolean {
+  const characters = text.replace(/\s+/g, '');
+  if (layers === 0 || !/^[A-Za-z0-9+/]{20,}={0,2}$/.test(characters)) return false;
+  const decoded = Buffer.from(characters.slice(0, characters.length & ~3), 'base64');
+  return isDerHeader(decoded) || textEncodingOf(decoded, layers - 1) !== undefined;
+}
+
+/** True for the first bytes of a CMS structure, in DER or BER, or as text without other text before it. */
+export function isCmsHeader(head: Buffer): boolean {
+  if (isDerHeader(head)) return true;
+  const encoding = textEncodingOf(head);
+  if (encoding?.form !== 'pem') return encoding !== undefined;
+  const text = head.toString('latin1');
+  return text.startsWith('-----BEGIN', startOfText(text));
+}
+
+/** Arc of the content types of PKCS #7, with tag and length: `1.2.840.113549.1.7.x`. */
+const CONTENT_TYPE = Buffer.from('06092a864886f70d0107', 'hex');
+
+/** ContentInfo ::= SEQUENCE { contentType OBJECT IDENTIFIER, … }, with a length of any form (RFC 5652 §3). */
+function isDerHeader(head: Buffer): boolean {
+  const [tag, length = 0] = head;
+  if (tag !== 0x30) return false;
+  const start = length < 0x80 ? 2 : 2 + (length & 0x7f);
+  return head.subarray(start, start + CONTENT_TYPE.length).equals(CONTENT_TYPE);
+}
+
+function isXmlHeader(head: Buffer): boolean {
+  // UTF-16 in either byte order.
   if (head[0] === 0xfe && head[1] === 0xff) return true;
   if (head[0] === 0xff && head[1] === 0xfe) return true;
-  const start = head.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
-  return head.toString('latin1', start).trimStart().startsWith('<');
+  const text = head.toString('latin1');
+  return text[startOfText(text)] === '<';
+}
+
+/** Offset behind a byte order mark of UTF-8 and white space. */
+function startOfText(text: string): number {
+  return /^(?:\u00ef\u00bb\u00bf)?\s*/.exec(text)?.[0].length ?? 0;
 }

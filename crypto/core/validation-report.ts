@@ -117,6 +117,8 @@ export interface SignatureRecord {
   readonly isTimestamp: boolean;
   /** Identifies the signature: the PDF field, the Id in XML, `signer 1` in CMS. */
   readonly name: string;
+  /** True for a signature of the content of a CMS signature, not of the file. */
+  readonly isInContent?: true;
   readonly scope: SignatureScope;
   readonly timestamps: readonly TimestampRecord[];
   readonly changes: readonly ChangeRecord[];

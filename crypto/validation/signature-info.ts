@@ -30,6 +30,8 @@ export interface SignatureInfo {
   /** Level by the present properties, whether or not they are valid. */
   readonly level: SignatureLevel | undefined;
   readonly name: string;
+  /** As in `SignatureRecord`. */
+  readonly isInContent?: true;
   readonly scope: SignatureScope;
   /** Findings in order: structure, digests, certificate binding, value. */
   readonly findings: readonly Finding[];

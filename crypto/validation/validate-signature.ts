@@ -83,6 +83,7 @@ function recordOf(
     changes: facts.changes,
     policy: facts.policy,
     ...judged,
+    ...(facts.isInContent === true && { isInContent: true }),
     ...(facts.reason === undefined ? {} : { reason: facts.reason }),
     ...(facts.location === undefined ? {} : { location: facts.location }),
     ...(facts.contentIdentifier === undefined ? {} : { contentIdentifier: facts.contentIdentifier }),

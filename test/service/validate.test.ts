@@ -54,6 +54,17 @@ test.serial(
     const form = await fetch(`${service.url}/validate`, { headers: { 'X-API-Key': key } });
     t.regex(await form.text(), /action="\/api\/validate"/);
 
+    const [content, enveloping] = [join(root, 'content.pdf'), join(root, 'content.pdf.p7m')];
+    await writeFile(content, samplePdf());
+    const signer = pki().signer('p-256');
+    signFile({ format: 'Cades', input: content, output: enveloping, signer, at: Date.now() });
+    const p7m = await readFile(enveloping);
+    for (const body of [p7m, Buffer.from(p7m.toString('base64'))]) {
+      const text = await (await post(body, 'content.pdf.p7m')).text();
+      t.regex(text, /urn:etsi:019102:subindication:NO_CERTIFICATE_CHAIN_FOUND/);
+      t.notRegex(text, /NoSignatureFound|HASH_FAILURE/);
+    }
+
     const none = await (await post(samplePdf(), 'b.pdf')).text();
     t.deepEqual(structureFaults(none), []);
     t.regex(none, /NoSignatureFound/);

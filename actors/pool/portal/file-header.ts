@@ -1,8 +1,6 @@
 /** First bytes of a file, for format detection. */
 import { closeSync, openSync, readSync } from 'node:fs';
-
-/** The header of a PDF is within its first kilobyte. */
-const HEADER_BYTES = 1024;
+import { HEADER_BYTES } from '../../../crypto/index.ts';
 
 export function fileHeader(path: string): Buffer {
   const file = openSync(path, 'r');

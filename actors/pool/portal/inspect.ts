@@ -1,5 +1,5 @@
 /** Determines the signature format of a file from its content and its declared type. */
-import { countPdfPages, trySigning } from '../../../crypto/index.ts';
+import { countPdfPages, formatOfHeader, trySigning } from '../../../crypto/index.ts';
 import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
 import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
@@ -23,7 +23,7 @@ export function inspect(task: InspectTask, thread: PortalTaskContext): PortalRes
 
 /** Null for a file that is not a PDF, or whose pages cannot be read. */
 function pagesOf({ path, countPagesTo }: InspectTask): number | null {
-  if (countPagesTo === 0 || !fileHeader(path).includes('%PDF-')) return null;
+  if (countPagesTo === 0 || formatOfHeader(fileHeader(path)) !== 'Pades') return null;
   try {
     return countPdfPages(path, countPagesTo);
   } catch {
@@ -66,7 +66,7 @@ function formatOf({ path, contentType, fileName, forceCades }: InspectTask): Doc
   const head = fileHeader(path);
   const type = contentType.toLowerCase();
   const saysPdf = type === 'application/pdf';
-  const isPdf = head.includes('%PDF-');
+  const isPdf = formatOfHeader(head) === 'Pades';
   if (saysPdf && !isPdf)
     throw new TaskFailure('document.unreadable', 'The file is called a PDF and is none.');
   if (forceCades) return 'Cades';

@@ -1,5 +1,6 @@
 /** Values of the fields of a participant, and the uploads of attachments, as they come with a signature. */
 import { open } from 'node:fs/promises';
+import { formatOfHeader } from '../../../crypto/index.ts';
 import { checkFieldValues } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Attachment, FileEntry, FilledValue } from '../../../machines/portal/portal-types.ts';
@@ -97,7 +98,7 @@ export function participantOf({ context, turn }: Pick<SigningCall, 'context' | '
 export function attachmentType(field: string, header: Buffer): string {
   if (header.subarray(0, 8).toString('hex') === '89504e470d0a1a0a') return 'image/png';
   if (header.subarray(0, 3).toString('hex') === 'ffd8ff') return 'image/jpeg';
-  if (header.subarray(0, FIELD_FILE_HEADER_BYTES).includes('%PDF-')) return 'application/pdf';
+  if (formatOfHeader(header.subarray(0, FIELD_FILE_HEADER_BYTES)) === 'Pades') return 'application/pdf';
   throw wrongFields([[field, 'The file must be a PDF, PNG or JPEG.']]);
 }
 

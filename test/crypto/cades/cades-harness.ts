@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as pkijs from 'pkijs';
-import { armoredSource, isArmored } from '../../../crypto/cades/armor-reader.ts';
+import { signatureSource } from '../../../crypto/cades/armor-reader.ts';
 import { readDetachedContent } from '../../../crypto/cades/detached-content.ts';
 import { inspectCades } from '../../../crypto/cades/validate.ts';
 import { parseSignedData, type SignedData } from '../../../crypto/cms/parse.ts';
@@ -60,7 +60,7 @@ export async function codeOf(work: () => unknown): Promise<string> {
 export function signedDataIn(path: string): SignedData {
   const source = openSource(path);
   try {
-    return parseSignedData(readDetachedContent(isArmored(source) ? armoredSource(source) : source).der);
+    return parseSignedData(readDetachedContent(signatureSource(source)).der);
   } finally {
     source.close();
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { encoded } from '../../../crypto/asn1/read.ts';
-import { oid } from '../../../crypto/asn1/write.ts';
+import { childrenOf, type Element, encoded, octets, readWhole } from '../../../crypto/asn1/read.ts';
+import { octetString, oid } from '../../../crypto/asn1/write.ts';
 import { addCadesSigner } from '../../../crypto/cades/add-signer.ts';
 import { augmentCades } from '../../../crypto/cades/augment.ts';
 import { counterSignCades } from '../../../crypto/cades/counter-sign.ts';
@@ -9,6 +9,7 @@ import { signCadesAtLevel } from '../../../crypto/cades/levels.ts';
 import { verifyCades } from '../../../crypto/cades/verify.ts';
 import { amendSignedData } from '../../../crypto/cms/amend.ts';
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
+import { formatOfHeader } from '../../../crypto/core/header-format.ts';
 import type { SignatureLevel, SignFileRequest } from '../../../crypto/core/types.ts';
 import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
 import { validateFile } from '../../../crypto/validate.ts';
@@ -331,4 +332,158 @@ test('a counter-signature is reported below the signature it covers, and an inva
   t.is(outer && verdictOf(outer), 'TOTAL-PASSED');
   t.is(wrong.signatures[0]?.counterSignatures[0]?.subIndication, 'SIG_CRYPTO_FAILURE');
   t.true(wrong.signatures[0]?.results.warnings.some(({ type }) => type === 'counter-signature'));
+});
+
+const PDF = Buffer.from('%PDF-1.7\nOne hundred barrels.\n%%EOF\n');
+
+/** The ways in which mail programs and portals write a signature as text. */
+const TEXTS: { readonly [name: string]: (der: Buffer) => string } = {
+  'one line': (der) => der.toString('base64'),
+  'lines with CRLF': (der) => der.toString('base64').replace(/.{76}/g, '$&\r\n'),
+  'with a byte order mark and an end of line': (der) => `\u00ef\u00bb\u00bf${der.toString('base64')}\n`,
+  twice: (der) => Buffer.from(der.toString('base64')).toString('base64'),
+  'PEM in Base64': (der) => Buffer.from(pemOf(der)).toString('base64'),
+  'PEM after other text': (der) => `signed by Ana\n\n${pemOf(der)}`,
+  'a MIME entity': (der) =>
+    `MIME-Version: 1.0\nContent-Type: application/pkcs7-mime; smime-type=signed-data;\n name="smime.p7m"\nContent-Transfer-Encoding: base64\n\n${der.toString('base64').replace(/.{64}/g, '$&\n')}\n`,
+};
+
+function pemOf(der: Buffer): string {
+  return `-----BEGIN PKCS7-----\n${der.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END PKCS7-----\n`;
+}
+
+test('a signature as text of any usual form is that of its DER, and keeps its form when it is raised', async (t) => {
+  const { path } = await signed('B', { input: file(PDF) });
+  const der = readFileSync(path);
+  const changed = Buffer.from(der);
+  changed[der.indexOf('barrels')] = 0x42;
+  for (const [name, write] of Object.entries(TEXTS)) {
+    const text = Buffer.from(write(der), 'latin1');
+    t.is(formatOfHeader(text.subarray(0, 1024)), 'Cades', name);
+    t.is((await validated(file(text))).indication, 'TOTAL-PASSED', name);
+    const wrong = Buffer.from(write(changed), 'latin1');
+    t.is(said(await validated(file(wrong))), 'TOTAL-FAILED: HASH_FAILURE', name);
+    const raised = file();
+    await augmentCades(
+      { format: 'Cades', input: file(text), output: raised, to: 'T', at: NOW },
+      authority.services,
+    );
+    const report = await validated(raised);
+    t.is(report.signatures[0]?.level, 'T', name);
+    t.is(report.indication, 'TOTAL-PASSED', name);
+  }
+  const raised = file();
+  const oneLine = file(der.toString('base64'));
+  await augmentCades(
+    { format: 'Cades', input: oneLine, output: raised, to: 'T', at: NOW },
+    authority.services,
+  );
+  t.regex(readFileSync(raised, 'latin1'), /^MII[A-Za-z0-9+/=\n]+$/);
+  const large = await signed('B', { input: file(bytes(4_000_000)) });
+  const text = readFileSync(large.path).toString('base64');
+  t.is((await validated(file(text))).indication, 'TOTAL-PASSED', 'a single line of five megabytes');
+});
+
+test('the structure at the first byte decides on the format, then the header of a PDF further behind', async (t) => {
+  const { path } = await signed('B', { input: file(PDF) });
+  const der = readFileSync(path);
+  t.true(der.subarray(0, 1024).includes('%PDF-'));
+  const formats = {
+    Cades: [der, Buffer.from(pemOf(der)), Buffer.from('3080', 'hex')],
+    Asic: [Buffer.from(`PK\u0003\u0004 contract.pdf ${PDF}`, 'latin1')],
+    Xades: [`<a>${PDF}</a>`, `\u00ef\u00bb\u00bf <!-- ${PDF} --><a/>`, `<a>\n${pemOf(der)}</a>`],
+    Pades: [
+      PDF,
+      `\r\n${PDF}`,
+      `0123456789${PDF}`,
+      `MIIB${PDF}`,
+      `${'%PDF-1.4\n% '}\n-----BEGIN PKCS7-----\n`,
+    ],
+    none: ['hello', 'MIIB', '', Buffer.alloc(40)],
+  } as const;
+  for (const [format, heads] of Object.entries(formats)) {
+    for (const head of heads)
+      t.is(formatOfHeader(Buffer.from(head.toString('latin1'), 'latin1')) ?? 'none', format, head.toString());
+  }
+});
+
+test('bytes after the end of a signature are a warning, and go when it is raised', async (t) => {
+  const { path } = await signed('B');
+  const der = readFileSync(path);
+  const warnings = (report: ValidationReport) => report.results.warnings.map(({ type }) => type);
+  t.deepEqual(warnings(await validated(path)), []);
+  for (const after of ['\r\n', '\0\0\0', 'other text']) {
+    const longer = file(Buffer.concat([der, Buffer.from(after)]));
+    const report = await validated(longer);
+    t.is(report.indication, 'TOTAL-PASSED', after);
+    t.deepEqual(warnings(report), ['structure.trailing']);
+    const raised = file();
+    await augmentCades(
+      { format: 'Cades', input: longer, output: raised, to: 'T', at: NOW },
+      authority.services,
+    );
+    t.deepEqual(warnings(await validated(raised)), []);
+  }
+  t.is((await validated(file(der.subarray(0, -1)))).indication, 'TOTAL-FAILED');
+});
+
+/** Returns a copy with indefinite lengths and the content in segments, as writers of streams make it. */
+function segmented(der: Buffer): Buffer {
+  const [type, wrapped] = childrenOf(readWhole(der)) as [Element, Element];
+  const [signedData] = childrenOf(wrapped) as [Element];
+  const [version, digests, encapsulated, ...rest] = childrenOf(signedData) as [Element, Element, Element];
+  const [contentType, explicit] = childrenOf(encapsulated) as [Element, Element];
+  const content = octets(childrenOf(explicit)[0] as Element);
+  const open = (tag: number) => Buffer.from([tag, 0x80]);
+  const end = Buffer.alloc(6);
+  return Buffer.concat([
+    ...[open(0x30), encoded(type), open(0xa0), open(0x30), encoded(version), encoded(digests)],
+    ...[open(0x30), encoded(contentType), open(0xa0), open(0x24)],
+    ...[octetString(content.subarray(0, 1000)), octetString(content.subarray(1000)), end],
+    ...[...rest.map(encoded), end],
+  ]);
+}
+
+test('a signature over a signature lists and judges both, to a limited depth', async (t) => {
+  const over = async (content: string | Buffer, more: Partial<SignFileRequest> = {}): Promise<string> => {
+    const input = typeof content === 'string' ? content : file(content);
+    return (await signed('B', { input, ...more })).path;
+  };
+  const listed = ({ signatures }: ValidationReport): string[] =>
+    signatures.map((one) => `${one.name} ${verdictOf(one)}`);
+  const inner = await over(PDF);
+  const report = await validated(await over(inner));
+  t.is(report.indication, 'TOTAL-PASSED');
+  t.deepEqual(listed(report), ['signer 1 TOTAL-PASSED', 'content: signer 1 TOTAL-PASSED']);
+
+  const broken = readFileSync(inner);
+  broken[broken.indexOf('barrels')] = 0x42;
+  const bad = ['signer 1 TOTAL-PASSED', 'content: signer 1 TOTAL-FAILED: HASH_FAILURE'];
+  for (const content of [broken, Buffer.from(broken.toString('base64')), Buffer.from(pemOf(broken))]) {
+    const found = await validated(await over(content));
+    t.is(found.indication, 'TOTAL-FAILED');
+    t.deepEqual(listed(found), bad);
+  }
+  t.deepEqual(listed(await validated(file(segmented(readFileSync(await over(broken)))))), bad);
+
+  const warned = async (content: Buffer): Promise<string[]> => {
+    const found = await validated(await over(content));
+    t.is(found.indication, 'TOTAL-PASSED');
+    t.is(found.signatures.length, 1);
+    return found.results.warnings.map(({ type }) => type);
+  };
+  const beside = await over(PDF, { cades: { detached: true } });
+  t.deepEqual(await warned(readFileSync(beside)), ['content.signed'], 'a detached signature');
+  t.deepEqual(await warned(readFileSync(inner).subarray(0, 300)), ['content.signed'], 'one that is cut');
+  t.deepEqual(await warned(PDF), []);
+
+  let deep = inner;
+  for (let depth = 2; depth <= 6; depth++) deep = await over(deep);
+  const found = await validated(deep);
+  t.is(found.signatures.length, 4);
+  t.is(found.signatures.at(-1)?.name, 'content: content: content: signer 1');
+  t.deepEqual(
+    found.results.warnings.map(({ type }) => type),
+    ['content.signed'],
+  );
 });

@@ -241,6 +241,11 @@ test.serial('invalid uploads of participants are refused', async (t) => {
     'InvalidFieldValue',
   );
   t.deepEqual(details, { id: 'The file must be a PDF, PNG or JPEG.' });
+  const around = Buffer.concat([
+    Buffer.from('308006092a864886f70d010702a080', 'hex'),
+    Buffer.from('%PDF-1.7'),
+  ]);
+  await assertRefused(t, await attach(url, ana, 'id', around, 'a.pdf'), 'InvalidFieldValue');
   await assertRefused(t, await attach(url, ana, 'id', Buffer.alloc(0)), 'BadRequest');
   const large = Buffer.concat([PNG, Buffer.alloc(MAX_FIELD_FILE_BYTES)]);
   await assertRefused(t, await attach(url, ana, 'id', large), 'PayloadTooLarge');
