@@ -41,15 +41,15 @@ export function assertSigningAllowed(
 
 function assertSignatureAllows(
   pdf: PdfDocument,
-  { field, signature }: SignedField,
+  { name, dict, signature }: SignedField,
   target: TargetField,
 ): void {
-  const policy = policyOf(pdf, signature, field.dict);
+  const policy = policyOf(pdf, signature, dict);
   if (policy.level <= NO_CHANGES) {
-    throw forbidden(`The signature in field ${field.name} allows no further changes.`);
+    throw forbidden(`The signature in field ${name} allows no further changes.`);
   }
   if (policy.locks(target.name, target.kind === 'new')) {
-    throw forbidden(`The signature in field ${field.name} locked the field ${target.name}.`);
+    throw forbidden(`The signature in field ${name} locked the field ${target.name}.`);
   }
 }
 

@@ -31,6 +31,7 @@ import {
 } from './validation/embedded-evidence.ts';
 import { checkChanges } from './validation/judged-changes.ts';
 import { failed, passed, placementFindings } from './validation/placement-findings.ts';
+import { removedSignatures } from './validation/removed-signatures.ts';
 import { type LaterRevision, RevisionHistory } from './validation/revisions.ts';
 
 /** Most signatures inspected; each costs public-key operations. */
@@ -83,7 +84,7 @@ function inspectIntact(
   const history = new RevisionHistory(blocks, pdf, work.part(REVISION_WORK_SHARE));
   return {
     signatures: new PdfInspection({ source, pdf, found, history, work }).all(),
-    findings: [passed('pdf.structure', 'The PDF is intact.')],
+    findings: [passed('pdf.structure', 'The PDF is intact.'), ...removedSignatures(blocks, found)],
   };
 }
 

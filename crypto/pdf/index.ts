@@ -1,9 +1,10 @@
 /** Public API of the PDF layer: documents, objects, and revisions appended to them. */
 
 export { openIntactPdf, PdfDocument, withPdf } from './document/document.ts';
-export { type Field, fields } from './document/form.ts';
+export { type Field, fields, inheritedByField } from './document/form.ts';
 export { firstPage, type Page, pages, type TreePage } from './document/page.ts';
 export { assertSignable } from './document/signable.ts';
+export { unlistedSignatures } from './document/unlisted-signatures.ts';
 export { type ByteSource, bufferSource } from './syntax/byte-source.ts';
 export { type Operation, operationsIn } from './syntax/content-stream.ts';
 export { PdfSyntaxError } from './syntax/damage.ts';

@@ -12,10 +12,13 @@ import {
   isNull,
   type PdfDict,
   type PdfDocument,
+  unlistedSignatures,
 } from '../../pdf/index.ts';
 
 export interface SignedField {
-  readonly field: Field;
+  /** Partial names from the top, joined by dots. */
+  readonly name: string;
+  readonly dict: PdfDict;
   readonly signature: PdfDict;
 }
 
@@ -49,19 +52,25 @@ export type TargetField =
 /** SignaturesExist (table 225). */
 const SIGNATURES_EXIST = 1;
 
-/** Reads the form; below the top level only for a requested field or a certification. */
+/**
+ * Reads the form; below the top level only for a requested field, and where the PDF may be signed. An invisible approval
+ * changes no page, so the pages of a PDF that claims no signatures are not searched for it.
+ */
 export function surveyForm(pdf: PdfDocument, form: PadesFormat): FormSurvey {
   const flags = asInteger(pdf.resolve(pdf.dict(pdf.catalog.get('AcroForm'))?.get('SigFlags'))) ?? 0;
-  const whole =
-    (flags & SIGNATURES_EXIST) !== 0 || form.fieldName !== undefined || form.certification !== undefined;
+  const changesPages = form.appearance !== undefined || form.content !== undefined;
+  const mayBeSigned = (flags & SIGNATURES_EXIST) !== 0 || form.certification !== undefined || changesPages;
+  const whole = mayBeSigned || form.fieldName !== undefined;
   const wanted = form.fieldName === undefined ? undefined : new Set(pathOf(form.fieldName));
   const topNames = new Set<string>();
+  const listed = new Set<number>();
   const signed: SignedField[] = [];
   const named = new Map<string, { field: Field; widgets: Field[]; hasFields: boolean }>();
   for (const field of whole ? fields(pdf) : fields(pdf, 0)) {
     if (field.depth === 0) topNames.add(field.name);
+    if (field.reference !== undefined) listed.add(field.reference.number);
     const signature = field.type === 'Sig' ? pdf.dict(field.dict.get('V')) : undefined;
-    if (signature !== undefined) signed.push({ field, signature });
+    if (signature !== undefined) signed.push({ name: field.name, dict: field.dict, signature });
     if (wanted === undefined) continue;
     const isField = field.dict.get('T') !== undefined;
     const known = named.get(field.name);
@@ -70,6 +79,13 @@ export function surveyForm(pdf: PdfDocument, form: PadesFormat): FormSurvey {
     } else if (!isField) known.widgets.push(field);
     const parent = isField ? named.get(field.name.slice(0, field.name.lastIndexOf('.'))) : undefined;
     if (parent !== undefined) parent.hasFields = true;
+  }
+  if (mayBeSigned) {
+    for (const { name, dict } of unlistedSignatures(pdf, listed)) {
+      topNames.add(name.split('.')[0] ?? '');
+      const signature = pdf.dict(dict.get('V'));
+      if (signature !== undefined) signed.push({ name, dict, signature });
+    }
   }
   return { topNames, signed, named };
 }
@@ -92,6 +108,7 @@ export function targetField(pdf: PdfDocument, survey: FormSurvey, form: PadesFor
   }
   const path = pathOf(fieldName);
   const parts = fieldName.split('.');
+  if (survey.signed.some(({ name }) => name === fieldName)) throw invalid(fieldName, 'is signed already');
   if (parts.includes('')) throw invalid(fieldName, 'is no name: one of its parts is empty');
   const found = survey.named.get(fieldName);
   if (found !== undefined) {

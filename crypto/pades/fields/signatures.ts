@@ -1,5 +1,5 @@
 /**
- * Finds the signatures of a PDF through its form, and checks the byte range of each
+ * Finds the signatures of a PDF through its form and its pages, and checks the byte range of each
  * (ISO 32000-2, 12.8.1; ETSI EN 319 142-1, clause 5.4).
  */
 import { readElement } from '../../asn1/read.ts';
@@ -13,6 +13,7 @@ import {
   items,
   type PdfDict,
   type PdfDocument,
+  unlistedSignatures,
 } from '../../pdf/index.ts';
 
 /** Bytes that a signature covers: [0, placeholderStart) and [placeholderEnd, end) of the file. */
@@ -27,6 +28,8 @@ export interface FoundSignature {
   /** Other fields with the same signature dictionary as value: only one is permitted. */
   readonly alsoIn: readonly string[];
   readonly fieldDict: PdfDict;
+  /** False for a widget that stands on a page only. */
+  readonly isInForm: boolean;
   readonly dict: PdfDict;
   readonly subFilter: string | undefined;
   /** /M as written; undefined when there is none. */
@@ -40,30 +43,41 @@ export interface FoundSignature {
 }
 
 /**
- * Returns every signature of a field of type Sig once, sorted by the end of its coverage; unusable ones first.
+ * Returns every signature of a field of type Sig once, sorted by the end of its coverage; unusable ones first. Some
+ * programs leave the field out of the form, and readers find it through its page.
  * @param limit stops the search at this number
  */
 export function findSignatures(pdf: PdfDocument, limit: number): readonly FoundSignature[] {
   const found: FoundSignature[] = [];
   const seen = new Map<number, { readonly name: string; readonly alsoIn: string[] }>();
-  for (const field of fields(pdf)) {
+  for (const { name, dict: fieldDict, isInForm } of signatureFields(pdf)) {
     if (found.length === limit) break;
-    if (field.type !== 'Sig') continue;
-    const value = field.dict.get('V');
+    const value = fieldDict.get('V');
     const reference = asReference(value);
     const known = reference === undefined ? undefined : seen.get(reference.number);
     if (known !== undefined) {
       // Signers repeat the value in the widget of the field, for readers that look for it there.
-      const isWidget = field.name === known.name && field.dict.get('T') === undefined;
-      if (!isWidget && known.alsoIn.length < MAX_NAMES) known.alsoIn.push(field.name);
+      const isWidget = !isInForm || (name === known.name && fieldDict.get('T') === undefined);
+      if (!isWidget && known.alsoIn.length < MAX_NAMES) known.alsoIn.push(name);
       continue;
     }
     const alsoIn: string[] = [];
-    if (reference !== undefined) seen.set(reference.number, { name: field.name, alsoIn });
+    if (reference !== undefined) seen.set(reference.number, { name, alsoIn });
     const dict = pdf.dict(value);
-    if (dict !== undefined) found.push({ ...examine(pdf, field.name, dict), alsoIn, fieldDict: field.dict });
+    if (dict !== undefined) found.push({ ...examine(pdf, name, dict), alsoIn, fieldDict, isInForm });
   }
   return found.sort((left, right) => (left.coverage?.end ?? -1) - (right.coverage?.end ?? -1));
+}
+
+function* signatureFields(
+  pdf: PdfDocument,
+): Generator<{ readonly name: string; readonly dict: PdfDict; readonly isInForm: boolean }> {
+  const listed = new Set<number>();
+  for (const { type, name, dict, reference } of fields(pdf)) {
+    if (reference !== undefined) listed.add(reference.number);
+    if (type === 'Sig') yield { name, dict, isInForm: true };
+  }
+  for (const { name, dict } of unlistedSignatures(pdf, listed)) yield { name, dict, isInForm: false };
 }
 
 /** Most field names in a message. */
@@ -73,7 +87,7 @@ function examine(
   pdf: PdfDocument,
   field: string,
   dict: PdfDict,
-): Omit<FoundSignature, 'alsoIn' | 'fieldDict'> {
+): Omit<FoundSignature, 'alsoIn' | 'fieldDict' | 'isInForm'> {
   const contents = dict.get('Contents');
   const range = rangeOf(dict.get('ByteRange'));
   const coverageFault = repeatedKey(dict) ?? faultOfRange(range, contents);

@@ -88,6 +88,7 @@ export function policyViolation(change: Change, policy: ChangePolicy): string | 
     case 'forbidden':
       return 'nothing allows that';
     case 'metadata':
+    case 'unlisted':
       return level >= 2 ? undefined : 'the signature allows no changes';
     case 'form':
       if (level < 2) return 'the signature allows no changes';

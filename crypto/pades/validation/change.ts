@@ -32,6 +32,8 @@ export type Change =
       /** True for a comment that draws, or drew, something on the page. */
       readonly drawn: boolean;
     }
+  /** A signed field, which its page still shows, was taken out of the form. */
+  | { readonly kind: 'unlisted'; readonly description: string }
   /** Changes that no page shows: document information, XMP, version, a field made read-only. */
   | { readonly kind: 'metadata'; readonly description: string };
 

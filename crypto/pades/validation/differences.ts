@@ -65,6 +65,8 @@ function severity(change: Change): number {
       return change.drawn ? 2 : 1;
     case 'form':
       return change.undecided === undefined ? 0 : 1;
+    case 'unlisted':
+      return 1;
     case 'signature':
       return change.covers ? 1 : 0;
     default:

@@ -3,14 +3,13 @@ import {
   asInteger,
   asText,
   type ByteSlice,
+  inheritedByField,
   isArray,
   items,
   type PdfDict,
   type PdfDocument,
 } from '../../pdf/index.ts';
 
-/** Most ancestors of a widget. */
-const MAX_DEPTH = 20;
 /** Most characters of a value that are compared. */
 const MAX_LENGTH = 1 << 20;
 /** Flag Password (table 231): the value is shown as asterisks. */
@@ -27,22 +26,11 @@ export interface FieldValue {
   readonly isFormatted: boolean;
 }
 
-/** Returns an inheritable entry of a field, its own or that of an ancestor. */
-export function inherited(pdf: PdfDocument, field: PdfDict, key: string): ByteSlice | undefined {
-  let node: PdfDict | undefined = field;
-  for (let depth = 0; node !== undefined && depth < MAX_DEPTH; depth++) {
-    const value = node.get(key);
-    if (value !== undefined) return value;
-    node = pdf.dict(node.get('Parent'));
-  }
-  return undefined;
-}
-
 export function fieldValue(pdf: PdfDocument, field: PdfDict): FieldValue {
-  const flags = asInteger(pdf.resolve(inherited(pdf, field, 'Ff'))) ?? 0;
-  const written = inherited(pdf, field, 'V');
+  const flags = asInteger(pdf.resolve(inheritedByField(pdf, field, 'Ff'))) ?? 0;
+  const written = inheritedByField(pdf, field, 'V');
   const value = written === undefined ? '' : textOf(pdf, written);
-  const actions = pdf.dict(inherited(pdf, field, 'AA'));
+  const actions = pdf.dict(inheritedByField(pdf, field, 'AA'));
   const texts = value === undefined ? undefined : [value, ...displayTextFor(pdf, field, value)];
   return { texts, isPassword: (flags & PASSWORD) !== 0, isFormatted: actions?.get('F') !== undefined };
 }
@@ -81,7 +69,7 @@ function streamText(pdf: PdfDocument, slice: ByteSlice): string | undefined {
 function displayTextFor(pdf: PdfDocument, field: PdfDict, value: string): string[] {
   const shown: string[] = [];
   let count = 0;
-  for (const option of items(pdf.resolve(inherited(pdf, field, 'Opt')))) {
+  for (const option of items(pdf.resolve(inheritedByField(pdf, field, 'Opt')))) {
     if (++count > MAX_OPTIONS) break;
     const pair = pdf.resolve(option);
     if (!isArray(pair)) continue;

@@ -6,6 +6,7 @@
  * and covers no other content. An appearance that was signed is checked too when the new value selects it, and when it
  * stays although the value changed.
  */
+import { inheritedByField } from '../../pdf/document/form.ts';
 import { asInteger, asName, asReference, type PdfDict, type PdfDocument } from '../../pdf/index.ts';
 import { ContentReader } from '../painting/content-reader.ts';
 import {
@@ -21,7 +22,7 @@ import { type Mark, type PaintedContent, THIN, UnreadableContent } from '../pain
 import { inReadingOrder } from '../painting/reading-order.ts';
 import { streamsOf } from './appearance.ts';
 import { type Covered, coveredOn } from './covered-content.ts';
-import { fieldValue, inherited, showsValue } from './field-value.ts';
+import { fieldValue, showsValue } from './field-value.ts';
 import { changedObjectsBelow } from './locked-objects.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 import type { SurveyedField, SurveyedPage } from './survey.ts';
@@ -88,7 +89,7 @@ function shownStream(pdf: PdfDocument, widget: PdfDict): number | undefined {
 
 /** Compares the appearance state of a button with its value (12.7.5.2.3). Widgets of one field can be off each. */
 function judgeState(pdf: PdfDocument, widget: PdfDict): AppearanceJudgement {
-  const value = asName(pdf.resolve(inherited(pdf, widget, 'V'))) ?? 'Off';
+  const value = asName(pdf.resolve(inheritedByField(pdf, widget, 'V'))) ?? 'Off';
   const state = asName(pdf.resolve(widget.get('AS'))) ?? 'Off';
   if (state === value || (state === 'Off' && widget.get('V') === undefined)) return FAITHFUL;
   return leavesOpen('shows another state than its value');
@@ -217,7 +218,7 @@ function fitting(from: Box, to: Box): Matrix {
 /** Returns the most lines: a text field with combs has one between each two characters. */
 function lineLimit(pair: PermittedChanges, dict: PdfDict): number {
   const { pdf } = pair.after;
-  const length = asInteger(pdf.resolve(inherited(pdf, dict, 'MaxLen'))) ?? 0;
+  const length = asInteger(pdf.resolve(inheritedByField(pdf, dict, 'MaxLen'))) ?? 0;
   return MAX_PATHS + Math.min(Math.max(length, 0), 200);
 }
 
@@ -290,8 +291,8 @@ function isShortLine({ left, bottom, right, top }: Box, rectangle: Box, cells: n
 
 /** Returns the number of cells of a text field with combs; 0 for any other field. */
 function combCells({ after: { pdf } }: PermittedChanges, { dict }: SurveyedField): number {
-  const flags = asInteger(pdf.resolve(inherited(pdf, dict, 'Ff'))) ?? 0;
-  return (flags & COMB) === 0 ? 0 : (asInteger(pdf.resolve(inherited(pdf, dict, 'MaxLen'))) ?? 0);
+  const flags = asInteger(pdf.resolve(inheritedByField(pdf, dict, 'Ff'))) ?? 0;
+  return (flags & COMB) === 0 ? 0 : (asInteger(pdf.resolve(inheritedByField(pdf, dict, 'MaxLen'))) ?? 0);
 }
 
 /** Steps for looking at one page, besides those for its content. */

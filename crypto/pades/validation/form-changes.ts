@@ -1,11 +1,20 @@
 /** Permitted changes of the form: adding signature fields, signing, filling in (ISO 32000-2, 12.7 and 12.8.2.2). */
-import { asInteger, type ByteSlice, entriesOf, equalValues, items, type PdfDict } from '../../pdf/index.ts';
+import {
+  asInteger,
+  asReference,
+  type ByteSlice,
+  entriesOf,
+  equalValues,
+  items,
+  type PdfDict,
+  referencesIn,
+} from '../../pdf/index.ts';
 import { addsOnly, changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change.ts';
 import { changedField, valuedFields } from './field-changes.ts';
 import { type NewField, newGroup, newSignatureField } from './new-signature-field.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
-import type { DocumentSurvey } from './survey.ts';
+import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
 export interface FormChanges {
   readonly changes: readonly Change[];
@@ -39,7 +48,10 @@ export function formChanges(pair: PermittedChanges, survey: DocumentSurvey): For
   }
   if (before === undefined) changes.push(...newForm(after));
   else changes.push(...changedForm(pair, before, after));
-  const list = compareList(pair, before?.get('Fields'), after.get('Fields'));
+  const unlisted = unlistedSignatures(pair, survey, before, after);
+  for (const { name } of unlisted.values())
+    changes.push({ kind: 'unlisted', description: `took the signed field ${name} out of the form` });
+  const list = compareList(pair, before?.get('Fields'), after.get('Fields'), unlisted);
   if (list.lost) changes.push(forbidden('removed fields from the form'));
   addFields(list.added, '');
   const valued = valuedFields(pair, survey);
@@ -74,6 +86,28 @@ export function formChanges(pair: PermittedChanges, survey: DocumentSurvey): For
       if (field.change.kind !== 'forbidden') added.push(field);
     }
   }
+}
+
+/**
+ * Returns the signed fields that the newer list of fields leaves out although they did not change: some programs write a
+ * list with their own signature only. The pages must still show them, which `pageChanges` checks.
+ */
+function unlistedSignatures(
+  pair: PermittedChanges,
+  { fields, places }: DocumentSurvey,
+  before: PdfDict | undefined,
+  after: PdfDict,
+): ReadonlyMap<number, SurveyedField> {
+  const kept = new Set(referencesIn(pair.after.pdf.resolve(after.get('Fields'))));
+  const found = new Map<number, SurveyedField>();
+  for (const item of items(pair.before.pdf.resolve(before?.get('Fields')))) {
+    const field = fields.get(asReference(item)?.number ?? -1);
+    if (field?.type !== 'Sig' || !field.signed || kept.has(field.number)) continue;
+    const widgets = [field.number, ...referencesIn(pair.before.pdf.resolve(field.dict.get('Kids')))];
+    if (widgets.some((number) => places.has(number)) && !widgets.some((number) => pair.changed(number)))
+      found.set(field.number, field);
+  }
+  return found;
 }
 
 function newForm(after: PdfDict): readonly Change[] {
@@ -147,13 +181,19 @@ function resourcesOnlyGrow(
   });
 }
 
-/** Returns removed and added items of an array; the remaining items must keep their order. */
+/**
+ * Returns removed and added items of an array; the remaining items must keep their order.
+ * @param left object numbers that the newer list may leave out
+ */
 export function compareList(
   pair: PermittedChanges,
   before: ByteSlice | undefined,
   after: ByteSlice | undefined,
+  left?: ReadonlyMap<number, unknown>,
 ): { readonly lost: boolean; readonly added: readonly ByteSlice[] } {
-  const old = [...items(pair.before.pdf.resolve(before))];
+  const old = [...items(pair.before.pdf.resolve(before))].filter(
+    (item) => left?.has(asReference(item)?.number ?? -1) !== true,
+  );
   const list = pair.after.pdf.resolve(after);
   const added: ByteSlice[] = [];
   let next = 0;

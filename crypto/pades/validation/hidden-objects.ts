@@ -2,7 +2,16 @@
  * Finds objects in a revision that its cross-reference does not list: some readers, and every reader
  * that repairs, would show them.
  */
-import { asDict, asInteger, asName, type ByteSource, PdfSyntaxError, referencesIn } from '../../pdf/index.ts';
+import {
+  asDict,
+  asInteger,
+  asName,
+  type ByteSource,
+  equalValues,
+  PdfSyntaxError,
+  referencesIn,
+} from '../../pdf/index.ts';
+import type { XrefEntry } from '../../pdf/syntax/xref-entry.ts';
 import { type Change, forbidden } from './change.ts';
 import type { DocumentState } from './document-state.ts';
 
@@ -23,12 +32,17 @@ const INNER_TRAILER = /^trailer[\0\t\n\f\r ]*(?:<<|%|<?$)/;
 const MAX_REPORTED = 5;
 
 /**
- * Returns the hidden objects in the bytes from `from` to the end of `state`, also inside streams and texts: programs
+ * Returns the hidden objects in the bytes from the end of `before` to the end of `state`, also inside streams and texts: programs
  * that rebuild the document take objects from there. An unused and unreferenced object number is harmless, even after a
  * repair.
  * @throws PdfSyntaxError; WorkBudgetExceeded
  */
-export function hiddenObjects(source: ByteSource, from: number, state: DocumentState): readonly Change[] {
+export function hiddenObjects(
+  source: ByteSource,
+  before: DocumentState,
+  state: DocumentState,
+): readonly Change[] {
+  const from = before.end;
   const found: Change[] = [];
   const harmless: Change[] = [];
   let referred: ReadonlySet<number> | undefined;
@@ -88,8 +102,10 @@ export function hiddenObjects(source: ByteSource, from: number, state: DocumentS
       }
       listedEnd = listed.end;
       seemsEnded = false;
-      if (listed.isOtherSection)
-        found.push(forbidden(`holds a cross-reference stream at offset ${offset}, to which nothing leads`));
+      if (!listed.isOtherSection) continue;
+      const description = `holds a cross-reference stream at offset ${offset}, to which nothing leads`;
+      if (!leadsToSameObjects(before, state, number, offset)) found.push(forbidden(description));
+      else if (harmless.length < MAX_REPORTED) harmless.push({ kind: 'metadata', description });
     }
     resume = Math.max(resume, at + CHUNK_BYTES - OVERLAP + LOOK_BEHIND);
   }
@@ -163,6 +179,46 @@ function listedObject(state: DocumentState, number: number, offset: number): Lis
     if (error instanceof PdfSyntaxError) return undefined;
     throw error;
   }
+}
+
+/** Entries of a trailer that decide which document is shown. */
+const TRAILER_KEYS = ['Root', 'Info', 'Encrypt', 'Size'];
+/** Entries of the cross-reference that are compared in one step of the work budget. */
+const ENTRIES_PER_STEP = 16;
+
+/**
+ * True when a reader that follows this cross-reference stream instead of the section in use finds the same document, as
+ * for programs that write both for hybrid files.
+ * @param own object number of the stream, which need not list itself
+ */
+function leadsToSameObjects(
+  before: DocumentState,
+  state: DocumentState,
+  own: number,
+  offset: number,
+): boolean {
+  const { xref } = state.pdf;
+  const stream = state.pdf.crossReferenceAt(offset);
+  const { trailer } = stream;
+  const hasOnce = [...TRAILER_KEYS, 'Prev', 'W', 'Index'].every((key) => trailer.count(key) < 2);
+  if (!hasOnce || !TRAILER_KEYS.every((key) => equalValues(trailer.get(key), xref.trailer.get(key))))
+    return false;
+  const previous = (asInteger(trailer.get('Prev')) ?? Number.NaN) + xref.base;
+  if (previous !== before.pdf.xref.sections[0] || trailer.get('XRefStm') !== undefined) return false;
+  const bound = Math.max(xref.bound, stream.bound);
+  state.spend(bound / ENTRIES_PER_STEP);
+  for (let number = 0; number < bound; number++) {
+    const entry = stream.entry(number) ?? before.pdf.xref.entry(number);
+    if (number !== own && !isSameEntry(entry, xref.entry(number))) return false;
+  }
+  return true;
+}
+
+function isSameEntry(one: XrefEntry | undefined, other: XrefEntry | undefined): boolean {
+  if (one === undefined || one.kind === 'free') return other === undefined || other.kind === 'free';
+  if (one.kind === 'plain')
+    return other?.kind === 'plain' && one.offset === other.offset && one.generation === other.generation;
+  return other?.kind === 'packed' && one.stream === other.stream && one.index === other.index;
 }
 
 /** Returns every object number that is reachable from the trailer. @throws WorkBudgetExceeded */

@@ -94,6 +94,10 @@ function judgedChange(change: Change, revision: number, objection: string | unde
   const record = { revision, permitted, description };
   if (!permitted)
     return { record, finding: failed(CHANGES, `A change after signing is not permitted: ${description}.`) };
+  if (change.kind === 'unlisted') {
+    const message = 'A signature was taken out of the form, so other programs may not show it.';
+    return { record, finding: { status: 'warning', type: 'pdf.field', message, detail: description } };
+  }
   if (change.kind === 'form' && change.undecided !== undefined) {
     const message = 'A field was filled in, and whether it shows its value has to be looked at.';
     const detail = change.undecided;

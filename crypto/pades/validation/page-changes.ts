@@ -17,6 +17,7 @@ import { changedKeys } from './catalog-changes.ts';
 import { type Change, forbidden } from './change.ts';
 import { commentAppearance } from './comment-appearance.ts';
 import { compareList } from './form-changes.ts';
+import { newSignatureField } from './new-signature-field.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 import type { DocumentSurvey, SurveyedPage } from './survey.ts';
 
@@ -176,6 +177,11 @@ function addedAnnotation(
   const type = typeOf(slice, pair.after);
   if (number !== undefined && pair.before.has(number)) {
     return [forbidden(`brought an object that was there before (${type}) onto page ${page.ordinal}`)];
+  }
+  if (type === 'Widget' && pair.after.pdf.dict(pair.after.pdf.dict(slice)?.get('V')) !== undefined) {
+    // Some programs leave the field of their signature out of the form.
+    const names = new Set(Array.from(survey.fields.values(), ({ name }) => name));
+    return [newSignatureField(pair, slice, '', names).change];
   }
   const fault = faultOf(pair, slice, type);
   if (fault !== undefined)

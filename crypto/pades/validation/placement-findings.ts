@@ -35,7 +35,7 @@ export function placementFindings(
   next: FoundSignature | undefined,
   state: DocumentState | string | undefined,
 ): readonly Finding[] {
-  const { coverage, coverageFault, contentsFault, alsoIn } = found;
+  const { coverage, coverageFault, contentsFault, alsoIn, isInForm } = found;
   const findings: Finding[] = [];
   findings.push(
     coverage === undefined
@@ -55,6 +55,15 @@ export function placementFindings(
     findings.push(
       failed('pdf.field', 'Several fields share one signature.', [found.field, ...alsoIn].join(', ')),
     );
+  }
+  if (!isInForm) {
+    findings.push({
+      status: 'warning',
+      type: 'pdf.field',
+      message:
+        'The form of the file does not list the field of the signature, so other programs may not show it.',
+      detail: found.field,
+    });
   }
   if (coverage === undefined) return findings;
   const limit = next?.coverage?.placeholderStart;

@@ -166,7 +166,7 @@ export class RevisionHistory {
 
   #changes(before: DocumentState, after: DocumentState): readonly Change[] {
     try {
-      const hidden = hiddenObjects(this.#source, before.end, after);
+      const hidden = hiddenObjects(this.#source, before, after);
       return [...hidden, ...differencesBetween(new PermittedChanges(before, after))];
     } catch (error) {
       if (!(error instanceof PdfSyntaxError) && !(error instanceof CryptoError)) throw error;

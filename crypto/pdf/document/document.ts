@@ -25,6 +25,7 @@ import {
 import type { XrefEntry } from '../syntax/xref-entry.ts';
 import { rebuildXref } from './rebuild.ts';
 import { findHeader, readXref, type Xref } from './xref.ts';
+import { readXrefStream, type XrefStream } from './xref-stream.ts';
 
 /** Most references to references; writers make at most one. */
 const MAX_STEPS = 16;
@@ -127,6 +128,11 @@ export class PdfDocument {
   /** Returns the object at an offset of the file, also where the cross-reference lists none. @throws PdfSyntaxError */
   objectAt(offset: number): IndirectObject {
     return readObjectAt(this.#reading, offset);
+  }
+
+  /** Returns the cross-reference in the stream at an offset of the file. @throws PdfSyntaxError when there is none */
+  crossReferenceAt(offset: number): XrefStream {
+    return readXrefStream(this.#reading, this.objectAt(offset));
   }
 
   #readAt({ offset, generation }: Extract<XrefEntry, { readonly kind: 'plain' }>): IndirectObject {

@@ -28,6 +28,19 @@ export interface Field {
 
 /** Most levels of fields; real forms stay under ten. */
 const MAX_DEPTH = 100;
+/** Most ancestors of a widget whose entries it inherits. */
+const MAX_ANCESTORS = 20;
+
+/** Returns an inheritable entry of a field or widget, its own or that of an ancestor. */
+export function inheritedByField(pdf: PdfDocument, field: PdfDict, key: string): ByteSlice | undefined {
+  let node: PdfDict | undefined = field;
+  for (let depth = 0; node !== undefined && depth < MAX_ANCESTORS; depth++) {
+    const value = node.get(key);
+    if (value !== undefined) return value;
+    node = pdf.dict(node.get('Parent'));
+  }
+  return undefined;
+}
 
 /**
  * Iterates over the fields of the form, parents before their kids, each indirect object once.

@@ -4,6 +4,7 @@
  */
 
 import { type Field, fields } from '../document/form.ts';
+import { unlistedSignatures } from '../document/unlisted-signatures.ts';
 import { textString } from '../syntax/text-string.ts';
 import { asName, asReference, isArray, isNull, items, type PdfDict } from '../syntax/values.ts';
 import type { Importer } from './import.ts';
@@ -21,7 +22,7 @@ export interface FormCopy {
 }
 
 export interface FormPlan {
-  /** Annotations to omit: invisible signatures. */
+  /** Annotations to omit: invisible signatures, in the form or on a page only. */
   readonly omitted: ReadonlySet<number>;
   /** Numbers of the fields to remove from the form. */
   readonly signed: ReadonlySet<number>;
@@ -56,8 +57,10 @@ export function planForm(importer: Importer): FormPlan {
   const omitted = new Set<number>();
   const signed = new Set<number>();
   const parents = new Set<number>();
+  const listed = new Set<number>();
   for (const field of fields(pdf)) {
     const { reference, dict, type } = field;
+    if (reference !== undefined) listed.add(reference.number);
     if (type !== 'Sig' || reference === undefined || pdf.dict(dict.get('V')) === undefined) continue;
     signed.add(reference.number);
     for (const widget of widgetsOf(importer, field)) {
@@ -66,6 +69,11 @@ export function planForm(importer: Importer): FormPlan {
     }
     const parent = asReference(dict.get('Parent'));
     if (parent !== undefined) parents.add(parent.number);
+  }
+  for (const { number, widget } of unlistedSignatures(pdf, listed)) {
+    if (number === undefined) continue;
+    if (isSeen(importer, widget)) importer.change(number, flattenedAppearance());
+    else omitted.add(number);
   }
   for (const number of parents) {
     const kids = pdf.resolve(pdf.dict(pdf.object(number))?.get('Kids'));

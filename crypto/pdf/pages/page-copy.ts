@@ -5,6 +5,7 @@ import { pages, type TreePage } from '../document/page.ts';
 import type { TextFont } from '../fonts/shown-text.ts';
 import { viewOf } from '../graphics/page-view.ts';
 import {
+  asName,
   asReference,
   type ByteSlice,
   isArray,
@@ -197,10 +198,13 @@ function contentsOf(importer: Importer, page: PdfDict): string[] {
 }
 
 function annotationsOf(importer: Importer, page: PdfDict, omitted: ReadonlySet<number>): string[] {
+  const { pdf } = importer;
   const kept: string[] = [];
-  for (const slice of items(importer.pdf.resolve(page.get('Annots')))) {
+  for (const slice of items(pdf.resolve(page.get('Annots')))) {
     const number = asReference(slice)?.number;
-    if (number === undefined || !omitted.has(number)) kept.push(importer.value(slice));
+    // A field that is written into the list of the page is in no form.
+    const isSignature = number === undefined && asName(pdf.resolve(pdf.dict(slice)?.get('FT'))) === 'Sig';
+    if (!isSignature && (number === undefined || !omitted.has(number))) kept.push(importer.value(slice));
   }
   return kept;
 }
