@@ -4,6 +4,7 @@
  */
 import { timeText } from '../asn1/time.ts';
 import { maxSignedDataLength } from '../cms/build.ts';
+import type { PageContent } from '../core/page-content.ts';
 import type { DigestName, PadesFormat, SignatureParameters, SignerIdentity } from '../core/types.ts';
 import {
   asName,
@@ -18,6 +19,7 @@ import {
 import { textString } from '../pdf/syntax/text-string.ts';
 import { IncrementalUpdate, referenceText } from '../pdf/update/incremental-update.ts';
 import { addPageContent } from './content/page-content.ts';
+import { needsAppearances } from './content/settled-appearances.ts';
 import { updateField } from './fields/field-update.ts';
 import { surveyForm, targetField } from './fields/form-survey.ts';
 import { assertSeedValue, FILTER, SUB_FILTER } from './fields/seed-value.ts';
@@ -35,6 +37,7 @@ export interface PadesOptions extends Pick<SignatureParameters, 'padding' | 'inc
 }
 
 const INVISIBLE: PadesFormat = {};
+const NO_CONTENT: PageContent = { stamps: [], fields: [] };
 
 /**
  * Reads the PDF and lays out the update.
@@ -60,10 +63,13 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
   if (form.certification !== undefined) {
     update.catalog.child('Perms').set('DocMDP', referenceText(reference));
   }
-  if (form.content !== undefined) addPageContent(update, form.content, survey.signed.length > 0);
+  const isSigned = survey.signed.length > 0;
+  // Viewers that draw the fields of the form hide the appearance of the signature.
+  const isDrawn = !isSigned && form.appearance !== undefined && needsAppearances(pdf);
+  if (form.content !== undefined || isDrawn) addPageContent(update, form.content ?? NO_CONTENT, isSigned);
   updateField(update, target, reference, {
     appearance: form.appearance,
-    isSigned: survey.signed.length > 0,
+    isSigned,
   });
   const value = signatureValue(
     source.size,

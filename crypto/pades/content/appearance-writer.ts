@@ -6,15 +6,12 @@ import { type Extent, layOut } from '../../pdf/graphics/layout.ts';
 import type { PageView } from '../../pdf/graphics/page-view.ts';
 import type { PdfARules } from '../../pdf/graphics/pdfa-rules.ts';
 import type { Reference } from '../../pdf/index.ts';
-import { wrapText } from '../../pdf/pages/drawing.ts';
 import { type IncrementalUpdate, referenceText } from '../../pdf/update/incremental-update.ts';
 import { numberText, packedStream } from '../../pdf/update/stream-object.ts';
 import { ink, upright } from '../appearance/draw.ts';
+import { drawField } from './field-drawing.ts';
+import type { Colour, FieldContent, FieldLook } from './field-look.ts';
 
-/** Size of text that is broken into lines, points. */
-const TEXT_SIZE = 10;
-/** Space at the sides of text, points. */
-const MARGINS = 4;
 const [CHECKED, UNCHECKED] = ['\u2611', '\u2610'];
 
 type Rotation = PageView['rotation'];
@@ -42,36 +39,22 @@ export class AppearanceWriter {
     const text = shown.length === 0 ? undefined : { lines: shown, ascent, descent };
     const image = file && this.#image(file);
     const content = layOut(extent, image?.extent, text, ink(this.#rules));
-    const size = `${numberText(extent.width)} ${numberText(extent.height)}`;
-    let resources = '';
-    if (text !== undefined) {
-      this.#fontReference ??= this.#draft.reserve();
-      resources += `/Font<</F ${referenceText(this.#fontReference)}>>`;
-      if (!this.#rules.deviceColours) resources += `/ColorSpace<</Ink ${colourSpace('grey', this.#rules)}>>`;
-    }
+    let resources = text === undefined ? '' : this.#textResources();
     if (image !== undefined) resources += `/XObject<</Im ${image.reference}>>`;
-    const keys = `/Type/XObject/Subtype/Form/BBox[0 0 ${size}]/Matrix[${upright(extent, rotation)}]/Resources<<${resources}>>`;
-    return referenceText(this.#draft.add(packedStream(keys, Buffer.from(content, 'latin1'))));
+    return this.#form(extent, rotation, resources, content);
   }
 
   /** Writes a white rectangle and returns the text of the reference to it. @param extent as shown, points */
   blank(extent: Extent, rotation: Rotation): string {
-    const size = `${numberText(extent.width)} ${numberText(extent.height)}`;
-    const resources = this.#rules.deviceColours
-      ? ''
-      : `/ColorSpace<</Ink ${colourSpace('grey', this.#rules)}>>`;
-    const white = this.#rules.deviceColours ? '1 g' : '/Ink cs 1 sc';
-    const keys = `/Type/XObject/Subtype/Form/BBox[0 0 ${size}]/Matrix[${upright(extent, rotation)}]/Resources<<${resources}>>`;
-    return referenceText(
-      this.#draft.add(packedStream(keys, Buffer.from(`${white} 0 0 ${size} re f`, 'latin1'))),
-    );
+    const box = `0 0 ${numberText(extent.width)} ${numberText(extent.height)} re f`;
+    return this.#form(extent, rotation, this.#colourResources(), `${this.#colour([1], 'fill')} ${box}`);
   }
 
-  /** Writes the appearance of a text field: one line, or more where they fit. */
-  text(extent: Extent, rotation: Rotation, value: string): string {
-    const fits = extent.height >= 2 * 1.2 * TEXT_SIZE || value.includes('\n');
-    const lines = fits ? wrapText(value, TEXT_SIZE, Math.max(1, extent.width - MARGINS)) : [value];
-    return this.stream(extent, rotation, { lines });
+  /** Writes the appearance of a text or choice field in the look of its author. */
+  field(extent: Extent, rotation: Rotation, look: FieldLook, content: FieldContent): string {
+    const drawn = drawField(extent, look, content, this.#font, (colour, use) => this.#colour(colour, use));
+    const hasText = drawn.includes(' Tf\n');
+    return this.#form(extent, rotation, hasText ? this.#textResources() : this.#colourResources(), drawn);
   }
 
   /** Writes the appearances of a checkbox: on, off. */
@@ -92,6 +75,33 @@ export class AppearanceWriter {
     });
   }
 
+  #form(extent: Extent, rotation: Rotation, resources: string, content: string): string {
+    const size = `${numberText(extent.width)} ${numberText(extent.height)}`;
+    const keys = `/Type/XObject/Subtype/Form/BBox[0 0 ${size}]/Matrix[${upright(extent, rotation)}]/Resources<<${resources}>>`;
+    return referenceText(this.#draft.add(packedStream(keys, Buffer.from(content, 'latin1'))));
+  }
+
+  #textResources(): string {
+    this.#fontReference ??= this.#draft.reserve();
+    return `/Font<</F ${referenceText(this.#fontReference)}>>${this.#colourResources()}`;
+  }
+
+  #colourResources(): string {
+    if (this.#rules.deviceColours) return '';
+    return `/ColorSpace<</Ink ${colourSpace('grey', this.#rules)}/Rgb ${colourSpace('rgb', this.#rules)}>>`;
+  }
+
+  /** Returns the operators that set a colour for filling or for lines. */
+  #colour(colour: Colour, use: 'fill' | 'line'): string {
+    const values = (list: Colour): string => list.map(numberText).join(' ');
+    if (!this.#rules.deviceColours) {
+      const rgb = `${values(rgbOf(colour))}`;
+      return use === 'fill' ? `/Rgb cs ${rgb} sc` : `/Rgb CS ${rgb} SC`;
+    }
+    const operator = colour.length === 1 ? 'g' : colour.length === 3 ? 'rg' : 'k';
+    return `${values(colour)} ${use === 'fill' ? operator : operator.toUpperCase()}`;
+  }
+
   #image(file: Buffer): { readonly extent: Extent; readonly reference: string } {
     const cached = this.#images.get(file);
     if (cached !== undefined) return cached;
@@ -100,4 +110,10 @@ export class AppearanceWriter {
     this.#images.set(file, written);
     return written;
   }
+}
+
+function rgbOf(colour: Colour): Colour {
+  const [first = 0, second = first, third = first, black] = colour;
+  if (black === undefined) return [first, second, third];
+  return [first, second, third].map((part) => (1 - part) * (1 - black));
 }

@@ -1,68 +1,104 @@
 /** Sets the value of a form field, with the appearances that show it (ISO 32000-2, 12.7.4.3 and 12.7.5). */
 import { CryptoError } from '../../core/types.ts';
 import { box, type PageView } from '../../pdf/graphics/page-view.ts';
-import { asInteger, asName, entriesOf } from '../../pdf/index.ts';
+import { asInteger, asName, entriesOf, type PdfDocument } from '../../pdf/index.ts';
 import { asText } from '../../pdf/syntax/strings.ts';
 import { textString } from '../../pdf/syntax/text-string.ts';
 import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
 import type { AppearanceWriter } from './appearance-writer.ts';
+import { choiceOptions, fieldContent, fieldLook, optionFor } from './field-look.ts';
 import type { FieldObject, FormField } from './form-fields.ts';
 
-/** @throws {CryptoError} `request.invalid` for a value that the field cannot have */
+/**
+ * @param isSigned the document has signatures: a frame that was not seen is not drawn, since it could cover what was signed
+ * @throws {CryptoError} `request.invalid` for a value that the field cannot have
+ */
 export function fillField(
   draft: IncrementalUpdate,
   writer: AppearanceWriter,
-  { name, type, field, widgets }: FormField,
+  { name, type, fields, widgets }: FormField,
   value: string,
+  isSigned: boolean,
 ): void {
   const { pdf } = draft;
+  const [field] = fields;
   if (type === 'Btn') {
-    const state = buttonState(draft, widgets, value);
+    const state = buttonState(pdf, widgets, value);
     if (state === undefined)
       throw new CryptoError('request.invalid', `The form field ${name} has no state for the value ${value}.`);
-    if (asName(pdf.resolve(field.dict.get('V'))) === state) return;
-    draft.dict(field.reference, field.dict).set('V', `/${state}`);
+    if (asName(pdf.resolve(field?.dict.get('V'))) === state) return;
+    for (const { reference, dict } of fields) draft.dict(reference, dict).set('V', `/${state}`);
     for (const widget of widgets) {
-      const own = statesOf(draft, widget).includes(state) ? state : 'Off';
+      const own = statesOf(pdf, widget).includes(state) ? state : 'Off';
       draft.dict(widget.reference, widget.dict).set('AS', `/${own}`);
     }
     return;
   }
   if (type !== 'Tx' && type !== 'Ch')
     throw new CryptoError('request.invalid', `The form field ${name} cannot be filled.`);
-  if (asText(pdf.resolve(field.dict.get('V'))) === value) return;
-  draft.dict(field.reference, field.dict).set('V', textString(value));
-  for (const widget of widgets) {
-    const place = box(pdf, widget.dict.get('Rect'));
-    if (place === undefined) continue;
-    const rotation = rotationOf(draft, widget);
-    const [across, up] = [place[2] - place[0], place[3] - place[1]];
-    const isTurned = rotation === 90 || rotation === 270;
-    const extent = { width: isTurned ? up : across, height: isTurned ? across : up };
-    const appearance = writer.text(extent, rotation, value);
-    draft.dict(widget.reference, widget.dict).set('AP', `<</N ${appearance}>>`);
+  const options = type === 'Ch' && field !== undefined ? choiceOptions(pdf, field.dict) : [];
+  const chosen = optionFor(options, value);
+  const stored = chosen?.value ?? value;
+  if (asText(pdf.resolve(field?.dict.get('V'))) === stored) return;
+  for (const { reference, dict } of fields) {
+    const body = draft.dict(reference, dict);
+    body.set('V', textString(stored));
+    // A formatted text and the numbers of options belong to the value before.
+    if (dict.get('RV') !== undefined) body.set('RV', 'null');
+    if (chosen !== undefined) body.set('I', `[${options.indexOf(chosen)}]`);
   }
+  for (const widget of widgets) drawValue(draft, writer, widget, type, [stored], isSigned);
 }
 
-function rotationOf({ pdf }: IncrementalUpdate, { dict }: FieldObject): PageView['rotation'] {
-  const turn = asInteger(pdf.resolve(pdf.dict(dict.get('MK'))?.get('R')));
+/** Writes the appearance of a widget. Returns false for a widget without a place. */
+export function drawValue(
+  draft: IncrementalUpdate,
+  writer: AppearanceWriter,
+  { dict, reference }: FieldObject,
+  type: 'Tx' | 'Ch',
+  values: readonly string[],
+  isSigned: boolean,
+): boolean {
+  const { pdf } = draft;
+  const extent = extentOf(pdf, dict);
+  if (extent === undefined) return false;
+  const look = fieldLook(pdf, dict, pdf.dict(pdf.catalog.get('AcroForm')));
+  const isFramed = !isSigned || pdf.dict(dict.get('AP')) !== undefined;
+  const shown = isFramed ? look : { ...look, background: undefined, border: undefined };
+  const content = fieldContent(pdf, dict, type, values);
+  const appearance = writer.field(extent, rotationOf(pdf, dict), shown, content);
+  draft.dict(reference, dict).set('AP', `<</N ${appearance}>>`);
+  return true;
+}
+
+/** Returns the size of a widget as its text is read. */
+export function extentOf(
+  pdf: PdfDocument,
+  widget: FieldObject['dict'],
+): { readonly width: number; readonly height: number } | undefined {
+  const place = box(pdf, widget.get('Rect'));
+  if (place === undefined) return undefined;
+  const rotation = rotationOf(pdf, widget);
+  const [across, up] = [place[2] - place[0], place[3] - place[1]];
+  const isTurned = rotation === 90 || rotation === 270;
+  return { width: isTurned ? up : across, height: isTurned ? across : up };
+}
+
+export function rotationOf(pdf: PdfDocument, widget: FieldObject['dict']): PageView['rotation'] {
+  const turn = asInteger(pdf.resolve(pdf.dict(widget.get('MK'))?.get('R')));
   return turn === 90 || turn === 180 || turn === 270 ? turn : 0;
 }
 
 /** The state that a value means: of a checkbox its only one beside `Off`; of radio buttons the one of that name. */
-function buttonState(
-  draft: IncrementalUpdate,
-  widgets: readonly FieldObject[],
-  value: string,
-): string | undefined {
-  const states = [...new Set(widgets.flatMap((widget) => statesOf(draft, widget)))];
+function buttonState(pdf: PdfDocument, widgets: readonly FieldObject[], value: string): string | undefined {
+  const states = [...new Set(widgets.flatMap((widget) => statesOf(pdf, widget)))];
   if (value === 'false') return 'Off';
   if (value === 'true') return states.length === 1 ? states[0] : undefined;
   return states.find((state) => state === value);
 }
 
 /** States with an appearance, without `Off`. Only names of plain letters and digits can be written back. */
-function statesOf({ pdf }: IncrementalUpdate, { dict }: FieldObject): readonly string[] {
+export function statesOf(pdf: PdfDocument, { dict }: Pick<FieldObject, 'dict'>): readonly string[] {
   const normal = pdf.dict(pdf.dict(dict.get('AP'))?.get('N'));
   const names = normal === undefined ? [] : [...(entriesOf(normal)?.keys() ?? [])];
   return names.filter((name) => name !== 'Off' && /^[\w.-]+$/.test(name));

@@ -12,8 +12,9 @@ export interface FormField {
   readonly name: string;
   /** `Tx`, `Btn`, `Ch` or `Sig`. */
   readonly type: string | undefined;
-  readonly field: FieldObject;
-  /** The field itself, or its kids. */
+  /** More than one where a file has several fields of one name, which have one value. */
+  readonly fields: readonly FieldObject[];
+  /** The fields themselves, or their kids. */
   readonly widgets: readonly FieldObject[];
 }
 
@@ -24,18 +25,18 @@ const MAX_FIELDS = 20_000;
 export function formFields(pdf: PdfDocument): ReadonlyMap<string, FormField> {
   const found = new Map<
     string,
-    { name: string; type: string | undefined; field: FieldObject; widgets: FieldObject[] }
+    { name: string; type: string | undefined; fields: FieldObject[]; widgets: FieldObject[] }
   >();
   let count = 0;
   for (const { dict, reference, type, name } of fields(pdf)) {
     if (++count > MAX_FIELDS) break;
     if (reference === undefined || name === '') continue;
+    const known = found.get(name) ?? { name, type, fields: [], widgets: [] };
+    found.set(name, known);
     const object = { dict, reference };
-    const isWidget = asName(pdf.resolve(dict.get('Subtype'))) === 'Widget';
-    const known = found.get(name);
-    if (known === undefined)
-      found.set(name, { name, type, field: object, widgets: isWidget ? [object] : [] });
-    else if (isWidget && dict.get('T') === undefined) known.widgets.push(object);
+    if (dict.get('T') !== undefined && (known.type === type || known.fields.length === 0))
+      known.fields.push(object);
+    if (asName(pdf.resolve(dict.get('Subtype'))) === 'Widget') known.widgets.push(object);
   }
   return found;
 }

@@ -10,8 +10,10 @@ import { textString } from '../../pdf/syntax/text-string.ts';
 import { type IncrementalUpdate, referenceText } from '../../pdf/update/incremental-update.ts';
 import { fittedOn, rectText, type ShownPlace } from '../appearance/place.ts';
 import { AppearanceWriter } from './appearance-writer.ts';
+import type { FieldLook } from './field-look.ts';
 import { fillField } from './fill-field.ts';
 import { formFields } from './form-fields.ts';
+import { settleAppearances } from './settled-appearances.ts';
 
 /** Print, ReadOnly and Locked (table 167). */
 const STAMP_FLAGS = 196;
@@ -19,6 +21,21 @@ const STAMP_FLAGS = 196;
 const WIDGET_FLAGS = 4;
 /** ReadOnly (table 228): fields are filled through the service, which knows whose they are. */
 const FIELD_FLAGS = 1;
+/** Flag Multiline (table 231). */
+const MULTILINE = 1 << 12;
+/** Height from which a created field shows several lines, points. */
+const MIN_LINES_HEIGHT = 24;
+/** Look of created fields. */
+const PLAIN_LOOK: FieldLook = {
+  ink: [0],
+  background: undefined,
+  border: undefined,
+  borderWidth: 0,
+  isDashed: false,
+  isUnderline: false,
+  align: 'left',
+  size: 0,
+};
 /** Name of the font in the resources of the form. */
 const FORM_FONT = 'SwF';
 
@@ -32,6 +49,7 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
   const present = formFields(pdf);
   const writer = new AppearanceWriter(draft, pdfARules(pdf));
   const places = new Places(pdf);
+  const filled = new Set<string>();
   let isFormNew = false;
   // Annotations are painted in their order.
   for (const place of isSigned ? [] : (content.covers ?? [])) {
@@ -45,7 +63,8 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
   for (const field of content.fields) {
     const found = present.get(field.name);
     if (found !== undefined) {
-      if (field.value !== null) fillField(draft, writer, found, field.value);
+      if (field.value !== null) fillField(draft, writer, found, field.value, isSigned);
+      filled.add(field.name);
     } else {
       if (field.place === null || isSigned) throw missing(field);
       createField(draft, writer, field, places.of(field.place));
@@ -61,6 +80,7 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
       `/Subtype/Stamp/F ${STAMP_FLAGS}/Contents${textString(lines.join('\n'))}/AP<</N ${appearance}>>`,
     );
   }
+  if (!isSigned) settleAppearances(draft, writer, filled);
   const font = writer.finish();
   if (isFormNew && font !== undefined)
     draft.catalog.child('AcroForm').child('DR').child('Font').set(FORM_FONT, font);
@@ -100,15 +120,20 @@ function createField(
   at: ShownPlace,
 ): void {
   const turned = at.view.rotation === 0 ? '' : `/MK<</R ${at.view.rotation}>>`;
-  const shared = `/Subtype/Widget/F ${WIDGET_FLAGS}/T${textString(name)}/TU${textString(label)}/Ff ${FIELD_FLAGS}${turned}`;
   const extent = extentOf(at);
+  const isTall = kind === 'text' && (extent.height >= MIN_LINES_HEIGHT || value?.includes('\n') === true);
+  const flags = isTall ? FIELD_FLAGS | MULTILINE : FIELD_FLAGS;
+  const shared = `/Subtype/Widget/F ${WIDGET_FLAGS}/T${textString(name)}/TU${textString(label)}/Ff ${flags}${turned}`;
   let own: string;
   if (kind === 'checkbox') {
     const [on, off] = writer.checkbox(extent, at.view.rotation);
     const state = value === 'true' ? 'Yes' : 'Off';
     own = `/FT/Btn/V/${state}/AS/${state}/AP<</N<</Yes ${on}/Off ${off}>>>>`;
   } else {
-    const appearance = writer.text(extent, at.view.rotation, value ?? '');
+    const appearance = writer.field(extent, at.view.rotation, PLAIN_LOOK, {
+      kind: isTall ? 'lines' : 'line',
+      text: value ?? '',
+    });
     const entry = value === null ? '' : `/V${textString(value)}`;
     own = `/FT/Tx${entry}/DA(/${FORM_FONT} 0 Tf 0 g)/AP<</N ${appearance}>>`;
   }

@@ -103,3 +103,13 @@ export function matrixOf(pdf: PdfDocument, slice: ByteSlice | undefined): Matrix
   const [a, b, c, d, e, f] = numbers as [number, number, number, number, number, number];
   return [a, b, c, d, e, f];
 }
+
+/** Returns the smallest box that contains both. */
+export function around(one: Box, other: Box): Box {
+  return {
+    left: Math.min(one.left, other.left),
+    bottom: Math.min(one.bottom, other.bottom),
+    right: Math.max(one.right, other.right),
+    top: Math.max(one.top, other.top),
+  };
+}

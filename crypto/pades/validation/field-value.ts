@@ -1,6 +1,7 @@
 /** Value of a field as it must be shown (ISO 32000-2, 12.7.5), and the comparison with shown text. */
 import {
   asInteger,
+  asName,
   asText,
   type ByteSlice,
   inheritedByField,
@@ -14,7 +15,9 @@ import {
 const MAX_LENGTH = 1 << 20;
 /** Flag Password (table 231): the value is shown as asterisks. */
 const PASSWORD = 1 << 13;
-const MAX_OPTIONS = 5000;
+/** Flag Combo (table 233). */
+const COMBO = 1 << 17;
+const MAX_OPTIONS = 2000;
 /** Most characters of a number with its separators. */
 const MAX_NUMBER = 64;
 
@@ -22,6 +25,8 @@ export interface FieldValue {
   /** Texts that may be shown: the value, or its display text; undefined when the value is not text. */
   readonly texts: readonly string[] | undefined;
   readonly isPassword: boolean;
+  /** Texts of all options of a list box, which shows a part of them and marks those of the value. */
+  readonly list: readonly string[];
   /** True when an action formats the shown text (12.6.3, `F`). */
   readonly isFormatted: boolean;
 }
@@ -31,8 +36,17 @@ export function fieldValue(pdf: PdfDocument, field: PdfDict): FieldValue {
   const written = inheritedByField(pdf, field, 'V');
   const value = written === undefined ? '' : textOf(pdf, written);
   const actions = pdf.dict(inheritedByField(pdf, field, 'AA'));
-  const texts = value === undefined ? undefined : [value, ...displayTextFor(pdf, field, value)];
-  return { texts, isPassword: (flags & PASSWORD) !== 0, isFormatted: actions?.get('F') !== undefined };
+  const options = displayTexts(pdf, field);
+  const isList = (flags & COMBO) === 0 && asName(pdf.resolve(inheritedByField(pdf, field, 'FT'))) === 'Ch';
+  const shown = options.flatMap(([exported, text]) =>
+    exported === value && text !== undefined ? [text] : [],
+  );
+  return {
+    texts: value === undefined ? undefined : [value, ...shown],
+    isPassword: (flags & PASSWORD) !== 0,
+    list: isList ? options.map(([exported, text = exported]) => text ?? '') : [],
+    isFormatted: actions?.get('F') !== undefined,
+  };
 }
 
 /** Bytes 0x18 to 0x1F and 0x80 to 0x9F of PDFDocEncoding (annex D.2), and 0xA0. */
@@ -65,18 +79,34 @@ function streamText(pdf: PdfDocument, slice: ByteSlice): string | undefined {
     : bytes.toString('latin1');
 }
 
-/** Returns the display text of the choice option with this export value (table 234). */
-function displayTextFor(pdf: PdfDocument, field: PdfDict, value: string): string[] {
-  const shown: string[] = [];
-  let count = 0;
+/** Returns the export values of the options of a choice, each with its display text if it has one (table 234). */
+function displayTexts(pdf: PdfDocument, field: PdfDict): readonly (readonly (string | undefined)[])[] {
+  const found: (string | undefined)[][] = [];
   for (const option of items(pdf.resolve(inheritedByField(pdf, field, 'Opt')))) {
-    if (++count > MAX_OPTIONS) break;
+    if (found.length === MAX_OPTIONS) break;
     const pair = pdf.resolve(option);
-    if (!isArray(pair)) continue;
-    const [exported, text] = [...items(pair)].map((item) => asText(pdf.resolve(item)));
-    if (exported === value && text !== undefined) shown.push(text);
+    found.push(isArray(pair) ? [...items(pair)].map((item) => asText(pdf.resolve(item))) : [asText(pair)]);
   }
-  return shown;
+  return found;
+}
+
+/** True when the shown text is a run of options of a list box that has the value among them. */
+export function showsList(shown: string, { texts, list }: FieldValue): boolean {
+  const plain = comparable(shown);
+  const options = list.map(comparable);
+  for (let from = 0; from < options.length; from++) {
+    let rest = plain;
+    // Several values are not compared.
+    let hasValue = texts === undefined;
+    for (let at = from; rest.startsWith(options[at] ?? '\0'); at++) {
+      const option = options[at] ?? '';
+      if (option === '') break;
+      hasValue ||= texts?.some((text) => comparable(text) === option) === true;
+      rest = rest.slice(option.length);
+      if (rest === '') return hasValue;
+    }
+  }
+  return false;
 }
 
 /** True when the shown text represents the value. */

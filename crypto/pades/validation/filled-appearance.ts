@@ -10,6 +10,7 @@ import { inheritedByField } from '../../pdf/document/form.ts';
 import { asInteger, asName, asReference, type PdfDict, type PdfDocument } from '../../pdf/index.ts';
 import { ContentReader } from '../painting/content-reader.ts';
 import {
+  around,
   type Box,
   boxOf,
   contains,
@@ -22,7 +23,7 @@ import { type Mark, type PaintedContent, THIN, UnreadableContent } from '../pain
 import { inReadingOrder } from '../painting/reading-order.ts';
 import { streamsOf } from './appearance.ts';
 import { type Covered, coveredOn } from './covered-content.ts';
-import { fieldValue, showsValue } from './field-value.ts';
+import { fieldValue, showsList, showsValue } from './field-value.ts';
 import { changedObjectsBelow } from './locked-objects.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 import type { SurveyedField, SurveyedPage } from './survey.ts';
@@ -335,15 +336,6 @@ function joinedLines(boxes: readonly Box[]): Box[] {
   return joined;
 }
 
-function around(one: Box, other: Box): Box {
-  return {
-    left: Math.min(one.left, other.left),
-    bottom: Math.min(one.bottom, other.bottom),
-    right: Math.max(one.right, other.right),
-    top: Math.max(one.top, other.top),
-  };
-}
-
 /** Returns the boxes that the field filled before; content below them was already hidden. */
 function fillsBefore(pair: PermittedChanges, { dict }: SurveyedField, rectangle: Box): Box[] {
   const { pdf } = pair.before;
@@ -382,7 +374,10 @@ function judgeText(
   }
   const isRightToLeft = (value.texts?.[0] ?? '').search(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/) >= 0;
   if (isRightToLeft) return leavesOpen('shows a text that runs from right to left, which is not compared');
-  if (!showsValue(text, value)) return forbids('shows another text than its value');
+  if (!showsValue(text, value)) {
+    if (!showsList(text, value)) return forbids('shows another text than its value');
+    return leavesOpen('shows the options of a list, and which of them is marked is not compared');
+  }
   if (!inReadingOrder(shown)) return leavesOpen('places its text in another order than it is read');
   if (!marks.every((mark) => mark.text === undefined || isNear(mark, rectangle)))
     return leavesOpen('places text outside of its rectangle');
