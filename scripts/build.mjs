@@ -1,5 +1,6 @@
 /**
- * Compiles both projects (Node, and the browser scripts of web/) into dist/, and checks layout and words.
+ * Compiles both projects (Node, and the browser scripts of web/) into dist/, checks layout and words, and bundles the
+ * program.
  *
  * node scripts/build.mjs [--when-changed]   exit 0: dist/ is what the sources say, otherwise what the failed step gave
  *
@@ -44,6 +45,8 @@ async function build() {
   ]);
   const failed = statuses.find((status) => status !== 0);
   if (failed !== undefined) return installing ? 0 : failed;
+  const bundled = await run(join(import.meta.dirname, 'bundle.mjs'));
+  if (bundled !== 0) return installing ? 0 : bundled;
   mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(stamp, wanted);
   return 0;

@@ -23,7 +23,7 @@ function tree(t: ExecutionContext) {
   mkdirSync(bin, { recursive: true });
   copyFileSync('scripts/build.mjs', join(root, 'scripts', 'build.mjs'));
   for (const script of readdirSync('scripts')) {
-    if (/^check-.*\.mjs$/.test(script)) writeFileSync(join(root, 'scripts', script), '');
+    if (/^(check-.*|bundle)\.mjs$/.test(script)) writeFileSync(join(root, 'scripts', script), '');
   }
   writeFileSync(join(root, 'runs'), '');
   writeFileSync(

@@ -1,4 +1,4 @@
-/** Division of the tests between `npm test` and the rest of the check (`.ci/run`): together all. Source: ava.config.mjs. */
+/** Division of the tests between `npm test` and the rest of the check (`.ci/run`): together all. Source: scripts/test-suites.mjs. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,50 +6,30 @@ import test from 'ava';
 
 const FOLDER = 'test';
 
-/** Patterns of the configuration under the given environment, as expressions over paths of sources. */
-function patterns(env: Readonly<Record<string, string>>): {
-  readonly wanted: RegExp[];
-  readonly not: RegExp[];
-} {
-  const script = `import('./ava.config.mjs').then(({ default: { files } }) => console.log(JSON.stringify(files)))`;
+/** Names of the test files that run under the given environment. */
+function chosen(env: Readonly<Record<string, string>>): ReadonlySet<string> {
+  const script = `import('./scripts/test-suites.mjs').then(({ chosenTests }) => console.log(JSON.stringify(chosenTests(process.env))))`;
   const { stdout } = spawnSync(process.execPath, ['-e', script], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     encoding: 'utf8',
   });
-  const files = JSON.parse(stdout) as readonly string[];
-  const expression = (pattern: string) =>
-    new RegExp(
-      `^${pattern
-        .replace(/^!?dist\/test\//, '')
-        .replace(/\.test\.js$/, '')
-        .replaceAll('{', '(')
-        .replaceAll('}', ')')
-        .replaceAll(',', '|')
-        .replaceAll('**/', '\0')
-        .replaceAll('*', '[^/]*')
-        .replaceAll('\0', '(.+/)?')}$`,
-    );
-  return {
-    wanted: files.filter((pattern) => !pattern.startsWith('!')).map(expression),
-    not: files.filter((pattern) => pattern.startsWith('!')).map(expression),
-  };
+  return new Set(JSON.parse(stdout) as readonly string[]);
 }
 
 const ALL = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts'))
   .map((file) => file.replace(/\.test\.ts$/, ''));
 
-function chosen(env: Readonly<Record<string, string>>): ReadonlySet<string> {
-  const { wanted, not } = patterns(env);
-  const matches = (expressions: readonly RegExp[], file: string) => expressions.some((one) => one.test(file));
-  return new Set(ALL.filter((file) => matches(wanted, file) && !matches(not, file)));
-}
-
 const quick = chosen({});
 const others = chosen({ SEALWRIGHT_TESTS: 'all', SEALWRIGHT_WITHOUT: 'quick' });
 
 test('npm test and the other tests of the check together include all tests', (t) => {
   const all = chosen({ SEALWRIGHT_TESTS: 'all' });
+  const release = chosen({ SEALWRIGHT_TESTS: 'release' });
+  t.deepEqual(
+    ALL.filter((file) => !release.has(file)),
+    [],
+  );
   t.deepEqual(
     [...all].filter((file) => !quick.has(file) && !others.has(file)),
     [],

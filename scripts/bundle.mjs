@@ -1,0 +1,146 @@
+/**
+ * Bundles with esbuild what would otherwise load hundreds of modules at each start: the program with the threads that
+ * it always starts, and tests that share a process (ava.config.mjs). Packages stay outside.
+ *
+ * node scripts/bundle.mjs   replaces the compiled entries of the program in dist/; dist/chunks/ has what they share
+ */
+import { readFileSync, rmSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/**
+ * Entries of the program: the command line and each thread whose module is fixed. The threads of shards load modules
+ * by address, also of tests, and both must use the same classes; they stay as compiled.
+ */
+const ENTRIES = [
+  'main.ts',
+  'runtime/store/lmdb/lmdb-writer.ts',
+  'actors/pool/worker/worker.ts',
+  'actors/batch/watched-folder/sample-worker.ts',
+  'actors/portal/reports/report-worker.ts',
+  'http/portal/input/body-worker.ts',
+];
+
+const SHARED = {
+  absWorkingDir: ROOT,
+  outbase: '.',
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  packages: 'external',
+  logLevel: 'warning',
+};
+
+/** Address of the folder dist/, found from wherever a bundle is. */
+const BANNER = (dist) =>
+  `const __dist = import.meta.url.slice(0, import.meta.url.lastIndexOf('/${dist}/') + ${dist.length + 2});`;
+
+/** Lets each module keep the address of its compiled file: threads, fonts and pages are found beside it. */
+const ADDRESSES = {
+  name: 'addresses',
+  setup(bundler) {
+    bundler.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const compiled = relative(ROOT, path).split(sep).join('/').replace(/\.ts$/, '.js');
+      const text = readFileSync(path, 'utf8');
+      return {
+        contents: text.replaceAll('import.meta.url', `(__dist + ${JSON.stringify(compiled)})`),
+        loader: 'ts',
+      };
+    });
+  },
+};
+
+export async function bundleProgram() {
+  const outdir = join(ROOT, 'dist');
+  rmSync(join(outdir, 'chunks'), { recursive: true, force: true });
+  await build({
+    ...SHARED,
+    entryPoints: ENTRIES,
+    outdir,
+    allowOverwrite: true,
+    splitting: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    chunkNames: 'chunks/[name]-[hash]',
+    banner: { js: BANNER('dist') },
+    plugins: [ADDRESSES],
+  });
+}
+
+/**
+ * Bundles test files into one per group. A title begins with the name of its file.
+ *
+ * @param groups name of a group → names of its test files (scripts/test-suites.mjs)
+ * @param outdir folder below dist/ for `<group>.test.js`
+ */
+export async function bundleTests(groups, outdir, dist = 'dist') {
+  rmSync(join(ROOT, outdir), { recursive: true, force: true });
+  const named = {
+    name: 'named-tests',
+    setup(bundler) {
+      bundler.onResolve({ filter: /^ava$/ }, ({ importer, namespace }) =>
+        namespace === 'file' && importer.endsWith('.test.ts')
+          ? { path: relative(join(ROOT, 'test'), importer), namespace: 'ava-of' }
+          : undefined,
+      );
+      bundler.onLoad({ filter: /.*/, namespace: 'ava-of' }, ({ path }) => {
+        const title = path
+          .replace(/\.test\.ts$/, '')
+          .split(sep)
+          .join(' › ');
+        return {
+          contents: `import test from 'ava'; import { named } from './scripts/named-tests.mjs'; export default named(test, ${JSON.stringify(title)});`,
+          resolveDir: ROOT,
+        };
+      });
+      bundler.onResolve({ filter: /.*/, namespace: 'group' }, ({ path }) => ({ path }));
+      bundler.onResolve({ filter: /^group:/ }, ({ path }) => ({ path: path.slice(6), namespace: 'group' }));
+      bundler.onLoad({ filter: /.*/, namespace: 'group' }, ({ path }) => ({
+        contents: groups
+          .get(path)
+          .map((name) => `import ${JSON.stringify(join(ROOT, 'test', `${name}.test.ts`))};`)
+          .join('\n'),
+      }));
+    },
+  };
+  await build({
+    ...SHARED,
+    entryPoints: [...groups.keys()].map((name) => ({ in: `group:${name}`, out: `${name}.test` })),
+    outdir,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    banner: { js: BANNER(dist) },
+    plugins: [named, ADDRESSES],
+  });
+}
+
+/** Names of those of the given tests that import one of the files (paths from the root), directly or not. */
+export async function importersOf(files, names) {
+  const entries = new Map(names.map((name) => [`test/${name}.test.ts`, name]));
+  const { metafile } = await build({
+    ...SHARED,
+    entryPoints: [...entries.keys()],
+    outdir: 'dist',
+    splitting: true,
+    write: false,
+    metafile: true,
+  });
+  const importers = new Map();
+  for (const [importer, { imports }] of Object.entries(metafile.inputs)) {
+    for (const { path } of imports) importers.set(path, [...(importers.get(path) ?? []), importer]);
+  }
+  const found = new Set();
+  const open = [...files];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    if (found.has(file)) continue;
+    found.add(file);
+    open.push(...(importers.get(file) ?? []));
+  }
+  return new Set([...found].flatMap((file) => entries.get(file) ?? []));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleProgram();

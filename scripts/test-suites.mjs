@@ -1,0 +1,129 @@
+/** Division of the tests: what `npm test`, the check of a change (`.ci/run`) and a release run, and which files share a process. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** Tests that take minutes; `SEALWRIGHT_TESTS=all npm test` runs them too, as does the check of a change (`.ci/run`). */
+const LONG = [
+  'browser/**/*',
+  'project/readme*',
+  'fuzz/*',
+  'remote/*',
+  'crypto/**/*large*',
+  'crypto/pades/corpus/*',
+  'crypto/pades/{hostile*,structures*}',
+  'crypto/x509/path-matrix*',
+  'crypto/evidence/revocation-status',
+  'crypto/xml/{canonical-methods,reader}*',
+  'crypto/cades/hostile-additions*',
+  'crypto/pades/validation/object-exchange*',
+  'crypto/pades/appearance/appearance-*',
+  'crypto/keys/{pfx-makers,token}*',
+  'crypto/xades/{augment,levels,real-world,attacks}*',
+  'crypto/asic/*',
+  'crypto/zip/zip',
+  'verifiers/agreement*',
+  'crypto/validation/formats*',
+  'service/{bad-input*,containers*,extend*,hard-conditions*,jobs-at-scale*,kill-points*,shards*,webhook-kill*}',
+  'service/signing/{profiles*,levels*,token*}',
+  'service/soak/soak*',
+  'actors/batch/{operations,recovery,recovery-property,webhooks/ends-of-jobs}*',
+  'actors/batch/jobs/{bulk-jobs,job-races,job-retention,stalled-jobs}*',
+  'actors/portal/{generation/generation,reports/reports,uploads/backup,documents/kill,documents/shown}*',
+  'actors/portal/signing/{certificates,kill-certificate,large-flow,time-stamps}*',
+  'actors/portal/uploads/kill*',
+  'actors/portal/webhooks/kill*',
+  'http/portal/kills/*',
+  'http/portal/{nonsense*,audit-trail*,openapi*,xades-options-long*}',
+  'http/portal/signing/{concurrent-signatures,large-document,names-in-scripts,older-links,own-signatures,signed-envelopes,unproven-certificates}*',
+  'http/portal/requests/{folder-keys*,editor-sessions*,examples*,templates*,text-tags*,field-*,*-kill*}',
+  'http/portal/account/branded-mails*',
+  'http/portal/lists/{client*,document-operations*,document-packages*}',
+  'web/portal/*-makers*',
+  'commands/{actors,backup,decrypt,doctor,program,store-copy,verify-history,verify/*}*',
+  'runtime/crash/{kill,*-long}*',
+  'actors/pool/{independent-check,lost-threads,pool-groups,sign-task}*',
+  'bench/command*',
+  'postgres/*',
+];
+
+/** Tests that take longer than the check of a change may; `SEALWRIGHT_TESTS=release npm test` runs them before a release. */
+const RELEASE = ['service/shards-{two,four}*', 'service/soak/soak*'];
+
+/** Tests of `npm test` that try more under `SEALWRIGHT_TESTS=all`; `test/project/suites.test.ts` checks the list. */
+const DEEPER = [
+  'actors/pool/thread-start',
+  'crypto/pades/field-overlays',
+  'crypto/xades/wrapping',
+  'runtime/{thread-start,crash/random,store/power-cut}',
+];
+
+/** Folders whose files share a process, by the name of that process: most of a small file's time is loading the product. */
+const SHARED = {
+  small: /^(base|bench|logging|machines|settings|web|crypto\/(algorithms|asn1|envelope|files|pdf|x509))\//,
+  'http-core': /^http\/core\//,
+  'http-batch': /^http\/batch\//,
+  'crypto-formats': /^crypto\/(cades|cms|keys|xml)\//,
+  'crypto-pades': /^crypto\/pades\//,
+  'crypto-validation': /^crypto\/validation\//,
+  'crypto-xades': /^crypto\/xades\//,
+  runtime: /^runtime\//,
+};
+
+/** Keeps a file in a process of its own: hooks and contexts, waiting at its top, changes of the process. */
+const OWN_PROCESS =
+  /\btest\.(before|beforeEach|after|afterEach)\b|\bt\.context\b|^(const .* = )?await |\bprocess\.(env\S* \??=|chdir|on\()|\bglobalThis\.\w+ = /m;
+
+/** Names of all test files: their paths below `test/` without `.test.ts`. */
+const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts'))
+  .map((file) => file.replace(/\.test\.ts$/, ''))
+  .sort();
+
+/**
+ * Names of the test files that run.
+ *
+ * `SEALWRIGHT_TESTS`: nothing for the quick ones, `unit` for those of them that share a process, `all`, or `release`. With `SEALWRIGHT_WITHOUT=quick`, `all` leaves
+ * out what `npm test` runs in the same way.
+ */
+export function chosenTests({ SEALWRIGHT_TESTS: wanted, SEALWRIGHT_WITHOUT: without }) {
+  if (wanted === 'unit') return chosenTests({}).filter((file) => groupOf(file) !== undefined);
+  const all = wanted === 'all' || wanted === 'release';
+  const left = (wanted === 'release' ? [] : all ? RELEASE : [...LONG, ...RELEASE]).map(expression);
+  const taken = (wanted === 'all' && without === 'quick' ? [...LONG, ...DEEPER] : ['**/*']).map(expression);
+  return ALL.filter((file) => taken.some((one) => one.test(file)) && !left.some((one) => one.test(file)));
+}
+
+/** Divides names of test files into groups that share a process (name of the group → names) and single ones. */
+export function sharedTests(names) {
+  const groups = new Map();
+  const single = [];
+  for (const name of names) {
+    const group = groupOf(name);
+    if (group === undefined) single.push(name);
+    else groups.set(group, [...(groups.get(group) ?? []), name]);
+  }
+  return { groups, single };
+}
+
+/** Name of the group whose process runs the file, or undefined. */
+function groupOf(name) {
+  const [group] = Object.entries(SHARED).find(([, folder]) => folder.test(name)) ?? [];
+  const isAlone =
+    group !== undefined && OWN_PROCESS.test(readFileSync(join(ROOT, 'test', `${name}.test.ts`), 'utf8'));
+  return isAlone ? undefined : group;
+}
+
+/** A pattern of the lists as an expression over names of test files. */
+function expression(pattern) {
+  return new RegExp(
+    `^${pattern
+      .replaceAll('{', '(')
+      .replaceAll('}', ')')
+      .replaceAll(',', '|')
+      .replaceAll('**/', '\0')
+      .replaceAll('*', '[^/]*')
+      .replaceAll('\0', '(.+/)?')}$`,
+  );
+}
