@@ -121,6 +121,7 @@ export class Services {
         for (const plan of plans) plan.observe(step, isOwn);
         if (store.nodes === undefined || singletons.runsHere('history')) history?.observe(step);
       },
+      onUnaccepted: (_, what) => given.observer?.unaccepted(what),
       ...(options.onDraining && { onDraining: options.onDraining }),
       ...(shards > 1 && {
         shards: {

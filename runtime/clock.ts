@@ -137,3 +137,18 @@ export class SimulatedClock implements Clock {
     return best;
   }
 }
+
+/**
+ * Wall-clock time that never goes back: when the system clock is set back, due effects stay due and pauses keep their
+ * length.
+ */
+export function steadyTime(clock: Clock): () => Millis {
+  let latest = clock.now();
+  let seen = clock.elapsed();
+  return () => {
+    const elapsed = clock.elapsed();
+    latest = Math.max(clock.now(), latest + elapsed - seen);
+    seen = elapsed;
+    return Math.floor(latest);
+  };
+}

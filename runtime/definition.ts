@@ -159,7 +159,7 @@ export interface EffectAttempt {
   readonly actor: ActorAddress;
   /** Failed attempts before this one. */
   readonly failures: number;
-  /** Aborted when the runtime stops and its grace period is over. */
+  /** Aborted when the time limit has passed, or when the runtime stops and its grace period is over. */
   readonly signal: AbortSignal;
 }
 
@@ -204,8 +204,18 @@ export interface EffectHandler<Effect = any, Message = UntypedMessage> {
    * harm); `durable` = survives a power failure (for irreversible effects).
    */
   readonly after: 'visible' | 'durable';
-  /** Maximum number of attempts. @default Infinity for Retryable failures */
+  /**
+   * Maximum number of attempts of which each may be repeated. After the last one `failed` makes the message; without
+   * `failed` the effect is set aside: it stays stored, and runs again after the next start, or when an operator asks.
+   * @default Infinity
+   */
   readonly tries?: number;
+  /**
+   * Time limit of one attempt, milliseconds. Then its signal is aborted, and a second later it is abandoned: the
+   * attempt has failed (`effect.time-limit`, retryable), and its outcome, should it still come, is not used.
+   * @default `RuntimeOptions.effectTimeLimitMs`
+   */
+  readonly timeLimitMs?: Millis;
   /** @default none: the effects share the slots of the runtime (`RuntimeOptions.effectsInFlight`) */
   readonly partitioning?: EffectPartitioning<Effect>;
   /**

@@ -16,6 +16,7 @@ import { RecentTimes } from './inspection/recent-times.ts';
 import { Traffic } from './inspection/traffic.ts';
 import { machinelessStep } from './machineless-step.ts';
 import { Mailboxes } from './mailbox.ts';
+import { announce } from './messages/announce.ts';
 import { migrationOf } from './migrate.ts';
 import type {
   ActorAddress,
@@ -117,7 +118,7 @@ export class Host implements ActorHost {
   }
 
   create(address: ActorAddress, input: Json, call?: number): Promise<StepOutcome> {
-    return this.#post(address, async () => {
+    return this.#post(address, undefined, async () => {
       const key = addressKey(address);
       const definition = this.#definition(address);
       if ((this.#peek(key) ?? (await this.#load(key, address))) !== undefined)
@@ -135,7 +136,7 @@ export class Host implements ActorHost {
 
   /** Sends a message, also for the runtime itself. */
   deliver(address: ActorAddress, event: ActorEvent, delivery: MessageDelivery): Promise<StepOutcome> {
-    return this.#post(address, () => this.#step(address, event, delivery));
+    return this.#post(address, delivery, () => this.#step(address, event, delivery));
   }
 
   async read(address: ActorAddress): Promise<CommittedActor | undefined> {
@@ -147,7 +148,7 @@ export class Host implements ActorHost {
 
   /** Settles an effect without a message to the actor. Does nothing when the effect is settled already. */
   async settle(address: ActorAddress, effect: EffectKey): Promise<void> {
-    await this.#post(address, () =>
+    await this.#post(address, { settles: effect }, () =>
       this.#machinelessStep(address, (stored) =>
         machinelessStep(stored, { now: this.#dependencies.clock.now(), settles: effect }),
       ),
@@ -156,7 +157,7 @@ export class Host implements ActorHost {
 
   /** Restarts a stopped actor in its last state. `not-accepted` when it is not stopped. */
   restart(address: ActorAddress): Promise<StepOutcome> {
-    return this.#post(address, () => {
+    return this.#post(address, undefined, () => {
       this.#dependencies.supervisor.clear(addressKey(address));
       return this.#machinelessStep(address, (stored) =>
         stored.stopped === null
@@ -168,7 +169,7 @@ export class Host implements ActorHost {
 
   /** Stops an actor whose steps crash the threads they run on. */
   stopActor(address: ActorAddress, error: string): Promise<StepOutcome> {
-    return this.#post(address, () => this.#stop(address, error));
+    return this.#post(address, undefined, () => this.#stop(address, error));
   }
 
   /** 48 random bits: an index below 2^53 for each effect of a step. */
@@ -190,8 +191,19 @@ export class Host implements ActorHost {
     return definition;
   }
 
-  async #post(address: ActorAddress, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
-    const limit = this.#dependencies.definitions.get(address.kind)?.mailboxLimit ?? MAILBOX_LIMIT;
+  /**
+   * Messages of the runtime itself are never refused: they keep their order, and senders outside cannot crowd them
+   * out. Their number is bounded by the effects, messages and deadlines in progress at once.
+   */
+  async #post(
+    address: ActorAddress,
+    delivery: MessageDelivery | undefined,
+    work: () => Promise<StepOutcome>,
+  ): Promise<StepOutcome> {
+    const isInternal = delivery?.settles !== undefined || delivery?.timer !== undefined;
+    const limit = isInternal
+      ? Number.POSITIVE_INFINITY
+      : (this.#dependencies.definitions.get(address.kind)?.mailboxLimit ?? MAILBOX_LIMIT);
     const outcome = await this.#mailboxes.post(addressKey(address), limit, work);
     this.#traffic.recordMessage(address.kind, outcome.accepted);
     return outcome;
@@ -256,7 +268,7 @@ export class Host implements ActorHost {
       } catch (error) {
         this.#cache.delete(key);
         if (isCached && this.#dependencies.isShared) continue;
-        await this.#supervise(key, stored, stamped, error);
+        await this.#supervise(key, stored, stamped, error, delivery);
         throw error;
       }
       if (step === undefined) {
@@ -298,10 +310,18 @@ export class Host implements ActorHost {
     return withPartitions(withoutNeedless(step, isNeeded), effects);
   }
 
-  async #supervise(key: string, stored: StoredActor, event: ActorEvent, error: unknown): Promise<void> {
+  /** A message of another actor does not count against this one: its delivery is repeated, then it is set aside. */
+  async #supervise(
+    key: string,
+    stored: StoredActor,
+    event: ActorEvent,
+    error: unknown,
+    { id, settles }: MessageDelivery,
+  ): Promise<void> {
     const { supervisor, clock, log } = this.#dependencies;
     const { code, message } = describeFailure(error);
-    const verdict = supervisor.recordFailure(key, clock.elapsed());
+    const isTell = id !== undefined && settles !== undefined;
+    const verdict = isTell ? 'restart' : supervisor.recordFailure(key, clock.elapsed());
     log.error('A step threw; the actor goes on from its last committed state.', {
       actor: key,
       state: stored.state,
@@ -360,7 +380,7 @@ export class Host implements ActorHost {
       const after = faults.at('step.committed.before-reply', step.actor.address.kind);
       if (after !== undefined) await after;
       if (!step.ends) this.#cache.set(key, step.actor);
-      if (!this.#dependencies.isShared) this.#announce(step);
+      if (!this.#dependencies.isShared) announce(this.#dependencies, step);
       return {
         accepted: true,
         actor: viewOf(step.actor),
@@ -372,13 +392,5 @@ export class Host implements ActorHost {
       return { accepted: false, reason: 'taken', name: committed.name, holder: committed.holder };
     }
     return committed.reason === 'duplicate' ? refused('duplicate', step.actor) : 'again';
-  }
-
-  #announce(step: Step): void {
-    try {
-      this.#dependencies.committed(step);
-    } catch (error) {
-      this.#dependencies.log.error('An observer of committed steps threw.', describeFailure(error));
-    }
   }
 }

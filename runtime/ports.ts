@@ -209,6 +209,8 @@ export interface ActorStore {
    * unchanged.
    */
   deferEffect(key: EffectKey, until: Millis, error: string): Promise<void>;
+  /** Ends the leases of effects that did not run to their end because this process stops. Counts no failure. */
+  releaseEffects(keys: readonly EffectKey[]): Promise<void>;
   /**
    * Removes effects whose handlers report nothing to the actor; ignores those that no longer exist. Resolves when
    * durable.

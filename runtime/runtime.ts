@@ -4,13 +4,14 @@ import type { ActorHost, HostReport, ShardStatus } from './actor-host.ts';
 import { CrashJournal, type MarkedEffect } from './crash-journal.ts';
 import { DeferredSystem } from './deferred-system.ts';
 import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from './definition.ts';
-import { SEND_EFFECT } from './effects/outbox.ts';
 import { Outboxes } from './effects/outboxes.ts';
+import { SET_ASIDE } from './effects/set-aside.ts';
 import { describeFailure, Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
 import { Host, type HostDependencies } from './host.ts';
 import { Inspector } from './inspection/inspect.ts';
 import { assertStorable } from './machine-shape.ts';
+import { SEND_EFFECT } from './messages/tell.ts';
 import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './ports.ts';
 import { ShardedHost } from './shards/sharded-host.ts';
 import { type RestartLimit, Supervisor } from './supervisor.ts';
@@ -20,6 +21,10 @@ import { Timers } from './timers/timers.ts';
 export interface RuntimeOptions {
   /** Effects in progress at once. Whole number, at least 1; more wait in the store. @default 64 */
   readonly effectsInFlight?: number;
+  /** Messages between actors in delivery at once, beside the effects. Whole number, at least 1. @default 64 */
+  readonly messagesInFlight?: number;
+  /** Time limit of effects whose handlers have none of their own, milliseconds. At least 1. @default one hour */
+  readonly effectTimeLimitMs?: Millis;
   /** Recently used actors cached in memory. 0 caches none. @default 1024 */
   readonly cachedActors?: number;
   readonly restarts?: RestartLimit;
@@ -41,6 +46,8 @@ export interface RuntimeDependencies {
    * this process; false for a step of another node.
    */
   readonly onCommitted?: (step: Step, isOwn: boolean) => void;
+  /** Called with the receiver of an outcome or a message of an actor that it did not accept; such are dropped. */
+  readonly onUnaccepted?: (receiver: ActorAddress, what: 'outcome' | 'tell') => void;
   /** Called when an operator asked this node to drain. May be called again. */
   readonly onDraining?: () => void;
   readonly options?: RuntimeOptions;
@@ -86,14 +93,14 @@ export interface Runtime {
   start(): void;
   /**
    * Starts no more effects and deadlines and waits for those in progress; after `grace` milliseconds their signals are
-   * aborted, and effects that end after that are repeated after the next start. The store stays open: the caller owns
-   * it.
+   * aborted, and a second later handlers that go on are abandoned. Effects that have not ended by then are repeated
+   * after the next start; that is no failed attempt. The store stays open: the caller owns it.
    * @default no limit
    */
   stop(grace?: Millis): Promise<void>;
   /** Quarantined effects: the process crashed while they ran alone. */
   setAside(): readonly MarkedEffect[];
-  /** Releases the quarantined effects of an actor. False when it has none. */
+  /** Releases the quarantined effects of an actor, and those set aside. False when it has none. */
   runAgain(address: ActorAddress): Promise<boolean>;
   /** Current activity, for metrics. */
   stats(): {
@@ -133,8 +140,11 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
       context: { system, clock, log },
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect) => host.settle(address, effect),
+      timeLimitMs: options.effectTimeLimitMs,
+      onUnaccepted: dependencies.onUnaccepted ?? (() => {}),
     },
     options.effectsInFlight,
+    options.messagesInFlight,
   );
   const timers = new Timers({ store, clock, log, faults, host });
   followNodes(dependencies, { definitions, host, outboxes, timers, committed });
@@ -154,11 +164,14 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
     },
     setAside: () => journal?.setAside ?? [],
     async runAgain(address) {
-      const keys = journal?.release(address) ?? [];
+      const setAside = (await store.pendingEffects(address)).filter((effect) =>
+        effect.lastError?.startsWith(SET_ASIDE),
+      );
+      const keys = new Set([...(journal?.release(address) ?? []), ...setAside.map(({ key }) => key)]);
       for (const key of keys)
         await store.deferEffect(key, clock.now(), 'It runs again, as an operator asked.');
       outboxes.wake();
-      return keys.length > 0;
+      return keys.size > 0;
     },
     start: () => {
       startOutboxes(dependencies, journal, outboxes, () => isStopping);
@@ -277,11 +290,14 @@ function rescheduleLateEffects({ store, clock, log }: RuntimeDependencies, outbo
 function fillOptions(given: RuntimeOptions) {
   const filled = {
     effectsInFlight: given.effectsInFlight ?? 64,
+    messagesInFlight: given.messagesInFlight ?? 64,
+    effectTimeLimitMs: given.effectTimeLimitMs ?? 3_600_000,
     cachedActors: given.cachedActors ?? 1024,
     restarts: given.restarts ?? {},
   };
-  if (!Number.isInteger(filled.effectsInFlight) || filled.effectsInFlight < 1) {
-    throw new Fatal('runtime.options', 'effectsInFlight must be a whole number of at least 1.');
+  for (const name of ['effectsInFlight', 'messagesInFlight', 'effectTimeLimitMs'] as const) {
+    if (!Number.isInteger(filled[name]) || filled[name] < 1)
+      throw new Fatal('runtime.options', `${name} must be a whole number of at least 1.`);
   }
   if (!Number.isInteger(filled.cachedActors) || filled.cachedActors < 0) {
     throw new Fatal('runtime.options', 'cachedActors must be a whole number of at least 0.');

@@ -10,6 +10,7 @@ import { startServer } from '../dist/test/postgres/cluster.js';
 const SUITES = [
   'contract/postgres-store',
   'postgres/*',
+  'runtime/effects/messages',
   'service/{bad-input,folders,kill,main-job,metrics,session,stop}',
   'actors/batch/**/{batch,job-races,pipeline,recovery,folders,recursive-folders,upload-keys}',
   'actors/portal/{documents,drafts,signing}/*',

@@ -108,6 +108,12 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
     'batch_actor_threads_lost_total',
     'Threads that hosted actors, were lost and replaced.',
   );
+  const unaccepted = counter(
+    'batch_actor_messages_unaccepted_total',
+    'Outcomes of effects, and messages between actors, that the receiving actor did not accept; they are dropped.',
+    ['what'],
+  );
+  for (const what of ['outcome', 'tell'] as const) unaccepted.inc({ what }, 0);
   const webhookCalls = counter(
     'batch_webhook_calls_total',
     'Attempts to call a webhook for the end of a job, by outcome.',
@@ -208,6 +214,7 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
       webhookCalled: (delivered) => webhookCalls.inc({ outcome: delivered ? 'delivered' : 'failed' }),
       webhookEnded: (status) => webhookDeliveries.inc({ status }),
       threadLost: () => threadsLost.inc(),
+      unaccepted: (what) => unaccepted.inc({ what }),
       dispatched: (profile) => dispatched.inc({ profile }),
       callFailed: (op) => apiErrors.inc({ op }),
       polled: (took) => polls.observe(took / 1000),

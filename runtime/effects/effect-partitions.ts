@@ -2,7 +2,8 @@
  * Queues of effects: the common queue, and the partitions of one handler, which take turns and are bounded each. Only
  * effects in progress are held in memory; waiting effects are in the store.
  */
-import type { ActorStore, Millis, StoredEffect } from '../ports.ts';
+import { createHash } from 'node:crypto';
+import type { ActorAddress, ActorStore, Millis, StoredEffect } from '../ports.ts';
 import { compareKeys } from '../store/keys.ts';
 
 /** Result of one lease. */
@@ -22,6 +23,8 @@ export interface EffectQueue {
   nextDue(): Promise<Millis | undefined>;
   /** Releases a leased effect. Returns true when others waited for its slot. */
   ended(effect: StoredEffect): boolean;
+  /** Returns the due time to store for an effect that failed and is tried again at `until`. */
+  postpone(effect: StoredEffect, until: Millis): Millis;
 }
 
 /** The queue of all effects without a partition. */
@@ -33,11 +36,18 @@ export function commonQueue(store: ActorStore): EffectQueue {
     },
     nextDue: () => store.nextEffectDue(),
     ended: () => false,
+    postpone: (_, until) => until,
   };
 }
 
 /** Partitions read at once. */
 const PAGE_SIZE = 64;
+
+/** Name of the partition of the messages from one actor to another. */
+export function pairOf(sender: ActorAddress, receiver: ActorAddress): string {
+  const pair = [sender.kind, sender.id, receiver.kind, receiver.id];
+  return createHash('sha256').update(JSON.stringify(pair)).digest('base64url');
+}
 
 /** Builds the name of a partition as stored: unique over all handlers. */
 export function partitionName(handler: string, partition: string): string {
@@ -50,20 +60,26 @@ export class PartitionedQueue implements EffectQueue {
   readonly #perPartition: number;
   /** Effects in progress by partition. */
   readonly #running = new Map<string, number>();
+  readonly #keepsOrder: boolean;
+  /** Partitions whose first effect failed, and the end of their pauses. */
+  readonly #pausedUntil = new Map<string, Millis>();
   /** Partition served last; the next round starts after it. */
   #last: string | undefined;
   /** Partitions that the last `nextDue` left out, because they were at their limit. */
   readonly #leftOut = new Set<string>();
 
-  constructor(store: ActorStore, handler: string, perPartition: number) {
+  /** @param keepsOrder a failed effect keeps its place, and its partition pauses; needs a `perPartition` of 1 */
+  constructor(store: ActorStore, handler: string, perPartition: number, keepsOrder = false) {
     this.#store = store;
     this.#prefix = partitionName(handler, '');
     this.#perPartition = perPartition;
+    this.#keepsOrder = keepsOrder;
   }
 
   /** Serves all partitions once, starting after the one served last. */
   async lease(now: Millis, limit: number): Promise<Lease> {
     const effects: StoredEffect[] = [];
+    for (const [partition, until] of this.#pausedUntil) if (until <= now) this.#pausedUntil.delete(partition);
     const last = this.#last;
     const cut: string[] = [];
     if (last !== undefined) cut.push(...(await this.#leaseBetween(last, undefined, now, limit, effects)));
@@ -90,7 +106,7 @@ export class PartitionedQueue implements EffectQueue {
       if (leased.length >= limit) break;
       if (until !== undefined && compareKeys([partition], [until]) > 0) break;
       const room = Math.min(this.#freeSlots(partition), limit - leased.length);
-      if (due > now || room <= 0) continue;
+      if (due > now || room <= 0 || this.#pausedUntil.has(partition)) continue;
       const effects = await this.#store.leaseEffects(now, room, partition);
       if (effects.length === 0) continue;
       this.#running.set(partition, (this.#running.get(partition) ?? 0) + effects.length);
@@ -106,8 +122,12 @@ export class PartitionedQueue implements EffectQueue {
     this.#leftOut.clear();
     for await (const { partition, due } of this.#partitions(undefined)) {
       // A partition at its limit is read again when one of its effects ends.
-      if (this.#freeSlots(partition) <= 0) this.#leftOut.add(partition);
-      else if (earliest === undefined || due < earliest) earliest = due;
+      if (this.#freeSlots(partition) <= 0) {
+        this.#leftOut.add(partition);
+        continue;
+      }
+      const start = Math.max(due, this.#pausedUntil.get(partition) ?? due);
+      if (earliest === undefined || start < earliest) earliest = start;
     }
     return earliest;
   }
@@ -118,6 +138,12 @@ export class PartitionedQueue implements EffectQueue {
     if (running <= 1) this.#running.delete(partition);
     else this.#running.set(partition, running - 1);
     return running >= this.#perPartition;
+  }
+
+  postpone({ partition, dueAt }: StoredEffect, until: Millis): Millis {
+    if (!this.#keepsOrder || partition === undefined) return until;
+    this.#pausedUntil.set(partition, until);
+    return dueAt;
   }
 
   #freeSlots(partition: string): number {

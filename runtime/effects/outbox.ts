@@ -5,11 +5,13 @@
  */
 
 import type { MessageDelivery } from '../actor-host.ts';
+import { steadyTime } from '../clock.ts';
 import type { CrashJournal } from '../crash-journal.ts';
 import type { EffectContext, EffectHandler, StepOutcome } from '../definition.ts';
-import { describeFailure, isRetryable } from '../failures.ts';
+import { describeFailure, isRetryable, Retryable } from '../failures.ts';
 import type { Faults } from '../faults.ts';
-import { jsonType } from '../json-type.ts';
+import { checkedOutcome, isMalformedOutcome } from '../messages/message-checks.ts';
+import { checkedMessage, SEND_EFFECT } from '../messages/tell.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -23,15 +25,10 @@ import type {
 } from '../ports.ts';
 import { effectPause, MAX_BACKOFF_MS } from './backoff.ts';
 import type { EffectQueue } from './effect-partitions.ts';
+import { runHandler } from './handler-run.ts';
+import { SET_ASIDE, SET_ASIDE_MS, SetAside } from './set-aside.ts';
 
-/** The built-in effect: `{ do: 'tell', to: { kind, id }, event }`, a message from actor to actor. */
-export const SEND_EFFECT = 'tell';
-
-const SEND = jsonType<{ readonly to: ActorAddress; readonly event: ActorEvent }>();
-
-/**
- * Pauses between attempts to deliver or store something while a mailbox is full or the store refuses, milliseconds.
- */
+/** Pauses between attempts to deliver or store something while the store refuses, milliseconds. */
 const SEND_RETRY_MS = { first: 20, longest: 5000 };
 
 /**
@@ -51,6 +48,9 @@ const SETTLE_BATCH_SIZE = 256;
 /** Pause before the next poll when the store did not answer, milliseconds. */
 const STORE_PAUSE = 1000;
 
+/** Deliveries of one message that make the receiver throw before the message is set aside. */
+const POISON_TRIES = 5;
+
 export interface OutboxDependencies {
   readonly store: ActorStore;
   readonly clock: Clock;
@@ -63,6 +63,10 @@ export interface OutboxDependencies {
   /** Queue of the effects of this outbox. */
   readonly queue: EffectQueue;
   readonly inFlight: number;
+  /** Time limit of handlers without one of their own, milliseconds. */
+  readonly timeLimitMs: Millis;
+  /** Called with the receiver of an outcome or message that it did not accept. */
+  readonly onUnaccepted: (receiver: ActorAddress, what: 'outcome' | 'tell') => void;
   readonly deliver: (
     address: ActorAddress,
     event: ActorEvent,
@@ -73,26 +77,15 @@ export interface OutboxDependencies {
   readonly journal?: CrashJournal | undefined;
 }
 
-/**
- * Wall-clock time that never goes back: when the system clock is set back, due effects stay due and pauses keep their
- * length.
- */
-function steadyTime(clock: Clock): () => Millis {
-  let latest = clock.now();
-  let seen = clock.elapsed();
-  return () => {
-    const elapsed = clock.elapsed();
-    latest = Math.max(clock.now(), latest + elapsed - seen);
-    seen = elapsed;
-    return Math.floor(latest);
-  };
-}
-
 export class Outbox {
   readonly #dependencies: OutboxDependencies;
   readonly #now: () => Millis;
   readonly #running = new Set<Promise<void>>();
-  #stopping: AbortController | undefined;
+  /** One for each effect in progress. */
+  readonly #attempts = new Set<AbortController>();
+  #isStarted = false;
+  /** From an orderly stop to the next start: what fails meanwhile is no failed attempt. */
+  #isStopped = false;
   #polling: Promise<void> | undefined;
   #pollAgain = false;
   /** True when the next poll must also find the next due time. */
@@ -113,23 +106,26 @@ export class Outbox {
   }
 
   start(): void {
-    if (this.#stopping !== undefined) return;
-    this.#stopping = new AbortController();
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.#isStopped = false;
     this.wakeAndRearm();
   }
 
   /**
    * Starts no more effects and waits for those in progress. After `grace` milliseconds the handlers' signals are
-   * aborted; effects that end after that stay stored and are repeated after the next start.
+   * aborted, and handlers that go on are abandoned; their effects stay stored and are repeated after the next start.
    */
   async stop(grace: Millis = Number.POSITIVE_INFINITY): Promise<void> {
-    const stopping = this.#stopping;
-    if (stopping === undefined) return;
-    this.#stopping = undefined;
+    this.#isStopped = true;
+    if (!this.#isStarted) return;
+    this.#isStarted = false;
     this.#cancelAlarm?.();
-    const cancel = Number.isFinite(grace)
-      ? this.#dependencies.clock.after(grace, () => stopping.abort(new Error('The outbox is stopping.')))
-      : () => {};
+    const abort = (): void => {
+      for (const attempt of this.#attempts)
+        attempt.abort(new Retryable('runtime.stopping', 'The runtime is stopping.'));
+    };
+    const cancel = Number.isFinite(grace) ? this.#dependencies.clock.after(grace, abort) : () => {};
     await this.#polling;
     await Promise.all(this.#running);
     cancel();
@@ -138,7 +134,7 @@ export class Outbox {
 
   /** Polls the store for effects to start, once for all calls of one turn. */
   wake(): void {
-    if (this.#stopping === undefined || this.#running.size >= this.#dependencies.inFlight) return;
+    if (!this.#isStarted || this.#running.size >= this.#dependencies.inFlight) return;
     if (this.#polling !== undefined) {
       this.#pollAgain = true;
       return;
@@ -159,9 +155,8 @@ export class Outbox {
 
   /** Runs one unleased effect while nothing else runs; resolves when it has ended, with any outcome. */
   async runAlone(effect: StoredEffect): Promise<void> {
-    const alone = new AbortController();
     this.#dependencies.journal?.beginAlone(effect);
-    const run = this.#run(effect, alone.signal);
+    const run = this.#run(effect);
     this.#running.add(run);
     await run;
     // It is not leased: the next poll would run it again.
@@ -175,8 +170,7 @@ export class Outbox {
     // All commits of one group are announced in one run of microtasks; one poll serves them all.
     await undefined;
     this.#pollAgain = false;
-    const stopping = this.#stopping;
-    if (stopping === undefined) return;
+    if (!this.#isStarted) return;
     let pause = POLL_INTERVAL_MS;
     try {
       const now = this.#now();
@@ -186,7 +180,7 @@ export class Outbox {
       const effects = journal ? leased.filter(({ key }) => !journal.isSetAside(key)) : leased;
       for (const effect of leased) if (!effects.includes(effect)) queue.ended(effect);
       journal?.begin(effects.filter(({ effect }) => effect.do !== SEND_EFFECT));
-      for (const effect of effects) this.#start(effect, stopping.signal);
+      for (const effect of effects) this.#start(effect);
       if (this.#running.size >= inFlight) return;
       // Slots became free during the lease; their effects had nobody to wake for those that wait.
       if (isCut) this.#pollAgain = true;
@@ -200,11 +194,11 @@ export class Outbox {
       pause = STORE_PAUSE;
     }
     this.#cancelAlarm?.();
-    if (this.#stopping === stopping) this.#cancelAlarm = clock.after(pause, () => this.wakeAndRearm());
+    if (this.#isStarted) this.#cancelAlarm = clock.after(pause, () => this.wakeAndRearm());
   }
 
-  #start(effect: StoredEffect, signal: AbortSignal): void {
-    const run = this.#run(effect, signal).finally(() => {
+  #start(effect: StoredEffect): void {
+    const run = this.#run(effect).finally(() => {
       this.#dependencies.journal?.end(effect.key);
       const wasFull = this.#running.size >= this.#dependencies.inFlight;
       this.#running.delete(run);
@@ -215,33 +209,47 @@ export class Outbox {
   }
 
   /** Runs an effect and settles or reschedules it. Never rejects. */
-  async #run(stored: StoredEffect, signal: AbortSignal): Promise<void> {
+  async #run(stored: StoredEffect): Promise<void> {
+    const attempt = new AbortController();
+    this.#attempts.add(attempt);
     try {
-      await this.#attempt(stored, signal);
+      await this.#attempt(stored, attempt);
     } catch (error) {
       this.#dependencies.log.error(
         'An effect could not be put back; it is done again after the next start.',
         { effect: stored.key, ...describeFailure(error) },
       );
     }
+    this.#attempts.delete(attempt);
   }
 
   /** Runs an effect once. Rejects when a failed effect could not be rescheduled. */
-  async #attempt(stored: StoredEffect, signal: AbortSignal): Promise<void> {
+  async #attempt(stored: StoredEffect, attempt: AbortController): Promise<void> {
+    const { signal } = attempt;
     try {
       const leased = this.#dependencies.faults.at('effect.leased.before-run', stored.effect.do);
       if (leased !== undefined) await leased;
       if (stored.effect.do === SEND_EFFECT) await this.#send(stored, signal);
-      else await this.#handle(stored, signal);
+      else await this.#handle(stored, attempt);
     } catch (error) {
-      await this.#requeue(stored, error, signal);
+      if (this.#isStopped) await this.#dependencies.store.releaseEffects([stored.key]);
+      else await this.#requeue(stored, error, signal);
     }
   }
 
   async #send(stored: StoredEffect, signal: AbortSignal): Promise<void> {
-    const { to, event } = SEND.read(stored.effect);
-    const outcome = await this.#deliver(to, event, { id: stored.key, settles: stored.key }, signal);
-    if (outcome.accepted || outcome.reason === 'not-accepted') return;
+    const { to, event } = checkedMessage(stored.effect);
+    let outcome: StepOutcome;
+    try {
+      outcome = await this.#deliver(to, event, { id: stored.key, settles: stored.key }, signal);
+    } catch (error) {
+      const isPoison = !isRetryable(error) && stored.failures + 1 >= POISON_TRIES;
+      throw isPoison ? new SetAside(error) : error;
+    }
+    if (outcome.accepted) return;
+    if (outcome.reason === 'not-accepted' || outcome.reason === 'unknown-actor')
+      this.#reportUnaccepted(stored, to, event, outcome.reason);
+    if (outcome.reason === 'not-accepted') return;
     // It may have been recognised without a commit: the store then holds the lease until the effect is removed.
     if (outcome.reason === 'duplicate') {
       this.#settleLater(stored.key);
@@ -252,8 +260,9 @@ export class Outbox {
     else throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.reason}.`);
   }
 
-  async #handle(stored: StoredEffect, signal: AbortSignal): Promise<void> {
-    const { store, handlers, faults, context } = this.#dependencies;
+  async #handle(stored: StoredEffect, attempt: AbortController): Promise<void> {
+    const { signal } = attempt;
+    const { store, handlers, faults } = this.#dependencies;
     const handler = handlers[stored.effect.do];
     if (handler === undefined) throw new Error(`No handler exists for the effect "${stored.effect.do}".`);
     if (stored.isTakenOver && handler.interrupted !== undefined) {
@@ -263,15 +272,17 @@ export class Outbox {
     if (handler.after === 'durable') await store.flushed();
     let event: ActorEvent | null;
     try {
-      const { key, actor, failures } = stored;
-      event = await handler.run(stored.effect, { key, actor, failures, signal }, context);
+      event = checkedOutcome(
+        stored.effect.do,
+        await runHandler(this.#dependencies, handler, stored, attempt),
+      );
     } catch (error) {
-      const again = isRetryable(error) && stored.failures + 1 < (handler.tries ?? Number.POSITIVE_INFINITY);
-      if (again || signal.aborted || handler.failed === undefined) throw error;
-      event = handler.failed(stored.effect, describeFailure(error));
+      if (isRetryable(error) && this.#isStopped) throw error;
+      const isLast = stored.failures + 1 >= (handler.tries ?? Number.POSITIVE_INFINITY);
+      if (handler.failed !== undefined && (isLast || !isRetryable(error)))
+        event = checkedOutcome(stored.effect.do, handler.failed(stored.effect, describeFailure(error)));
+      else throw isLast || isMalformedOutcome(error) ? new SetAside(error) : error;
     }
-    // An outcome this late may come from threads cut off by the stop; the effect is repeated instead.
-    if (signal.aborted) throw signal.reason;
     const done = faults.at('effect.done.before-outcome', stored.effect.do);
     if (done !== undefined) await done;
     if (event === null) {
@@ -283,8 +294,30 @@ export class Outbox {
 
   async #deliverOutcome(stored: StoredEffect, event: ActorEvent, signal: AbortSignal): Promise<void> {
     const outcome = await this.#deliver(stored.actor, event, { settles: stored.key }, signal);
-    if (outcome.accepted || outcome.reason === 'not-accepted' || outcome.reason === 'duplicate') return;
-    throw new Error(`The actor did not take the outcome: ${outcome.reason}.`);
+    if (outcome.accepted || outcome.reason === 'duplicate') return;
+    if (outcome.reason !== 'not-accepted' && outcome.reason !== 'unknown-actor')
+      throw new Error(`The actor did not take the outcome: ${outcome.reason}.`);
+    this.#reportUnaccepted(stored, stored.actor, event, outcome.reason);
+    // The end of an actor removes its effects; so this one has lost its actor in another way.
+    if (outcome.reason === 'unknown-actor') this.#settleLater(stored.key);
+  }
+
+  #reportUnaccepted(
+    { key, effect }: StoredEffect,
+    receiver: ActorAddress,
+    event: ActorEvent,
+    because: string,
+  ): void {
+    const { log, onUnaccepted } = this.#dependencies;
+    const what = effect.do === SEND_EFFECT ? 'tell' : 'outcome';
+    log.info(`The receiver did not accept ${what === 'tell' ? 'a message' : 'the outcome of an effect'}.`, {
+      receiver: `${receiver.kind}/${receiver.id}`,
+      event: event.type,
+      effect: key,
+      do: effect.do,
+      because,
+    });
+    onUnaccepted(receiver, what);
   }
 
   #settleLater(key: EffectKey): void {
@@ -309,12 +342,12 @@ export class Outbox {
     } catch (error) {
       this.#dependencies.log.warn('Effects that have run could not be removed yet.', describeFailure(error));
       this.#ended.push(...ended);
-      if (this.#stopping !== undefined)
+      if (this.#isStarted)
         this.#cancelSettling ??= this.#dependencies.clock.after(STORE_PAUSE, () => void this.#settleEnded());
     }
   }
 
-  /** Delivers an outcome: the effect has run, and is not repeated because a mailbox is full. */
+  /** Delivers an outcome or message: the effect has run, and is not repeated because the store refuses. */
   #deliver(
     to: ActorAddress,
     event: ActorEvent,
@@ -330,31 +363,36 @@ export class Outbox {
       try {
         return await work();
       } catch (error) {
-        if (!isRetryable(error) || this.#stopping === undefined) throw error;
+        if (!isRetryable(error) || !this.#isStarted) throw error;
         await this.#dependencies.clock.sleep(pause, signal);
       }
     }
   }
 
   /** Reschedules an effect; the store counts the failure. */
-  async #requeue(stored: StoredEffect, error: unknown, signal: AbortSignal): Promise<void> {
-    const { store, ids, log, faults } = this.#dependencies;
+  async #requeue(stored: StoredEffect, thrown: unknown, signal: AbortSignal): Promise<void> {
+    const { store, ids, log, faults, queue } = this.#dependencies;
     const failed = faults.at('effect.failed.before-defer', stored.effect.do);
     if (failed !== undefined) await failed;
     const failures = stored.failures + 1;
+    const error = thrown instanceof SetAside ? thrown.cause : thrown;
     const { code, message } = describeFailure(error);
+    const what = { effect: stored.key, do: stored.effect.do, failures, code, message };
+    if (thrown instanceof SetAside) {
+      log.error(
+        'An effect is set aside; it runs again after the next start, or when an operator asks.',
+        what,
+      );
+      const until = this.#now() + SET_ASIDE_MS;
+      const why = `${SET_ASIDE}: ${message}`;
+      await this.#retryUntilStored(() => store.deferEffect(stored.key, until, why), signal);
+      return;
+    }
     const asked = isRetryable(error) ? error.retryAfter : undefined;
     const pause = asked === undefined ? effectPause(failures, ids) : Math.min(asked, MAX_BACKOFF_MS);
-    log.warn('An effect failed and is tried again later.', {
-      effect: stored.key,
-      do: stored.effect.do,
-      failures,
-      code,
-      message,
-      pause,
-      stopping: signal.aborted,
-    });
-    await this.#retryUntilStored(() => store.deferEffect(stored.key, this.#now() + pause, message), signal);
+    log.warn('An effect failed and is tried again later.', { ...what, pause });
+    const due = queue.postpone(stored, this.#now() + pause);
+    await this.#retryUntilStored(() => store.deferEffect(stored.key, due, message), signal);
     this.wakeAndRearm();
   }
 }

@@ -1,4 +1,9 @@
-/** The outboxes of a runtime: one for all effects without a partition, and one for each handler with partitions. */
+/**
+ * The outboxes of a runtime: one for messages between actors, one for each handler with partitions, and one for all
+ * other effects.
+ */
+
+import { SEND_EFFECT } from '../messages/tell.ts';
 import type { Millis, StoredEffect } from '../ports.ts';
 import { commonQueue, PartitionedQueue } from './effect-partitions.ts';
 import { Outbox, type OutboxDependencies } from './outbox.ts';
@@ -10,10 +15,23 @@ export class Outboxes {
   readonly #partitioned = new Map<string, Outbox>();
   readonly #all: readonly Outbox[];
 
-  /** @param inFlight effects without a partition in progress at once */
-  constructor(dependencies: Omit<OutboxDependencies, 'queue' | 'inFlight'>, inFlight: number) {
+  /**
+   * @param inFlight effects without a partition in progress at once
+   * @param messagesInFlight messages between actors in delivery at once
+   */
+  constructor(
+    dependencies: Omit<OutboxDependencies, 'queue' | 'inFlight'>,
+    inFlight: number,
+    messagesInFlight: number,
+  ) {
     const { store, handlers } = dependencies;
     this.common = new Outbox({ ...dependencies, queue: commonQueue(store), inFlight });
+    // One message of a pair at a time, and a failed one before all later ones: so they arrive in order.
+    const messages = new PartitionedQueue(store, SEND_EFFECT, 1, true);
+    this.#partitioned.set(
+      SEND_EFFECT,
+      new Outbox({ ...dependencies, queue: messages, inFlight: messagesInFlight }),
+    );
     for (const [name, { partitioning }] of Object.entries(handlers)) {
       if (partitioning === undefined) continue;
       const queue = new PartitionedQueue(store, name, partitioning.perPartition);

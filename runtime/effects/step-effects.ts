@@ -1,7 +1,8 @@
 /** Prepares the effects of a computed step for the store. */
 import { Fatal } from '../failures.ts';
+import { checkedMessage, SEND_EFFECT } from '../messages/tell.ts';
 import type { Step, StoredEffect } from '../ports.ts';
-import { partitionName } from './effect-partitions.ts';
+import { pairOf, partitionName } from './effect-partitions.ts';
 
 type Effect = StoredEffect['effect'];
 
@@ -24,20 +25,22 @@ export function withPartitions(
   effects: ReadonlyMap<string, ((effect: Effect) => string) | null>,
 ): Step {
   let partitioned = false;
-  for (const { effect } of step.effects) {
-    const partitionOf = effects.get(effect.do);
-    if (partitionOf === undefined)
-      throw new Fatal('effect.unknown', `No handler exists for the effect "${effect.do}".`);
-    partitioned ||= partitionOf !== null;
-  }
-  if (!partitioned) return step;
-  return {
-    ...step,
-    effects: step.effects.map((stored) => {
-      const partitionOf = effects.get(stored.effect.do);
-      return partitionOf
-        ? { ...stored, partition: partitionName(stored.effect.do, partitionOf(stored.effect)) }
-        : stored;
-    }),
-  };
+  const stored = step.effects.map((one) => {
+    const partition = partitionOfEffect(one, effects);
+    if (partition === undefined) return one;
+    partitioned = true;
+    return { ...one, partition };
+  });
+  return partitioned ? { ...step, effects: stored } : step;
+}
+
+function partitionOfEffect(
+  { actor, effect }: StoredEffect,
+  effects: ReadonlyMap<string, ((effect: Effect) => string) | null>,
+): string | undefined {
+  if (effect.do === SEND_EFFECT) return partitionName(SEND_EFFECT, pairOf(actor, checkedMessage(effect).to));
+  const partitionOf = effects.get(effect.do);
+  if (partitionOf === undefined)
+    throw new Fatal('effect.unknown', `No handler exists for the effect "${effect.do}".`);
+  return partitionOf === null ? undefined : partitionName(effect.do, partitionOf(effect));
 }

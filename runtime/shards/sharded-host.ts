@@ -14,6 +14,7 @@
 import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from '../actor-host.ts';
 import type { CommittedActor, SendOptions, StepOutcome } from '../definition.ts';
 import { describeFailure, Fatal, Retryable } from '../failures.ts';
+import { announce } from '../messages/announce.ts';
 import type { ActorAddress, ActorEvent, ActorStore, Clock, EffectKey, Json, Log, Step } from '../ports.ts';
 import { viewOf } from '../step.ts';
 import { type RestartLimit, Supervisor } from '../supervisor.ts';
@@ -232,7 +233,7 @@ export class ShardedHost implements ActorHost {
       log: this.#dependencies.log,
       onCommitted: ({ serial, steps }) => {
         for (const step of steps) {
-          this.#announce(step);
+          announce(this.#dependencies, step);
           calls.onStep(step);
         }
         calls.onCommitted(serial);
@@ -243,15 +244,6 @@ export class ShardedHost implements ActorHost {
     this.#send(shard);
     this.#watch(thread);
     this.#startSpare();
-  }
-
-  /** The step is stored, and its sender is answered, even if an observer throws. */
-  #announce(step: Step): void {
-    try {
-      this.#dependencies.committed(step);
-    } catch (error) {
-      this.#dependencies.log.error('An observer of committed steps threw.', describeFailure(error));
-    }
   }
 
   /** Loading takes processor time; calls waiting for the newly assigned thread come first. */

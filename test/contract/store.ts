@@ -473,6 +473,17 @@ export function storeContract(
     t.deepEqual(await store.pendingEffects(A), []);
   });
 
+  promise('a released effect is leased again, without a failure', async (t, store) => {
+    const effect = effectOf(A, 1, 0, 10);
+    await must(t, store, stepOf(A, 0, { effects: [effect] }));
+    await store.leaseEffects(10, 1);
+    await store.releaseEffects([effect.key, 'job/nobody/1/0']);
+    t.deepEqual(await store.leaseEffects(10, 9), [effect]);
+    await must(t, store, stepOf(A, 1, { settles: effect.key }));
+    await store.releaseEffects([effect.key]);
+    t.deepEqual(await store.leaseEffects(10, 9), []);
+  });
+
   promise(
     'effects that are done are removed without a step, and nobody leases them again',
     async (t, store) => {

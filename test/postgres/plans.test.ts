@@ -82,6 +82,7 @@ const OPERATIONS: {
     await store.partitions({ prefix: 'queue/', after: `queue/${round}`, limit: 10 });
   },
   deferEffect: (store, round) => store.deferEffect(`job/${idOf(round * 200)}/1/0`, DUE + ACTORS, 'again'),
+  releaseEffects: (store, round) => store.releaseEffects([`job/${idOf(round * 400)}/1/0`, 'job/none/1/0']),
   settleEffects: (store, round) => store.settleEffects([`job/${idOf(round * 300)}/1/0`, 'job/none/1/0']),
   nextEffectDue: (store) => store.nextEffectDue(),
   pendingEffects: (store, round) => store.pendingEffects(address(idOf(round * 100))),

@@ -109,6 +109,8 @@ export interface TestRuntime {
   readonly clock: SimulatedClock;
   readonly faults: Faults;
   readonly logged: string[];
+  /** Receivers of outcomes and messages that they did not accept. */
+  readonly unaccepted: string[];
   /** Resolves once a committed step (also an earlier one) satisfies `wanted`. */
   committed(wanted: (step: Step) => boolean): Promise<Step>;
 }
@@ -163,6 +165,7 @@ export function createTestRuntime(
     logged.push(`${text} ${JSON.stringify(properties ?? {})}`);
   };
   const log: Log = { debug: write, info: write, warn: write, error: write };
+  const unaccepted: string[] = [];
   const seen: Step[] = [];
   const waiting = new Set<(step: Step) => void>();
   const runtime = createRuntime({
@@ -177,6 +180,7 @@ export function createTestRuntime(
       seen.push(step);
       for (const look of waiting) look(step);
     },
+    onUnaccepted: ({ id }, what) => unaccepted.push(`${what} to ${id}`),
     options: more.options ?? {},
   });
   return {
@@ -186,6 +190,7 @@ export function createTestRuntime(
     clock,
     faults,
     logged,
+    unaccepted,
     committed: (wanted) => {
       const before = seen.find(wanted);
       if (before !== undefined) return Promise.resolve(before);

@@ -33,6 +33,8 @@ export interface BatchObserver extends RemoteObserver {
   webhookEnded(status: 'Delivered' | 'Failed'): void;
   /** A thread that hosts actors was lost and is replaced. */
   threadLost(): void;
+  /** An actor did not accept an outcome of an effect, or a message of another actor. */
+  unaccepted(what: 'outcome' | 'tell'): void;
 }
 
 const nothing = () => {};
@@ -50,6 +52,7 @@ export const NO_OBSERVER: BatchObserver = {
   webhookCalled: nothing,
   webhookEnded: nothing,
   threadLost: nothing,
+  unaccepted: nothing,
   dispatched: nothing,
   callFailed: nothing,
   polled: nothing,

@@ -129,6 +129,10 @@ class LmdbStore implements ActorStore {
     return this.#committer.defer(key, until, error);
   }
 
+  async releaseEffects(keys: readonly EffectKey[]): Promise<void> {
+    for (const key of keys) this.#leased.delete(key);
+  }
+
   settleEffects(keys: readonly EffectKey[]): Promise<void> {
     return this.#committer.settleEffects(keys);
   }

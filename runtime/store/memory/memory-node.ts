@@ -117,6 +117,10 @@ function storeOf(
       await ask((store) => store.deferEffect(key, until, error));
       leases.end(key);
     },
+    async releaseEffects(keys) {
+      await ask((store) => store.releaseEffects(keys));
+      for (const key of keys) leases.end(key);
+    },
     async settleEffects(keys) {
       await ask((store) => store.settleEffects(keys));
       for (const key of keys) leases.end(key);

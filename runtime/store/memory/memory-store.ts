@@ -260,6 +260,10 @@ export class MemoryStore implements ActorStore {
     });
   }
 
+  async releaseEffects(keys: readonly EffectKey[]): Promise<void> {
+    for (const key of keys) if (this.#isOwn(key)) this.#tables.leased.delete(key);
+  }
+
   async settleEffects(keys: readonly EffectKey[]): Promise<void> {
     for (const key of keys) if (this.#isOwn(key)) this.#removeEffect(key);
   }

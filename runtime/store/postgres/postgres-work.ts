@@ -63,6 +63,15 @@ export class PostgresWork extends PostgresReads {
     this.leases.end(key);
   }
 
+  async releaseEffects(keys: readonly EffectKey[]): Promise<void> {
+    await this.write(
+      'release-effects',
+      'UPDATE effects SET lease = NULL WHERE key = ANY($1) AND lease = $2',
+      [keys.map(effectKey), this.session.token],
+    );
+    for (const key of keys) this.leases.end(key);
+  }
+
   async settleEffects(keys: readonly EffectKey[]): Promise<void> {
     await this.write('settle', 'DELETE FROM effects WHERE key = ANY($1) AND owner = $2', [
       keys.map(effectKey),

@@ -1,0 +1,70 @@
+/**
+ * Checks of messages before they reach an actor: a malformed one is the fault of its sender, and counts against no
+ * actor.
+ */
+import { Fatal } from '../failures.ts';
+import type { ActorEvent } from '../ports.ts';
+import { isKey } from '../store/keys.ts';
+import { jsonProblem } from './json-check.ts';
+
+/** Longest id of a message, UTF-16 units: an actor stores the last 32. */
+const MAX_MESSAGE_ID = 400;
+
+/** Throws `actor.address-malformed`. */
+export function assertAddress(address: unknown): void {
+  const problem = addressProblem(address);
+  if (problem !== undefined) throw new Fatal('actor.address-malformed', problem);
+}
+
+/** Throws `message.malformed`, which names the member. */
+export function assertMessage(event: unknown, id?: unknown): void {
+  const problem = eventProblem(event) ?? idProblem(id);
+  if (problem !== undefined) throw new Fatal('message.malformed', problem);
+}
+
+/** Returns why a value is not the address of an actor. */
+export function addressProblem(address: unknown): string | undefined {
+  const { kind, id } = (address ?? {}) as { readonly kind?: unknown; readonly id?: unknown };
+  for (const [name, part] of [['kind', kind] as const, ['id', id] as const])
+    if (typeof part !== 'string') return `The ${name} of an actor is a text, not ${describe(part)}.`;
+  return isKey([kind, id])
+    ? undefined
+    : `The id of an actor has at most 400 bytes of UTF-8, in whole characters.`;
+}
+
+/** Returns why a value is not an event. */
+export function eventProblem(event: unknown): string | undefined {
+  if (typeof event !== 'object' || event === null) return `An event is an object, not ${describe(event)}.`;
+  const { type } = event as { readonly type?: unknown };
+  if (typeof type !== 'string') return `The \`type\` of an event is a text, not ${describe(type)}.`;
+  return jsonProblem(event, `event "${type}"`);
+}
+
+function idProblem(id: unknown): string | undefined {
+  if (id === undefined) return undefined;
+  if (typeof id !== 'string') return `The id of a message is a text, not ${describe(id)}.`;
+  return id.length > MAX_MESSAGE_ID
+    ? `The id of a message has at most ${MAX_MESSAGE_ID} characters.`
+    : undefined;
+}
+
+const MALFORMED_OUTCOME = 'effect.malformed-outcome';
+
+/** Returns what a handler resolved with. Throws `effect.malformed-outcome`, which names the handler. */
+export function checkedOutcome(name: string, outcome: unknown): ActorEvent | null {
+  if (outcome === null) return null;
+  const problem = eventProblem(outcome);
+  if (problem === undefined) return outcome as ActorEvent;
+  throw new Fatal(
+    MALFORMED_OUTCOME,
+    `The handler of "${name}" returned neither null nor an event. ${problem}`,
+  );
+}
+
+export function isMalformedOutcome(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === MALFORMED_OUTCOME;
+}
+
+function describe(value: unknown): string {
+  return value === undefined ? 'undefined' : `${typeof value} ${JSON.stringify(value)}`;
+}
