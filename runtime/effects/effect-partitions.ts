@@ -82,11 +82,18 @@ export class PartitionedQueue implements EffectQueue {
     for (const [partition, until] of this.#pausedUntil) if (until <= now) this.#pausedUntil.delete(partition);
     const last = this.#last;
     const cut: string[] = [];
-    if (last !== undefined) cut.push(...(await this.#leaseBetween(last, undefined, now, limit, effects)));
-    cut.push(...(await this.#leaseBetween(undefined, last, now, limit, effects)));
+    let hasFailed = false;
+    try {
+      if (last !== undefined) cut.push(...(await this.#leaseBetween(last, undefined, now, limit, effects)));
+      cut.push(...(await this.#leaseBetween(undefined, last, now, limit, effects)));
+    } catch (error) {
+      // What is leased already must run: nobody else would start it.
+      if (effects.length === 0) throw error;
+      hasFailed = true;
+    }
     // Effects of a partition may have ended since its lease.
     const hasRoom = (partition: string): boolean => this.#freeSlots(partition) > 0;
-    const isCut = effects.length >= limit || cut.some(hasRoom);
+    const isCut = hasFailed || effects.length >= limit || cut.some(hasRoom);
     return { effects, isCut, isPastNextDue: [...this.#leftOut].some(hasRoom) };
   }
 

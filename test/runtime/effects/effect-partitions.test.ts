@@ -247,3 +247,26 @@ test('partitions with a limit below one are refused at the start', (t) => {
     code: 'runtime.options',
   });
 });
+
+/** Refuses the first lease of the partition `work/b`. */
+class OneRefusedLease extends MemoryStore {
+  #hasRefused = false;
+
+  override async leaseEffects(...given: Parameters<MemoryStore['leaseEffects']>) {
+    if (given[2] === 'work/b' && !this.#hasRefused) {
+      this.#hasRefused = true;
+      throw new Retryable('store.unavailable', 'The answer was lost.');
+    }
+    return super.leaseEffects(...given);
+  }
+}
+
+test('what was leased runs although the store refuses the lease of the next partition', async (t) => {
+  const fixture = partitionedFixture(new OneRefusedLease(), { atOnce: 10, perPartition: 1 });
+  await ask(fixture, 'a1', 'b1');
+  fixture.runtime.start();
+  await settle();
+  t.deepEqual(fixture.started, ['a1', 'b1']);
+  fixture.endAll();
+  await fixture.runtime.stop();
+});
