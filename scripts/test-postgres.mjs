@@ -11,7 +11,7 @@ const SUITES = [
   'contract/postgres-store',
   'postgres/*',
   'runtime/effects/messages',
-  'service/{bad-input,folders,kill,main-job,metrics,session,stop}',
+  'service/{bad-input,effects-under-load,folders,kill,main-job,metrics,session,stop}',
   'actors/batch/**/{batch,job-races,pipeline,recovery,folders,recursive-folders,upload-keys}',
   'actors/portal/{documents,drafts,signing}/*',
   'http/portal/{attachments,audit-trail,audit-trail-kill,creation-options,isolation,key-scopes,named-folders,nonsense,program}',

@@ -56,6 +56,7 @@ const DEEPER = [
   'actors/pool/thread-start',
   'crypto/pades/field-overlays',
   'crypto/xades/wrapping',
+  'service/effects-under-load',
   'runtime/{thread-start,crash/random,store/power-cut}',
 ];
 

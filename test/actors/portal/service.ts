@@ -138,6 +138,7 @@ export async function startProgram(
   const service = await Service.start(t, {
     root,
     ...(options.faults !== undefined && { faults: options.faults }),
+    ...(options.env !== undefined && { env: options.env }),
     settings: {
       'Portal:Enabled': true,
       'Portal:Bootstrap:Organization': 'Acme',

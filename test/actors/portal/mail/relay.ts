@@ -20,7 +20,12 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-export async function startRelay(t: Pick<ExecutionContext, 'teardown'>, port = 0): Promise<Relay> {
+/** @param onTaken called for each mail */
+export async function startRelay(
+  t: Pick<ExecutionContext, 'teardown'>,
+  port = 0,
+  onTaken: () => void = () => {},
+): Promise<Relay> {
   const taken: TakenMail[] = [];
   const hanging = new Set<string>();
   const busy = new Set<string>();
@@ -44,6 +49,7 @@ export async function startRelay(t: Pick<ExecutionContext, 'teardown'>, port = 0
           to: rcptTo.map(({ address }) => address),
           raw: Buffer.concat(pieces).toString('utf8'),
         });
+        onTaken();
         done();
       });
     },
