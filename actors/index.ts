@@ -16,6 +16,7 @@ export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/t
 export { Services } from './services.ts';
 export { ACTOR_KINDS } from './shard-module.ts';
 export { createAuthorityTransport } from './shared/authority-transport.ts';
+export { evidenceOver } from './shared/certificate-checks.ts';
 export { canSign, certificateProblem } from './shared/certificate-problem.ts';
 export { ACTOR_FAULTS } from './shared/faults.ts';
 export type {
@@ -27,4 +28,4 @@ export type {
 } from './shared/profiles.ts';
 export { createStorageFolders } from './shared/storage-folders.ts';
 export { type StorageLayout, storageLayout } from './shared/storage-layout.ts';
-export type { TrustOptions } from './shared/trust.ts';
+export { NO_TRUST, type TrustOptions } from './shared/trust.ts';

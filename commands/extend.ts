@@ -48,6 +48,8 @@ export interface ExtendDependencies {
   readonly ids: Ids;
   readonly terminal: Terminal;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Hosts that missing issuers are fetched from. */
+  readonly issuerHosts: readonly string[];
 }
 
 const TIMEOUT_MS = 10_000;
@@ -127,11 +129,11 @@ function servicesOf(
   options: ExtendOptions,
   anchors: readonly Buffer[],
   intermediates: readonly Buffer[],
-  { clock, ids, env }: ExtendDependencies,
+  { clock, ids, env, issuerHosts }: ExtendDependencies,
 ): SigningServices {
   const { timestampUrl, timestampUser, timestampPasswordEnv, allowPrivate } = options;
   const asking = {
-    transport: createAuthorityTransport({ clock, allowPrivate, issuerHosts: [] }),
+    transport: createAuthorityTransport({ clock, allowPrivate, issuerHosts }),
     now: () => clock.now(),
     wait: (ms: number) => clock.sleep(ms),
     retries: 1,
@@ -145,6 +147,6 @@ function servicesOf(
       ...(timestampUser !== undefined && { username: timestampUser, password }),
       random: (length) => Buffer.from(ids.bytes(length)),
     }),
-    evidence: createEvidenceSource({ ...asking, anchors, intermediates, issuerHosts: [], cacheMinutes: 60 }),
+    evidence: createEvidenceSource({ ...asking, anchors, intermediates, issuerHosts, cacheMinutes: 60 }),
   };
 }

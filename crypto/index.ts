@@ -77,6 +77,7 @@ export { brokenSignatures, isIntact, matchingSignature } from './validation/sign
 export {
   buildCertificationPaths,
   checkSigningCertificate,
+  completeChain,
   type SigningCertificateVerdict,
   validityFault,
 } from './validation/signing-certificate.ts';

@@ -7,11 +7,19 @@ import {
   type CertificateProblem,
   canSign,
   certificateProblem,
+  createAuthorityTransport,
+  evidenceOver,
   type LocalProfile,
   type Profile,
   type TrustOptions,
 } from '../actors/index.ts';
-import { buildCertificationPaths, envelopeKey, type LoadedSigner, loadSigner } from '../crypto/index.ts';
+import {
+  buildCertificationPaths,
+  completeChain,
+  envelopeKey,
+  type LoadedSigner,
+  loadSigner,
+} from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
 import { type Clock, describeFailure, Fatal, type Ids } from '../runtime/clocks-and-failures.ts';
 import type { Settings } from '../settings.ts';
@@ -97,7 +105,7 @@ export async function loadSigning(
       sourceOf(declared.certificate, declared.certificateKey) ??
       (await developmentSource(settings, keys, parts));
     try {
-      const signer = await loadSigner(source.keys);
+      const signer = await withIssuers(await loadSigner(source.keys), trust, source, parts.clock, warnings);
       const profile = localProfile(declared, signer, source, trust);
       profiles.push(profile);
       paths.set(profile, source);
@@ -126,6 +134,32 @@ export async function loadSigning(
     expiring,
     faults,
   };
+}
+
+/**
+ * Adds the issuers that did not come with the key, from the listed hosts (`Signing:Trust:AllowAia`), so that signatures
+ * include them. Without them the profile signs nothing, and a warning says why.
+ */
+async function withIssuers(
+  loaded: LoadedSigner,
+  trust: TrustOptions,
+  { development }: CertificateSource,
+  clock: Clock,
+  warnings: string[],
+): Promise<LoadedSigner> {
+  if (development || trust.roots.length === 0 || trust.issuerHosts.length === 0) return loaded;
+  const transport = createAuthorityTransport({ clock, ...trust });
+  try {
+    const wanted = { anchors: trust.roots, intermediates: trust.intermediates };
+    const source = evidenceOver(transport, trust, clock);
+    const chain = await completeChain(loaded, wanted, source, clock.now());
+    return chain.length > loaded.chain.length ? { ...loaded, chain } : loaded;
+  } catch (error) {
+    warnings.push(`No issuer could be fetched: ${describeFailure(error).message}`);
+    return loaded;
+  } finally {
+    transport.close();
+  }
 }
 
 /** Name of the profile below; no configured profile can have it. */

@@ -203,7 +203,7 @@ export const SIGNING_KEYS = {
     says: 'Files or folders with more intermediate certificates.',
   }),
   'Signing:Trust:AllowAia': key(flag(), false, {
-    says: 'Fetch missing issuers from the addresses in certificates (caIssuers), on the hosts of `Signing:Trust:AiaHosts` only.',
+    says: 'Fetch missing issuers from the addresses in certificates (caIssuers), on the hosts of `Signing:Trust:AiaHosts` only. Issuers that a key file lacks are fetched at start and included in its signatures. `verify --online` and `extend` fetch in the same way.',
   }),
   'Signing:Trust:AiaHosts': key(list(hostName), [], {
     says: 'Host names or IP addresses that missing issuers may be fetched from. These hosts may have private addresses.',

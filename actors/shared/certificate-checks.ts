@@ -7,6 +7,7 @@
  * Source: docs/batch-values.md §6.5.
  */
 import {
+  buildCertificationPaths,
   checkSigningCertificate,
   createEvidenceSource,
   type EvidenceSource,
@@ -16,7 +17,7 @@ import {
 } from '../../crypto/index.ts';
 import type { Millis } from '../../machines/ids.ts';
 import { type Clock, Fatal, type Log } from '../../runtime/clocks-and-failures.ts';
-import { createAuthorityTransport } from './authority-transport.ts';
+import { createAuthorityTransport, type HttpTransport } from './authority-transport.ts';
 import { certificateProblem } from './certificate-problem.ts';
 import type { LocalProfile, Profiles } from './profiles.ts';
 import { NO_TRUST, type TrustOptions } from './trust.ts';
@@ -99,7 +100,8 @@ export class CertificateChecks {
       revocation: trust.revocation,
       online: this.#sourceOf(profile),
     };
-    const verdict = await checkSigningCertificate(signer, settings, () => clock.now());
+    const found = await checkSigningCertificate(signer, settings, () => clock.now());
+    const verdict = found.ok && !isComplete(signer, settings) ? FETCHED_LATE : found;
     const whole = verdict.ok && verdict.warnings.length === 0;
     if (verdict.ok && !whole)
       log.warn('Nobody could be asked whether a signing certificate is revoked; it is used all the same.', {
@@ -122,6 +124,19 @@ export class CertificateChecks {
   }
 }
 
+/** True when the certificates that are embedded lead to an anchor. */
+function isComplete(signer: LocalSigner, trust: TrustSettings): boolean {
+  return buildCertificationPaths(signer, trust).anchors.length > 0;
+}
+
+/** Issuers are fetched for embedding when the service starts; verifiers of a signature without them would refuse it. */
+const FETCHED_LATE: SigningCertificateVerdict = {
+  ok: false,
+  code: 'certificate.untrusted',
+  message:
+    'Its issuer could not be fetched when the service started, but can be now. Restart the service, so that signatures include it.',
+};
+
 function refusal({ name }: LocalProfile, code: string, reason: string): Fatal {
   return new Fatal(code, `The certificate of signing profile ${name} cannot be used. ${reason}`.trimEnd());
 }
@@ -138,23 +153,22 @@ export function certificateChecks(
 ): CertificateChecks {
   const { trust = NO_TRUST } = options;
   const transport = createAuthorityTransport({ clock, ...trust });
-  return new CertificateChecks({
-    profiles,
-    trust,
-    clock,
-    log,
-    audience,
-    evidence: (anchors) =>
-      createEvidenceSource({
-        anchors,
-        intermediates: trust.intermediates,
-        issuerHosts: trust.issuerHosts,
-        cacheMinutes: trust.cacheMinutes,
-        timeoutMs: trust.revocationTimeoutMs,
-        transport,
-        now: () => clock.now(),
-        wait: (ms) => clock.sleep(ms),
-        retries: RETRIES,
-      }),
+  const evidence = (anchors: readonly Buffer[]) =>
+    evidenceOver(transport, { ...trust, roots: anchors }, clock);
+  return new CertificateChecks({ profiles, trust, clock, log, audience, evidence });
+}
+
+/** Creates an evidence source with the settings of `Signing:Trust`. */
+export function evidenceOver(transport: HttpTransport, trust: TrustOptions, clock: Clock): EvidenceSource {
+  return createEvidenceSource({
+    anchors: trust.roots,
+    intermediates: trust.intermediates,
+    issuerHosts: trust.issuerHosts,
+    cacheMinutes: trust.cacheMinutes,
+    timeoutMs: trust.revocationTimeoutMs,
+    transport,
+    now: () => clock.now(),
+    wait: (ms) => clock.sleep(ms),
+    retries: RETRIES,
   });
 }

@@ -65,7 +65,7 @@ async function verify(
   const { format, content, at = systemClock.now() } = options;
   const { online, allowPrivate } = options;
   const askOnline = online
-    ? (await import('../verify/verify-online.ts')).collectOnline(systemClock, allowPrivate)
+    ? (await import('../verify/verify-online.ts')).collectOnline(systemClock, allowPrivate, load())
     : undefined;
   const compare = options.independent
     ? (await import('../verify/verify-independently.ts')).compareIndependently(at)
@@ -77,12 +77,14 @@ async function verify(
   return verifyFiles(files, validateFile, wanted, terminal, askOnline, compare);
 }
 
-export function addExtend({ program, terminal, action }: CommandLine): void {
+export function addExtend({ program, terminal, action, load }: CommandLine): void {
   addExtendCommand(
     program,
     action(async (files, options) => {
       const { extendFiles } = await import('../extend.ts');
-      const dependencies = { clock: systemClock, ids: systemIds, terminal, env: process.env };
+      const { ownIssuerHosts } = await import('../verify/own-trust.ts');
+      const issuerHosts = ownIssuerHosts(load());
+      const dependencies = { clock: systemClock, ids: systemIds, terminal, env: process.env, issuerHosts };
       return extendFiles(files, options, dependencies);
     }),
   );

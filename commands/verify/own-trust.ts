@@ -36,3 +36,10 @@ export function readOwnTrust(loaded: LoadedSettings): OwnTrust | undefined {
   ];
   return { roots, intermediates: trust.intermediates, names };
 }
+
+/** Hosts that this installation fetches missing issuers from. */
+export function ownIssuerHosts(loaded: LoadedSettings): readonly string[] {
+  if (!loaded.ok) return [];
+  const { allowAia, aiaHosts } = loaded.settings.signing.trust;
+  return allowAia ? aiaHosts : [];
+}

@@ -1,22 +1,17 @@
 /** Network access of `verify --online`; loaded only then. */
-import { createAuthorityTransport } from '../../actors/index.ts';
-import { createEvidenceSource } from '../../crypto/index.ts';
+import { createAuthorityTransport, evidenceOver, NO_TRUST } from '../../actors/index.ts';
 import type { Clock } from '../../runtime/index.ts';
+import type { LoadedSettings } from '../../settings.ts';
+import { ownIssuerHosts } from './own-trust.ts';
 import type { CollectOnline } from './verify.ts';
 
-/** @param allowPrivate certificates may name addresses that are not public */
-export function collectOnline(clock: Clock, allowPrivate: boolean): CollectOnline {
-  const transport = createAuthorityTransport({ clock, allowPrivate, issuerHosts: [] });
-  return ({ anchors, intermediates }) =>
-    createEvidenceSource({
-      anchors,
-      intermediates,
-      issuerHosts: [],
-      transport,
-      now: () => clock.now(),
-      wait: (ms) => clock.sleep(ms),
-      cacheMinutes: 60,
-      timeoutMs: 5_000,
-      retries: 1,
-    });
+/**
+ * Asks as the service does: issuers come from the hosts of `Signing:Trust:AiaHosts` alone.
+ * @param allowPrivate certificates may name addresses that are not public
+ */
+export function collectOnline(clock: Clock, allowPrivate: boolean, loaded: LoadedSettings): CollectOnline {
+  const issuerHosts = ownIssuerHosts(loaded);
+  const transport = createAuthorityTransport({ clock, allowPrivate, issuerHosts });
+  return ({ anchors, intermediates = [] }) =>
+    evidenceOver(transport, { ...NO_TRUST, roots: anchors, intermediates, issuerHosts }, clock);
 }

@@ -73,6 +73,11 @@ export interface EvidenceSource {
    * a sentence for each failure. Never rejects. When absent, `collect` is called instead.
    */
   gather?(ends: readonly Buffer[], others: readonly Buffer[], at: number): Promise<GatheredEvidence>;
+  /**
+   * Returns the chain of one certificate up to and including the trust anchor; missing issuers are fetched.
+   * @throws {CryptoError} `authority.unreachable`; `revocation.missing` when there is no chain to an anchor
+   */
+  chain?(end: Buffer, others: readonly Buffer[], at: number): Promise<readonly Buffer[]>;
 }
 
 export interface GatheredEvidence {

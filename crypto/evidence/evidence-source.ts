@@ -76,6 +76,10 @@ export function createEvidenceSource(options: EvidenceSourceOptions): EvidenceSo
       );
       return { evidence, problems: [...problems] };
     },
+    async chain(end, others, at) {
+      const chain = await chainOf(readCertificate(end), chainRequest(others, at));
+      return chain.map(({ der }) => der);
+    },
   };
 }
 

@@ -6,7 +6,7 @@
 
 import type { SignerIdentity } from '../core/types.ts';
 import type { SubIndication, ValidationItem } from '../core/validation-report.ts';
-import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
+import { type Evidence, type EvidenceSource, NO_EVIDENCE } from '../evidence/authorities.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { findPaths } from '../x509/path-search.ts';
 import { type ChainVerdict, validateChain } from './chain.ts';
@@ -113,6 +113,23 @@ function codeOf(types: readonly string[], subIndication: SubIndication): Signing
 
 function messageFor({ message, detail }: ValidationItem): string {
   return detail === undefined || detail === '' ? message : `${message} (${detail})`;
+}
+
+/**
+ * Returns the certificates to embed: those between a signer and an anchor, as `buildCertificationPaths` does. When the
+ * signer lacks some, they are fetched if the source may.
+ * @throws {CryptoError} as `EvidenceSource.chain`, when they can't be fetched
+ */
+export async function completeChain(
+  { certificate, chain }: Pick<SignerIdentity, 'certificate' | 'chain'>,
+  trust: Pick<TrustSettings, 'anchors' | 'intermediates'>,
+  source: Pick<EvidenceSource, 'chain'> | undefined,
+  at: number,
+): Promise<readonly Buffer[]> {
+  const known = buildCertificationPaths({ certificate, chain }, trust);
+  if (known.anchors.length > 0 || source?.chain === undefined) return known.chain;
+  const found = await source.chain(certificate, chain, at);
+  return buildCertificationPaths({ certificate, chain: [...chain, ...found] }, trust).chain;
 }
 
 /** Certification paths of a signer. */

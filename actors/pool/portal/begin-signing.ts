@@ -4,10 +4,11 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import {
   type BegunSigning,
   beginSigning,
-  buildCertificationPaths,
   certificateOfState,
   checkSigningCertificate,
   companyNumber,
+  completeChain,
+  type EvidenceSource,
   externalSigner,
   holderIdentifiers,
   readCertificate,
@@ -51,9 +52,9 @@ export async function beginParticipantSigning(
   let warnings: readonly string[] = [];
   let fingerprint = '';
   try {
-    ({ chain } = buildCertificationPaths({ certificate, chain: [] }, trust));
     ({ fingerprint } = externalSigner(certificate));
     const online = roots.length > 0 ? revocationSource(thread) : undefined;
+    chain = await chainOf(certificate, trust, online, clock.now());
     const verdict = await checkSigningCertificate(
       { certificate, chain },
       {
@@ -96,6 +97,20 @@ export async function beginParticipantSigning(
       digest: begun.algorithm.digest,
     },
   };
+}
+
+/** The fetched issuers too; without them the check below refuses the certificate and says why. */
+async function chainOf(
+  certificate: Buffer,
+  trust: Parameters<typeof completeChain>[1],
+  source: EvidenceSource | undefined,
+  at: number,
+): Promise<readonly Buffer[]> {
+  try {
+    return await completeChain({ certificate, chain: [] }, trust, source, at);
+  } catch {
+    return [];
+  }
 }
 
 /** A certified document permits signatures, but no new annotations over certified content. */

@@ -17,10 +17,12 @@ test.after.always(() => authority.close());
 async function verified(
   signer: TestSigner,
   words: readonly string[],
+  settings: object = {},
 ): Promise<{ readonly code: number | string; readonly text: string }> {
   const folder = freshFolder();
   const { pki } = authority;
   writeFileSync(join(folder, 'root.pem'), certificatePem(pki.root.certificate));
+  writeFileSync(join(folder, 'appsettings.json'), JSON.stringify(settings));
   writeFileSync(join(folder, 'order.txt'), 'One hundred barrels.\n');
   const output = join(folder, 'order.p7m');
   signFile({ format: 'Cades', input: join(folder, 'order.txt'), output, signer, at: Date.now() });
@@ -73,3 +75,17 @@ test.serial('verify --online names an unavailable authority, and leaves the sign
     authority.mend('crl');
   }
 });
+
+test.serial(
+  'verify --online fetches missing issuers from the hosts of the configuration alone',
+  async (t) => {
+    const signer = { ...authority.pki.freshSigner(), chain: [] };
+    const words = ['--online', '--allow-private'];
+    const plain = await verified(signer, words);
+    t.is(plain.code, 1);
+    t.regex(plain.text, /NO_CERTIFICATE_CHAIN_FOUND/);
+    const listed = { Signing: { Trust: { AllowAia: true, AiaHosts: ['127.0.0.1'] } } };
+    const found = await verified(signer, words, listed);
+    t.is(found.code, 0, found.text);
+  },
+);

@@ -1,5 +1,7 @@
 /** Everything that becomes of jobs whose profile has a certificate that may not sign. Source: docs/batch-values.md §6.5. */
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { signedDataIn } from '../../crypto/cades/cades-harness.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { Service, temporaryRoot } from '../service.ts';
 import { localProfile, type Settings } from './profiles.ts';
@@ -94,3 +96,54 @@ test.serial('a certificate without a path to the roots signs nothing, unless the
   const unseen = await service.finished((await service.upload('b.bin', 'two', '?profile=unseen')).jobId);
   t.is(unseen.errorMessage, null);
 });
+
+for (const allowed of [true, false]) {
+  test.serial(
+    `a key without its issuer ${allowed ? 'signs with the fetched one inside' : 'signs nothing'}, with AllowAia ${allowed}`,
+    async (t) => {
+      const made = await authority(t);
+      const root = await temporaryRoot(t);
+      const leaf = { ...made.pki.freshSigner(), chain: [] };
+      const service = await Service.start(t, {
+        root,
+        settings: {
+          ...trusting(made),
+          'Signing:Trust:AllowAia': allowed,
+          'Signing:Trust:AiaHosts:0': '127.0.0.1',
+          // The issuer is a private address, which a certificate alone may not name.
+          'Signing:Trust:Revocation': 'None',
+          ...(await localProfile(root, 0, 'leaf', leaf, { Format: 'Cades' })),
+        },
+      });
+      t.is(/leads to none of the Signing:Trust:Roots/.test(service.printed), !allowed);
+      const job = await service.finished((await service.upload('a.bin', 'one')).jobId);
+      t.is(job.errorCode, allowed ? null : 'certificate.untrusted', job.errorMessage ?? '');
+      if (!allowed) return;
+      const { certificates } = signedDataIn(join(root, 'output', job.outputFileName ?? ''));
+      t.is(certificates.length, 2);
+      t.true(certificates.some((der) => der.equals(made.pki.issuing.certificate)));
+    },
+  );
+}
+
+test.serial(
+  'a key whose issuer can be fetched only after the start signs nothing until the next start',
+  async (t) => {
+    const made = await authority(t);
+    made.break('ca', 'missing');
+    const root = await temporaryRoot(t);
+    const leaf = { ...made.pki.freshSigner(), chain: [] };
+    const settings = {
+      ...trusting(made),
+      'Signing:Trust:AllowAia': true,
+      'Signing:Trust:AiaHosts:0': '127.0.0.1',
+      ...(await localProfile(root, 0, 'leaf', leaf, { Format: 'Cades' })),
+    };
+    const service = await Service.start(t, { root, settings });
+    t.regex(service.printed, /leads to none of the Signing:Trust:Roots/);
+    made.mend('ca');
+    const job = await service.finished((await service.upload('a.bin', 'one')).jobId);
+    t.is(job.errorCode, 'certificate.untrusted');
+    t.regex(job.errorMessage ?? '', /Restart the service/);
+  },
+);
