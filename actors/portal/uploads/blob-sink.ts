@@ -47,16 +47,16 @@ export class BlobSink implements UploadSink {
   }
 
   /** Writes what is held, and all that follows, to a file. @throws {Retryable} `storage.unavailable` */
-  async useFile(): Promise<void> {
-    try {
-      const handle = await open(this.#path, 'wx', FILE_MODE);
-      this.#file = { handle, sha256: createHash('sha256'), md5: createHash('md5') };
-    } catch (error) {
+  async useFile(): Promise<HashedFile> {
+    const handle = await open(this.#path, 'wx', FILE_MODE).catch((error: unknown) => {
       throw unavailable(error);
-    }
+    });
+    const file = { handle, sha256: createHash('sha256'), md5: createHash('md5') };
+    this.#file = file;
     const chunks = this.#chunks;
     this.#release();
-    for (const bytes of chunks) await this.#append(this.#file, bytes);
+    for (const bytes of chunks) await this.#append(file, bytes);
+    return file;
   }
 
   /**
@@ -91,8 +91,8 @@ export class BlobSink implements UploadSink {
 
   /** Makes the bytes durable under their temporary name. Once. */
   async finish(): Promise<{ readonly path: string; readonly sha256: string; readonly md5: string }> {
-    const file = this.#file;
-    if (this.#done || file === undefined) throw new TypeError('The sink is used up.');
+    if (this.#done) throw new TypeError('The sink is used up.');
+    const file = this.#file ?? (await this.useFile());
     try {
       await file.handle.datasync();
     } catch (error) {

@@ -217,6 +217,39 @@ test('a canceled and a deleted document refuse with the documented codes', async
   }
 });
 
+for (const sizes of [[131_072, 1], [1_048_576, 50_000], [100_000, 100_000, 50_000], [10]]) {
+  test(`a file that is sent in segments of ${sizes.join(', ')} bytes is stored, and the repeated last one has its answer`, async (t) => {
+    const { acme } = t.context;
+    const content = Buffer.concat(sizes.map((size, at) => Buffer.alloc(size, 65 + at)));
+    const ticket = await acme.post<string>('/api/uploads/segmented-upload-ticket', {});
+    const send = async (from: number, to: number) => {
+      const body = new FormData();
+      body.append('file', new Blob([content.subarray(from, to)]), 'big.bin');
+      const headers = { 'content-range': `bytes ${from}-${to - 1}/${content.length}` };
+      const path = `/api/uploads?ticket=${encodeURIComponent(ticket)}`;
+      return (await acme.fetch(path, { method: 'POST', headers, body })).text();
+    };
+    let from = 0;
+    const answers: string[] = [];
+    for (const size of [...sizes, 0]) {
+      if (size === 0) from -= sizes.at(-1) ?? 0;
+      const to = from + (size || (sizes.at(-1) ?? 0));
+      answers.push(await send(from, to));
+      from = to;
+    }
+    t.deepEqual(answers.slice(0, sizes.length - 1), Array(sizes.length - 1).fill(''));
+    t.is(answers.at(-1), answers.at(-2));
+    const upload = JSON.parse(answers.at(-2) ?? '');
+    const files = [{ ...upload, displayName: 'big.bin' }];
+    const [made] = await acme.post<{ documentId: string }[]>('/api/documents', {
+      files,
+      flowActions: [signer('ann')],
+    });
+    const stored = await acme.fetch(`/api/documents/${made?.documentId}/content?type=Original`);
+    t.true(Buffer.from(await stored.arrayBuffer()).equals(content));
+  });
+}
+
 test('a repeated creation under its key makes no second document, over a kill', async (t) => {
   const tasks: (() => unknown)[] = [];
   const program = await startProgram(
