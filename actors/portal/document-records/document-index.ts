@@ -34,6 +34,7 @@ import {
   type Row,
 } from '../../../runtime/index.ts';
 import { derivedId } from '../shared/effect-ids.ts';
+import { addressKey } from '../shared/mail-address.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 
 export const DOCUMENT = actorKind<typeof documentMachine>('document');
@@ -129,7 +130,7 @@ const MAX_KEY_TEXT_LENGTH = 300;
 
 /** Key of a participant in `documents-of`. */
 export function participantKey(by: 'Email' | 'Identifier', text: string): string {
-  return boundedKey(`${by === 'Email' ? 'e' : 'i'}:${folded(text)}`);
+  return boundedKey(`${by === 'Email' ? 'e' : 'i'}:${folded(by === 'Email' ? addressKey(text) : text)}`);
 }
 
 /** Key of an external id in `documents-external`. */

@@ -13,6 +13,7 @@ import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
 import type { DocumentFilter, DocumentQuery, ListPosition } from '../api/documents.ts';
 import { reachesFolder } from '../shared/folder-scope.ts';
+import { addressKey } from '../shared/mail-address.ts';
 import {
   type DocumentRow,
   documentRowOf,
@@ -202,7 +203,8 @@ function statusesOf(status: DocumentQuery['status']): readonly ListStatus[] | un
 /** A complete address or identifier uses the index; a part of one is searched for. */
 function exactParticipant({ participantQ, participantQueryType: type }: DocumentQuery): string | undefined {
   const text = participantQ?.trim() ?? '';
-  if (type === 'Email' && /^[^@\s]+@[^@\s][^@\s.]*\.[^@\s]+$/.test(text))
+  // Rows of earlier versions have an internationalized domain as it was given.
+  if (type === 'Email' && !/[^\x21-\x7e]|xn--/i.test(text) && /^[^@\s]+@[^@\s][^@\s.]*\.[^@\s]+$/.test(text))
     return participantKey('Email', text);
   if (type === 'Identifier' && /^[\d.\-/ ]{11,}$/.test(text))
     return participantKey('Identifier', text.replace(/[\s.\-/]/g, ''));
@@ -214,14 +216,18 @@ function participantPredicates({
   participantQueryType: type,
   pendingSignature,
 }: DocumentFilter): RowPredicate[] {
-  const text = folded(participantQ?.trim() ?? '');
+  const given = participantQ?.trim() ?? '';
+  const text = folded(given);
   if (text === '') return [];
+  // An internationalized domain is found in both of its forms.
+  const address = given.includes('@') ? folded(addressKey(given)) : text;
   const bare = text.replace(/[\s.\-/()+]/g, '');
   const places = type === undefined ? Object.values(SEARCHED_FIELDS) : [SEARCHED_FIELDS[type]];
   const isWho = (person: PersonRow) =>
     places.some((place) => {
       const value = folded(person[place] ?? '');
-      if (value.includes(text)) return true;
+      if (value.includes(text) || value.includes(address)) return true;
+      if (value.includes('xn--') && folded(addressKey(value)).includes(address)) return true;
       // Numbers are compared without their punctuation.
       return place % 2 === 1 && bare !== '' && value.replace(/[\s.\-/()+]/g, '').includes(bare);
     });

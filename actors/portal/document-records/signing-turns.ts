@@ -9,6 +9,7 @@ import type {
 import { requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
 import type { FlowAction, Participant } from '../../../machines/portal/portal-types.ts';
 import type { SigningPageView } from '../api/signing.ts';
+import { addressKey } from '../shared/mail-address.ts';
 
 /** The first pending action of a participant. Both identifier and e-mail given = both must match. */
 export function pendingTurn(
@@ -21,7 +22,7 @@ export function pendingTurn(
 ): Turn | undefined {
   const isWho = ({ identifier, email }: Participant) =>
     (!who.identifier || identifier?.toLowerCase() === who.identifier.toLowerCase()) &&
-    (!who.emailAddress || email?.toLowerCase() === who.emailAddress.trim().toLowerCase());
+    (!who.emailAddress || (email !== null && addressKey(email) === addressKey(who.emailAddress.trim())));
   if (!who.identifier && !who.emailAddress) return undefined;
   for (const action of actions) {
     if (action.status !== 'Pending') continue;

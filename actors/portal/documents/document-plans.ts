@@ -16,6 +16,7 @@ import type {
 } from '../../../machines/portal/portal-types.ts';
 import type { Ids } from '../../../runtime/index.ts';
 import type { FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
+import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 import { assertFlowLimits, planFields } from './field-plans.ts';
 import { type MarkedFile, planMarks } from './mark-plans.ts';
 import { planXadesOptions } from './xades-plans.ts';
@@ -196,15 +197,15 @@ export function assertFewObservers(observers: readonly unknown[]): void {
 /** An address that a mail can be sent to. Refusals: `InvalidFlowAction`. */
 export function planEmail(input: string): string {
   const email = visibleText(input).trim();
-  if (email.length > MAX_LENGTHS.email || !/^[^@\s<>",;:\p{Cc}]+@[^@\s<>",;:\p{Cc}]+$/u.test(email))
-    throw invalid('An e-mail address is not valid.');
+  if (email.length > MAX_LENGTHS.email || !isMailAddress(email))
+    throw invalid('An e-mail address is not valid: no mail can be sent to it.');
   return email;
 }
 
 /** Each address once, in the order given. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
 export function notifiedEmails(emails: readonly string[]): readonly string[] {
   if (emails.length > MAX_NOTIFIED_EMAILS) throw tooMany('addresses', MAX_NOTIFIED_EMAILS);
-  const byAddress = new Map(emails.map(planEmail).map((email) => [email.toLowerCase(), email]));
+  const byAddress = new Map(emails.map(planEmail).map((email) => [addressKey(email), email]));
   return [...byAddress.values()];
 }
 

@@ -8,6 +8,7 @@ import type { Tenant } from '../api/callers.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { pendingOf } from '../document-records/document-list.ts';
 import type { Mails } from '../mail/mails.ts';
+import { addressKey } from '../shared/mail-address.ts';
 import { planEmail } from './document-plans.ts';
 
 /** Addresses of one call, and documents of one mail; ours. */
@@ -31,7 +32,7 @@ export class PendingReminders {
   async notify({ organization }: Tenant, emails: readonly string[]): Promise<void> {
     if (emails.length > MAX_ADDRESSES)
       throw new PortalRefusal('LimitExceeded', `One call names at most ${MAX_ADDRESSES} addresses.`);
-    const addresses = new Map(emails.map(planEmail).map((email) => [email.toLowerCase(), email]));
+    const addresses = new Map(emails.map(planEmail).map((email) => [addressKey(email), email]));
     for (const email of addresses.values()) {
       const list = await this.#listFor(organization.id, email);
       if (list.documents.length > 0) await this.#dependencies.mails.create(organization.id, list);
@@ -47,7 +48,9 @@ export class PendingReminders {
       if (document?.state !== 'Pending') continue;
       for (const action of document.context.actions) {
         if (action.status !== 'Pending') continue;
-        const user = requestedUsers(action).find((one) => one.email?.toLowerCase() === email.toLowerCase());
+        const user = requestedUsers(action).find(
+          (one) => one.email !== null && addressKey(one.email) === addressKey(email),
+        );
         if (user === undefined) continue;
         name ??= user.name;
         documents.push({

@@ -57,16 +57,6 @@ export class MailFailure extends Error {
 }
 
 /** Longest address a relay must take, characters. Source: RFC 5321 §4.5.3.1.3. */
-const MAX_ADDRESS_LENGTH = 254;
-
-/** True for a valid address: no spaces, control characters, angle brackets or separators. */
-export function isMailAddress(text: string): boolean {
-  return (
-    text.length <= MAX_ADDRESS_LENGTH &&
-    /^[^\s\p{C}<>()[\],;:\\"@]{1,64}@[^\s\p{C}<>()[\],;:\\"@]+$/u.test(text)
-  );
-}
-
 /** The address in `Name <address>`, or the text itself when it is one alone. */
 export function addressIn(mailbox: string): string {
   return /<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox.trim();

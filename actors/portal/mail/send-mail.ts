@@ -5,14 +5,8 @@ import type { BrandingContext } from '../../../machines/portal/branding.ts';
 import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
 import { describeFailure, type EffectHandler, Fatal, isRetryable } from '../../../runtime/index.ts';
-import {
-  addressIn,
-  isMailAddress,
-  type Mailer,
-  MailFailure,
-  type OutgoingMail,
-  oneLine,
-} from './mail-port.ts';
+import { isMailAddress } from '../shared/mail-address.ts';
+import { addressIn, type Mailer, MailFailure, type OutgoingMail, oneLine } from './mail-port.ts';
 import { type CodeLookup, type MailLinks, renderMail } from './mail-rendering.ts';
 import { MAIL } from './mails.ts';
 import { type MailBody, mailBodyHtml, mailBodyText } from './templates/letter.ts';

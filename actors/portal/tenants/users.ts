@@ -33,6 +33,7 @@ import {
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import type { Page } from '../api/documents.ts';
 import type { MemberView, PortalUsers, UserQuery, UserView } from '../api/users.ts';
+import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 
 export const PORTAL_USER = actorKind<typeof portalUserMachine>('portal-user');
 
@@ -81,7 +82,7 @@ function memberCounter(organization: string): string {
 
 /** The runtime's unique name of a person. */
 export function emailName(email: string): string {
-  return `user-email:${digest(email.toLowerCase())}`;
+  return `user-email:${digest(addressKey(email))}`;
 }
 
 function subjectName(subject: string): string {
@@ -257,7 +258,7 @@ function checked(given: UserProfile): UserProfile {
       throw tooLong(`${member[0]?.toUpperCase()}${member.slice(1)}`);
     }
   }
-  if (!/^[^\s@]+@[^\s@]+$/.test(profile.email)) {
+  if (!isMailAddress(profile.email)) {
     const sentence = 'The Email field must be an e-mail address.';
     throw new PortalRefusal('BadRequest', sentence, { errors: { Email: [sentence] } });
   }
