@@ -19,6 +19,7 @@ export { createAuthorityTransport } from './shared/authority-transport.ts';
 export { evidenceOver } from './shared/certificate-checks.ts';
 export { canSign, certificateProblem } from './shared/certificate-problem.ts';
 export { ACTOR_FAULTS } from './shared/faults.ts';
+export { createStorageFolders } from './shared/files/storage-folders.ts';
 export type {
   CertificateProblem,
   LocalProfile,
@@ -26,6 +27,5 @@ export type {
   RemoteProfile,
   SigningChoices,
 } from './shared/profiles.ts';
-export { createStorageFolders } from './shared/storage-folders.ts';
 export { type StorageLayout, storageLayout } from './shared/storage-layout.ts';
 export { NO_TRUST, type TrustOptions } from './shared/trust.ts';

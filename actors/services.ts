@@ -16,8 +16,8 @@ import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
 import { Portal, type PortalOptions } from './portal/portal.ts';
 import { ACTOR_KINDS, shardModule } from './shard-module.ts';
+import { createStorageFolders } from './shared/files/storage-folders.ts';
 import { Singletons } from './shared/singletons.ts';
-import { createStorageFolders } from './shared/storage-folders.ts';
 import { nodeFolderName } from './shared/storage-layout.ts';
 
 export interface ServicesOptions {

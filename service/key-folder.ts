@@ -15,7 +15,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Fatal, type Ids } from '../runtime/clocks-and-failures.ts';
 
 /** A stored or newly generated text. */
@@ -102,6 +102,7 @@ export function keepJobSecret(folder: KeyFolder, ids: Pick<Ids, 'bytes'>): Promi
 function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
+    syncFolder(dirname(path));
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
   }

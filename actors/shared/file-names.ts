@@ -3,10 +3,8 @@
  * docs/batch-values.md §1 rows 1 and 10, §4.
  */
 import { extname } from 'node:path';
+import { cutToBytes, NAME_LIMIT } from '../../base/file-name.ts';
 import type { JobFormat } from '../../machines/batch/job-context.ts';
-
-/** Maximum length of a file name on common file systems, bytes. */
-export const NAME_LIMIT = 255;
 
 /** The last dot starts the extension; a leading dot does not (`.profile` has none). */
 function split(fileName: string): { readonly stem: string; readonly extension: string } {
@@ -109,28 +107,6 @@ export function possibleOutputNames(fileName: string, jobId: string): readonly s
     ),
   );
   return [...new Set(names)];
-}
-
-/** Name of the staged input in the working folder: its own, cut where it exceeds the limit of the file system. */
-export function stagedName(fileName: string): string {
-  if (Buffer.byteLength(fileName) <= NAME_LIMIT) return fileName;
-  const { stem, extension } = split(fileName);
-  const kept = Buffer.byteLength(extension) < 32 ? extension : '';
-  return `${cutToBytes(stem, NAME_LIMIT - Buffer.byteLength(kept))}${kept}`;
-}
-
-/** The longest prefix of whole characters with at most `limit` bytes. */
-export function cutToBytes(text: string, limit: number): string {
-  if (Buffer.byteLength(text) <= limit) return text;
-  let kept = '';
-  let length = 0;
-  // By code points: half a surrogate pair would not survive on disk.
-  for (const character of text) {
-    length += Buffer.byteLength(character);
-    if (length > limit) break;
-    kept += character;
-  }
-  return kept;
 }
 
 /** Format by extension, for profiles that do not fix one. */

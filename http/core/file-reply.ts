@@ -4,6 +4,7 @@
  * Source: RFC 9110 §13 (conditions) and §14 (ranges); RFC 6266 (Content-Disposition).
  */
 import { type FileHandle, open } from 'node:fs/promises';
+import { shortFileName } from '../../base/file-name.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import {
   type EmptyReply,
@@ -117,7 +118,9 @@ export function parseRange(
 }
 
 /** Both forms of the name: plain ASCII for old clients, UTF-8 for the rest. */
-export function contentDisposition(fileName: string): string {
+export function contentDisposition(name: string): string {
+  // Clients fail to save a longer name.
+  const fileName = shortFileName(name);
   const plain = fileName.replace(/[^\x20-\x7e]/gu, '_').replace(/["\\]/g, '\\$&');
   // A lone half of a surrogate pair cannot be encoded.
   const whole = encodeURIComponent(fileName.replace(/\p{Surrogate}/gu, '\uFFFD')).replace(/['()*]/g, percent);

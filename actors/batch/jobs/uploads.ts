@@ -172,15 +172,18 @@ export class Uploads {
 /** Retry-After of uploads refused for lack of disk space, milliseconds. */
 const FULL_PAUSE_MS = 10_000;
 
-/** Codes of a folder that is missing or may not be written, and of too many open files. */
-const UNAVAILABLE: ReadonlySet<string> = new Set(['EROFS', 'EPERM', 'EACCES', 'ENOENT', 'EMFILE', 'ENFILE']);
+/** Codes of a folder that is missing, failing or may not be written, and of too many open files. */
+const UNAVAILABLE: ReadonlySet<string> = new Set([
+  ...['EROFS', 'EPERM', 'EACCES', 'ENOENT', 'EMFILE', 'ENFILE'],
+  ...['EIO', 'ESTALE', 'ENXIO', 'ENODEV', 'ETIMEDOUT', 'EHOSTDOWN'],
+]);
 
-/** Converts a full or read-only disk to a retryable error. */
+/** Converts a refusal of the disk, or of any sync, to a retryable error. */
 export function unavailable(error: unknown): unknown {
-  const code = (error as NodeJS.ErrnoException).code;
+  const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new Retryable('storage.full', `There is no room for the file (${code}).`, FULL_PAUSE_MS);
-  if (code !== undefined && UNAVAILABLE.has(code)) {
+  if (code !== undefined && (UNAVAILABLE.has(code) || syscall === 'fsync' || syscall === 'fdatasync')) {
     return new Retryable('storage.unavailable', `The input folder cannot be written (${code}).`);
   }
   return error;

@@ -1,14 +1,9 @@
 /** Verifies, encrypts when the profile requires it, and publishes the output. */
 import { join } from 'node:path';
 import { NONCE_BYTES } from '../../../base/aes-gcm.ts';
+import { shortFileName } from '../../../base/file-name.ts';
 import type { IndependentOutcome } from '../../../machines/batch/job-context.ts';
-import {
-  type OutputFormat,
-  outputName,
-  outputNames,
-  PLAIN_FORM,
-  stagedName,
-} from '../../shared/file-names.ts';
+import { type OutputFormat, outputName, outputNames, PLAIN_FORM } from '../../shared/file-names.ts';
 import { makeDirectories } from '../../shared/files/directories.ts';
 import { encryptOutput } from '../../shared/files/encrypt-output.ts';
 import { publish } from '../../shared/files/publish.ts';
@@ -35,7 +30,7 @@ export function release(
   const check: OutputCheck = {
     format: order.format,
     path: signed,
-    stagedPath: join(folder, stagedName(order.fileName)),
+    stagedPath: join(folder, shortFileName(order.fileName)),
     content: order.content,
     fileName: order.fileName,
     ...(order.files && { files: order.files }),

@@ -6,6 +6,7 @@
  */
 import { rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { cutToBytes, NAME_LIMIT, shortFileName } from '../../../base/file-name.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DownloadType } from '../../../machines/portal/portal-types.ts';
@@ -135,14 +136,17 @@ export function safeFileName(name: string): string {
   return plain.replace(DEVICE, '$&-');
 }
 
-/** File names, each once and safe on common file systems. */
-function memberNames(files: readonly StoredFile[]): readonly string[] {
+/** File names, each once, safe on common file systems and of at most 255 bytes. */
+export function memberNames(files: readonly StoredFile[]): readonly string[] {
   const taken = new Set<string>();
   return files.map(({ fileName }) => {
     const whole = safeFileName(fileName);
     const [, base = whole, extension = ''] = /^(.+?)(\.[^.]{1,10})?$/.exec(whole) ?? [];
-    let name = whole;
-    for (let count = 2; taken.has(name.toLowerCase()); count += 1) name = `${base} (${count})${extension}`;
+    let name = shortFileName(whole);
+    for (let count = 2; taken.has(name.toLowerCase()); count += 1) {
+      const end = ` (${count})${extension}`;
+      name = `${cutToBytes(base, NAME_LIMIT - Buffer.byteLength(end))}${end}`;
+    }
     taken.add(name.toLowerCase());
     return name;
   });

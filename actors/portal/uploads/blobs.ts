@@ -18,6 +18,7 @@ import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-ty
 import { type ActorStore, type Clock, type Ids, Retryable } from '../../../runtime/index.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import { BLOB_MODIFICATION_TIME, blobPath } from '../../shared/files/blob-placement.ts';
+import { makeDirectories } from '../../shared/files/directories.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import { BlobSink, unavailable } from './blob-sink.ts';
 import type { FileDescription } from './inspected-uploads.ts';
@@ -118,9 +119,8 @@ export class Blobs {
     this.#folder = join(root, 'blobs');
     this.#incoming = join(root, 'incoming');
     this.#dependencies = dependencies;
-    makeFolder(root);
-    makeFolder(this.#incoming);
-    makeFolder(this.#folder);
+    makeDirectories(root, FOLDER_MODE);
+    for (const path of [this.#incoming, this.#folder]) makeFolder(path);
     for (let first = 0; first < 256; first++) makeFolder(join(this.#folder, shard(first)));
     if (dependencies.isShared) return;
     for (const name of readdirSync(this.#incoming)) {

@@ -16,6 +16,24 @@ class OutputTaken extends Error {
   }
 }
 
+/** The file system of the output folder takes no such name. */
+class OutputNameRefused extends Error {
+  readonly code = 'output.name-refused';
+  constructor(path: string, code: string) {
+    super(
+      `The file system of the output folder takes no file of the name ${basename(path)} (${code}). File servers and Windows refuse : * ? " < > | \\, dots and blanks at the end, names like CON or NUL, and long names. Give the input another name.`,
+    );
+    this.name = 'OutputNameRefused';
+  }
+}
+
+/** File servers also report a refused name as a missing file. */
+function isNameRefused(error: unknown, present: readonly string[]): boolean {
+  const code = errno(error);
+  if (code === 'EINVAL' || code === 'EILSEQ' || code === 'ENAMETOOLONG') return true;
+  return code === 'ENOENT' && present.every((path) => statIfPresent(path) !== undefined);
+}
+
 /**
  * Links `signed` into `folder` under the first free name of `names` and returns it. A name that already refers to this
  * file was created by an earlier attempt and counts as success. The caller syncs the directory.
@@ -32,6 +50,7 @@ export function publish(signed: string, folder: string, names: readonly string[]
         if (isPublished(signed, target)) return name;
         continue;
       }
+      if (isNameRefused(error, [signed, folder])) throw new OutputNameRefused(target, code);
       if (!linksRefused(code)) throw error;
       if (statIfPresent(target) !== undefined) {
         if (isPublished(signed, target)) return name;
@@ -91,5 +110,11 @@ function copyInto(signed: string, folder: string, target: string): void {
   const hidden = hiddenOf(signed, folder);
   rmSync(hidden, { force: true });
   copyWhole(signed, hidden);
-  renameSync(hidden, target);
+  try {
+    renameSync(hidden, target);
+  } catch (error) {
+    if (!isNameRefused(error, [hidden, folder])) throw error;
+    rmSync(hidden, { force: true });
+    throw new OutputNameRefused(target, errno(error));
+  }
 }

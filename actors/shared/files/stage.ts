@@ -18,7 +18,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { stagedName } from '../file-names.ts';
+import { shortFileName } from '../../../base/file-name.ts';
 import { uploadName } from '../storage-layout.ts';
 import { errno, inodeOf, linksRefused, mtimeOf, syncDirectory } from './directories.ts';
 
@@ -121,7 +121,7 @@ function openOriginal(path: string): number {
  * gives it its final name.
  */
 export function stage(original: string, folder: string, fileName: string): Staged {
-  const path = join(folder, stagedName(fileName));
+  const path = join(folder, shortFileName(fileName));
   let stat: BigIntStats;
   try {
     stat = createSibling(original, path);

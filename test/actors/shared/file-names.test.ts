@@ -3,15 +3,14 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import {
-  NAME_LIMIT,
   type OutputFormat,
   outputContentType,
   outputName,
   outputNames,
   PLAIN_FORM,
   possibleOutputNames,
-  stagedName,
 } from '../../../actors/shared/file-names.ts';
+import { NAME_LIMIT, shortFileName } from '../../../base/file-name.ts';
 import type { JobFormat } from '../../../machines/batch/job-context.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 
@@ -98,7 +97,7 @@ for (const [file, format, form, wanted, beside, contentType] of NAMES) {
 }
 
 test('a staged name is truncated between characters and keeps a short extension', (t) => {
-  const name = stagedName(`${'😀'.repeat(100)}.pdf`);
+  const name = shortFileName(`${'😀'.repeat(100)}.pdf`);
   t.is(name, `${'😀'.repeat(62)}.pdf`);
 });
 

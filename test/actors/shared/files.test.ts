@@ -136,6 +136,18 @@ test('publishing never overwrites an existing file, and recognizes its own', (t)
   t.throws(() => publish(signed, path('output'), ['a.signed.txt']), { code: 'output.exists' });
 });
 
+test('a name that the file system of the output folder refuses is reported as such', (t) => {
+  const { path, file } = filesFixture(t);
+  mkdirSync(path('processing', 'job'));
+  const signed = file('processing/job/a.signed.txt', 'mine');
+  const error = t.throws(() => publish(signed, path('output'), [`${'n'.repeat(252)}.txt`]), {
+    code: 'output.name-refused',
+  });
+  t.regex(error?.message ?? '', /takes no file of the name n+\.txt \(ENAMETOOLONG\).*another name/);
+  t.throws(() => publish(signed, path('missing'), ['a.signed.txt']), { code: 'ENOENT' });
+  t.deepEqual(readdirSync(path('output')), []);
+});
+
 test('equal bytes of another job are not recognized as an own output', (t) => {
   const { path, file } = filesFixture(t);
   mkdirSync(path('processing', 'job'));

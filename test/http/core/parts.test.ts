@@ -175,6 +175,11 @@ test('a download name is encoded in ASCII and in UTF-8, and no name breaks the h
     contentDisposition("it's (1)*.pdf"),
     `attachment; filename="it's (1)*.pdf"; filename*=UTF-8''it%27s%20%281%29%2A.pdf`,
   );
+  const long = `${'€'.repeat(74)}.pdf`;
+  t.true(
+    contentDisposition(`${'€'.repeat(100)}.pdf`).endsWith(`''${encodeURIComponent(`${'€'.repeat(83)}.pdf`)}`),
+  );
+  t.true(contentDisposition(long).endsWith(`''${encodeURIComponent(long)}`), 'a shorter name stays');
   for (const rude of ['a\r\nX-Evil: 1', '\u0000', '\ud800', '😀.pdf']) {
     t.regex(contentDisposition(rude), /^[\x20-\x7e]+$/);
   }

@@ -32,6 +32,7 @@ export function requireTracing(t: ExecutionContext): boolean {
  * Starts a program of ours under strace, all its threads with it.
  * @param calls names of the system calls to note
  * @param paths only calls on these files
+ * @param more further arguments of strace
  */
 export function traced(
   program: readonly string[],
@@ -39,13 +40,24 @@ export function traced(
     readonly log: string;
     readonly calls: readonly string[];
     readonly paths?: readonly string[];
+    readonly more?: readonly string[];
     readonly stdout: number | 'ignore' | 'pipe';
     readonly env?: NodeJS.ProcessEnv;
   },
 ): ChildProcess {
-  const { log, calls, paths = [], stdout, env = {} } = options;
+  const { log, calls, paths = [], more = [], stdout, env = {} } = options;
   const only = paths.flatMap((path) => ['-P', path]);
-  const args = ['-f', '-q', '-xx', '-s', String(MAX_TEXT), '-e', `trace=${calls.join(',')}`, ...only];
+  const args = [
+    '-f',
+    '-q',
+    '-xx',
+    '-s',
+    String(MAX_TEXT),
+    '-e',
+    `trace=${calls.join(',')}`,
+    ...only,
+    ...more,
+  ];
   return spawn('strace', [...args, '-e', 'signal=none', '-o', log, process.execPath, ...program], {
     stdio: ['ignore', stdout, 'inherit'],
     env: { ...process.env, UV_USE_IO_URING: '0', ...env },

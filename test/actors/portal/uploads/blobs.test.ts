@@ -96,6 +96,27 @@ test('the sweep removes only unreferenced files after their grace period', async
   t.true(existsSync(it.blobs.pathOf(upload)));
 });
 
+test('a file that gets a reference while its sweep waits for the disk stays', async (t) => {
+  const it = portalStoreFixture(t);
+  const tenant = await newTenant(it, 'Org');
+  for (const isReferred of [true, false]) {
+    const { blob, md5 } = await it.blobs.put(Buffer.from(`referred: ${isReferred}`));
+    it.clock.forward(UNCOUNTED_GRACE + 1_000);
+    const owner = { organizationId: tenant.organization.id, applicationId: tenant.application.id };
+    const upload = { ...owner, name: 'a', contentType: 'text/plain', md5, createdAt: 0, blob: { ...blob } };
+    const address = { kind: 'upload', id: systemIds.uuid() };
+    const store: Parameters<typeof it.blobs.sweep>[0] = {
+      counters: (prefix) => it.store.counters(prefix),
+      async flushed() {
+        if (isReferred) t.true((await it.runtime.system.create(address, upload)).accepted);
+        await it.store.flushed();
+      },
+    };
+    t.deepEqual(await it.blobs.sweepSome(store, [blob]), []);
+    t.is(existsSync(it.blobs.pathOf(blob)), isReferred);
+  }
+});
+
 test('content stored again during a sweep exists afterwards', async (t) => {
   const { blobs, store, clock } = portalStoreFixture(t);
   const contents = Array.from({ length: 60 }, (_, at) => Buffer.from(`content ${at}`));

@@ -3,7 +3,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import JSZip from 'jszip';
-import { safeFileName } from '../../../../actors/portal/documents/document-packages.ts';
+import { memberNames, safeFileName } from '../../../../actors/portal/documents/document-packages.ts';
 import { SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
@@ -85,4 +85,10 @@ test('names in an archive are valid on every common file system', (t) => {
     'Contract.pdf': '',
   };
   for (const [given, safe] of Object.entries(names)) t.is(safeFileName(given), safe || given);
+  const long = `${'ü'.repeat(200)}.pdf`;
+  const file = (fileName: string) => ({ ...{ path: '', length: 0, contentType: '', etag: '' }, fileName });
+  t.deepEqual(memberNames([file('a.pdf'), file('A.pdf'), file(long), file(long)]), [
+    ...['a.pdf', 'A (2).pdf'],
+    ...[`${'ü'.repeat(125)}.pdf`, `${'ü'.repeat(123)} (2).pdf`],
+  ]);
 });

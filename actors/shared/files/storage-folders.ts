@@ -1,8 +1,8 @@
 /** Creates the folders of the service. Source: docs/batch-values.md §7. */
-import { mkdirSync } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { Fatal } from '../../runtime/clocks-and-failures.ts';
-import type { StorageLayout } from './storage-layout.ts';
+import { Fatal } from '../../../runtime/clocks-and-failures.ts';
+import type { StorageLayout } from '../storage-layout.ts';
+import { makeDirectories } from './directories.ts';
 
 /** For the service and its group. */
 const SHARED = 0o750;
@@ -28,7 +28,7 @@ export function createStorageFolders(layout: StorageLayout, inputs: readonly str
 
 function makeFolder(path: string, mode: number): void {
   try {
-    mkdirSync(path, { recursive: true, mode });
+    makeDirectories(path, mode);
   } catch (error) {
     const code = String((error as NodeJS.ErrnoException).code ?? 'unknown');
     throw new Fatal('folder.unusable', `${path} cannot be used as a folder of the service (${code}).`);
