@@ -1,152 +1,23 @@
 #!/usr/bin/env node
 /**
- * The command line. Each command loads only what it needs, so that `--help` and `check-config` answer at once.
- *
- * Source: docs/operations.md.
+ * The entry of the program. It parses on old versions of Node, which cannot load the rest, and tells people which one
+ * they need.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Argument, Command, CommanderError } from 'commander';
-import { printProblems } from './commands/check-config.ts';
-import { addBench } from './commands/command-line/bench-command.ts';
-import { type CommandLine, SETTINGS_HELP } from './commands/command-line/command-line.ts';
-import { addDecrypt, addExtend, addVerify } from './commands/command-line/file-commands.ts';
-import {
-  addActors,
-  addCheckConfig,
-  addDoctor,
-  addHealth,
-  addServe,
-  addTry,
-} from './commands/command-line/service-commands.ts';
-import {
-  addBackup,
-  addJobs,
-  addKeys,
-  addStore,
-  addVerifyHistory,
-} from './commands/command-line/store-commands.ts';
-import { printCompletion, SHELLS, type Shell } from './commands/completion.ts';
-import { EXIT, type ExitCode } from './commands/exit-codes.ts';
-import { describeOption } from './commands/option-values.ts';
-import { runService } from './commands/serve.ts';
-import { serviceManager } from './commands/service-manager.ts';
-import type { Terminal } from './commands/terminal.ts';
-import { createDescriptorSink } from './logging.ts';
-import { systemClock } from './runtime/clocks-and-failures.ts';
-import { openLogging } from './service/service-log.ts';
-import { isSettingArgument, type LoadedSettings, loadSettings } from './settings.ts';
+import { isTooOld, OLDEST_NODE } from './commands/command-line/oldest-node.ts';
 
-const version = packageVersion();
-const stdout = createDescriptorSink(1, systemClock);
-const terminal: Terminal = {
-  out: (text) => stdout.write(text, 'Error'),
-  err: (text) => process.stderr.write(text),
-  colors:
-    process.stdout.isTTY === true && process.env['NO_COLOR'] === undefined && process.env['TERM'] !== 'dumb',
-  interactive: process.stdout.isTTY === true,
-};
-
-process.exitCode = await main(process.argv.slice(2));
-await stdout.flush();
-process.exit();
-
-async function main(argv: readonly string[]): Promise<ExitCode> {
-  let exit: ExitCode = EXIT.good;
-  const line: CommandLine = {
-    program: createProgram(),
-    terminal,
-    live: process.stderr.isTTY === true && process.env['TERM'] !== 'dumb',
-    load: () => loadSettings({ argv, env: process.env, cwd: process.cwd(), readFile: readIfThere }),
-    action:
-      (run) =>
-      async (...given) => {
-        exit = await run(...given);
-      },
-  };
-  addCommands(line);
-  try {
-    await line.program.parseAsync(withCommand(argv.filter((word) => !isSettingArgument(word))), {
-      from: 'user',
-    });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return EXIT.good;
-    // This one command has its own meaning for 2.
-    return argv.find((word) => !word.startsWith('-')) === 'decrypt' ? EXIT.unavailable : EXIT.refused;
-  }
-  return exit;
+if (isTooOld(process.versions.node)) {
+  process.stderr.write(
+    `sealwright needs Node ${OLDEST_NODE} or newer; this is Node ${process.versions.node}.\n`,
+  );
+  process.exit(1);
 }
-
-function createProgram(): Command {
-  return new Command('sealwright')
-    .description(
-      'Signs documents: files in bulk, from watched folders and over HTTP; and documents that people sign on a portal.',
-    )
-    .version(version)
-    .configureHelp({ optionDescription: describeOption })
-    .addHelpText('after', SETTINGS_HELP)
-    .exitOverride();
-}
-
-/** Adds the commands in the order of the help. */
-function addCommands(line: CommandLine): void {
-  addServe(line, serve);
-  addCheckConfig(line);
-  addVerify(line);
-  addTry(line);
-  addExtend(line);
-  addDecrypt(line);
-  addDoctor(line);
-  addHealth(line);
-  addBackup(line);
-  addStore(line);
-  addActors(line);
-  addBench(line);
-  addKeys(line);
-  addVerifyHistory(line);
-  addJobs(line);
-  addCompletion(line);
-}
-
-function addCompletion({ program }: CommandLine): void {
-  program
-    .command('completion')
-    .description('print a script that completes commands: source <(sealwright completion bash)')
-    .addArgument(new Argument('<shell>', 'shell that runs the script').choices(SHELLS))
-    .action((shell: Shell) => printCompletion(program, shell, terminal));
-}
-
-/** Without a command, `serve` is meant; not its default command, which would take a misspelt name as its argument. */
-function withCommand(words: readonly string[]): string[] {
-  const [first = ''] = words;
-  const isOption = first.startsWith('-') && !['-h', '--help', '-V', '--version'].includes(first);
-  return first === '' || isOption ? ['serve', ...words] : [...words];
-}
-
-async function serve(loaded: LoadedSettings): Promise<ExitCode> {
-  if (!loaded.ok) {
-    printProblems(loaded, terminal);
-    return EXIT.refused;
-  }
-  const { settings, warnings } = loaded;
-  const log = openLogging(settings, { clock: systemClock, console: stdout, err: terminal.err });
-  const { serve } = await import('./service/serve.ts');
-  const options = { version, faults: process.env['SEALWRIGHT_FAULTS'] };
-  const notify = serviceManager(process.env, log);
-  return runService({ serve, settings, warnings, log, clock: systemClock, terminal, options, notify });
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as { code?: unknown }).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function packageVersion(): string {
-  const text = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
+import('./commands/command-line/program.ts').catch((error) => {
+  // The binary of the store is loaded with the code that uses it.
+  if (error.code !== 'ERR_DLOPEN_FAILED') throw error;
+  const reason = String(error.message).split('\n', 1)[0];
+  process.stderr.write(
+    `sealwright: A binary does not load on this system: ${reason}\n` +
+      'The store (lmdb) needs glibc 2.34 or newer, as in Debian 12 and Ubuntu 22.04, or musl. Use a newer system or image, and run "npm ci" on it.\n',
+  );
+  process.exit(1);
+});

@@ -7,13 +7,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { licenseCheck, storageLayout } from '../actors/index.ts';
-import { loadUws } from '../http/index.ts';
+import { unavailableUws } from '../http/index.ts';
 import { escapeControls } from '../logging.ts';
 import { type Clock, describeFailure, folderOwner, type Ids } from '../runtime/index.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
 import { openReader } from '../service/open-store.ts';
 import type { LoadedSettings, Settings } from '../settings.ts';
 import { printProblems } from './check-config.ts';
+import { isTooOld, OLDEST_NODE } from './command-line/oldest-node.ts';
 import { checkAuthorityClock, checkPort } from './doctor/addresses.ts';
 import { checkSigningKeys, checkTlsCertificate } from './doctor/certificates.ts';
 import { bad, type Finding, good } from './doctor/finding.ts';
@@ -34,8 +35,6 @@ export interface DoctorDependencies {
   /** As in `process.versions.node`. */
   readonly nodeVersion: string;
 }
-
-const OLDEST_NODE = [20, 19] as const;
 
 /** 0 when nothing has failed (warnings are allowed), 1 when something has, 2 when the configuration is refused. */
 export async function doctor(
@@ -124,27 +123,23 @@ function checkLicense({ signing }: Settings): Finding {
 }
 
 function checkNode(version: string): Finding {
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [least, lesser] = OLDEST_NODE;
-  if (major > least || (major === least && minor >= lesser)) return good('node', `Node ${version}.`);
+  if (!isTooOld(version)) return good('node', `Node ${version}.`);
   return bad('failed', 'node', {
     says: `Node ${version} is too old.`,
-    cause: `This program needs Node ${least}.${lesser} or newer.`,
+    cause: `This program needs Node ${OLDEST_NODE} or newer.`,
     remedy: 'Install a current Node and run "npm ci" with it.',
   });
 }
 
 function checkNative(): Finding {
-  try {
-    loadUws();
-    return good('native', 'The binaries of the HTTP server and the store load.');
-  } catch (error) {
-    return bad('failed', 'native', {
-      says: `The binary of the HTTP server does not load: ${describeFailure(error).message}`,
-      cause: 'Nothing was installed for this Node, processor or C library.',
-      remedy: 'Run "npm ci" with the Node and on the system that run the service; glibc 2.31 is the oldest.',
-    });
-  }
+  const unavailable = unavailableUws();
+  if (unavailable === undefined) return good('native', 'The binaries of the HTTP server and the store load.');
+  return bad('warning', 'native', {
+    says: `node:http serves requests, at a part of the usual speed: ${unavailable}`,
+    cause: 'No uWebSockets binary was installed for this Node, processor and C library, or there is none.',
+    remedy:
+      'Run "npm ci" with the Node and on the system that run the service. With Node 24 and newer uWebSockets needs glibc 2.38, with Node 20 and 22 glibc 2.31.',
+  });
 }
 
 function foldersOf({ storage, logging }: Settings): readonly FolderToCheck[] {

@@ -11,6 +11,6 @@ export { createHealthListener } from './core/health-listener.ts';
 export type { HttpServer } from './core/listener.ts';
 export { createLoadGuard } from './core/load/load-guard.ts';
 export type { HttpSettings, ListenSettings, RateWindow } from './core/settings.ts';
-export { loadUws } from './core/uws.ts';
+export { loadUws, unavailableUws } from './core/transport/uws.ts';
 export { portalPageRoutes } from './portal/pages/routes.ts';
 export { createPortalServer } from './portal/server.ts';

@@ -2,39 +2,41 @@
  * Makes sure that the native binaries of this Node are there.
  *
  * They are optional dependencies, one package per Node version, so a tree installed by one Node lacks those of
- * another. When uWebSockets does not load, the missing ones are installed once by this very Node; the lock file
- * still says which.
+ * another. Where the package of this Node exists and is missing, it is installed once by this very Node; the lock file
+ * still says which. Where there is none, or none that fits the C library, the service uses `node:http`.
  */
 import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const RELEASES = ['uws-node22', 'uws-node20'];
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const require = createRequire(join(root, 'package.json'));
 
-/** Reason why neither release loads; undefined when one does. Asked in a process of its own: a failed load sticks. */
-function failure() {
-  const attempt = `
-    const failures = [];
-    for (const name of ['uws-node22', 'uws-node20']) {
-      try { require(name); process.exit(0); } catch (error) { failures.push(name + ': ' + String(error.message).split('\\n').at(-1)); }
-    }
-    console.error(failures.join('\\n'));
-    process.exit(1);`;
-  const child = spawnSync(process.execPath, ['-e', attempt], { cwd: root, encoding: 'utf8' });
-  return child.status === 0 ? undefined : child.stderr.trim();
-}
-
-/** True without starting a process, for the usual case. */
+/** True when the binary of a release loads here. */
 function loads() {
-  const require = createRequire(join(root, 'package.json'));
-  return ['uws-node22', 'uws-node20'].some((name) => {
+  return RELEASES.some((name) => {
     try {
       require(name);
       return true;
     } catch {
       return false;
     }
+  });
+}
+
+/** Binaries of this Node and platform that are named by a release and not installed. */
+function missing() {
+  const binary = `@uwsjs/${process.platform}-${process.arch}-${process.versions.node.split('.')[0]}`;
+  return RELEASES.filter((name) => {
+    const folder = join(root, 'node_modules', name);
+    if (!existsSync(folder)) return false;
+    const { optionalDependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    if (optionalDependencies[binary] === undefined) return false;
+    return ![folder, root].some((place) => existsSync(join(place, 'node_modules', binary)));
   });
 }
 
@@ -49,17 +51,16 @@ function install() {
   return child.status === 0;
 }
 
-if (!loads()) {
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`sealwright needs Node 20.19 or newer; this is Node ${process.versions.node}.`);
+  process.exit(1);
+}
+// Names what was installed already, so that a binary which does not fit is not installed again at each start.
+const note = join(root, 'node_modules', '.native');
+const here = `${process.platform} ${process.arch} ${process.versions.modules}`;
+if (!loads() && missing().length > 0 && !(existsSync(note) && readFileSync(note, 'utf8') === here)) {
   console.error(`Node ${process.versions.node} has no native binaries here yet; installing them.`);
-  const installed = install();
-  const why = failure();
-  if (why !== undefined) {
-    console.error(why);
-    console.error(
-      installed
-        ? 'No uWebSockets binary fits this Node, processor and C library (Node 20-23 need glibc 2.31; 24 and 26 need 2.38).'
-        : `npm could not install them. Run "npm ci" with Node ${process.versions.node}.`,
-    );
-    process.exitCode = 1;
-  }
+  if (install()) writeFileSync(note, here);
+  else console.error(`npm could not install them. Run "npm ci" with Node ${process.versions.node}.`);
 }

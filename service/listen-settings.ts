@@ -36,6 +36,7 @@ function commonSettings(settings: Settings) {
     allowedHosts: settings.allowedHosts,
     requireHttps: settings.hosting.requireHttps,
     forwarded: forwardedTrust(settings),
+    httpLibrary: settings.hosting.httpLibrary,
     spoolFolder: settings.storage.root,
     production: settings.production,
     shutdownTimeout: settings.hosting.shutdownTimeoutSeconds * 1000,

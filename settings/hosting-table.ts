@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { key } from './keys.ts';
-import { commaList, flag, list, pattern, whole } from './kinds.ts';
+import { choice, commaList, flag, list, pattern, whole } from './kinds.ts';
 
 /** `token` of RFC 9110 §5.6.2. */
 export const httpToken = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/);
@@ -27,6 +27,9 @@ const hostNames = commaList(
 export const HOSTING_KEYS = {
   AllowedHosts: key(hostNames, ['*'], {
     says: 'Accepted host names of requests; others are answered 400 `host.not-allowed`.',
+  }),
+  'Hosting:HttpLibrary': key(choice(['auto', 'node']), 'auto', {
+    says: '`auto`: uWebSockets where its binary loads, otherwise `node:http`, with a warning at the start. `node`: `node:http` everywhere, which answers fewer requests per second; see [benchmarks](benchmarks.md).',
   }),
   'Hosting:RequireHttps': key(flag(), false, {
     says: 'Redirect http requests (307) to https on the default port. Behind a proxy this needs `Hosting:ForwardedHeaders`.',

@@ -59,7 +59,7 @@ process.once('message', (answers) => {
       isAborted = true;
     });
     response.onData((piece, isLast) => {
-      pieces.push(Buffer.from(piece.slice(0)));
+      pieces.push(Buffer.from(new Uint8Array(piece)));
       if (!isLast) return;
       void store(Buffer.concat(pieces), uploads).then(() => {
         if (isAborted) return;

@@ -2,12 +2,12 @@
 import { Refusal } from '../../machines/refusals.ts';
 import { RequestContext } from './request/request-context.ts';
 import type { RequestContextOptions, Traffic } from './request/request-options.ts';
-import type { UwsRequest, UwsResponse } from './uws.ts';
-import type { UwsExchange } from './uws-exchange.ts';
+import type { Exchange } from './transport/exchange.ts';
+import type { RequestHead, ResponseWriter } from './transport/port.ts';
 
 export class Dispatcher {
   readonly #options: RequestContextOptions;
-  readonly #underWay = new Set<UwsExchange>();
+  readonly #underWay = new Set<Exchange>();
   readonly #traffic: Traffic = { underWay: this.#underWay, requestEnded: () => this.#requestEnded() };
   #closing = false;
   #whenIdle: (() => void) | undefined;
@@ -18,7 +18,7 @@ export class Dispatcher {
   }
 
   /** The route handler of the library; it reads `request` only before it returns. */
-  readonly handle = (response: UwsResponse, request: UwsRequest): void => {
+  readonly handle = (response: ResponseWriter, request: RequestHead): void => {
     new RequestContext(this.#options, response, request, this.#closing, this.#traffic).start();
   };
 

@@ -14,7 +14,7 @@ import {
   type ReplyHeaders,
   writeHead,
 } from './reply.ts';
-import type { UwsExchange } from './uws-exchange.ts';
+import type { Exchange } from './transport/exchange.ts';
 
 /** Thrown for a range outside the file: the reply carries `Content-Range`, which a `Refusal` cannot. */
 export class RangeRefused extends Refusal {
@@ -128,11 +128,7 @@ export function contentDisposition(name: string): string {
 }
 
 /** Sends the file and closes it in every case. Resolves when the transfer has ended. */
-export async function sendFile(
-  exchange: UwsExchange,
-  reply: FileReply,
-  context: ReplyContext,
-): Promise<void> {
+export async function sendFile(exchange: Exchange, reply: FileReply, context: ReplyContext): Promise<void> {
   const { file, length } = reply;
   try {
     if (context.headOnly || length === 0) {

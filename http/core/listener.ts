@@ -2,12 +2,14 @@
 import type { Clock, Log } from '../../runtime/index.ts';
 import type { Dispatcher } from './dispatch.ts';
 import type { ListenSettings } from './settings.ts';
-import { loadUws, type Uws, type UwsApp, type UwsListenSocket } from './uws.ts';
+import { openNodePort } from './transport/node-http.ts';
+import type { OpenPort } from './transport/port.ts';
+import { openUwsPort, unavailableUws } from './transport/uws.ts';
 
 export interface HttpServer {
   /**
    * Starts listening; resolves when connections are accepted, and `url` has the actual port. Rejects with code
-   * `listen.failed` when the address is unavailable, `uws.unavailable` without a binary.
+   * `listen.failed` when the address is unavailable.
    */
   listen(): Promise<{ readonly url: string }>;
   /**
@@ -31,7 +33,7 @@ export class Listener implements HttpServer {
   readonly #settings: ListenSettings;
   readonly #clock: Clock;
   readonly #log: Log;
-  #open: { readonly uws: Uws; readonly app: UwsApp; readonly socket: UwsListenSocket } | undefined;
+  #open: OpenPort | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(dispatcher: Dispatcher, settings: ListenSettings, clock: Clock, log: Log) {
@@ -42,24 +44,21 @@ export class Listener implements HttpServer {
   }
 
   async listen(): Promise<{ readonly url: string }> {
-    const uws = loadUws();
-    const { host, port, tls } = this.#settings;
-    const app =
-      tls === undefined
-        ? uws.App()
-        : uws.SSLApp({ key_file_name: tls.keyPath, cert_file_name: tls.certificatePath });
-    app.any('/*', this.#dispatcher.handle);
-    const socket = await new Promise<UwsListenSocket | false>((resolve) => {
-      // Without this option two processes could share the port and split the connections.
-      app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve);
-    });
-    if (socket === false) {
-      app.close();
-      throw new ListenFailure(host, port);
-    }
-    this.#open = { uws, app, socket };
+    const { host, port, tls, httpLibrary = 'auto', connectionClock: clock = this.#clock } = this.#settings;
+    const unavailable = httpLibrary === 'node' ? undefined : unavailableUws();
+    if (unavailable !== undefined)
+      this.#log.warn(
+        'node:http serves this address, at a part of the usual speed: uWebSockets does not load.',
+        {
+          Reason: unavailable,
+        },
+      );
+    const openPort = httpLibrary === 'node' || unavailable !== undefined ? openNodePort : openUwsPort;
+    const open = await openPort({ host, port, ...(tls && { tls }), clock }, this.#dispatcher.handle);
+    if (open === undefined) throw new ListenFailure(host, port);
+    this.#open = open;
     const name = host.includes(':') ? `[${host}]` : host;
-    const url = `${tls === undefined ? 'http' : 'https'}://${name}:${uws.us_socket_local_port(socket)}`;
+    const url = `${tls === undefined ? 'http' : 'https'}://${name}:${open.port}`;
     this.#log.info('Listening.', { Url: url });
     return { url };
   }
@@ -72,7 +71,7 @@ export class Listener implements HttpServer {
   async #close(): Promise<void> {
     const open = this.#open;
     if (open === undefined) return;
-    open.uws.us_listen_socket_close(open.socket);
+    open.stopAccepting();
     let stopWaiting = () => {};
     const deadline = new Promise<void>((resolve) => {
       stopWaiting = this.#clock.after(this.#settings.shutdownTimeout, resolve);
@@ -84,6 +83,6 @@ export class Listener implements HttpServer {
         Count: this.#dispatcher.underWay,
       });
     }
-    open.app.close();
+    open.close();
   }
 }

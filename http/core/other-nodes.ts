@@ -3,7 +3,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import type { Clock, StoreNodes } from '../../runtime/index.ts';
 import { createRateLimiter, type RateLimiter } from './access/rate-limit.ts';
 import type { RateWindow } from './settings.ts';
-import type { UwsRequest } from './uws.ts';
+import type { RequestHead } from './transport/port.ts';
 
 /** The parts of `StoreNodes` that a listener uses. */
 export type OtherNodes = Pick<StoreNodes, 'sync' | 'takePermit'>;
@@ -87,7 +87,7 @@ function limitRefusal(permits: number, windowSeconds: number, left: number): Ref
 }
 
 /** Copies the headers of a request that is answered after its handler has returned. */
-export function copyHeaders(request: UwsRequest): (name: string) => string {
+export function copyHeaders(request: RequestHead): (name: string) => string {
   const headers = new Map<string, string>();
   request.forEach((name, value) => {
     if (!headers.has(name)) headers.set(name, value);

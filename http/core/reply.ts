@@ -1,7 +1,7 @@
 /** Replies of handlers, and the functions that write them. */
 
-import type { UwsResponse } from './uws.ts';
-import type { UwsExchange } from './uws-exchange.ts';
+import type { Exchange } from './transport/exchange.ts';
+import type { ResponseWriter } from './transport/port.ts';
 
 export type ReplyHeaders = readonly (readonly [name: string, value: string])[];
 
@@ -167,7 +167,7 @@ export interface ReplyContext {
  * over in one call, which costs less than one call per header. `stored`: browsers may store the reply.
  */
 export function writeHead(
-  response: UwsResponse,
+  response: ResponseWriter,
   status: number,
   headers: ReplyHeaders | undefined,
   context: ReplyContext,
@@ -195,7 +195,7 @@ export function writeHead(
  * Completes a response without a body. `length` is the length of the omitted body; undefined sends no length. The
  * library can write the length itself, but then waits for a body of that length.
  */
-export function endHead(response: UwsResponse, length: number | undefined, context: ReplyContext): void {
+export function endHead(response: ResponseWriter, length: number | undefined, context: ReplyContext): void {
   if (context.lastOnConnection) {
     // Only `end` closes the connection; it writes a length of 0.
     response.end(undefined, true);
@@ -206,7 +206,7 @@ export function endHead(response: UwsResponse, length: number | undefined, conte
 }
 
 /** Writes a reply that fits into memory. */
-export function sendSmall(exchange: UwsExchange, reply: SmallReply, context: ReplyContext): void {
+export function sendSmall(exchange: Exchange, reply: SmallReply, context: ReplyContext): void {
   if (reply.kind === 'empty') {
     exchange.finish((response) => {
       writeHead(response, reply.status, reply.headers, context);
@@ -216,7 +216,7 @@ export function sendSmall(exchange: UwsExchange, reply: SmallReply, context: Rep
     return;
   }
   const [contentType, body] = content(reply);
-  const head = (response: UwsResponse) =>
+  const head = (response: ResponseWriter) =>
     writeHead(response, reply.status, reply.headers, context, {
       contentType,
       stored: reply.kind === 'asset',
@@ -237,11 +237,11 @@ export function sendSmall(exchange: UwsExchange, reply: SmallReply, context: Rep
  * Source: RFC 9112 §7.1 (chunked transfer coding).
  */
 export async function sendStream(
-  exchange: UwsExchange,
+  exchange: Exchange,
   reply: StreamReply,
   context: ReplyContext,
 ): Promise<void> {
-  let head: ((response: UwsResponse) => void) | undefined = (response) =>
+  let head: ((response: ResponseWriter) => void) | undefined = (response) =>
     writeHead(response, reply.status, reply.headers, context);
   for await (const chunk of reply.chunks) {
     if (!exchange.open) return;

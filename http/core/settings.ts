@@ -1,5 +1,6 @@
 /** Settings of the HTTP servers; every value is present and validated by the configuration reader. */
 
+import type { Clock } from '../../runtime/index.ts';
 import type { ForwardedTrust } from './access/caller.ts';
 
 /** One fixed window per client address. */
@@ -20,6 +21,10 @@ export interface ListenSettings {
   readonly port: number;
   /** Serve https directly; both are PEM files. */
   readonly tls?: { readonly certificatePath: string; readonly keyPath: string };
+  /** `Hosting:HttpLibrary`. @default auto: uWebSockets where its binary loads, `node:http` elsewhere */
+  readonly httpLibrary?: 'auto' | 'node';
+  /** Clock of the time-outs of connections under `node:http`. @default that of the server */
+  readonly connectionClock?: Pick<Clock, 'after'>;
   /** Time for which `close()` waits for requests under way, in milliseconds (`Hosting:ShutdownTimeoutSeconds`). */
   readonly shutdownTimeout: number;
   /** `AllowedHosts`: names, `*.name`, or `*` for every host. */

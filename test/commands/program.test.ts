@@ -35,6 +35,54 @@ test('help and version are given with exit code 0', async (t) => {
   t.deepEqual(readdirSync(cwd), []);
 });
 
+/** Runs a line of code before the program. */
+const before = (code: string) => ({
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
+});
+
+test('an old Node is told which one is needed, by the entry alone, which it can parse', async (t) => {
+  const old = before('Object.defineProperty(process.versions, "node", { value: "18.20.8" })');
+  for (const words of [['serve'], ['--version']]) {
+    const { code, out, err } = await run(freshFolder(), words, old);
+    t.deepEqual([code, out], [1, '']);
+    t.regex(err, /^sealwright needs Node 20\.19 or newer; this is Node 18\.20\.8\.\n$/);
+  }
+  for (const name of ['main.js', 'commands/command-line/oldest-node.js'])
+    t.notRegex(readFileSync(join('dist', name), 'utf8'), /\?\.|\?\?|^await |from 'node:/m, name);
+});
+
+test('a store binary that needs a newer C library is named without a stack trace', async (t) => {
+  const cwd = freshFolder();
+  const code = `const load = process.dlopen; process.dlopen = (...given) => {
+    if (!given[1].includes('lmdb')) return load.apply(process, given);
+    throw Object.assign(new Error("libc.so.6: version 'GLIBC_2.34' not found"), { code: 'ERR_DLOPEN_FAILED' });
+  }`;
+  for (const words of [['serve'], ['doctor'], ['backup', 'x']]) {
+    const ended = await run(cwd, words, before(code));
+    t.is(ended.code, 1, words.join(' '));
+    t.regex(ended.err, /binary does not load on this system: .*GLIBC_2\.34[\s\S]*glibc 2\.34 or newer/);
+    t.notRegex(ended.err, /^ {4}at /m);
+  }
+});
+
+test('where no uWebSockets binary loads, the service starts on node:http and warns, and doctor says why', async (t) => {
+  const cwd = freshFolder();
+  const without = before(`const load = process.dlopen; process.dlopen = (...given) => {
+    if (!/uws/.test(given[1])) return load.apply(process, given);
+    throw Object.assign(new Error("libm.so.6: version 'GLIBC_2.38' not found"), { code: 'ERR_DLOPEN_FAILED' });
+  }`);
+  const service = start(cwd, ['serve', '--Batch:Url=http://127.0.0.1:0', '--Portal:Enabled=false'], without);
+  t.teardown(() => service.child.kill('SIGKILL'));
+  await service.says(/Listening/);
+  t.regex(service.out(), /node:http serves this address[\s\S]*GLIBC_2\.38/);
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(service.out()) ?? [];
+  t.is((await fetch(`${url}/api/health`)).status, 200);
+  service.child.kill('SIGTERM');
+  t.is(await service.ended, 0);
+  const { out } = await run(cwd, ['doctor'], without);
+  t.regex(out, /warning {2}native: node:http serves requests[^\n]*GLIBC_2\.38/);
+});
+
 for (const words of [['nonsense'], ['serve', '--nonsense'], ['verify'], ['verify', '--format', 'zip', 'x']]) {
   test(`wrong usage "${words.join(' ')}" ends with exit code 2`, async (t) => {
     const { code, err } = await run(freshFolder(), words);

@@ -23,6 +23,7 @@ import { MemoryOperations } from './batch/memory-operations.ts';
 import { memoryPortalWebhooks } from './batch/memory-portal-webhooks.ts';
 import { createMemoryService, type MemoryService } from './batch/memory-service.ts';
 import { MemoryWebhooks } from './batch/memory-webhooks.ts';
+import { HTTP_LIBRARY } from './library.ts';
 
 export const KEY = 'a-key-for-tests-0123456789';
 
@@ -64,6 +65,9 @@ export const BASE_SETTINGS: HttpSettings = {
     actions: { permits: 60, windowSeconds: 60 },
   },
   shutdownTimeout: 10_000,
+  httpLibrary: HTTP_LIBRARY,
+  // As in the other library, whose clock is not simulated.
+  connectionClock: systemClock,
 };
 
 /**

@@ -4,7 +4,7 @@
  * Source: docs/batch-values.md §2, §5 (`Hosting:ForwardedHeaders`) and §10 (`Secure`).
  */
 
-import type { UwsRequest, UwsResponse } from '../uws.ts';
+import type { RequestHead, ResponseWriter } from '../transport/port.ts';
 import { addressSet, canonicalAddress } from './addresses.ts';
 
 export interface Caller {
@@ -28,7 +28,7 @@ export interface ForwardedTrust {
 }
 
 /** Determines the caller; call before the route handler returns. */
-export type FindCaller = (request: UwsRequest, response: UwsResponse) => Caller;
+export type FindCaller = (request: RequestHead, response: ResponseWriter) => Caller;
 
 /** @param direct true when connections use https themselves */
 export function createCallerFinder(direct: boolean, trust: ForwardedTrust | undefined): FindCaller {
@@ -47,10 +47,10 @@ export function createCallerFinder(direct: boolean, trust: ForwardedTrust | unde
 class DirectCaller implements Caller {
   readonly https: boolean;
   readonly host: string;
-  readonly #response: UwsResponse;
+  readonly #response: ResponseWriter;
   #address: string | undefined;
 
-  constructor(response: UwsResponse, https: boolean, host: string) {
+  constructor(response: ResponseWriter, https: boolean, host: string) {
     this.#response = response;
     this.https = https;
     this.host = host;
@@ -92,7 +92,7 @@ export function followProxies(
 }
 
 /** All lines of the headers: some proxies add a line of their own after a forged one of the client. */
-function forwardedHeaders(request: UwsRequest): Forwarded {
+function forwardedHeaders(request: RequestHead): Forwarded {
   const found = { for: [] as string[], proto: [] as string[], host: [] as string[] };
   request.forEach((name, value) => {
     if (name === 'x-forwarded-for') found.for.push(...entries(value));
@@ -113,7 +113,7 @@ function parseNode(text: string): string | undefined {
   return canonicalAddress(bracketed ?? withPort ?? text);
 }
 
-function socketAddress(response: UwsResponse): string {
+function socketAddress(response: ResponseWriter): string {
   const text = Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
   return text.includes(':') ? (canonicalAddress(text) ?? text) : text;
 }

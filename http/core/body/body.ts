@@ -1,7 +1,7 @@
 /** Request bodies as chunks, read at the reader's pace with bounded memory. */
 import type { Clock } from '../../../runtime/index.ts';
-import type { UwsResponse } from '../uws.ts';
-import type { UwsExchange } from '../uws-exchange.ts';
+import type { Exchange } from '../transport/exchange.ts';
+import type { ResponseWriter } from '../transport/port.ts';
 import { BLOCK_BYTES, type BlockPool } from './block-pool.ts';
 import { Spool } from './spool.ts';
 
@@ -56,8 +56,8 @@ interface Chunk {
  * is valid until the next one is requested; its memory is then reused.
  */
 export class BodyReader implements AsyncIterable<Buffer> {
-  readonly #exchange: UwsExchange;
-  readonly #response: UwsResponse;
+  readonly #exchange: Exchange;
+  readonly #response: ResponseWriter;
   readonly #options: BodyReaderOptions;
   #chunks: Chunk[] = [];
   #held = 0;
@@ -74,7 +74,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
   /** Cancels the next rate check; one is armed while the body arrives in several chunks. */
   #stopJudging: (() => void) | undefined;
 
-  constructor(exchange: UwsExchange, response: UwsResponse, options: BodyReaderOptions) {
+  constructor(exchange: Exchange, response: ResponseWriter, options: BodyReaderOptions) {
     this.#exchange = exchange;
     this.#response = response;
     this.#options = options;

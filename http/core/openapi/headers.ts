@@ -3,7 +3,7 @@
  *
  * Source: RFC 9110; docs/batch-values.md §2 and §10, for the headers beyond it.
  */
-import { MAX_HEAD_BYTES } from '../head-limit.ts';
+import { MAX_HEAD_BYTES } from '../transport/head-limit.ts';
 import type { Parameter } from './property-texts.ts';
 import type { Schema } from './schemas.ts';
 

@@ -4,8 +4,8 @@
  * Source: OpenAPI 3.1.1 §4.8.10 ("Operation Object").
  */
 
-import { MAX_HEAD_BYTES } from '../head-limit.ts';
 import type { AnyRoute } from '../router.ts';
+import { MAX_HEAD_BYTES } from '../transport/head-limit.ts';
 import { withExample } from './examples.ts';
 import { headerParameters } from './headers.ts';
 import type { RefusalInfo, SecurityInfo } from './operation-info.ts';

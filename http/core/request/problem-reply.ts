@@ -2,7 +2,7 @@
 import type { Problem } from '../problem.ts';
 import type { JsonReply, PageReply, ReplyHeaders } from '../reply.ts';
 import type { Match } from '../router.ts';
-import type { UwsRequest } from '../uws.ts';
+import type { RequestHead } from '../transport/port.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import type { RequestNames } from './request-ids.ts';
 import type { RequestContextOptions } from './request-options.ts';
@@ -15,7 +15,7 @@ export interface FailedRequest {
   /** Undefined when the request failed before it was copied. */
   readonly received: ReceivedRequest | undefined;
   /** The request of the library, which is invalid after the first wait. */
-  readonly request: UwsRequest;
+  readonly request: RequestHead;
   readonly names: () => RequestNames;
 }
 

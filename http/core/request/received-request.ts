@@ -1,7 +1,7 @@
 /** The head of a request: copies what later phases read, and finds faults in the headers that delimit the body. */
 import type { IncomingRequest } from '../access/access-check.ts';
 import type { AnyRoute } from '../router.ts';
-import type { UwsRequest } from '../uws.ts';
+import type { RequestHead } from '../transport/port.ts';
 
 /** Values copied from a request, which the library invalidates after the first await. */
 export interface ReceivedRequest {
@@ -42,7 +42,7 @@ export function copyRequest(
  *
  * Source: RFC 9112 §6.1 (`Transfer-Encoding`) and §6.3, rules 3 to 5.
  */
-export function framingFault(request: Pick<UwsRequest, 'forEach'>): string | undefined {
+export function framingFault(request: Pick<RequestHead, 'forEach'>): string | undefined {
   // An empty first value hides the others from `getHeader`, so all headers are read.
   let length: string | undefined;
   let coding: string | undefined;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { BodyReader } from '../body/body.ts';
 import { readForm } from '../body/form-body.ts';
 import type { CheckedBody, Conventions } from '../conventions.ts';
-import type { UwsResponse } from '../uws.ts';
-import type { UwsExchange } from '../uws-exchange.ts';
+import type { Exchange } from '../transport/exchange.ts';
+import type { ResponseWriter } from '../transport/port.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import type { RequestContextOptions } from './request-options.ts';
 
@@ -13,8 +13,8 @@ export const noFingerprint = (): string => '';
 
 /** Listens to the body. Call before the handler of the library returns. */
 export function openBody(
-  exchange: UwsExchange,
-  response: UwsResponse,
+  exchange: Exchange,
+  response: ResponseWriter,
   { clock, pool, spoolFolder }: RequestContextOptions,
   requestId: string,
 ): BodyReader {

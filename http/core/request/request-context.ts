@@ -14,8 +14,8 @@ import { copyHeaders } from '../other-nodes.ts';
 import type { Problem } from '../problem.ts';
 import { type Reply, type ReplyContext, type SmallReply, sendSmall } from '../reply.ts';
 import type { AnyRoute, ApiRequest, Match } from '../router.ts';
-import type { UwsRequest, UwsResponse } from '../uws.ts';
-import { UwsExchange } from '../uws-exchange.ts';
+import { Exchange } from '../transport/exchange.ts';
+import type { RequestHead, ResponseWriter } from '../transport/port.ts';
 import { type FailedRequest, problemReply } from './problem-reply.ts';
 import { copyRequest, framingFault, type ReceivedRequest } from './received-request.ts';
 import { noFingerprint, openBody, readBody } from './request-body.ts';
@@ -27,10 +27,10 @@ import { sendReply } from './send-reply.ts';
 /** One request, from its arrival to the report of its outcome. */
 export class RequestContext implements FailedRequest {
   readonly #options: RequestContextOptions;
-  readonly #response: UwsResponse;
+  readonly #response: ResponseWriter;
   /** Invalid after the first wait. */
-  readonly request: UwsRequest;
-  readonly #exchange: UwsExchange;
+  readonly request: RequestHead;
+  readonly #exchange: Exchange;
   readonly #traffic: Traffic;
   readonly #started: number;
   readonly #method: string;
@@ -47,15 +47,15 @@ export class RequestContext implements FailedRequest {
 
   constructor(
     options: RequestContextOptions,
-    response: UwsResponse,
-    request: UwsRequest,
+    response: ResponseWriter,
+    request: RequestHead,
     closing: boolean,
     traffic: Traffic,
   ) {
     this.#options = options;
     this.#response = response;
     this.request = request;
-    this.#exchange = new UwsExchange(response);
+    this.#exchange = new Exchange(response);
     this.#traffic = traffic;
     this.#started = options.clock.elapsed();
     this.#method = request.getCaseSensitiveMethod();

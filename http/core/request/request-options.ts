@@ -11,7 +11,7 @@ import type { OtherNodes } from '../other-nodes.ts';
 import type { PlainRequests } from '../plain-requests.ts';
 import type { Problem } from '../problem.ts';
 import type { RatePolicy, Router } from '../router.ts';
-import type { UwsExchange } from '../uws-exchange.ts';
+import type { Exchange } from '../transport/exchange.ts';
 import type { RequestIds } from './request-ids.ts';
 import type { RequestObserver } from './request-outcome.ts';
 
@@ -42,7 +42,7 @@ export interface RequestContextOptions {
 
 /** Requests in progress; `Dispatcher.drain` waits until there are none. */
 export interface Traffic {
-  readonly underWay: Set<UwsExchange>;
+  readonly underWay: Set<Exchange>;
   /** Called after one has left it. */
   requestEnded(): void;
 }

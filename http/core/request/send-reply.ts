@@ -1,11 +1,11 @@
 /** Sends the reply of a handler. */
 import { sendFile } from '../file-reply.ts';
 import { type Reply, type ReplyContext, sendSmall, sendStream } from '../reply.ts';
-import type { UwsExchange } from '../uws-exchange.ts';
+import type { Exchange } from '../transport/exchange.ts';
 
 /** Resolves when the reply is sent; undefined: it is sent already. */
 export function sendReply(
-  exchange: UwsExchange,
+  exchange: Exchange,
   reply: Reply,
   context: ReplyContext,
 ): Promise<void> | undefined {

@@ -264,7 +264,8 @@ test('an upload interrupted at any point leaves no file', async (t) => {
     const gone = () => server.seen.slice(before).some(({ status }) => status === 0);
     while (cut >= start.length && !gone()) await server.call('/api/health');
   }
-  t.deepEqual(await left(server), []);
+  // The end of an earlier request may have been taken for that of the last one.
+  while ((await left(server)).length > 0) await server.call('/api/health');
   const { totalCount } = await server.service.jobs.list({
     statuses: [],
     profile: undefined,

@@ -6,8 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import { BlockPool } from '../../../http/core/body/block-pool.ts';
 import { BodyReader } from '../../../http/core/body/body.ts';
 import { Spool } from '../../../http/core/body/spool.ts';
-import type { UwsResponse } from '../../../http/core/uws.ts';
-import { UwsExchange } from '../../../http/core/uws-exchange.ts';
+import { Exchange } from '../../../http/core/transport/exchange.ts';
+import type { ResponseWriter } from '../../../http/core/transport/port.ts';
 import { SimulatedClock } from '../../../runtime/clock.ts';
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
@@ -62,10 +62,10 @@ class CountedPool extends BlockPool {
 
 function reading(spoolFolder: string) {
   const driven = new DrivenResponse();
-  const response = driven as unknown as UwsResponse;
+  const response = driven as unknown as ResponseWriter;
   const pool = new CountedPool();
   const clock = new SimulatedClock();
-  const body = new BodyReader(new UwsExchange(response), response, {
+  const body = new BodyReader(new Exchange(response), response, {
     clock,
     pool,
     spoolPath: () => join(spoolFolder, 'body.spool'),

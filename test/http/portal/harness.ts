@@ -12,6 +12,7 @@ import { systemIds } from '../../../runtime/ids.ts';
 import type { Clock } from '../../../runtime/ports.ts';
 import { AnswerBook, assertAnswersDescribed, checkAnswersOf } from '../answers.ts';
 import { type LogLine, recorder } from '../harness.ts';
+import { HTTP_LIBRARY } from '../library.ts';
 import { createMemoryPortal, KEY, type MemoryPortal } from './memory-portal.ts';
 
 export interface TestPortal extends MemoryPortal {
@@ -33,6 +34,8 @@ export const SETTINGS: ListenSettings = {
   forwarded: undefined,
   production: false,
   shutdownTimeout: 10_000,
+  httpLibrary: HTTP_LIBRARY,
+  connectionClock: systemClock,
 };
 
 /** Every route of the portal, without working handlers. */

@@ -4,10 +4,10 @@
  * The native response must not be touched once it has ended or the client has disconnected. All writes go through
  * this class, so late replies are dropped.
  */
-import type { UwsResponse } from './uws.ts';
+import type { ResponseWriter } from './port.ts';
 
-export class UwsExchange {
-  readonly #response: UwsResponse;
+export class Exchange {
+  readonly #response: ResponseWriter;
   #watched = false;
   #gone = false;
   #ended = false;
@@ -15,7 +15,7 @@ export class UwsExchange {
   #whenGone: (() => void)[] | undefined;
   #pushed: (() => void) | undefined;
 
-  constructor(response: UwsResponse) {
+  constructor(response: ResponseWriter) {
     this.#response = response;
   }
 
@@ -55,7 +55,7 @@ export class UwsExchange {
   }
 
   /** Runs `use` on the response in one corked write; does nothing once it is closed. */
-  use(use: (response: UwsResponse) => void): void {
+  use(use: (response: ResponseWriter) => void): void {
     if (!this.open) return;
     this.#begun = true;
     if (this.#watched) this.#response.cork(() => use(this.#response));
@@ -63,7 +63,7 @@ export class UwsExchange {
   }
 
   /** As `use`, for the write that completes the response. */
-  finish(use: (response: UwsResponse) => void): void {
+  finish(use: (response: ResponseWriter) => void): void {
     this.use((response) => {
       use(response);
       this.#ended = true;
@@ -75,7 +75,7 @@ export class UwsExchange {
    * read, and the connection is closed if it sends another request before: unread replies do not fill the memory.
    * @param head writes status and headers
    */
-  finishWith(body: string | Uint8Array, head: (response: UwsResponse) => void): void {
+  finishWith(body: string | Uint8Array, head: (response: ResponseWriter) => void): void {
     this.use((response) => {
       head(response);
       const total = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
@@ -85,7 +85,7 @@ export class UwsExchange {
     });
   }
 
-  #finishLater(response: UwsResponse, bytes: Uint8Array): void {
+  #finishLater(response: ResponseWriter, bytes: Uint8Array): void {
     this.watch();
     response.onWritable((offset) => {
       if (!this.open) return true;
@@ -104,7 +104,7 @@ export class UwsExchange {
    * Sends one chunk of a body of unknown length; resolves when the socket has accepted it, or the client has
    * disconnected. `head` writes status and headers before the first chunk.
    */
-  write(chunk: Buffer, head?: (response: UwsResponse) => void): Promise<void> {
+  write(chunk: Buffer, head?: (response: ResponseWriter) => void): Promise<void> {
     return new Promise((resolve) => {
       this.#pushed = resolve;
       if (!this.open) resolve();
@@ -126,12 +126,12 @@ export class UwsExchange {
    * Sends one chunk of a body of `total` bytes; resolves when the socket has accepted all of it (the buffer may be
    * reused), or the client has disconnected. `head` writes status and headers before the first chunk.
    */
-  push(chunk: Buffer, total: number, head?: (response: UwsResponse) => void): Promise<void> {
+  push(chunk: Buffer, total: number, head?: (response: ResponseWriter) => void): Promise<void> {
     return new Promise((resolve) => {
       this.#pushed = resolve;
       if (!this.open) resolve();
       let rest = chunk;
-      const attempt = (response: UwsResponse): boolean => {
+      const attempt = (response: ResponseWriter): boolean => {
         const before = response.getWriteOffset();
         const [taken, complete] = response.tryEnd(rest, total);
         if (complete) this.#ended = true;
