@@ -176,6 +176,102 @@ test('a retryable failure is retried after growing pauses with the same key', as
   await runtime.stop();
 });
 
+test('a failure may set no longer pause than five minutes', async (t) => {
+  let runs = 0;
+  const work: EffectHandler = {
+    ...echo,
+    run: async () => {
+      runs += 1;
+      throw new Retryable('busy', 'next year', 365 * 86_400_000);
+    },
+  };
+  const { runtime, system, store, clock } = createTestRuntime({ work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  t.is((await store.pendingEffects(T1))[0]?.dueAt, clock.now() + 5 * 60_000);
+  for (let minute = 0; minute < 5; minute += 1) {
+    clock.advance(60_000);
+    await settle();
+  }
+  t.is(runs, 2);
+  await runtime.stop();
+});
+
+test('an effect without an outcome whose removal failed is removed later without a restart, and runs once', async (t) => {
+  const memory = new MemoryStore();
+  let refusals = 1;
+  const store = new Proxy(memory, {
+    get(target, name) {
+      if (name === 'settleEffects' && refusals > 0)
+        return async () => {
+          refusals -= 1;
+          throw new Retryable('store.unavailable', 'disk full');
+        };
+      const value = Reflect.get(target, name) as unknown;
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  let runs = 0;
+  const work: EffectHandler = {
+    ...echo,
+    run: async () => {
+      runs += 1;
+      return null;
+    },
+  };
+  const { runtime, system, clock } = createTestRuntime({ store, work });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'x' });
+  await settle();
+  clock.advance(100);
+  await settle();
+  t.is(refusals, 0);
+  t.is((await memory.pendingEffects(T1)).length, 1);
+  clock.advance(1000);
+  await settle();
+  t.deepEqual(await memory.pendingEffects(T1), []);
+  t.is(runs, 1);
+  await runtime.stop();
+});
+
+test('many effects that listen to their signals cause no warning', async (t) => {
+  const warnings: string[] = [];
+  const look = ({ name }: Error) => void warnings.push(name);
+  process.prependListener('warning', look);
+  const EFFECTS = 32;
+  let ended = (): void => {};
+  const end = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  let running = 0;
+  const work: EffectHandler = {
+    ...echo,
+    async run(effect, { signal }) {
+      signal.addEventListener('abort', () => {});
+      running += 1;
+      await end;
+      return { type: 'WORKED', what: effect.what };
+    },
+  };
+  const { runtime, system, committed } = createTestRuntime({ work });
+  runtime.start();
+  await system.create(T1, null);
+  for (let n = 0; n < EFFECTS; n += 1) await system.send(T1, { type: 'WORK', what: `${n}` });
+  await settle();
+  t.is(running, EFFECTS);
+  ended();
+  await committed((step) => heard(step).length === EFFECTS);
+  await runtime.stop();
+  process.removeListener('warning', look);
+  t.deepEqual(
+    warnings.filter((name) => name === 'MaxListenersExceededWarning'),
+    [],
+  );
+});
+
 test('a failure may set the pause before its retry', async (t) => {
   let runs = 0;
   const work: EffectHandler = {
