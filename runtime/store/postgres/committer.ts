@@ -16,7 +16,7 @@ import { type CommitRow, type EncodedStep, encodeStep, outcomeOf } from './steps
 /** Maximum number of steps in one transaction. */
 const GROUP_SIZE = 128;
 
-/** Attempts of one group that conflicted with transactions of other nodes. */
+/** Attempts of one group that conflicted with transactions or with the start of other nodes. */
 const ATTEMPTS = 10;
 
 interface Waiting {
@@ -152,11 +152,8 @@ export class Committer {
           await this.#session.renew();
           throw new Retryable('store.unavailable', 'This node was silent for too long; nothing was stored.');
         }
-        if (hasOthers(error)) {
-          this.#hasOthers = true;
-          continue;
-        }
-        if (isTransient(error) && attempt < ATTEMPTS) continue;
+        this.#hasOthers ||= hasOthers(error);
+        if ((hasOthers(error) || isTransient(error)) && attempt < ATTEMPTS) continue;
         this.#uncertain = steps;
         throw error;
       }

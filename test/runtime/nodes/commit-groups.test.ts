@@ -37,3 +37,45 @@ test('a step that is committed at any moment of the end of another commit is ans
     t.true(isAnswered, `The commit ${turns} turns after the report of the first one has no answer.`);
   }
 });
+
+/** A database that refuses every commit with one SQLSTATE. */
+class RefusingDatabase extends MemoryDatabase {
+  readonly code: string;
+  commits = 0;
+
+  constructor(clock: SimulatedClock, code: string) {
+    super(clock);
+    this.code = code;
+  }
+
+  override async commit(): Promise<never> {
+    this.commits += 1;
+    // A loop without an end would keep this thread busy for ever.
+    const code = this.commits > 100 ? '53100' : this.code;
+    throw Object.assign(new Error('refused'), { code });
+  }
+}
+
+for (const [code, meaning, commits] of [
+  ['40001', 'a serialization failure', 10],
+  ['40P01', 'a deadlock', 10],
+  ['LS002', 'another session', 10],
+  ['53100', 'a full disk', 1],
+] as const) {
+  test(`a commit that the database refuses each time for ${meaning} ends after ${commits} attempts`, async (t) => {
+    const clock = new SimulatedClock();
+    const database = new RefusingDatabase(clock, code);
+    const node = await openMemoryNode({
+      ...{ database, link: (statement) => statement(), clock, log: SILENT },
+      ...{ node: 'one', leaseSeconds: 2 },
+    });
+    const answer = node.commit(stepOf(A, 0)).then(
+      () => 'stored',
+      ({ code }: { readonly code: string }) => code,
+    );
+    // Statements in memory need microtasks alone.
+    t.is(await Promise.race([answer, setImmediate('no answer')]), 'store.unavailable');
+    t.is(database.commits, commits);
+    t.is(await node.load(A), undefined);
+  });
+}
