@@ -16,7 +16,7 @@ export const REMOTE_KEYS = {
   }),
   'RemoteSigner:TimeoutHours': key(whole(1, 8760), 168, {
     unit: 'hours',
-    says: 'Time after which a job that waits for its signer fails.',
+    says: 'Time after which a job that waits for its signer, or whose upload to the portal is tried again, fails.',
   }),
   'RemoteSigner:MaxConsecutiveApiFailures': key(whole(0, 1000), 0, {
     unit: 'failures',

@@ -15,7 +15,7 @@ const MAX_TRIES = 16;
 const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 
 export interface UploadRetriesDependencies {
-  readonly clock: Pick<Clock, 'now' | 'sleep'>;
+  readonly clock: Pick<Clock, 'after' | 'sleep'>;
   readonly breaker: CircuitBreaker;
   /** `RemoteSigner:TimeoutHours`, in milliseconds: the maximum duration of an upload with its retries. */
   readonly timeout: Millis;
@@ -51,12 +51,15 @@ export class UploadRetries {
    */
   async run<T>(jobId: string, work: () => Promise<T>, tried: AbortSignal): Promise<T> {
     const { clock, breaker, timeout } = this.#dependencies;
-    const signal = AbortSignal.any([tried, this.#stopping.signal]);
-    const start = clock.now();
+    const late = new AbortController();
+    const cancel = clock.after(timeout, () => late.abort());
+    const stopped = AbortSignal.any([tried, this.#stopping.signal]);
+    const signal = AbortSignal.any([stopped, late.signal]);
     let abandoned = false;
-    const unlessStopped = async (waiting: Promise<void>) => {
+    const unlessStopped = async (waiting: Promise<void>, reason: unknown) => {
       await waiting.catch((error: unknown) => {
         if (!signal.aborted) throw error;
+        if (!stopped.aborted) throw unreachable(reason);
         abandoned = this.#stopping.signal.aborted;
         throw new Retryable('service.stopping', 'The service stopped before the upload was taken.');
       });
@@ -65,7 +68,7 @@ export class UploadRetries {
       for (let failures = 0; ; ) {
         if (breaker.open !== undefined) {
           this.#delay(jobId);
-          await unlessStopped(breaker.untilClosed(signal));
+          await unlessStopped(breaker.untilClosed(signal), breaker.open.reason);
         }
         try {
           return await unlessAborted(work(), tried);
@@ -73,14 +76,14 @@ export class UploadRetries {
           if (!(error instanceof RemoteFailure) || !error.transient) throw unreachable(error);
           if (error instanceof CircuitOpen) continue;
           failures += 1;
-          const expired = clock.now() - start > timeout;
-          if (expired || (breaker.open === undefined && failures >= MAX_TRIES)) throw unreachable(error);
+          if (breaker.open === undefined && failures >= MAX_TRIES) throw unreachable(error);
           this.#delay(jobId);
           const pause = pauseAfter(failures, BACKOFF);
-          await unlessStopped(clock.sleep(Math.max(pause, error.retryAfter ?? 0), signal));
+          await unlessStopped(clock.sleep(Math.max(pause, error.retryAfter ?? 0), signal), error);
         }
       }
     } finally {
+      cancel();
       if (!abandoned && this.#waiting.delete(jobId)) this.#dependencies.onChange();
     }
   }

@@ -12,8 +12,17 @@ function uploads() {
     breaker.stop();
     made.stop();
   };
-  return { breaker, made, stop };
+  const pass = async (seconds: number) => {
+    for (let at = 0; at < seconds; at += 60) {
+      clock.advance(60_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  return { breaker, made, stop, pass };
 }
+
+/** Seconds of `RemoteSigner:TimeoutHours` here. */
+const TIMEOUT_S = 3600;
 
 const never = new AbortController().signal;
 const away = () => Promise.reject(new RemoteFailure('upload', 'no answer', { transient: true, sent: false }));
@@ -45,4 +54,55 @@ test('an upload that waits for an open circuit is left for the next start too', 
   stop();
   await refused;
   t.is(made.waiting, 1);
+});
+
+for (const [portal, open] of [
+  ['stays away', true],
+  ['answers other calls', false],
+] as const) {
+  test(`an upload to a portal that ${portal} ends, and is not made afterwards`, async (t) => {
+    const { breaker, made, pass } = uploads();
+    for (let count = 0; open && count < 5; count += 1) breaker.failed('no answer');
+    let ended = '';
+    let attempts = 0;
+    const attempt = () => {
+      attempts += 1;
+      return away();
+    };
+    const uploading = made.run('one', attempt, never).catch(({ message }: Error) => {
+      ended = message;
+    });
+    await pass(TIMEOUT_S - 60);
+    t.is(ended, open ? '' : 'remote.unreachable: no answer');
+    await pass(120);
+    await uploading;
+    t.regex(ended, /^remote\.unreachable: /);
+    t.is(made.waiting, 0);
+    const before = attempts;
+    breaker.succeeded();
+    await pass(600);
+    t.is(attempts, before);
+  });
+}
+
+test('a pause that the portal requests does not outlast the time limit of an upload', async (t) => {
+  const { made, pass } = uploads();
+  let ended = '';
+  const busy = () =>
+    Promise.reject(new RemoteFailure('upload', 'busy', { transient: true, retryAfter: 86_400_000 }));
+  const uploading = made.run('one', busy, never).catch(({ message }: Error) => {
+    ended = message;
+  });
+  await pass(TIMEOUT_S + 60);
+  await uploading;
+  t.is(ended, 'remote.unreachable: busy');
+});
+
+test('an upload that the portal takes within the time limit succeeds', async (t) => {
+  const { breaker, made, pass } = uploads();
+  for (let count = 0; count < 5; count += 1) breaker.failed('no answer');
+  const uploading = made.run('one', async () => 'stored', never);
+  await pass(TIMEOUT_S - 60);
+  breaker.succeeded();
+  t.is(await uploading, 'stored');
 });
