@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { systemClock } from '../../../../runtime/index.ts';
+import { movableClock } from '../../portal/uploads/upload-harness.ts';
 import { batchFixture } from '../batch-harness.ts';
 
 const HOUR = 3_600_000;
@@ -34,6 +35,26 @@ test('finished jobs older than the configured age are removed automatically, and
   t.true(existsSync(join(older.layout.output, outputFileName ?? '')));
   const { items } = await older.batch.events.list({ kinds: ['JobsCleared'], page: 1, pageSize: 5 });
   t.like(items[0], { actor: 'system' });
+});
+
+test('a job that waited for long is removed by the age of its end', async (t) => {
+  const clock = movableClock();
+  const it = await batchFixture(t, { watch: false, keepJobs: HOUR, clock });
+  await it.batch.pipeline.pause(null);
+  const id = await it.upload('a.bin', 'content');
+  clock.forward(2 * HOUR);
+  await it.batch.pipeline.resume(null);
+  await it.reach('Completed', 1);
+  const isTidy = async () =>
+    JSON.stringify(await it.store.load({ kind: 'job', id })).includes('"untidy":false');
+  for (let tries = 0; !(await isTidy()); tries += 1) {
+    if (tries === 1_000) throw new Error('the input of the job is not put away');
+    await systemClock.sleep(10);
+  }
+  t.is(await it.batch.retention.sweep(), 0);
+  t.is(it.batch.count(), 1);
+  clock.forward(HOUR + 60_000);
+  t.is(await it.batch.retention.sweep(), 1);
 });
 
 test('without an age nothing is removed', async (t) => {

@@ -60,10 +60,13 @@ test('one of many concurrent requests under one idempotency key is done, and all
 test('an idempotency key belongs to one application and one route', async (t) => {
   const { requests, seeds, make } = requestsFixture(t);
   await requests.answer(ME, REQUEST, make);
-  await requests.answer(tenant('you'), { ...REQUEST, fingerprint: 'f2' }, make);
-  await requests.answer(ME, { ...REQUEST, route: 'POST /api/uploads', fingerprint: 'f3' }, make);
-  t.is(seeds.length, 3);
-  t.is(new Set(seeds).size, 3);
+  const you = tenant('you');
+  await requests.answer({ ...ME, organization: you.organization }, { ...REQUEST, fingerprint: 'f2' }, make);
+  await requests.answer({ ...ME, application: you.application }, { ...REQUEST, fingerprint: 'f3' }, make);
+  await requests.answer(ME, { ...REQUEST, route: 'POST /api/uploads', fingerprint: 'f4' }, make);
+  await requests.answer(ME, { ...REQUEST, key: 'other', fingerprint: 'f5' }, make);
+  t.is(seeds.length, 5);
+  t.is(new Set(seeds).size, 5);
 });
 
 test('a refused request frees its idempotency key', async (t) => {
