@@ -102,7 +102,7 @@ export class Services {
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
     const definitions = plans.flatMap((plan) => plan.definitions);
     // Before the runtime starts: migrates actors that an earlier version stored.
-    await migrateStore(store, shardModule.definitions, log, options.version);
+    await migrateStore(store, shardModule.definitions, log, clock.now(), options.version);
     const history = options.history && createHistory(options.history, given, ACTOR_KINDS);
     const singletons = new Singletons({ store, clock, log });
     // Before the first step, so that none is missed; a node that takes over later compares all chains.

@@ -83,6 +83,7 @@ export function recordMachine({
   const machine = setup({
     types: { context: {} as object, input: {} as object, events: {} as RecordMessage },
     actions: { note: (_, _line: { readonly message: string }) => {} },
+    delays: { lifetime: end?.lifetimeMs ?? 0 },
   });
   const note = (message: string) => ({ type: 'note', params: { message } }) as const;
   const on = Object.entries(changes as { readonly [type: string]: Decide }).map(([type, change]) => {
@@ -114,7 +115,7 @@ export function recordMachine({
           ...Object.fromEntries(on),
           ...Object.fromEntries((end?.endedBy ?? []).map((type) => [type, end?.state])),
         },
-        ...(end?.lifetimeMs !== undefined && { after: { [end.lifetimeMs]: end.state } }),
+        ...(end?.lifetimeMs !== undefined && { after: { lifetime: end.state } }),
       },
       ...(end !== undefined && { [end.state]: {} }),
     },

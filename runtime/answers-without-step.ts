@@ -11,7 +11,7 @@ export function answerWithoutStep(stored: StoredActor, delivery: MessageDelivery
   if (delivery.id !== undefined && stored.consumed.includes(delivery.id)) return refused('duplicate', stored);
   // The deadline was canceled or moved since it was read.
   if (delivery.timer !== undefined && stored.timers[delivery.timer.name] !== delivery.timer.due) {
-    return refused('not-accepted', stored);
+    return refused('duplicate', stored);
   }
   return undefined;
 }

@@ -256,6 +256,9 @@ export type StepOutcome<Context = any> =
       readonly holder: ActorAddress;
     };
 
+/** Kinds of what an actor may not accept: the outcome of its effect, a message of an actor, its deadline. */
+export type Unaccepted = 'outcome' | 'tell' | 'deadline';
+
 /** Options of one message. */
 export interface SendOptions {
   /** A message with an id is consumed once; a repetition returns `duplicate`. */

@@ -142,7 +142,9 @@ export class Host implements ActorHost {
   async read(address: ActorAddress): Promise<CommittedActor | undefined> {
     const loaded = this.#peek(addressKey(address)) ?? (await this.#dependencies.store.load(address));
     const mayBeOld = loaded && this.#dependencies.isShared;
-    const stored = mayBeOld ? (migrationOf(this.#definition(address), loaded)?.actor ?? loaded) : loaded;
+    const stored = mayBeOld
+      ? (migrationOf(this.#definition(address), loaded, this.#dependencies.clock.now())?.actor ?? loaded)
+      : loaded;
     return stored && committedViewOf(stored);
   }
 
@@ -248,12 +250,12 @@ export class Host implements ActorHost {
         if (this.#mayBeStale(key, isCached)) continue;
         return early;
       }
-      const migration = this.#dependencies.isShared ? migrationOf(definition, stored) : undefined;
+      const now = this.#dependencies.clock.now();
+      const migration = this.#dependencies.isShared ? migrationOf(definition, stored, now) : undefined;
       if (migration !== undefined) {
         await this.#commit(key, migration);
         continue;
       }
-      const now = this.#dependencies.clock.now();
       const context: StepContext = {
         now,
         messageId: delivery.id,

@@ -19,6 +19,7 @@ export {
   type InputOf,
   type MessageOf,
   type StepOutcome,
+  type Unaccepted,
 } from './definition.ts';
 export { describeFailure, Fatal, isRetryable, Retryable } from './failures.ts';
 export {

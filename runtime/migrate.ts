@@ -9,12 +9,14 @@ import { Fatal, Retryable } from './failures.ts';
 import {
   parseStateCounter,
   STATE_INDEX_PREFIX,
+  STATE_INDEX_VIEW,
   type StateCount,
   stateMove,
 } from './inspection/state-index.ts';
 import { jsonType } from './json-type.ts';
-import type { ActorStore, Json, Log, Step, StoredActor } from './ports.ts';
+import type { ActorStore, Json, Log, Millis, Row, RowQuery, Step, StoredActor } from './ports.ts';
 import { viewOf } from './step.ts';
+import { currentDeadlines, deadlinesOf } from './timers/state-deadlines.ts';
 
 const CONTEXT = jsonType<{ readonly [member: string]: Json }>();
 
@@ -70,6 +72,8 @@ function hasState(definition: ActorDefinition, state: string): boolean {
 /**
  * Migrates every actor that is older than its definition. While nodes of another version of the program run, nothing is
  * migrated here: those nodes could no longer read what is. The host then migrates each actor before its next step.
+ * Then arms the deadlines of actors whose state has got one since; see `addDeadlines`.
+ * @param now time at which new deadlines begin
  * @param version version of this program, as the nodes of the store know it
  * @throws {Fatal} `store.no-path` with a line for each state without a migration; nothing was changed then
  */
@@ -77,6 +81,7 @@ export async function migrateStore(
   store: ActorStore,
   definitions: readonly ActorDefinition[],
   log: Pick<Log, 'info'>,
+  now: Millis,
   version = '',
 ): Promise<{ readonly migrated: number }> {
   const others = (await store.nodes?.list())?.filter(({ isThis }) => !isThis) ?? [];
@@ -107,8 +112,9 @@ export async function migrateStore(
       Count: expected,
       Version: definition.version,
     });
-    migrated += await migrateKind(store, definition);
+    migrated += await migrateKind(store, definition, now);
   }
+  for (const definition of definitions) await addDeadlines(store, definition, stored, log, now);
   return { migrated };
 }
 
@@ -117,7 +123,7 @@ function versionOf(info: Json): string {
   return NODE_INFO.read(info).version ?? '';
 }
 
-async function migrateKind(store: ActorStore, definition: ActorDefinition): Promise<number> {
+async function migrateKind(store: ActorStore, definition: ActorDefinition, now: Millis): Promise<number> {
   let migrated = 0;
   let after: string | undefined;
   for (;;) {
@@ -128,23 +134,69 @@ async function migrateKind(store: ActorStore, definition: ActorDefinition): Prom
     });
     const steps = actors
       .filter(({ version }) => version < definition.version)
-      .map((actor) => migrationStep(definition, actor));
-    const outcomes = await Promise.all(steps.map((step) => store.commit(step)));
-    for (const outcome of outcomes) {
-      if (outcome.ok) {
-        await outcome.durable;
-        migrated += 1;
-      } else if (outcome.reason !== 'stale' || store.nodes === undefined) {
-        // A node that stepped the actor meanwhile has migrated it.
-        throw new Fatal(
-          'store.no-path',
-          `An actor of ${definition.kind} could not be migrated: ${outcome.reason}.`,
-        );
-      }
-    }
+      .map((actor) => migrationStep(definition, actor, now));
+    migrated += await commitAll(store, definition, steps);
     const last = actors.at(-1);
     if (last === undefined || actors.length < BATCH) return migrated;
     after = last.address.id;
+  }
+}
+
+/** @returns number of committed steps */
+async function commitAll(
+  store: ActorStore,
+  definition: ActorDefinition,
+  steps: readonly Step[],
+): Promise<number> {
+  let committed = 0;
+  for (const outcome of await Promise.all(steps.map((step) => store.commit(step)))) {
+    if (outcome.ok) {
+      await outcome.durable;
+      committed += 1;
+    } else if (outcome.reason !== 'stale' || store.nodes === undefined) {
+      // A node that stepped the actor meanwhile has migrated it.
+      throw new Fatal(
+        'store.no-path',
+        `An actor of ${definition.kind} could not be migrated: ${outcome.reason}.`,
+      );
+    }
+  }
+  return committed;
+}
+
+/**
+ * Arms deadlines that a state has got without a new version of the machine. All actors of a state have its deadlines or
+ * none has the new one, so one is read: the last, which is also the last that is changed.
+ */
+async function addDeadlines(
+  store: ActorStore,
+  definition: ActorDefinition,
+  stateCounts: readonly StateCount[],
+  log: Pick<Log, 'info'>,
+  now: Millis,
+): Promise<void> {
+  const { kind, machine, version } = definition;
+  const isBehind = (actor: StoredActor | undefined): actor is StoredActor =>
+    actor?.version === version && currentDeadlines(machine, actor, now).begun > 0;
+  for (const { state } of stateCounts.filter((line) => line.kind === kind && line.version === version)) {
+    if (![...deadlinesOf(machine, state).values()].some(({ leaves }) => leaves)) continue;
+    const read = async (page: Pick<RowQuery, 'limit' | 'reverse' | 'after'>) => {
+      const rows = await store.rows({ view: STATE_INDEX_VIEW, prefix: [kind, state], ...page });
+      const actors = await Promise.all(rows.map(({ key }) => store.load({ kind, id: String(key[2]) })));
+      return { rows, behind: actors.filter(isBehind) };
+    };
+    if ((await read({ limit: 1, reverse: true })).behind.length === 0) continue;
+    let changed = 0;
+    let after: Row['key'] | undefined;
+    do {
+      const { rows, behind } = await read({ limit: BATCH, ...(after && { after }) });
+      const steps = behind.map((actor) => migrationStep(definition, actor, now));
+      changed += await commitAll(store, definition, steps);
+      after = rows.length < BATCH ? undefined : rows.at(-1)?.key;
+    } while (after !== undefined);
+    log.info('Stored actors got a deadline that is new in their state.', {
+      ...{ Kind: kind, State: state, Count: changed },
+    });
   }
 }
 
@@ -152,22 +204,22 @@ async function migrateKind(store: ActorStore, definition: ActorDefinition): Prom
  * Builds the step that migrates an actor which a node of an earlier version stored after the start; undefined for one of
  * this version. Throws a `Retryable`, `actor.newer-version`: the actor belongs to the nodes of that version.
  */
-export function migrationOf(definition: ActorDefinition, stored: StoredActor): Step | undefined {
+export function migrationOf(definition: ActorDefinition, stored: StoredActor, now: Millis): Step | undefined {
   const { address, version } = stored;
   if (version > definition.version)
     throw new Retryable(
       'actor.newer-version',
       `${address.kind}/${address.id} has version ${version}; this node knows versions up to ${definition.version}.`,
     );
-  return version === definition.version ? undefined : migrationStep(definition, stored);
+  return version === definition.version ? undefined : migrationStep(definition, stored, now);
 }
 
 /**
- * Builds the step that migrates a stored actor to the definition's version. Its timers, effects, journal and consumed
- * messages are unchanged. Pure.
+ * Builds the step that migrates a stored actor to the definition's version. Its effects, journal and consumed
+ * messages are unchanged, its deadlines become those of its state. Pure.
  * @throws {Fatal} `store.no-path` when a migration gives a state that the machine does not have
  */
-export function migrationStep(definition: ActorDefinition, stored: StoredActor): Step {
+export function migrationStep(definition: ActorDefinition, stored: StoredActor, now: Millis): Step {
   const { kind, id } = stored.address;
   let state = stored.state;
   let context = stored.context;
@@ -181,15 +233,17 @@ export function migrationStep(definition: ActorDefinition, stored: StoredActor):
   }
   if (!hasState(definition, state))
     throw new Fatal('store.no-path', `${kind}/${id} would be in ${state}, which its machine has not.`);
+  const { timers, changes } = currentDeadlines(definition.machine, { ...stored, state, context }, now);
   const actor: StoredActor = {
     ...stored,
+    timers,
     revision: stored.revision + 1,
     version: definition.version,
     state,
     context,
   };
-  const now = derive(definition, viewOf(actor));
-  const facts = difference({ ...now, ...before }, now);
+  const derived = derive(definition, viewOf(actor));
+  const facts = difference({ ...derived, ...before }, derived);
   return {
     actor,
     basedOn: stored.revision,
@@ -197,7 +251,7 @@ export function migrationStep(definition: ActorDefinition, stored: StoredActor):
     effects: [],
     settles: null,
     dropsEffects: false,
-    timers: { arm: [], disarm: [] },
+    timers: changes,
     ...facts,
     moved: stateMove(stored, actor),
   };

@@ -3,7 +3,7 @@
 import type { ActorHost, HostReport, ShardStatus } from './actor-host.ts';
 import { CrashJournal, type MarkedEffect } from './crash-journal.ts';
 import { DeferredSystem } from './deferred-system.ts';
-import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome } from './definition.ts';
+import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome, Unaccepted } from './definition.ts';
 import { Outboxes } from './effects/outboxes.ts';
 import { SET_ASIDE } from './effects/set-aside.ts';
 import { describeFailure, Fatal } from './failures.ts';
@@ -46,8 +46,8 @@ export interface RuntimeDependencies {
    * this process; false for a step of another node.
    */
   readonly onCommitted?: (step: Step, isOwn: boolean) => void;
-  /** Called with the receiver of an outcome or a message of an actor that it did not accept; such are dropped. */
-  readonly onUnaccepted?: (receiver: ActorAddress, what: 'outcome' | 'tell') => void;
+  /** Called with the receiver of an outcome, a message of an actor or a deadline that it did not accept; such are dropped. */
+  readonly onUnaccepted?: (receiver: ActorAddress, what: Unaccepted) => void;
   /** Called when an operator asked this node to drain. May be called again. */
   readonly onDraining?: () => void;
   readonly options?: RuntimeOptions;
@@ -134,6 +134,7 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
   const journal = openCrashJournal(dependencies);
   const system = dependencies.system ?? new DeferredSystem();
   system.connect(host);
+  const onUnaccepted = dependencies.onUnaccepted ?? (() => {});
   const outboxes = new Outboxes(
     {
       ...{ store, clock, ids, log, faults, handlers, journal },
@@ -141,12 +142,12 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect) => host.settle(address, effect),
       timeLimitMs: options.effectTimeLimitMs,
-      onUnaccepted: dependencies.onUnaccepted ?? (() => {}),
+      onUnaccepted,
     },
     options.effectsInFlight,
     options.messagesInFlight,
   );
-  const timers = new Timers({ store, clock, log, faults, host });
+  const timers = new Timers({ store, clock, log, faults, host, onUnaccepted });
   followNodes(dependencies, { definitions, host, outboxes, timers, committed });
   let isStopping = false;
   return {

@@ -12,7 +12,13 @@ export type RequestedAction =
       readonly data: JournalData | undefined;
     }
   | { readonly kind: 'drop-effects' }
-  | { readonly kind: 'arm'; readonly name: string; readonly delay: Millis; readonly event: ActorEvent }
+  /** `name`: undefined for an event that cannot be canceled. */
+  | {
+      readonly kind: 'arm';
+      readonly name: string | undefined;
+      readonly delay: Millis;
+      readonly event: ActorEvent;
+    }
   | { readonly kind: 'disarm'; readonly name: string }
   | { readonly kind: 'emit'; readonly event: ActorEvent }
   | { readonly kind: 'nothing' };
@@ -77,7 +83,7 @@ function readRaise({ id, delay, event }: Delayed): RequestedAction {
   if (typeof delay !== 'number' || !Number.isFinite(delay) || delay < 0 || event === undefined) {
     throw malformed('raise', `its delay is ${String(delay)}, not a number of milliseconds`);
   }
-  return { kind: 'arm', name: typeof id === 'string' ? id : event.type, delay, event };
+  return { kind: 'arm', name: typeof id === 'string' ? id : undefined, delay, event };
 }
 
 function malformed(action: string, why: string): Fatal {

@@ -25,6 +25,12 @@ import {
   type StoredEffect,
 } from './ports.ts';
 import { readAction } from './step-actions.ts';
+import {
+  nameOf,
+  type RenamedDeadlines,
+  renameDeadlines,
+  renamedDeadlines,
+} from './timers/state-deadlines.ts';
 import { timerChanges } from './timers/timer-changes.ts';
 
 /** Context of a step besides the event itself. */
@@ -142,10 +148,13 @@ export function nextStep(
   }
   const before = snapshotOf(definition.machine, stored.state, stored.context);
   if (before.status !== 'active') return undefined;
-  const { snapshot, actions } = withActions(() => definition.machine.transition(before, event, SCOPE));
+  const renamed = renamedDeadlines(definition.machine, stored);
+  const type = renamed?.get(context.timer?.name ?? '') ?? event.type;
+  const current = type === event.type ? event : { ...event, type };
+  const { snapshot, actions } = withActions(() => definition.machine.transition(before, current, SCOPE));
   if (snapshot === before && actions.length === 0) return undefined;
   if (snapshot.status === 'error') throw snapshot.error;
-  return assemble(definition, stored.address, stored, snapshot, actions, event.type, context);
+  return assemble(definition, stored.address, stored, snapshot, actions, type, context, renamed);
 }
 
 function checkVersion(definition: ActorDefinition, stored: StoredActor): void {
@@ -196,6 +205,7 @@ function assemble(
   actions: readonly CollectedAction[],
   cause: string,
   context: StepContext,
+  renamed?: RenamedDeadlines,
 ): Step {
   keepShape(definition.machine, snapshot.context);
   const revision = (stored?.revision ?? 0) + 1;
@@ -209,6 +219,7 @@ function assemble(
   if (context.timer !== undefined && timers.get(context.timer.name) === context.timer.due) {
     timers.delete(context.timer.name);
   }
+  if (renamed !== undefined) armed.push(...renameDeadlines(timers, renamed, state !== stored?.state));
   let dropsEffects = false;
   let events: ActorEvent[] | undefined;
   let journalLength = stored?.journalLength ?? 0;
@@ -244,10 +255,12 @@ function assemble(
       case 'drop-effects':
         dropsEffects = true;
         break;
-      case 'arm':
-        timers.set(asked.name, now + asked.delay);
-        armed.push({ name: asked.name, due: now + asked.delay, event: asked.event });
+      case 'arm': {
+        const { name = nameOf(asked.event, timers), delay, event } = asked;
+        timers.set(name, now + delay);
+        armed.push({ name, due: now + delay, event });
         break;
+      }
       case 'disarm':
         timers.delete(asked.name);
         break;

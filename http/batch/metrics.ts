@@ -110,10 +110,10 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
   );
   const unaccepted = counter(
     'batch_actor_messages_unaccepted_total',
-    'Outcomes of effects, and messages between actors, that the receiving actor did not accept; they are dropped.',
+    'Outcomes of effects, messages between actors, and deadlines that the actor did not accept; they are dropped.',
     ['what'],
   );
-  for (const what of ['outcome', 'tell'] as const) unaccepted.inc({ what }, 0);
+  for (const what of ['outcome', 'tell', 'deadline'] as const) unaccepted.inc({ what }, 0);
   const webhookCalls = counter(
     'batch_webhook_calls_total',
     'Attempts to call a webhook for the end of a job, by outcome.',

@@ -129,6 +129,7 @@ function otherCalls({ calls }: DraftContext, call: string, at: Millis): readonly
 }
 
 export const draftMachine = setup({
+  delays: { unsaved: UNSAVED_RETENTION_MS, sent: SENT_RETENTION_MS },
   types: { context: {} as DraftContext, input: {} as DraftContext, events: {} as DraftMessage },
   actions: {
     effect: (_, _effect: CancelDraftDocumentsEffect) => {},
@@ -174,7 +175,7 @@ export const draftMachine = setup({
         REMOVE: DRAFT_REMOVED,
         SEND: { target: 'Sending', actions: 'beginCall' },
       },
-      after: { [UNSAVED_RETENTION_MS]: DRAFT_REMOVED },
+      after: { unsaved: DRAFT_REMOVED },
     },
     Saved: {
       on: {
@@ -222,7 +223,7 @@ export const draftMachine = setup({
     },
     Sent: {
       on: { CANCELED: { actions: 'canceled' } },
-      after: { [SENT_RETENTION_MS]: DRAFT_REMOVED },
+      after: { sent: DRAFT_REMOVED },
     },
     [DRAFT_REMOVED]: { on: { CANCELED: { actions: 'canceled' } } },
   },

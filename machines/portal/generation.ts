@@ -88,6 +88,7 @@ export type GenerationMessage = { readonly at: Millis } & (
 );
 
 export const generationMachine = setup({
+  delays: { retention: GENERATION_RETENTION_MS },
   types: {
     context: {} as GenerationContext,
     input: {} as GenerationInput,
@@ -132,9 +133,9 @@ export const generationMachine = setup({
         STOPPED: 'Canceled',
       },
     },
-    Made: { after: { [GENERATION_RETENTION_MS]: GENERATION_EXPIRED } },
-    Failed: { after: { [GENERATION_RETENTION_MS]: GENERATION_EXPIRED } },
-    Canceled: { after: { [GENERATION_RETENTION_MS]: GENERATION_EXPIRED } },
+    Made: { after: { retention: GENERATION_EXPIRED } },
+    Failed: { after: { retention: GENERATION_EXPIRED } },
+    Canceled: { after: { retention: GENERATION_EXPIRED } },
     [GENERATION_EXPIRED]: {},
   },
 });

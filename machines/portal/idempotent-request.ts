@@ -36,6 +36,7 @@ export type IdempotentRequestMessage = { readonly at: Millis } & (
 );
 
 export const idempotentRequestMachine = setup({
+  delays: { lifetime: ANSWER_LIFETIME },
   types: {
     context: {} as IdempotentRequestContext,
     input: {} as IdempotentRequestContext,
@@ -51,10 +52,10 @@ export const idempotentRequestMachine = setup({
         ANSWER: { target: 'Answered', actions: assign(({ event: { answer } }) => ({ answer })) },
         FORGET: REQUEST_EXPIRED,
       },
-      after: { [ANSWER_LIFETIME]: REQUEST_EXPIRED },
+      after: { lifetime: REQUEST_EXPIRED },
     },
     Answered: {
-      after: { [ANSWER_LIFETIME]: REQUEST_EXPIRED },
+      after: { lifetime: REQUEST_EXPIRED },
     },
     [REQUEST_EXPIRED]: {},
   },

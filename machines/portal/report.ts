@@ -48,6 +48,7 @@ export type ReportMessage = { readonly at: Millis } & (
 );
 
 export const reportMachine = setup({
+  delays: { abandoned: ABANDONED_MESSAGE, retention: REPORT_RETENTION_MS },
   types: {
     context: {} as ReportContext,
     input: {} as ReportRange & { readonly createdAt: Millis },
@@ -74,10 +75,10 @@ export const reportMachine = setup({
           actions: assign(({ event: { code, message } }) => ({ error: { code, message } })),
         },
       },
-      after: { [ABANDONED_MESSAGE]: REPORT_EXPIRED },
+      after: { abandoned: REPORT_EXPIRED },
     },
-    Ready: { after: { [REPORT_RETENTION_MS]: REPORT_EXPIRED } },
-    Failed: { after: { [REPORT_RETENTION_MS]: REPORT_EXPIRED } },
+    Ready: { after: { retention: REPORT_EXPIRED } },
+    Failed: { after: { retention: REPORT_EXPIRED } },
     [REPORT_EXPIRED]: {},
   },
 });

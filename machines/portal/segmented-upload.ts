@@ -77,6 +77,7 @@ function withSegment(pieces: readonly SegmentRange[], { from, to }: SegmentMessa
 }
 
 export const segmentedUploadMachine = setup({
+  delays: { lifetime: SEGMENTED_LIFETIME },
   types: {
     context: {} as SegmentedUploadContext,
     input: {} as SegmentedUploadContext,
@@ -100,9 +101,9 @@ export const segmentedUploadMachine = setup({
         },
         COMPLETE: { guard: ({ context }) => isWhole(context), target: 'Done' },
       },
-      after: { [SEGMENTED_LIFETIME]: SEGMENTED_EXPIRED },
+      after: { lifetime: SEGMENTED_EXPIRED },
     },
-    Done: { after: { [SEGMENTED_LIFETIME]: SEGMENTED_EXPIRED } },
+    Done: { after: { lifetime: SEGMENTED_EXPIRED } },
     [SEGMENTED_EXPIRED]: {},
   },
 });

@@ -58,6 +58,7 @@ export interface UploadContext {
 export type UploadMessage = { readonly type: 'USE' | 'FORGET'; readonly at: Millis };
 
 const machine = setup({
+  delays: { unused: UNUSED_LIFETIME, used: USED_LIFETIME },
   types: { context: {} as UploadContext, input: {} as UploadContext, events: {} as UploadMessage },
 });
 
@@ -71,7 +72,7 @@ export const uploadMachine = machine.createMachine({
   states: {
     Unused: {
       on: { USE: { target: 'Used', actions: use }, FORGET: UPLOAD_EXPIRED },
-      after: { [UNUSED_LIFETIME]: UPLOAD_EXPIRED },
+      after: { unused: UPLOAD_EXPIRED },
     },
     Used: {
       on: {
@@ -84,7 +85,7 @@ export const uploadMachine = machine.createMachine({
           { actions: undoUse },
         ],
       },
-      after: { [USED_LIFETIME]: UPLOAD_EXPIRED },
+      after: { used: UPLOAD_EXPIRED },
     },
     [UPLOAD_EXPIRED]: {},
   },

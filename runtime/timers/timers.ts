@@ -23,6 +23,8 @@ export interface TimersDependencies {
   readonly log: Log;
   readonly faults: Faults;
   readonly host: Pick<Host, 'deliver'>;
+  /** Called with the actor that did not accept a deadline. */
+  readonly onUnaccepted: (actor: ActorAddress, what: 'deadline') => void;
 }
 
 export class Timers {
@@ -130,7 +132,12 @@ export class Timers {
       if (before !== undefined) await before;
       const { name, due } = timer;
       const outcome = await host.deliver(timer.actor, timer.event, { timer: { name, due } });
-      if (outcome.accepted || outcome.reason === 'not-accepted') return;
+      if (outcome.accepted || outcome.reason === 'duplicate') return;
+      if (outcome.reason === 'not-accepted') {
+        log.info('The actor did not accept a deadline.', { timer: keyOf(timer), event: timer.event.type });
+        this.#dependencies.onUnaccepted(timer.actor, 'deadline');
+        return;
+      }
       log.warn('A timer could not be delivered; it is tried again.', {
         timer: keyOf(timer),
         because: outcome.reason,

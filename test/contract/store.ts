@@ -1,6 +1,15 @@
 /** The contract of `ActorStore`, run against every implementation. */
 import test, { type ExecutionContext } from 'ava';
-import type { ActorStore, RowQuery, Step, StoredEffect } from '../../runtime/index.ts';
+import { setup } from 'xstate';
+import {
+  type ActorDefinition,
+  type ActorStore,
+  migrateStore,
+  type RowQuery,
+  SimulatedClock,
+  type Step,
+  type StoredEffect,
+} from '../../runtime/index.ts';
 import {
   createTestRuntime,
   gate,
@@ -27,6 +36,71 @@ async function must(t: ExecutionContext, store: ActorStore, step: Step): Promise
 function withoutTakeOver({ isTakenOver: _, ...effect }: StoredEffect): StoredEffect {
   return effect;
 }
+
+const WAITER = { kind: 'waiter', id: 'w' };
+const LEAVER = { kind: 'waiter', id: 'l' };
+const SILENT = { info() {} };
+
+/** An actor that waits in `state` until a deadline, or until it leaves. */
+function waiter(
+  wait: { readonly state?: string; readonly id?: string; readonly after?: object },
+  version = 1,
+): ActorDefinition {
+  const { state = 'Waiting', id = 'waiter', after = {} } = wait;
+  return {
+    kind: 'waiter',
+    version,
+    migrations: { 1: { migrate: ({ context }) => ({ state, context }) } },
+    machine: setup({ types: {}, delays: { pause: 900, retention: 800 } }).createMachine({
+      id,
+      initial: state,
+      states: { [state]: { after, on: { LEAVE: 'Away' } }, Away: {}, Over: {} },
+    }),
+  };
+}
+
+const AFTER_200 = { 200: 'Over' };
+const CHANGED_MACHINES: readonly {
+  readonly title: string;
+  readonly before: ActorDefinition;
+  readonly after: ActorDefinition;
+}[] = [
+  {
+    title: 'another literal delay',
+    before: waiter({ after: AFTER_200 }),
+    after: waiter({ after: { 150: 'Over' } }),
+  },
+  {
+    title: 'a name for a literal delay',
+    before: waiter({ after: AFTER_200 }),
+    after: waiter({ after: { pause: 'Over' } }),
+  },
+  {
+    title: 'one of two delays',
+    before: waiter({ after: { 200: 'Over', retention: 'Away' } }),
+    after: waiter({ after: { retention: 'Away', 150: 'Over' } }),
+  },
+  {
+    title: 'another id of the machine',
+    before: waiter({ after: AFTER_200 }),
+    after: waiter({ after: AFTER_200, id: 'patient' }),
+  },
+  {
+    title: 'another name of the state',
+    before: waiter({ after: { retention: 'Over' } }),
+    after: waiter({ after: { retention: 'Over', 950: 'Away' }, state: 'Idle' }, 2),
+  },
+  {
+    title: 'a new deadline in a new version',
+    before: waiter({}),
+    after: waiter({ after: { pause: 'Over' } }, 2),
+  },
+  {
+    title: 'a new deadline in the same version',
+    before: waiter({}),
+    after: waiter({ after: { pause: 'Over' } }),
+  },
+];
 
 export function storeContract(
   name: string,
@@ -741,6 +815,31 @@ export function storeContract(
       t.deepEqual(await store.pendingEffects(T1), []);
     },
   );
+
+  for (const { title, before, after } of CHANGED_MACHINES) {
+    promise(`a deadline fires in a machine that changed: ${title}`, async (t, store, under) => {
+      const clock = new SimulatedClock();
+      const first = createTestRuntime({ store, clock, definition: before });
+      for (const address of [WAITER, LEAVER]) await first.system.create(address, null);
+      const reopened = (await under.reopen?.()) ?? store;
+      await migrateStore(reopened, [after], SILENT, clock.now());
+      const { runtime, system, unaccepted } = createTestRuntime({
+        store: reopened,
+        clock,
+        definition: after,
+      });
+      t.teardown(() => runtime.stop());
+      runtime.start();
+      t.true((await system.send(LEAVER, { type: 'LEAVE' })).accepted);
+      const { timers } = (await reopened.load(LEAVER)) ?? {};
+      t.deepEqual(timers, {}, 'a state that is left cancels its deadline');
+      clock.advance(1000);
+      await until('the deadline', async () => (await system.read(WAITER))?.state === 'Over');
+      t.is(await reopened.nextTimerDue(), undefined);
+      t.is((await system.read(LEAVER))?.state, 'Away');
+      t.deepEqual(unaccepted, []);
+    });
+  }
 
   promise('a store at work has no reason to refuse', async (t, store) => {
     await must(t, store, stepOf(A, 0));

@@ -47,6 +47,6 @@ test('a record without a change keeps its snapshot, and writes nothing', (t) => 
 
 test('a record ends by a message or at the end of its lifetime', (t) => {
   t.is(transition(shelfMachine, built, { type: 'REMOVE', at: 1 })[0].value, 'Removed');
-  const timeout = { type: 'xstate.after.60000.shelf.Standing', at: 1 } as unknown as ShelfMessage;
+  const timeout = { type: 'xstate.after.lifetime.shelf.Standing', at: 1 } as unknown as ShelfMessage;
   t.is(transition(shelfMachine, built, timeout)[0].value, 'Removed');
 });

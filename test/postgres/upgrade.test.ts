@@ -72,7 +72,7 @@ async function startNode(
     ...{ url, schema: 'upgrade', poolSize: 3, node: name, leaseSeconds: 5, info: { version } },
     ...{ clock: systemClock, log: SILENT },
   });
-  const { migrated } = await migrateStore(store, [definition], SILENT, version);
+  const { migrated } = await migrateStore(store, [definition], SILENT, systemClock.now(), version);
   const clock = store.nodes?.clock ?? systemClock;
   const runtime = createRuntime({
     ...{ store, clock, ids: systemIds, log: SILENT, definitions: [definition], handlers: {} },

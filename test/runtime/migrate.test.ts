@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { assign, setup } from 'xstate';
 import { definitions as batchDefinitions } from '../../actors/batch/registry.ts';
+import { portalDefinitions } from '../../actors/portal/registry.ts';
 import {
   type ActorDefinition,
   type ActorStore,
@@ -15,6 +16,8 @@ import {
   systemClock,
   systemIds,
 } from '../../runtime/index.ts';
+import { stateNames } from '../../runtime/machine-shape.ts';
+import { deadlinesOf } from '../../runtime/timers/state-deadlines.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -92,7 +95,7 @@ async function storeOfLamps(): Promise<ActorStore> {
 test('actors of an earlier version pass every migration once, with their rows and counters', async (t) => {
   const store = await storeOfLamps();
   t.deepEqual(await store.counters('actors/'), { 'actors/lamp/1/Off': 2, 'actors/lamp/1/On': 1 });
-  t.deepEqual(await migrateStore(store, [third], log), { migrated: 3 });
+  t.deepEqual(await migrateStore(store, [third], log, 0), { migrated: 3 });
   t.like(await store.load({ kind: 'lamp', id: 'l7' }), {
     version: 3,
     state: 'Lit',
@@ -113,21 +116,25 @@ test('actors of an earlier version pass every migration once, with their rows an
   });
   const { system } = runtimeOf(store, third);
   t.true((await system.send({ kind: 'lamp', id: 'l7' }, { type: 'TOGGLE' })).accepted);
-  t.deepEqual(await migrateStore(store, [third], log), { migrated: 0 }, 'a second start finds nothing to do');
+  t.deepEqual(
+    await migrateStore(store, [third], log, 0),
+    { migrated: 0 },
+    'a second start finds nothing to do',
+  );
 });
 
 test('a store with states that no migration reaches is refused with a line for each, and left unchanged', async (t) => {
   const store = await storeOfLamps();
   const without = { ...third, migrations: { 1: third.migrations?.[1] } } as ActorDefinition;
-  const error = await t.throwsAsync(migrateStore(store, [without], log), { code: 'store.no-path' });
+  const error = await t.throwsAsync(migrateStore(store, [without], log, 0), { code: 'store.no-path' });
   t.regex(error?.message ?? '', /2 of lamp in Off \(version 1\): no migration leads from version 2 to 3/);
   t.regex(error?.message ?? '', /1 of lamp in On \(version 1\)/);
   t.is((await store.load({ kind: 'lamp', id: 'l5' }))?.version, 1);
-  await t.throwsAsync(migrateStore(store, [], log), { message: /this program has no such actors/ });
-  await migrateStore(store, [third], log);
-  await t.throwsAsync(migrateStore(store, [first], log), { message: /a newer program wrote it/ });
+  await t.throwsAsync(migrateStore(store, [], log, 0), { message: /this program has no such actors/ });
+  await migrateStore(store, [third], log, 0);
+  await t.throwsAsync(migrateStore(store, [first], log, 0), { message: /a newer program wrote it/ });
   const renamed: ActorDefinition = { ...first, version: 3 };
-  await t.throwsAsync(migrateStore(store, [renamed], log), { message: /the machine has no such state/ });
+  await t.throwsAsync(migrateStore(store, [renamed], log, 0), { message: /the machine has no such state/ });
 });
 
 test('a store by the program of 2026-11-21 opens with all its jobs', async (t) => {
@@ -138,11 +145,21 @@ test('a store by the program of 2026-11-21 opens with all its jobs', async (t) =
   await writeFile(join(folder, 'data.mdb'), gunzipSync(packed));
   for (const visit of ['first', 'second']) {
     const store = openLmdbStore({ folder });
-    await migrateStore(store, batchDefinitions, log);
+    await migrateStore(store, batchDefinitions, log, 0);
     const census = await store.counters('actors/job/');
     t.deepEqual(census, { 'actors/job/1/Completed': 1, 'actors/job/1/Failed': 1 }, visit);
     const jobs = await store.actors({ kind: 'job', limit: 10 });
     t.deepEqual(jobs.map(({ state }) => state).sort(), ['Completed', 'Failed'], visit);
     await store.close();
   }
+});
+
+test('no machine of the services has a deadline without a name', (t) => {
+  const unnamed = [...batchDefinitions, ...portalDefinitions].flatMap((definition) =>
+    stateNames(definition)
+      .flatMap((state) => [...deadlinesOf(definition.machine, state)])
+      .filter(([, { delay }]) => typeof delay === 'number')
+      .map(([name]) => name),
+  );
+  t.deepEqual(unnamed, []);
 });

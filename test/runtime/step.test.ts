@@ -18,7 +18,7 @@ import {
 } from 'xstate';
 import type { ActorDefinition } from '../../runtime/definition.ts';
 import { assertStorable, firstStep, lineHash, nextStep } from '../../runtime/index.ts';
-import { type Json, MAX_CONSUMED_IDS, type StoredActor } from '../../runtime/ports.ts';
+import { type Json, MAX_CONSUMED_IDS, type Step, type StoredActor } from '../../runtime/ports.ts';
 import { stepOfText, stepText } from '../../runtime/store/lmdb/lmdb-step-text.ts';
 
 interface Context {
@@ -38,7 +38,8 @@ type Event =
         | 'FREE'
         | 'LATER'
         | 'NEVER'
-        | 'AGAIN';
+        | 'AGAIN'
+        | 'TWICE';
       at: number;
     }
   | { type: 'GROW'; by: number; at: number }
@@ -71,6 +72,7 @@ const machine = setup({
         },
         LATER: { actions: raise({ type: 'CLAIM', at: 0 }, { id: 'later', delay: 700 }) },
         NEVER: { actions: cancel('later') },
+        TWICE: { actions: [1, 2].map((n) => raise({ type: 'GROW', by: n, at: 0 }, { delay: n * 100 })) },
       },
       after: { 5000: 'Gone' },
     },
@@ -120,6 +122,31 @@ function stored(actor: StoredActor): StoredActor {
 function afterMessage(actor: StoredActor, type: string, now = 2000, more: object = {}) {
   return nextStep(job, stored(actor), { type, at: now, ...more }, { now });
 }
+
+test('two delayed events of one type without an id are both kept, and each is told', (t) => {
+  let actor = born();
+  const armed: Step['timers']['arm'][number][] = [];
+  for (const [now, size] of [
+    [2000, 1],
+    [2100, 2],
+    [2200, 4],
+  ] as const) {
+    const timer = now === 2000 ? undefined : armed.find(({ due }) => due === now);
+    const event = timer?.event ?? { type: 'TWICE' };
+    const step = nextStep(job, stored(actor), { ...event, at: now }, { now, ...(timer && { timer }) });
+    actor = step?.actor ?? actor;
+    if (timer === undefined) armed.push(...(step?.timers.arm ?? []));
+    t.like(actor.context, { size });
+  }
+  t.deepEqual(
+    armed.map(({ name, due }) => [name, due]),
+    [
+      ['GROW', 2100],
+      ['GROW 2', 2200],
+    ],
+  );
+  t.deepEqual(Object.keys(actor.timers), ['xstate.after.5000.job.Queued']);
+});
 
 test('a new actor has the initial state with its history, rows, names, counters and deadlines', (t) => {
   const step = firstStep(job, ADDRESS, { size: 1, path: '/a' }, { now: 1000 });

@@ -109,7 +109,7 @@ export interface TestRuntime {
   readonly clock: SimulatedClock;
   readonly faults: Faults;
   readonly logged: string[];
-  /** Receivers of outcomes and messages that they did not accept. */
+  /** Receivers of outcomes, messages and deadlines that they did not accept. */
   readonly unaccepted: string[];
   /** Resolves once a committed step (also an earlier one) satisfies `wanted`. */
   committed(wanted: (step: Step) => boolean): Promise<Step>;

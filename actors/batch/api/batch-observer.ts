@@ -2,6 +2,7 @@
 
 import type { IndependentOutcome, JobFormat } from '../../../machines/batch/job-context.ts';
 import type { Millis } from '../../../machines/ids.ts';
+import type { Unaccepted } from '../../../runtime/index.ts';
 import type { RemoteObserver } from '../remote/remote-signing.ts';
 
 /** Stage of a job. Source: docs/batch-values.md §11, `batch_stage_duration_seconds`. */
@@ -33,8 +34,8 @@ export interface BatchObserver extends RemoteObserver {
   webhookEnded(status: 'Delivered' | 'Failed'): void;
   /** A thread that hosts actors was lost and is replaced. */
   threadLost(): void;
-  /** An actor did not accept an outcome of an effect, or a message of another actor. */
-  unaccepted(what: 'outcome' | 'tell'): void;
+  /** An actor did not accept an outcome of an effect, a message of another actor, or a deadline. */
+  unaccepted(what: Unaccepted): void;
 }
 
 const nothing = () => {};

@@ -10,6 +10,7 @@ import { UPLOAD_EXPIRED, uploadMachine } from '../../../machines/portal/upload.t
 import { webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import { migrationStep } from '../../../runtime/migrate.ts';
 import type { Json, Row, StoredActor } from '../../../runtime/ports.ts';
+import { deadlinesOf } from '../../../runtime/timers/state-deadlines.ts';
 import { documentInput } from '../../machines/portal/document-harness.ts';
 import { declared, initialContext } from '../../machines/table.ts';
 import { notice } from '../portal/mailbox.ts';
@@ -138,20 +139,25 @@ test('a new version of a kind of actor needs a stored actor of each earlier vers
 test('stored actors of earlier versions equal those of the current version after migration', (t) => {
   for (const definition of portalDefinitions) {
     for (const { version, state, context, puts, becomes } of EARLIER[definition.kind] ?? []) {
+      // Earlier machines named deadlines by their length.
+      const now = [...deadlinesOf(definition.machine, state).keys()];
+      const earlier = now.map((_, at) => `xstate.after.${at}000.${definition.kind}.${state}`);
+      const timersOf = (names: readonly string[]) =>
+        Object.fromEntries(['again', ...names].map((name) => [name, 9]));
       const stored: StoredActor = {
         address: { kind: definition.kind, id: 'id' },
         revision: 7,
         version,
         state,
         context: context as Json,
-        timers: { again: 9 },
+        timers: timersOf(earlier),
         consumed: ['m'],
         journalLength: 3,
         stopped: null,
       };
-      const step = migrationStep(definition, stored);
+      const step = migrationStep(definition, stored, 0);
       const today = { context: (becomes ?? context) as Json, version: definition.version };
-      t.deepEqual(step.actor, { ...stored, ...today, revision: 8 });
+      t.deepEqual(step.actor, { ...stored, ...today, timers: timersOf(now), revision: 8 });
       t.deepEqual(
         step.rows.put.map(({ view, key }) => [view, ...key]),
         puts.map((one) => [...one]),

@@ -85,6 +85,7 @@ test('every known series is zero at the start', async (t) => {
     'batch_pipeline_paused 0',
     'batch_actor_messages_unaccepted_total{what="outcome"} 0',
     'batch_actor_messages_unaccepted_total{what="tell"} 0',
+    'batch_actor_messages_unaccepted_total{what="deadline"} 0',
     'batch_jobs_in_flight 3',
     'batch_jobs_awaiting_remote 0',
     'batch_watcher_stopped{folder="default"} 0',

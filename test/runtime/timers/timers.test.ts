@@ -1,5 +1,6 @@
 import test from 'ava';
-import { MemoryStore, openLmdbStore, SimulatedClock } from '../../../runtime/index.ts';
+import { MemoryStore, openLmdbStore, SimulatedClock, type StoredActor } from '../../../runtime/index.ts';
+import { stepOf } from '../../contract/steps.ts';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, settle, T1, T2 } from '../test-runtime.ts';
 
@@ -169,4 +170,70 @@ test('no deadline fires after a stop', async (t) => {
   await settle();
   t.is((await system.read(T1))?.state, 'asleep');
   t.is(clock.pending, 0, 'no alarm is left behind');
+});
+
+test('a deadline whose delivery failed comes again ten seconds later, and only once', async (t) => {
+  const { runtime, system, clock, faults, logged } = createTestRuntime();
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WAIT' });
+  faults.arm('timer.due.before-fire', () => {
+    throw new Error('once');
+  });
+  clock.advance(1000);
+  await settle();
+  t.is((await system.read(T1))?.state, 'asleep');
+  t.is(logged.filter((line) => line.startsWith('A timer could not be delivered')).length, 1);
+  clock.advance(9999);
+  await settle();
+  t.is((await system.read(T1))?.state, 'asleep');
+  clock.advance(1);
+  await settle();
+  t.like(await system.read(T1), { state: 'awake', context: { count: 1 } });
+  await runtime.stop();
+});
+
+test('a deadline comes again after the store failed to say which ones are due', async (t) => {
+  const store = new MemoryStore();
+  const dueTimers = store.dueTimers.bind(store);
+  let failures = 0;
+  store.dueTimers = async (now, limit) => {
+    if (now < due || failures > 0) return dueTimers(now, limit);
+    failures += 1;
+    throw new Error('once');
+  };
+  const { runtime, system, clock } = createTestRuntime({ store });
+  const due = clock.now() + 1000;
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WAIT' });
+  clock.advance(1000);
+  runtime.start();
+  await settle();
+  t.is((await system.read(T1))?.state, 'asleep');
+  clock.advance(30_000);
+  await settle();
+  t.like(await system.read(T1), { state: 'awake', context: { count: 1 } });
+  await runtime.stop();
+});
+
+test('a deadline that the actor does not accept is logged, counted and removed', async (t) => {
+  const { runtime, system, clock, store, logged, unaccepted } = createTestRuntime({
+    options: { cachedActors: 0 },
+  });
+  await system.create(T1, null);
+  const timer = { name: 'gone', due: clock.now() + 5, event: { type: 'GONE' } };
+  const stored = (await store.load(T1)) as StoredActor;
+  const actor = { ...stored, timers: { gone: timer.due } };
+  await store.commit({
+    ...stepOf(T1, 1, { timers: { arm: [timer], disarm: [] } }, actor),
+    actor: { ...actor, revision: 2 },
+  });
+  runtime.start();
+  await settle();
+  clock.advance(5);
+  await settle();
+  t.is(await store.nextTimerDue(), undefined);
+  t.deepEqual(unaccepted, ['deadline to t1']);
+  t.regex(logged.join('\n'), /did not accept a deadline.*tally\/t1.*GONE/);
+  await runtime.stop();
 });
