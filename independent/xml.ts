@@ -184,14 +184,17 @@ function lackOfSignature(element: Element): string | undefined {
     if (uri !== '' && !uri?.startsWith('#'))
       return 'The library does not fetch what is outside of the document.';
     if (uri.startsWith('#xpointer') || uri.includes("'")) return 'The library reads references by Id only.';
+    if (uri !== '' && reference.getAttribute('Id') === uri.slice(1))
+      return 'The library finds two elements where a reference has the identifier of its target.';
     const digest = algorithmOf(child(reference, 'DigestMethod'));
     if (!(digest in DIGESTS) && !(digest in probe.HashAlgorithms))
       return `The library lacks the digest algorithm ${digest}.`;
-    const transforms = child(reference, 'Transforms');
-    for (const transform of transforms ? children(transforms, 'Transform') : []) {
-      const name = algorithmOf(transform);
-      if (!KNOWN_TRANSFORMS.has(name)) return `The library lacks the transform ${name}.`;
-    }
+    const list = child(reference, 'Transforms');
+    const transforms = (list ? children(list, 'Transform') : []).map(algorithmOf);
+    const lacking = transforms.find((name) => !KNOWN_TRANSFORMS.has(name));
+    if (lacking !== undefined) return `The library lacks the transform ${lacking}.`;
+    if (transforms.slice(0, -1).some((name) => name !== `${DS}enveloped-signature`))
+      return 'The library does not read a canonical form again for the transforms after it.';
   }
   return undefined;
 }

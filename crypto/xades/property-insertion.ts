@@ -5,6 +5,7 @@ import type { DocumentMap } from './validation/document-map.ts';
 import { DataFault, type DataRoom, findData } from './validation/reference-data.ts';
 import { readReference, targetOf } from './validation/references.ts';
 import { childrenNamed, FormFault, holds, type SignatureNode } from './validation/signature-node.ts';
+import { stagesOf } from './validation/transforms.ts';
 
 /** Text to insert into one signature. */
 export interface Insertion {
@@ -101,8 +102,10 @@ export function coveringSignature(room: DataRoom, signature: SignatureNode): str
 function covers(room: DataRoom, owner: SignatureNode, node: SignatureNode, place: SignatureNode): boolean {
   try {
     const found = findData(room, readReference(node));
-    if (found.kind === 'outside' || found.processing.withoutSignatures) return false;
-    if (found.processing.enveloped && holds(owner, place)) return false;
+    if (found.kind === 'outside') return false;
+    for (const { withoutSignatures, enveloped } of stagesOf(found.processing)) {
+      if (withoutSignatures || (enveloped && holds(owner, place))) return false;
+    }
     return found.kind === 'document' || holds(found.place, place);
   } catch (error) {
     if (error instanceof DataFault || error instanceof FormFault) return mayCover(room, node, place);

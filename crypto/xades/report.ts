@@ -38,9 +38,9 @@ const MAX_COUNTER_DEPTH = 4;
  * Examines one signature. Never throws for invalid bytes.
  *
  * Findings: `structure.signature`, `ids.unique`, `structure.reference`, `reference.data`, `reference.outside`, `reference.type`,
- * `reference.position`, `digest.content`, `digest.properties`, `digest.manifest`, `digest.value`, `digest.part`,
+ * `reference.position`, `reference.transforms`, `digest.content`, `digest.properties`, `digest.manifest`, `digest.value`, `digest.part`,
  * `structure.properties`, `structure.manifest`, `algorithm.digest`, `structure.scope`, `scope.partial`, `scope.detour`,
- * `scope.comments`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.unsigned-object`,
+ * `scope.comments`, `scope.comment-in-text`, `scope.cdata-in-text`, `scope.signature-in-text`, `scope.left-out`, `scope.left-out-in-text`, `scope.unsigned-object`,
  * `scope.counter-signature`, `certificate.signer`, `certificate.binding`,
  * `certificate.issuer-name`, `attributes.target`, `algorithm.signature`, `signature.value`, `attributes.signing-time`,
  * `attributes.data-format`, `attributes.xades`, `attributes.policy`, `timestamp.outdated`, `timestamp.count`,
@@ -198,7 +198,10 @@ function counterCoverage(
   const [value] = childrenNamed(signature, DS, 'SignatureValue');
   const over = references.some(
     ({ data }) =>
-      data?.kind === 'element' && data.place.start === value?.start && data.processing.output !== 'base64',
+      data?.kind === 'element' &&
+      data.place.start === value?.start &&
+      data.processing.output !== 'base64' &&
+      data.processing.filter === undefined,
   );
   const others = references.filter(({ role }) => role === 'data' || role === 'manifest').length;
   if (over) return { scope, findings: others === 0 ? [] : [furtherReferences(others)] };

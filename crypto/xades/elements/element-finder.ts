@@ -151,28 +151,27 @@ class ElementFinder implements XmlListener {
   }
 
   #passes(tag: StartTag, parent: Frame, predicate: PathPredicate): boolean {
-    if ('tests' in predicate) return predicate.tests.every((test) => this.#holds(tag, test));
+    if ('tests' in predicate) return predicate.tests.every((test) => holds(this.#bytes, tag, test));
     parent.counts ??= new Map();
     const count = (parent.counts.get(predicate) ?? 0) + 1;
     parent.counts.set(predicate, count);
     return count === predicate.position;
   }
+}
 
-  #holds(tag: StartTag, test: PathTest): boolean {
-    if (test.of !== 'attribute') {
-      return test.value === (test.of === 'local-name' ? tag.name.local : tag.namespace.uri);
-    }
-    for (let index = 0; index < tag.attributeCount; index++) {
-      const attribute = tag.attributes[index] as Attribute;
-      if (!isNamed(test.name, attribute.namespace.uri, attribute.name.local)) continue;
-      const { start, end, decoded } = attribute;
-      if (test.value === undefined) return true;
-      return decoded === undefined
-        ? isWritten(this.#bytes, start, end, test.value)
-        : decoded.equals(test.value);
-    }
-    return false;
+/** True when the test holds for the element. */
+export function holds(bytes: Buffer, tag: StartTag, test: PathTest): boolean {
+  if (test.of !== 'attribute') {
+    return test.value === (test.of === 'local-name' ? tag.name.local : tag.namespace.uri);
   }
+  for (let index = 0; index < tag.attributeCount; index++) {
+    const attribute = tag.attributes[index] as Attribute;
+    if (!isNamed(test.name, attribute.namespace.uri, attribute.name.local)) continue;
+    const { start, end, decoded } = attribute;
+    if (test.value === undefined) return true;
+    return decoded === undefined ? isWritten(bytes, start, end, test.value) : decoded.equals(test.value);
+  }
+  return false;
 }
 
 /** Compares without allocating: hostile paths cause millions of comparisons. */
@@ -182,7 +181,8 @@ function isWritten(bytes: Buffer, start: number, end: number, value: Buffer): bo
   return true;
 }
 
-function isNamed(test: NameTest, namespace: string, local: string): boolean {
+/** True when the test accepts the name. */
+export function isNamed(test: NameTest, namespace: string, local: string): boolean {
   return (
     (test.local === undefined || test.local === local) &&
     (test.namespace === undefined || test.namespace === namespace)

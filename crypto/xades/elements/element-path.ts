@@ -36,6 +36,19 @@ export type PathTest =
   /** Undefined value: tests that the attribute exists. */
   | { readonly of: 'attribute'; readonly name: NameTest; readonly value: Buffer | undefined };
 
+/** A child that has exactly this text. */
+export interface ChildTest {
+  readonly of: 'child';
+  readonly name: NameTest;
+  readonly value: string;
+}
+
+/** Test of one element: `name [ test { and test } ]`, where a test can be of a child too: `child = literal`. */
+export interface ElementTest {
+  readonly name: NameTest;
+  readonly tests: readonly (PathTest | ChildTest)[];
+}
+
 /** A path with resolved prefixes. */
 export type ElementPath = readonly PathStep[];
 
@@ -55,6 +68,19 @@ const MAX_POSITION = 1_000_000_000;
 /** Parses a path. @throws {CryptoError} `request.invalid`: outside the subset or too long; those of `resolve` */
 export function readElementPath(text: string, resolve: PrefixResolver): ElementPath {
   return new PathReader(text, resolve).path();
+}
+
+/**
+ * Parses the test of one element within a longer expression.
+ * @returns also the offset after the test
+ * @throws {CryptoError} `request.invalid`: outside the subset; those of `resolve`
+ */
+export function readElementTest(
+  text: string,
+  at: number,
+  resolve: PrefixResolver,
+): { readonly test: ElementTest; readonly end: number } {
+  return new PathReader(text, resolve).elementTest(at);
 }
 
 /** Checks the syntax of a path without resolving prefixes. @throws {CryptoError} `request.invalid` */
@@ -96,8 +122,34 @@ class PathReader {
     }
   }
 
+  elementTest(at: number): { readonly test: ElementTest; readonly end: number } {
+    this.#at = at;
+    this.#space();
+    const name = this.#elementName();
+    const tests: (PathTest | ChildTest)[] = [];
+    while (this.#accept('[')) {
+      do tests.push(this.#childTest() ?? this.#test());
+      while (this.#acceptWord('and'));
+      if (!this.#accept(']')) throw this.#fault('something else than "]"');
+    }
+    return { test: { name, tests }, end: this.#at };
+  }
+
+  #elementName(): NameTest {
+    return this.#accept('*') ? { namespace: undefined, local: undefined } : this.#name(true);
+  }
+
+  /** Reads the test of a child; undefined when another test stands here. */
+  #childTest(): ChildTest | undefined {
+    if (/^(?:@|(?:local-name|namespace-uri)\s*\()/.test(this.#text.slice(this.#at, this.#at + 30)))
+      return undefined;
+    this.#count();
+    const name = this.#name(true);
+    return { of: 'child', name, value: this.#compared(() => this.#literal()) };
+  }
+
   #step(deep: boolean): PathStep {
-    const name = this.#accept('*') ? { namespace: undefined, local: undefined } : this.#name(true);
+    const name = this.#elementName();
     const predicates: PathPredicate[] = [];
     while (this.#accept('[')) {
       predicates.push(this.#predicate());

@@ -3,10 +3,11 @@ import type { Finding } from '../../core/finding.ts';
 import type { SignatureScope } from '../../core/validation-report.ts';
 import { DS } from '../elements/identifiers.ts';
 import type { ExaminedReference } from './examine-references.ts';
-import { type DataRoom, printable } from './reference-data.ts';
+import { type DataRoom, filteredData, printable } from './reference-data.ts';
 import { holds, type SignatureNode } from './signature-node.ts';
 import type { SignatureFormat } from './signed-info.ts';
 import type { Offsets } from './text-splits.ts';
+import { stagesOf } from './transforms.ts';
 import { isBlank } from './white-space.ts';
 
 export interface Coverage {
@@ -46,6 +47,7 @@ export function coverageOf(
   const description = more > 0 ? `${names.slice(0, NAMED).join(', ')} and ${more} more` : names.join(', ');
   findings.push(
     ...outside(room, form, parts),
+    ...leftOut(room, form, examined),
     ...droppedMarkup(room, form, examined),
     ...unsignedObjects(room, form, examined, description),
   );
@@ -64,20 +66,67 @@ function partOf(room: DataRoom, { node }: SignatureFormat, { data, role, form }:
       },
     ];
   }
-  if (data.kind === 'document') return [{ kind: 'document', description: wholeDocument(data.processing) }];
-  const { place } = data;
-  if (place.start === room.map.root.start)
-    return [{ kind: 'document', description: wholeDocument(data.processing) }];
-  if (holds(node, place)) {
-    const isObject = place.namespace === DS && place.local === 'Object';
-    const where = isObject ? INSIDE : `${INSIDE}, ${place.path}`;
-    return [{ kind: 'content', description: `${where} (${printable(form.uri)})` }];
+  const filtered = filteredData(room, data, node);
+  const place = filtered?.apex ?? (data.kind === 'element' ? data.place : undefined);
+  if (place === undefined || place.start === room.map.root.start) {
+    const others =
+      filtered?.otherSignatures === true || stagesOf(data.processing).some((one) => one.withoutSignatures);
+    const whole = others ? `${WHOLE} without its signatures` : WHOLE;
+    if (filtered === undefined || filtered.left.length === 0)
+      return [{ kind: 'document', description: whole }];
+    const joint = others ? ' and without' : ' without';
+    return [{ kind: 'element', description: `${whole}${joint} ${listed(filtered.left)}` }];
   }
-  return [{ kind: 'element', description: `the element ${place.path} (${printable(form.uri)})` }];
+  const without = filtered?.left.length ? `, without ${listed(filtered.left)}` : '';
+  if (holds(node, place)) {
+    const isObject = data.kind === 'element' && data.place.namespace === DS && data.place.local === 'Object';
+    const where = isObject && filtered?.apex === undefined ? INSIDE : `${INSIDE}, ${place.path}`;
+    return [{ kind: 'content', description: `${where} (${printable(form.uri)})${without}` }];
+  }
+  const uri = filtered?.apex === undefined ? ` (${printable(form.uri)})` : '';
+  return [{ kind: 'element', description: `the element ${place.path}${uri}${without}` }];
 }
 
-function wholeDocument({ withoutSignatures }: { readonly withoutSignatures: boolean }): string {
-  return withoutSignatures ? 'the whole document without its signatures' : 'the whole document';
+/** Lists paths, of many the first ones. */
+function listed(paths: readonly string[]): string {
+  const more = paths.length - NAMED;
+  const names = paths.slice(0, NAMED).map(printable).join(', ');
+  return more > 0 ? `${names} and ${more} more` : names;
+}
+
+/** Reports elements that transforms leave out, whose content nobody signed, wherever they stand. */
+function leftOut(
+  room: DataRoom,
+  { node }: SignatureFormat,
+  references: readonly ExaminedReference[],
+): Finding[] {
+  const filtered = references.flatMap(({ data, role }) =>
+    data === undefined || role !== 'data' ? [] : (filteredData(room, data, node) ?? []),
+  );
+  const findings: Finding[] = [];
+  const warn = (type: string, message: string, detail?: string) =>
+    findings.push({ status: 'warning', type, message, ...(detail !== undefined && { detail }) });
+  const paths = [...new Set(filtered.flatMap(({ left }) => left))];
+  if (paths.length > 0) {
+    warn(
+      'scope.left-out',
+      'Transforms leave elements out of what is signed; anyone can add, change and remove such elements.',
+      listed(paths),
+    );
+  }
+  if (filtered.some(({ inText }) => inText)) {
+    warn(
+      'scope.left-out-in-text',
+      'An element that is left out divides signed text, and may cut it short for some readers.',
+    );
+  }
+  if (filtered.some(({ isLate }) => isLate)) {
+    warn(
+      'reference.transforms',
+      'The signature is left out after a canonicalization, which not all programs do.',
+    );
+  }
+  return findings;
 }
 
 /** Reports content outside the covered parts that readers can mistake for signed. */
@@ -85,6 +134,7 @@ function outside({ map }: DataRoom, { node }: SignatureFormat, parts: readonly P
   if (parts.some(({ kind }) => kind === 'document')) return [];
   const alone = node.start === map.root.start || (map.elementsOutside === 0 && !map.contentOutside);
   if (alone) return [];
+  if (parts.some(({ description }) => description.startsWith(WHOLE))) return [];
   const covered = parts.filter(({ kind }) => kind === 'element').map(({ description }) => description);
   if (covered.length === 0 && parts.every(({ description }) => description.startsWith(INSIDE))) {
     const message = 'All that is signed stands inside the signature; nothing of the document around it is.';
@@ -104,6 +154,7 @@ function outside({ map }: DataRoom, { node }: SignatureFormat, parts: readonly P
   ];
 }
 
+const WHOLE = 'the whole document';
 const INSIDE = 'the content inside the signature';
 
 /**
@@ -118,7 +169,12 @@ function droppedMarkup(
   const found = { comments: false, commentsInText: false, sectionsInText: false, signaturesInText: false };
   for (const { data, role } of references) {
     if (data === undefined || role !== 'data') continue;
-    const { output, enveloped, withoutSignatures } = data.processing;
+    const { output } = data.processing;
+    const stages = stagesOf(data.processing);
+    const enveloped = stages.some((stage) => stage.enveloped);
+    const withoutSignatures =
+      stages.some((stage) => stage.withoutSignatures) ||
+      filteredData(room, data, node)?.otherSignatures === true;
     if (data.kind === 'outside') {
       const splits = room.splits.get(data.content);
       // Without canonicalization the bytes themselves are signed.

@@ -6,8 +6,9 @@ import { WorkBudget } from '../../core/work-budget.ts';
 import { type DecodedXml, decodeXml, Names, type RootPlace, readXml } from '../../xml/index.ts';
 import { findElements } from '../elements/element-finder.ts';
 import type { ElementPath } from '../elements/element-path.ts';
+import { DS } from '../elements/identifiers.ts';
 import { DocumentMapper, type ElementPlace } from './document-mapper.ts';
-import type { SignatureNode } from './signature-node.ts';
+import { is, type SignatureNode } from './signature-node.ts';
 import type { TextSplits } from './text-splits.ts';
 
 export type { ElementPlace } from './document-mapper.ts';
@@ -29,7 +30,7 @@ export interface DocumentMap {
   readonly contentOutside: boolean;
   /** Number of signatures beyond the limit. */
   readonly unseen: number;
-  /** Finds elements by identifier; for a duplicate, the first two. */
+  /** Finds elements by identifier; of many, the first three. */
   elementsNamed(id: string): readonly ElementPlace[];
   /** Finds the elements of a location path, at most the first two; undefined: the budget for paths is exhausted. */
   elementsAt(path: ElementPath): readonly ElementPlace[] | undefined;
@@ -89,23 +90,33 @@ function pathFinder(utf8: Buffer, names: Names): DocumentMap['elementsAt'] {
   };
 }
 
-function outermostOf(signatures: readonly SignatureNode[]): SignatureNode[] {
+/** Selects the elements outside of any other one; they are in document order. */
+export function outermostOf<Element extends { readonly start: number; readonly end: number }>(
+  elements: readonly Element[],
+): Element[] {
   let end = 0;
-  return signatures.filter((signature) => {
+  return elements.filter((signature) => {
     if (signature.start < end) return false;
     end = signature.end;
     return true;
   });
 }
 
-/** Collects the identifiers that elements of signatures have or point to; `pointers`: only the latter. */
-export function idsNamedIn(signatures: readonly SignatureNode[], which?: 'pointers'): Set<string> {
+/**
+ * Collects the identifiers that elements of signatures have or point to; `pointers`: only the latter, without those of
+ * references to signed data if `properties`.
+ */
+export function idsNamedIn(
+  signatures: readonly SignatureNode[],
+  which?: 'pointers' | 'properties',
+): Set<string> {
   const named = new Set<string>();
   const left = [...signatures];
   for (let node = left.pop(); node !== undefined; node = left.pop()) {
     left.push(...node.children);
+    if (which === 'properties' && is(node, DS, 'Reference')) continue;
     for (const { value } of node.attributes) {
-      if (which !== 'pointers') named.add(value);
+      if (which === undefined) named.add(value);
       const pointed = /^#(?:xpointer\(id\((["'])([^"']+)\1\)\)|(.*))$/s.exec(value);
       if (pointed !== null) named.add(pointed[2] ?? pointed[3] ?? '');
     }

@@ -37,6 +37,9 @@ const MAX_TEXT = 2 ** 27;
 /** Limit of identifiers kept in one pass; in a document with more, a second pass looks up the requested ones. */
 const MAX_IDS = 50_000;
 
+/** Elements kept of those with one identifier: two that differ, and the reference that names them. */
+const MAX_SAME_ID = 3;
+
 /** Elements of ds:Object that are examined; other elements are content. */
 const IN_OBJECT: ReadonlySet<string> = new Set([
   `${XADES} QualifyingProperties`,
@@ -239,7 +242,7 @@ export class DocumentMapper implements XmlListener {
       }
       const known = this.ids.get(id);
       if (known !== undefined) {
-        if (known.length < 2 && known[0] !== place) known.push(place);
+        if (known.length < MAX_SAME_ID && known.at(-1) !== place) known.push(place);
       } else if (this.ids.size < MAX_IDS || this.#only !== undefined) this.ids.set(id, [place]);
       else this.idsMissing = true;
     }
@@ -258,7 +261,7 @@ export class DocumentMapper implements XmlListener {
 const ID_NAMES: ReadonlySet<string> = new Set(['Id', 'ID', 'id']);
 
 /** True for an element with an attribute that has no namespace and does not identify it. */
-function hasPlainAttribute({ attributes, attributeCount }: StartTag): boolean {
+export function hasPlainAttribute({ attributes, attributeCount }: StartTag): boolean {
   return attributes
     .slice(0, attributeCount)
     .some(({ namespace, name }) => namespace.uri === '' && !ID_NAMES.has(name.local));

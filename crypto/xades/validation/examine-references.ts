@@ -11,11 +11,13 @@ import {
   type FoundData,
   findData,
   printable,
+  TransformsFault,
 } from './reference-data.ts';
 import { type ReferenceFormat, readReference, targetOf } from './references.ts';
 import { childrenNamed, FormFault, holds, is, type SignatureNode } from './signature-node.ts';
 import { claimsProperties, type SignatureFormat } from './signed-info.ts';
 import { misplacedTarget } from './target-position.ts';
+import { changesNodes } from './transforms.ts';
 
 export interface ExaminedReference {
   readonly form: ReferenceFormat;
@@ -78,7 +80,7 @@ function examine(
     const message = `What a reference is over can't be read: ${error.message}.`;
     findings.push({
       status: 'failed',
-      type: lostType(reference, subIndication),
+      type: error instanceof TransformsFault ? 'reference.transforms' : lostType(reference, subIndication),
       message,
       detail,
       subIndication,
@@ -175,11 +177,7 @@ function misuse(
     return { status: 'failed', type: 'structure.properties', message, subIndication: 'FORMAT_FAILURE' };
   }
   if (role === 'properties') {
-    if (
-      data.processing.output === 'base64' ||
-      data.processing.enveloped ||
-      data.processing.withoutSignatures
-    ) {
+    if (data.processing.output === 'base64' || changesNodes(data.processing)) {
       const message = 'The signed properties are transformed, so that not all of what they say is signed.';
       return { status: 'failed', type: 'structure.properties', message, subIndication: 'FORMAT_FAILURE' };
     }
@@ -187,6 +185,11 @@ function misuse(
       const message = 'The reference to the signed properties does not say that it is one.';
       return { status: 'warning', type: 'reference.type', message };
     }
+  }
+  const { filter, next } = data.processing;
+  if (role !== 'data' && (filter !== undefined || next !== undefined)) {
+    const message = 'A part of the signature is transformed, so that not all of what it says is signed.';
+    return { status: 'failed', type: 'reference.transforms', message, subIndication: 'FORMAT_FAILURE' };
   }
   if (data.kind === 'element' && data.processing.enveloped && !holds(data.place, node))
     return notEnveloped(data.place, node);

@@ -20,10 +20,11 @@ import type { ElementPath } from '../elements/element-path.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
 import { Base64Decoder, Base64Element, Base64Fault } from './base64-text.ts';
 import type { DocumentMap, ElementPlace } from './document-map.ts';
+import { type FilteredData, writeFiltered } from './filtered-data.ts';
 import { type ReferenceFormat, type Target, targetOf } from './references.ts';
 import { FormFault, holds, type SignatureNode } from './signature-node.ts';
 import { TextSplitFinder, type TextSplits } from './text-splits.ts';
-import { type Processing, readTransforms, TransformFault } from './transforms.ts';
+import { changesNodes, type Processing, readTransforms, TransformFault } from './transforms.ts';
 
 /** Bytes of a detached content. A `Source` is one. */
 export type SignedContent = Pick<Source, 'size' | 'chunks'>;
@@ -40,6 +41,13 @@ export class DataFault extends Error {
   constructor(subIndication: SubIndication, message: string) {
     super(message);
     this.subIndication = subIndication;
+  }
+}
+
+/** The transforms are not followed, or leave nothing: what is signed is not known, and nothing is proven to be broken. */
+export class TransformsFault extends DataFault {
+  constructor(message: string) {
+    super('SIGNED_DATA_NOT_FOUND', `of its transforms, ${message}`);
   }
 }
 
@@ -73,6 +81,8 @@ export interface DataRoom {
   readonly contents: Map<SignedContent, number>;
   /** Markup inside of the text of contents that are XML. */
   readonly splits: Map<SignedContent, TextSplits>;
+  /** Results of filters for digested data, by `keyOf`. */
+  readonly filtered: Map<string, FilteredData>;
 }
 
 /**
@@ -96,6 +106,7 @@ export function dataRoom(map: DocumentMap, content: ContentFinder, countersigned
     digests: new Map(),
     contents: new Map(),
     splits: new Map(),
+    filtered: new Map(),
   };
 }
 
@@ -117,7 +128,10 @@ export function findData(room: DataRoom, reference: ReferenceFormat): FoundData 
       if (processing.element !== undefined) {
         throw new DataFault('FORMAT_FAILURE', 'a path selects something of an element that is named already');
       }
-      const [place, another] = room.map.elementsNamed(target.id);
+      // Some programs give the reference the identifier of its target; it stands in what the key signs.
+      const [place, another] = room.map
+        .elementsNamed(target.id)
+        .filter(({ start }) => start !== reference.node.start);
       if (place === undefined)
         throw new DataFault(
           'SIGNED_DATA_NOT_FOUND',
@@ -137,7 +151,7 @@ export function findData(room: DataRoom, reference: ReferenceFormat): FoundData 
         const named = target.uri === undefined ? 'what it does not name' : `"${printable(target.uri)}"`;
         throw new DataFault('SIGNED_DATA_NOT_FOUND', `${named} is not at hand`);
       }
-      if (processing.enveloped || processing.withoutSignatures || processing.element !== undefined) {
+      if (changesNodes(processing) || processing.element !== undefined) {
         throw new DataFault('FORMAT_FAILURE', 'a file outside cannot be the one the signature stands in');
       }
       return { kind: 'outside', content, uri: target.uri, processing };
@@ -163,8 +177,7 @@ function acceptedTransforms({ transforms }: ReferenceFormat): Processing {
   try {
     return readTransforms(transforms);
   } catch (error) {
-    if (error instanceof TransformFault)
-      throw new DataFault('FORMAT_FAILURE', `of its transforms, ${error.message}`);
+    if (error instanceof TransformFault) throw new TransformsFault(error.message);
     throw error;
   }
 }
@@ -191,8 +204,9 @@ export function digestData(
 }
 
 function keyOf({ contents }: DataRoom, found: FoundData, signature: SignatureNode): string {
-  const { enveloped, withoutSignatures, output } = found.processing;
-  const processing = JSON.stringify([enveloped ? signature.start : 0, withoutSignatures, output]);
+  const { element: _, ...stage } = found.processing;
+  const isOwn = stage.enveloped || stage.filter !== undefined || stage.next !== undefined;
+  const processing = JSON.stringify([isOwn ? signature.start : 0, stage]);
   if (found.kind === 'outside') {
     const number = contents.get(found.content) ?? contents.size;
     contents.set(found.content, number);
@@ -228,6 +242,7 @@ function guarded(write: () => void): void {
     if (error instanceof Base64Fault || error instanceof FormFault) {
       throw new DataFault('FORMAT_FAILURE', error.message);
     }
+    if (error instanceof TransformFault) throw new TransformsFault(error.message);
     if (error instanceof CryptoError && /^(xml\.|input\.too-large)/.test(error.code)) {
       throw new DataFault('FORMAT_FAILURE', error.message.replace(/\.$/, ''));
     }
@@ -243,13 +258,13 @@ function writeInside(
   method: CanonicalMethod,
 ): void {
   const { map } = room;
-  const { enveloped, withoutSignatures, output } = found.processing;
+  const { processing } = found;
   const place = found.kind === 'element' ? found.place : undefined;
-  if (leavesNothing(map, place ?? map.root, found.processing, signature)) {
+  if (leavesNothing(map, place ?? map.root, processing, signature)) {
     throw new DataFault('FORMAT_FAILURE', 'its transforms leave nothing of what it is over');
   }
   room.budget.spend(place === undefined ? map.utf8.length : place.end - place.start);
-  if (output === 'base64') {
+  if (processing.output === 'base64') {
     const decoder = new Base64Decoder(sink);
     const scope = place?.scope;
     const start = place?.start ?? map.root.start;
@@ -258,10 +273,18 @@ function writeInside(
     return;
   }
   const { comments } = found.target as { readonly comments: boolean };
-  const asked = output ?? method;
-  const used = asked.comments && !comments ? { ...asked, comments: false } : asked;
-  const skipped = withoutSignatures ? map.outermost : enveloped ? [signature] : [];
-  canonicalize(map, place, used, sink, skipped);
+  const written = { map, place, processing, own: signature, comments, method, budget: room.budget };
+  const filtered = writeFiltered(written, sink);
+  if (filtered !== undefined) room.filtered.set(keyOf(room, found, signature), filtered);
+}
+
+/** Returns what filters kept of digested data; undefined when there are none. */
+export function filteredData(
+  room: DataRoom,
+  found: FoundData,
+  signature: SignatureNode,
+): FilteredData | undefined {
+  return room.filtered.get(keyOf(room, found, signature));
 }
 
 function leavesNothing(

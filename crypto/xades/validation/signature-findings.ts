@@ -12,14 +12,13 @@ import type { SignatureFormat } from './signed-info.ts';
 
 /** Checks that the identifiers by which the signature names parts of itself are unique. */
 export function uniqueIds(map: DocumentMap, form: SignatureFormat): Finding {
-  const ids = [
-    form.id,
-    form.properties?.signed?.id,
-    attributeOf(form.valueNode, 'Id'),
-    ...form.references.map(({ id }) => id),
-  ];
-  const named = idsNamedIn([form.node], 'pointers');
-  const repeated = ids.find((id) => id !== undefined && named.has(id) && map.elementsNamed(id).length > 1);
+  const own = [form.id, form.properties?.signed?.id, attributeOf(form.valueNode, 'Id')];
+  const ofReferences = form.references.map(({ id }) => id);
+  const isRepeated = (named: ReadonlySet<string>) => (id: string | undefined) =>
+    id !== undefined && named.has(id) && map.elementsNamed(id).length > 1;
+  const repeated =
+    own.find(isRepeated(idsNamedIn([form.node], 'pointers'))) ??
+    ofReferences.find(isRepeated(idsNamedIn([form.node], 'properties')));
   if (repeated === undefined) {
     return {
       status: 'passed',

@@ -103,8 +103,12 @@ function issuerFindings(name: CertificateName, certificate: Certificate): Findin
     return [same ? named : binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
   }
   if (name.issuerText === undefined) return [named];
-  if (decimal(certificate.serial) !== name.issuerText.serial.replace(/^0+(?=\d)/, '')) {
-    return [binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
+  const serial = decimal(certificate.serial);
+  if (serial !== name.issuerText.serial.replace(/^0+(?=\d)/, '')) {
+    if (!isHexadecimal(name.issuerText.serial, serial))
+      return [binding('failed', other, 'SIG_CONSTRAINTS_FAILURE')];
+    const message = 'The serial number in the signed properties is written in hexadecimal form.';
+    return [named, { status: 'warning', type: 'certificate.issuer-name', message }];
   }
   const keys = issuerKeysOfText(name.issuerText.name);
   if (keys.includes(nameKey(certificate.issuer))) return [named];
@@ -123,6 +127,12 @@ function binding(
   subIndication?: NonNullable<Finding['subIndication']>,
 ): Finding {
   return { status, type: 'certificate.binding', message, ...(subIndication && { subIndication }) };
+}
+
+/** True when the text is the number in hexadecimal form, which some programs write. */
+function isHexadecimal(text: string, number: string): boolean {
+  const digits = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(text)?.[1];
+  return digits !== undefined && BigInt(`0x${digits}`).toString() === number;
 }
 
 /** Formats a serial number in decimal. @param serial DER of an INTEGER */

@@ -1,7 +1,7 @@
 /**
- * Accepted transforms of a reference (XML Signature 1.1 §6.6), combined into one description: excluded signatures,
+ * Accepted transforms of a reference (XML Signature 1.1 §6.6), combined into one description: excluded elements,
  * selected element, and serialization. Transforms that select or rewrite content freely (XSLT, other XPath
- * expressions) are refused, because the signed content could not be determined.
+ * expressions) are not followed, because nobody could be told what is signed.
  */
 import { CryptoError } from '../../core/types.ts';
 import type { CanonicalMethod } from '../../xml/index.ts';
@@ -11,8 +11,9 @@ import {
   NOT_IN_SIGNATURE,
   OWN_SIGNATURE,
 } from '../elements/counter-signature-exclusion.ts';
-import { type ElementPath, readElementPath } from '../elements/element-path.ts';
+import { type ElementPath, readElementPath, readElementTest } from '../elements/element-path.ts';
 import { BASE64, DS, ENVELOPED, EXCLUSIVE_C14N, XPATH, XPATH_FILTER } from '../elements/identifiers.ts';
+import { type NodeFilter, readNodeFilter } from '../elements/node-filter.ts';
 import { canonicalOf } from './algorithms.ts';
 import {
   attributeOf,
@@ -24,15 +25,23 @@ import {
   textOf,
 } from './signature-node.ts';
 
-export interface Processing {
+/** Transforms up to the first one that gives bytes, or to the last one. */
+export interface Stage {
   /** True: the signature that contains the reference is excluded. */
   readonly enveloped: boolean;
   /** True: every signature is excluded. */
   readonly withoutSignatures: boolean;
-  /** The one element selected from the whole document; undefined: the URI's target. */
-  readonly element: ElementPath | undefined;
+  /** Keeps nodes. */
+  readonly filter: NodeFilter | undefined;
   /** Undefined: octets are unchanged, and nodes use the default canonicalization. */
   readonly output: CanonicalMethod | 'base64' | undefined;
+  /** Transforms that read the canonical bytes as another document. */
+  readonly next: Stage | undefined;
+}
+
+export interface Processing extends Stage {
+  /** The one element selected from the whole document; undefined: the URI's target. */
+  readonly element: ElementPath | undefined;
 }
 
 const MAX_TRANSFORMS = 8;
@@ -40,16 +49,21 @@ const MAX_TRANSFORMS = 8;
 /** An unsupported transform. */
 export class TransformFault extends Error {}
 
+/** A stage, while its transforms are read. */
+interface StageDraft {
+  enveloped: boolean;
+  withoutSignatures: boolean;
+  readonly filters: NodeFilter[];
+  element: ElementPath | undefined;
+  output: Stage['output'];
+}
+
 /**
  * Reads ds:Transforms = Transform { @Algorithm }+.
  * @param list ds:Transforms; undefined when there is none
  * @throws {FormFault} @throws {TransformFault}
  */
 export function readTransforms(list: SignatureNode | undefined): Processing {
-  let enveloped = false;
-  let withoutSignatures = false;
-  let element: Processing['element'];
-  let output: Processing['output'];
   const transforms = list?.children ?? [];
   if (
     list !== undefined &&
@@ -58,25 +72,62 @@ export function readTransforms(list: SignatureNode | undefined): Processing {
     throw new FormFault('Transforms holds something else than transforms');
   if (list !== undefined && list.text.trim() !== '') throw new FormFault('Transforms holds text');
   if (transforms.length > MAX_TRANSFORMS) throw new TransformFault('there are too many of them');
+  let draft = newDraft();
+  const drafts = [draft];
   for (const transform of transforms) {
     const uri = requiredAttribute(transform, 'Algorithm');
-    // The output of canonicalization and Base64 is octets; parsing them again could give another document.
-    if (output !== undefined) throw new TransformFault(`${uri} follows where nothing may follow`);
+    const isFilter = uri === ENVELOPED || uri === XPATH || uri === XPATH_FILTER;
+    if (draft.output !== undefined) {
+      // Read again, decoded bytes or the canonical form of a canonical form could be another document.
+      if (!isFilter || draft.output === 'base64')
+        throw new TransformFault(`${uri} follows where it is not followed`);
+      draft = newDraft();
+      drafts.push(draft);
+    }
     const canonical = canonicalOf(uri);
-    if (canonical !== undefined) output = canonicalMethod(transform);
-    else if (uri === BASE64) output = bare(transform, 'base64');
-    else if (uri === ENVELOPED) enveloped = bare(transform, true);
-    else if (uri === XPATH) withoutSignatures = leftOutByXPath(transform);
-    else if (uri === XPATH_FILTER) {
-      const filtered = readFilters(transform);
-      withoutSignatures ||= filtered.withoutSignatures;
-      enveloped ||= filtered.enveloped;
-      if (element !== undefined && filtered.element !== undefined)
-        throw new TransformFault('several filters select an element');
-      element ??= filtered.element;
-    } else throw new TransformFault(`${uri} is not accepted`);
+    if (canonical !== undefined) draft.output = canonicalMethod(transform);
+    else if (uri === BASE64) draft.output = bare(transform, 'base64');
+    else if (uri === ENVELOPED) draft.enveloped = bare(transform, true);
+    else if (uri === XPATH) readXPath(transform, draft);
+    else if (uri === XPATH_FILTER) readFilters(transform, draft);
+    else throw new TransformFault(`${uri} is not accepted`);
+    if (draft.output === 'base64' && draft.filters.length > 0)
+      throw new TransformFault('an XPath transform comes before Base64');
   }
-  return { enveloped, withoutSignatures, element, output };
+  const [first = draft, ...later] = drafts;
+  if (later.some(({ element }) => element !== undefined))
+    throw new TransformFault('a path selects something of a canonical form');
+  const next = later.reduceRight<Stage | undefined>((after, one) => stageOf(one, after), undefined);
+  return { ...stageOf(first, next), element: first.element };
+}
+
+/** Lists a stage and those after it. */
+export function stagesOf(stage: Stage): Stage[] {
+  return stage.next === undefined ? [stage] : [stage, ...stagesOf(stage.next)];
+}
+
+/** True when something of the target can be left out. */
+export function changesNodes({ enveloped, withoutSignatures, filter, next }: Stage): boolean {
+  return enveloped || withoutSignatures || filter !== undefined || next !== undefined;
+}
+
+function newDraft(): StageDraft {
+  return {
+    enveloped: false,
+    withoutSignatures: false,
+    filters: [],
+    element: undefined,
+    output: undefined,
+  };
+}
+
+function stageOf(
+  { enveloped, withoutSignatures, filters, output }: StageDraft,
+  next: Stage | undefined,
+): Stage {
+  const [one, ...more] = filters;
+  const filter = more.length === 0 ? one : ({ kind: 'and', of: filters } as const);
+  return { enveloped, withoutSignatures, filter, output, next };
 }
 
 /**
@@ -108,54 +159,71 @@ function bare<T>(transform: SignatureNode, result: T): T {
   return result;
 }
 
-/** Checks for the expression `not(ancestor-or-self::ds:Signature)`. */
-function leftOutByXPath(transform: SignatureNode): true {
+/** Reads the expression of an XPath transform. */
+function readXPath(transform: SignatureNode, draft: StageDraft): void {
   const [expression, ...more] = transform.children;
   if (expression === undefined || more.length > 0 || !is(expression, DS, 'XPath')) {
     throw new FormFault('an XPath transform holds something else than one expression');
   }
-  if (!names(expression, NOT_IN_SIGNATURE)) {
-    throw new TransformFault('an XPath expression does something else than leaving out all signatures');
-  }
-  return true;
+  if (names(expression, NOT_IN_SIGNATURE)) draft.withoutSignatures = true;
+  else draft.filters.push(evaluable(() => readNodeFilter(textOf(expression).trim(), prefixesOf(expression))));
 }
 
 /**
- * Reads XPath Filter 2.0 expressions: all signatures, or the reference's own, subtracted from the whole document or
- * from the one element of a location path.
+ * Reads XPath Filter 2.0 expressions: elements, or the reference's own signature, subtracted from the whole document
+ * or from the one element of a location path.
  */
-function readFilters(transform: SignatureNode): Omit<Processing, 'output'> {
-  let enveloped = false;
-  let withoutSignatures = false;
-  let element: Processing['element'];
+function readFilters(transform: SignatureNode, draft: StageDraft): void {
   if (transform.children.length === 0 || transform.text.trim() !== '')
     throw new FormFault('an XPath filter transform holds something else than filters');
   if (transform.children.length > MAX_TRANSFORMS) throw new TransformFault('there are too many filters');
   for (const filter of transform.children) {
     const kind = is(filter, XPATH_FILTER, 'XPath') ? attributeOf(filter, 'Filter') : undefined;
-    if (kind === 'subtract' && names(filter, EVERY_SIGNATURE)) withoutSignatures = true;
-    else if (kind === 'subtract' && names(filter, OWN_SIGNATURE)) enveloped = true;
-    else if (kind === 'intersect' && element === undefined) element = selectedElement(filter);
+    const path = SUBTRACTED.exec(textOf(filter))?.[1];
+    if (kind === 'subtract' && names(filter, EVERY_SIGNATURE)) draft.withoutSignatures = true;
+    else if (kind === 'subtract' && names(filter, OWN_SIGNATURE)) draft.enveloped = true;
+    else if (kind === 'subtract' && path !== undefined) draft.filters.push(subtracted(path, filter));
+    else if (kind === 'intersect' && draft.element === undefined) draft.element = selectedElement(filter);
+    else if (kind === 'intersect') throw new TransformFault('several filters select an element');
     else
       throw new TransformFault(
-        'an XPath filter does something else than leaving out signatures or selecting one element',
+        'an XPath filter does something else than leaving out elements or selecting one element',
       );
   }
-  return { enveloped, withoutSignatures, element };
+}
+
+/** Path to elements of one name wherever they are. */
+const SUBTRACTED = /^\s*\/(?:\/|descendant(?:-or-self)?\s*::)([^/]+)$/;
+
+/** Subtracting elements keeps what is not inside of one. */
+function subtracted(path: string, filter: SignatureNode): NodeFilter {
+  const { test, end } = evaluable(() => readElementTest(path, 0, prefixesOf(filter)));
+  if (end < path.length) throw new TransformFault('an XPath filter has something that is not evaluated');
+  return { kind: 'not', of: { kind: 'inside', element: test, anywhere: false } };
+}
+
+function prefixesOf(expression: SignatureNode): (prefix: string) => string {
+  return (prefix) => {
+    const namespace = namespaceInside(expression, prefix);
+    if (namespace === undefined) throw new TransformFault(`the prefix "${prefix}" is not declared`);
+    return namespace;
+  };
+}
+
+function evaluable<T>(read: () => T, message = 'an XPath expression has something that is not evaluated'): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof CryptoError)) throw error;
+    throw new TransformFault(message);
+  }
 }
 
 /** Parses the path of a filter. @throws {TransformFault} for a path outside the subset that signing accepts */
 function selectedElement(filter: SignatureNode): ElementPath {
-  try {
-    return readElementPath(textOf(filter).trim(), (prefix) => {
-      const namespace = namespaceInside(filter, prefix);
-      if (namespace === undefined) throw new TransformFault(`the prefix "${prefix}" is not declared`);
-      return namespace;
-    });
-  } catch (error) {
-    if (!(error instanceof CryptoError)) throw error;
-    throw new TransformFault('a path selects an element in another way than is followed');
-  }
+  const path = textOf(filter).trim();
+  const message = 'a path selects an element in another way than is followed';
+  return evaluable(() => readElementPath(path, prefixesOf(filter)), message);
 }
 
 /** True when the expression matches the pattern and its prefix is bound to XML Signature. */

@@ -43,11 +43,16 @@ const withTransform = (more: string): string =>
       { uri: '', data: `<r>${PAY}</r>`, transforms: transform(ENVELOPED) + more + transform(EXC) },
     ],
   });
+const withoutEnveloped = (transforms: string, data = `<r>${PAY}</r>`): string =>
+  whole(PAY, { references: [{ uri: '', data, transforms: transforms + transform(EXC) }] });
 const XSLT = 'http://www.w3.org/TR/1999/REC-xslt-19991116';
 const XPATH = 'http://www.w3.org/TR/1999/REC-xpath-19991116';
 const FILTER = 'http://www.w3.org/2002/06/xmldsig-filter2';
 const filter = (expression: string, kind = 'subtract'): string =>
   transform(FILTER, `<f:XPath xmlns:f="${FILTER}" Filter="${kind}">${expression}</f:XPath>`);
+const xpath = (expression: string): string => transform(XPATH, `<ds:XPath>${expression}</ds:XPath>`);
+const OWN =
+  'count(ancestor-or-self::ds:Signature | here()/ancestor::ds:Signature[1]) &gt; count(ancestor-or-self::ds:Signature)';
 const properties = (): string => goodProperties('sig', ['sig-r0']);
 
 interface Attack {
@@ -161,15 +166,15 @@ const ATTACKS: readonly Attack[] = [
           '<x:stylesheet xmlns:x="http://www.w3.org/1999/XSL/Transform" version="1.0"></x:stylesheet>',
         ),
       ),
-    subIndication: 'FORMAT_FAILURE',
-    type: 'structure.reference',
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.transforms',
   },
   {
     what: 'an XPath transform that selects next to nothing',
     honest: () => withTransform(transform(XPATH, '<ds:XPath>not(ancestor-or-self::ds:Signature)</ds:XPath>')),
     attack: () => withTransform(transform(XPATH, '<ds:XPath>self::nothing</ds:XPath>')),
-    subIndication: 'FORMAT_FAILURE',
-    type: 'structure.reference',
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.transforms',
   },
   {
     what: 'an XPath transform that leaves out more than signatures',
@@ -178,15 +183,15 @@ const ATTACKS: readonly Attack[] = [
       withTransform(
         transform(XPATH, '<ds:XPath>not(ancestor-or-self::ds:Signature or ancestor-or-self::pay)</ds:XPath>'),
       ),
-    subIndication: 'FORMAT_FAILURE',
-    type: 'structure.reference',
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.transforms',
   },
   {
     what: 'an XPath filter that subtracts content',
     honest: () => withTransform(filter('/descendant::ds:Signature')),
     attack: () => withTransform(filter('/descendant::pay')),
-    subIndication: 'FORMAT_FAILURE',
-    type: 'structure.reference',
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.transforms',
   },
   {
     what: 'an XPath filter that keeps signatures only',
@@ -197,24 +202,156 @@ const ATTACKS: readonly Attack[] = [
   },
   {
     what: 'an XPath filter whose prefix stands for another namespace',
-    honest: () => withTransform(filter('//ds:Signature')),
+    honest: () => withoutEnveloped(filter('//ds:Signature')),
     attack: () =>
-      withTransform(
+      withoutEnveloped(
         transform(
           FILTER,
-          `<f:XPath xmlns:f="${FILTER}" xmlns:e="urn:evil" Filter="subtract">//e:Signature</f:XPath>`,
+          `<f:XPath xmlns:e="urn:evil" xmlns:f="${FILTER}" Filter="subtract">//e:Signature</f:XPath>`,
         ),
       ),
-    subIndication: 'FORMAT_FAILURE',
-    type: 'structure.reference',
+    subIndication: 'HASH_FAILURE',
+    type: 'digest.content',
   },
   {
     what: 'canonicalization twice, so that its bytes are read as another document',
     honest: whole,
     attack: () => withTransform(transform(EXC)),
-    subIndication: 'FORMAT_FAILURE',
-    type: 'structure.reference',
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.transforms',
   },
+  ...(
+    [
+      ['everything', 'not(ancestor-or-self::r)'],
+      ['everything, by a path from the document', 'not(//ancestor-or-self::pay)'],
+      ['all content', 'not(ancestor-or-self::pay)'],
+      ['all but the signature', 'ancestor-or-self::ds:Signature'],
+      ['more than it keeps a part of', 'not(ancestor-or-self::r) or ancestor-or-self::pay'],
+    ] as const
+  ).map(
+    ([what, expression]): Attack => ({
+      what: `an XPath transform that leaves out ${what}`,
+      honest: () => withoutEnveloped(xpath('not(ancestor-or-self::ds:Signature)')),
+      attack: () => withTransform(xpath(expression)),
+      subIndication: 'SIGNED_DATA_NOT_FOUND',
+      type: 'reference.transforms',
+    }),
+  ),
+  {
+    what: 'a second element with the name of the one that an XPath transform keeps',
+    honest: () => withoutEnveloped(xpath('ancestor-or-self::pay'), PAY),
+    attack: () =>
+      swap(withoutEnveloped(xpath('ancestor-or-self::pay'), PAY), PAY, `<pay>999</pay><aside>${PAY}</aside>`),
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.transforms',
+  },
+  {
+    what: 'the kept element of an XPath transform in an object of the signature, another name in its place',
+    honest: () => withoutEnveloped(xpath('ancestor-or-self::pay'), PAY),
+    attack: () =>
+      swap(
+        swap(withoutEnveloped(xpath('ancestor-or-self::pay'), PAY), PAY, '<Pay>999</Pay>'),
+        '</ds:Signature>',
+        `<ds:Object>${PAY}</ds:Object></ds:Signature>`,
+      ),
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+    type: 'scope.detour',
+  },
+  {
+    what: 'signed properties of which an XPath transform leaves the time out',
+    honest: whole,
+    attack: () =>
+      whole(PAY, {
+        propertiesSigned: false,
+        references: [
+          { uri: '', data: `<r>${PAY}</r>`, transforms: transform(ENVELOPED) + transform(EXC) },
+          {
+            uri: '#sig-properties',
+            data: goodProperties('sig', ['sig-r0', 'sig-r1']).replace(
+              /<xades:SigningTime>.*<\/xades:SigningTime>/,
+              '',
+            ),
+            transforms: xpath("not(ancestor-or-self::*[local-name()='SigningTime'])") + transform(EXC),
+            type: 'http://uri.etsi.org/01903#SignedProperties',
+          },
+        ],
+      }),
+    subIndication: 'FORMAT_FAILURE',
+    type: 'structure.properties',
+  },
+  {
+    what: 'a manifest of which an XPath transform leaves the references out',
+    honest: () => manifest('hello'),
+    attack: () => manifest('hello', xpath('not(ancestor-or-self::ds:Reference)') + transform(EXC)),
+    subIndication: 'FORMAT_FAILURE',
+    type: 'reference.transforms',
+  },
+  {
+    what: 'an element of a left-out name around signed content',
+    honest: () => withoutEnveloped(xpath('not(ancestor-or-self::ds:Signature or ancestor-or-self::x)')),
+    attack: () =>
+      swap(
+        withoutEnveloped(xpath('not(ancestor-or-self::ds:Signature or ancestor-or-self::x)')),
+        PAY,
+        `<x>${PAY}</x><pay>999</pay>`,
+      ),
+    subIndication: 'HASH_FAILURE',
+    type: 'digest.content',
+  },
+  {
+    what: 'here() after a canonicalization, where the expression is not in the document',
+    honest: () => withoutEnveloped(xpath(OWN)),
+    attack: () => withTransform(transform(EXC) + xpath(OWN)),
+    subIndication: 'SIGNED_DATA_NOT_FOUND',
+    type: 'reference.transforms',
+  },
+  ...(
+    [
+      [
+        'long',
+        `${' '.repeat(1000)}not(ancestor-or-self::q)${' '.repeat(1000)}`.replace(
+          /^ /,
+          'not(ancestor-or-self::q) and ',
+        ),
+      ],
+      ['deep', `${'('.repeat(17)}not(ancestor-or-self::q)${')'.repeat(17)}`],
+      ['wide', Array.from({ length: 33 }, () => 'not(ancestor-or-self::q)').join(' and ')],
+      ['wide in predicates', `not(ancestor-or-self::q${'[@a]'.repeat(33)})`],
+    ] as const
+  ).map(
+    ([what, expression]): Attack => ({
+      what: `an XPath expression that is too ${what}`,
+      honest: () => withTransform(xpath('(((not(ancestor-or-self::q))))')),
+      attack: () => withTransform(xpath(expression)),
+      subIndication: 'SIGNED_DATA_NOT_FOUND',
+      type: 'reference.transforms',
+    }),
+  ),
+  ...[
+    'self::pay',
+    'parent::r',
+    'ancestor::r',
+    'not(following::pay)',
+    'string-length(.) > 0',
+    "document('http://127.0.0.1:9/x')",
+    'true()',
+    'here()',
+    'not(ancestor-or-self::u:q)',
+    'not(ancestor-or-self::pay',
+    'not(ancestor-or-self::pay[1])',
+    'not(ancestor-or-self::pay/x)',
+    'count(ancestor-or-self::pay | here()/ancestor::r[1]) &gt; count(ancestor-or-self::pay)',
+    'count(ancestor-or-self::ds:Reference | here()/ancestor::ds:Reference[1]) &gt; count(ancestor-or-self::ds:Reference)',
+    '',
+  ].map(
+    (expression): Attack => ({
+      what: `an XPath expression that is not evaluated: ${expression}`,
+      honest: () => withTransform(xpath('not(ancestor-or-self::q)')),
+      attack: () => withTransform(xpath(expression)),
+      subIndication: 'SIGNED_DATA_NOT_FOUND',
+      type: 'reference.transforms',
+    }),
+  ),
   ...[
     'file:///etc/hostname',
     'http://127.0.0.1:9/x',
@@ -520,14 +657,22 @@ const ATTACKS: readonly Attack[] = [
 ];
 
 /** Builds a manifest over one element of the document. */
-function manifest(content: string): string {
+function manifest(content: string, transforms = transform(EXC)): string {
   const data = `<x Id="listed">hello</x>`;
   const digest = createHash('sha256').update(data).digest('base64');
   const list =
     `<ds:Manifest xmlns:ds="${DS}" Id="m"><ds:Reference URI="#listed"><ds:Transforms>${transform(EXC)}</ds:Transforms>` +
     `<ds:DigestMethod Algorithm="${SHA256}"></ds:DigestMethod><ds:DigestValue>${digest}</ds:DigestValue></ds:Reference></ds:Manifest>`;
   const signature = forge({
-    references: [{ uri: '#m', data: list, type: `${DS}Manifest` }],
+    references: [
+      {
+        uri: '#m',
+        // What is left of it by a transform that leaves its references out.
+        data: transforms === transform(EXC) ? list : list.replace(/<ds:Reference.*<\/ds:Reference>/s, ''),
+        type: `${DS}Manifest`,
+        transforms,
+      },
+    ],
     objects: `<ds:Object>${list}</ds:Object>`,
   });
   return `<r>${data.replace('hello', content)}${signature}</r>`;

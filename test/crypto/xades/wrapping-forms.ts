@@ -20,6 +20,8 @@ const PAY = '<pay Id="p">100</pay>';
 const EVIL = '<pay Id="p">999</pay>';
 const XMLNS = `xmlns:ds="${DS}"`;
 
+const xpath = (expression: string): string =>
+  transform('http://www.w3.org/TR/1999/REC-xpath-19991116', `<ds:XPath>${expression}</ds:XPath>`);
 const object = (content: string, id = 'o'): string => `<ds:Object ${XMLNS} Id="${id}">${content}</ds:Object>`;
 
 /** Builds `<ds:Manifest>` with one reference to a file. */
@@ -136,6 +138,26 @@ export function wrappingForms(): WrappingFormat[] {
       name: 'element, with the enveloped transform beside it',
       honest: `<r>${PAY}<note>a</note>${forge({
         references: [{ uri: '#p', data: PAY, transforms: transform(ENVELOPED) + transform(EXC) }],
+      })}</r>`,
+      signed: [{ text: PAY, substitute: EVIL }],
+    },
+    {
+      name: 'document without the element around the signature',
+      honest: `<r>${PAY}<note>a</note><ext>${forge({
+        references: [
+          {
+            uri: '',
+            data: `<r>${PAY}<note>a</note></r>`,
+            transforms: xpath('not(ancestor-or-self::ext)') + transform(EXC),
+          },
+        ],
+      })}</ext></r>`,
+      signed: [{ text: PAY, substitute: EVIL }],
+    },
+    {
+      name: 'element that an XPath transform keeps',
+      honest: `<r>${PAY}<note>a</note>${forge({
+        references: [{ uri: '', data: PAY, transforms: xpath('ancestor-or-self::pay') + transform(EXC) }],
       })}</r>`,
       signed: [{ text: PAY, substitute: EVIL }],
     },

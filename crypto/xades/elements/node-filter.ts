@@ -1,0 +1,134 @@
+/**
+ * Filters of nodes: the subset of the expressions of XPath transforms (XML Signature 1.1 §6.6.3) that keeps or leaves
+ * out whole elements, so that it can be said what is signed.
+ *
+ * ```
+ * filter = and { "or" and }
+ * and    = one { "and" one }
+ * one    = "not" "(" filter ")" | "(" filter ")" | paths | outside
+ * paths  = path { "|" path }
+ * path   = [ "//" ] "ancestor-or-self" "::" element
+ * outside = "count(" path "|" "here()/ancestor::" name "[1]" ")" ">" "count(" path ")"
+ * ```
+ * An element is a name with predicates, see `ElementTest`. `outside` keeps what is outside of the nearest element of
+ * that name around the expression (§6.6.4). Everything else is refused.
+ */
+import { CryptoError } from '../../core/types.ts';
+import { MAX_EXPRESSION_LENGTH } from './counter-signature-exclusion.ts';
+import { type ElementTest, type NameTest, readElementTest } from './element-path.ts';
+
+export type NodeFilter =
+  /** The node is in an element, or is one. `anywhere`: the document has one; wherever the node is. */
+  | { readonly kind: 'inside'; readonly element: ElementTest; readonly anywhere: boolean }
+  /** The node is outside of the nearest element of that name around the expression. */
+  | { readonly kind: 'outside'; readonly name: NameTest }
+  | { readonly kind: 'not'; readonly of: NodeFilter }
+  | { readonly kind: 'and'; readonly of: readonly NodeFilter[] }
+  | { readonly kind: 'or'; readonly of: readonly NodeFilter[] };
+
+/** Limits of one expression: groups inside each other, and elements with their tests. */
+const MAX_GROUPS = 16;
+const MAX_TESTS = 32;
+
+type PrefixResolver = (prefix: string) => string;
+
+/** Parses an expression. @throws {CryptoError} `request.invalid`: outside the subset; those of `resolve` */
+export function readNodeFilter(text: string, resolve: PrefixResolver): NodeFilter {
+  return new FilterReader(text, resolve).filter();
+}
+
+const NAME = String.raw`([^\s:()|/[\]*]+(?::[^\s:()|/[\]*]+)?)`;
+const SELF = String.raw`ancestor-or-self\s*::\s*${NAME}`;
+const OUTSIDE = new RegExp(
+  String.raw`count\s*\(\s*${SELF}\s*\|\s*here\s*\(\s*\)\s*/\s*ancestor\s*::\s*${NAME}\s*\[\s*1\s*\]\s*\)\s*>\s*count\s*\(\s*${SELF}\s*\)`,
+  'y',
+);
+
+class FilterReader {
+  readonly #text: string;
+  readonly #resolve: PrefixResolver;
+  #at = 0;
+  #groups = 0;
+  #tests = 0;
+
+  constructor(text: string, resolve: PrefixResolver) {
+    if (text.length > MAX_EXPRESSION_LENGTH) throw fault('is too long');
+    this.#text = text;
+    this.#resolve = resolve;
+  }
+
+  filter(): NodeFilter {
+    const filter = this.#or();
+    if (this.#at < this.#text.length) throw fault('has more than is evaluated');
+    return filter;
+  }
+
+  #or(): NodeFilter {
+    return this.#joined('or', () => this.#joined('and', () => this.#one()));
+  }
+
+  #joined(kind: 'and' | 'or', read: () => NodeFilter): NodeFilter {
+    const first = read();
+    const of = [first];
+    while (this.#accept(new RegExp(`${kind}(?=[\\s(/])`, 'y'))) of.push(read());
+    return of.length === 1 ? first : { kind, of };
+  }
+
+  #one(): NodeFilter {
+    const isNot = this.#accept(/not\s*\(/y);
+    if (isNot || this.#accept(/\(/y)) {
+      if (++this.#groups > MAX_GROUPS) throw fault('has too many groups');
+      const of = this.#or();
+      if (!this.#accept(/\)/y)) throw fault('has a group that does not end');
+      this.#groups--;
+      return isNot ? { kind: 'not', of } : of;
+    }
+    OUTSIDE.lastIndex = this.#at;
+    const outside = OUTSIDE.exec(this.#text);
+    if (outside !== null) {
+      const [all, first = '', second, third] = outside;
+      if (first !== second || first !== third) throw fault('counts different elements');
+      this.#at += all.length;
+      this.#accept(/\s*/y);
+      this.#count(1);
+      return { kind: 'outside', name: readElementTest(first, 0, this.#resolve).test.name };
+    }
+    return this.#paths();
+  }
+
+  #paths(): NodeFilter {
+    const first = this.#path();
+    const of = [first];
+    while (this.#accept(/\|/y)) of.push(this.#path());
+    return of.length === 1 ? first : { kind: 'or', of };
+  }
+
+  #path(): NodeFilter {
+    const anywhere = this.#accept(/\/\//y);
+    if (!this.#accept(/ancestor-or-self\s*::/y)) throw fault('has something that is not evaluated');
+    const { test, end } = readElementTest(this.#text, this.#at, this.#resolve);
+    this.#count(1 + test.tests.length);
+    this.#at = end;
+    return { kind: 'inside', element: test, anywhere };
+  }
+
+  #count(tests: number): void {
+    this.#tests += tests;
+    if (this.#tests > MAX_TESTS) throw fault('tests too much');
+  }
+
+  /** Accepts a sticky pattern, with white space around it. */
+  #accept(pattern: RegExp): boolean {
+    const start = this.#at + (/^\s*/.exec(this.#text.slice(this.#at))?.[0].length ?? 0);
+    pattern.lastIndex = start;
+    const found = pattern.exec(this.#text);
+    if (found === null) return false;
+    this.#at = start + found[0].length;
+    this.#at += /^\s*/.exec(this.#text.slice(this.#at))?.[0].length ?? 0;
+    return true;
+  }
+}
+
+function fault(what: string): CryptoError {
+  return new CryptoError('request.invalid', `The XPath expression ${what}.`);
+}
