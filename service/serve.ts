@@ -212,6 +212,7 @@ export const serve: Serve = async (settings, log, options) => {
         load,
         nodes: store.nodes,
         observe: metrics.portalRequest,
+        basePath: new URL(settings.portal.publicUrl ?? 'http://host').pathname.replace(/\/$/, ''),
         pageRoutes: portalPageRoutes(services.portal, { clock, ids, log }),
       });
       portalUrl = (await listener.listen()).url;

@@ -79,7 +79,7 @@ export const PORTAL_KEYS = {
     },
   ),
   'Portal:PublicUrl': optional(linkBase(), {
-    says: 'Base of the links in mails and of `url` and `embedUrl`. Left out: `Portal:Url`.',
+    says: 'Base of the links in mails and of `url` and `embedUrl`. It may have a path (`https://host/sign`): the proxy then removes it from requests, and pages, their files and their calls are below it. Left out: `Portal:Url`.',
   }),
   'Portal:Bootstrap:Organization': optional(name, {
     says: 'Organization created at start when missing. Default name: `Default`.',

@@ -3,7 +3,7 @@
  */
 import type { z } from 'zod';
 import type { Problem, ProblemContext } from './problem.ts';
-import type { PageReply } from './reply.ts';
+import type { PageReply, Reply } from './reply.ts';
 import type { AnyRoute, PageFailure } from './router.ts';
 
 /** A request whose JSON body is to be read. */
@@ -51,6 +51,8 @@ export interface Conventions {
   readJson(request: BodyRequest): Promise<CheckedBody>;
   /** Page for an unknown path that a browser requests; undefined: the problem body. */
   notFoundPage(request: UnroutedRequest): PageReply | undefined;
+  /** The reply as clients see it; undefined: as it is. */
+  readonly present?: (reply: Reply) => Reply;
   /** Parses a value by `schema`. Throws the refusal to send, with `code` where codes apply. */
   check<T>(schema: z.ZodType<T>, value: unknown, code: string): T;
 }

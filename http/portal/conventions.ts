@@ -3,6 +3,7 @@
 import { isPagePath } from '../core/accept.ts';
 import { fingerprintOf } from '../core/body/json-body.ts';
 import type { BodyRequest, CheckedBody, Conventions } from '../core/conventions.ts';
+import type { Reply } from '../core/reply.ts';
 import type { AnyRoute, BodyCredentials } from '../core/router.ts';
 import { credentialsOf } from './credentials.ts';
 import type { BodyReading } from './input/body-reading.ts';
@@ -28,8 +29,11 @@ const LARGE_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_VALUES = 20_000;
 const MAX_VALUES_OF_LARGE = 100_000;
 
-/** @param large parses large bodies on a worker thread */
-export function portalConventions(large: BodyReading): Conventions {
+/**
+ * @param large parses large bodies on a worker thread
+ * @param basePath path of the host below which the portal is served, without a slash at its end; empty: none
+ */
+export function portalConventions(large: BodyReading, basePath: string): Conventions {
   return {
     problemType: 'application/json; charset=utf-8',
     problemFrom: portalProblem,
@@ -39,6 +43,7 @@ export function portalConventions(large: BodyReading): Conventions {
     readJson: (request) => readPortalBody(request, large),
     notFoundPage: (request) =>
       isPagePath(request.path, request.header('accept')) ? notFoundPage(request) : undefined,
+    ...(basePath !== '' && { present: (reply: Reply) => belowPath(reply, basePath) }),
     check: (schema, value, code) => parsedInput(schema, value, portalCode(code)),
   };
 }
@@ -74,4 +79,23 @@ async function readPortalBody(request: BodyRequest, large: BodyReading): Promise
   if (route.authorize !== undefined) await authorize(credentialsOf(given));
   const value = parsedInput(route.body, given, portalCode(route.unfit.body));
   return { value, fingerprint: () => fingerprintOf(given) };
+}
+
+/**
+ * A page, or a redirection, whose paths of this service are below another path. In the templates every path is the
+ * quoted value of an attribute, and quotes of other texts are escaped. Scripts find their way by their own address.
+ */
+function belowPath(reply: Reply, basePath: string): Reply {
+  if (reply.kind === 'page')
+    return {
+      ...reply,
+      html: reply.html.replace(/(?<=\s(?:href|src|action|formaction)=")\/(?!\/)/g, `${basePath}/`),
+    };
+  if (reply.kind !== 'empty' || reply.headers === undefined) return reply;
+  const headers = reply.headers.map(([name, value]) =>
+    name === 'Location' && /^\/(?!\/)/.test(value)
+      ? ([name, `${basePath}${value}`] as const)
+      : ([name, value] as const),
+  );
+  return { ...reply, headers };
 }

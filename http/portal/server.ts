@@ -60,6 +60,8 @@ export interface PortalServerDependencies {
   readonly log: Log;
   /** Version of the program in the API description. @default development */
   readonly version?: string;
+  /** Path of the host below which the portal is served, without a slash at its end. @default none */
+  readonly basePath?: string;
   /** Pages for people and their assets. @default none */
   readonly pageRoutes?: readonly AnyRoute[];
   /** Resources shared by all listeners of a process. @default its own */
@@ -133,7 +135,7 @@ export function portalRoutes(
 export function createPortalServer(dependencies: PortalServerDependencies): HttpServer {
   const { service, settings, clock, ids, log, nodes, version = 'development', pageRoutes } = dependencies;
   const bodies = createBodyReading(log);
-  const conventions = portalConventions(bodies);
+  const conventions = portalConventions(bodies, dependencies.basePath ?? '');
   const dispatcher = new Dispatcher({
     router: new Router(portalRoutes(service, version, pageRoutes), { trailingSlash: true }),
     conventions,

@@ -33,7 +33,10 @@ export class PortalProgram {
   }
 
   /** The portal trusts the tests' authority and, for its own seals, its own. */
-  static async start(t: Pick<ExecutionContext, 'teardown'>): Promise<PortalProgram> {
+  static async start(
+    t: Pick<ExecutionContext, 'teardown'>,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<PortalProgram> {
     const root = await temporaryRoot(t);
     const relay = await startRelay(t);
     const service = await Service.start(t, {
@@ -50,6 +53,7 @@ export class PortalProgram {
         'Signing:Trust:Roots:0': pki().rootFile,
         'Signing:Trust:Intermediates:0': pki().issuingFile,
         'Signing:Trust:Revocation': 'None',
+        ...settings,
       },
     });
     return new PortalProgram(service.portalUrl, relay, service);

@@ -1,4 +1,6 @@
-import test from 'ava';
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
 import { pki } from '../pki/pki.ts';
 import { mutool, pdfsig } from '../verifiers/index.ts';
 import { closeBrowser, visit } from './browser.ts';
@@ -217,3 +219,58 @@ test.serial(
     await page.getByText('Motivo: O valor está errado.').waitFor();
   },
 );
+
+/** A proxy that serves a program below a path of its own host, and records what is asked beside that path. */
+async function startProxy(t: ExecutionContext, path: string) {
+  let target = '';
+  const beside: string[] = [];
+  const server = createServer((request, answer) => {
+    const url = request.url ?? '';
+    if (!url.startsWith(`${path}/`)) {
+      beside.push(`${request.method} ${url}`);
+      answer.writeHead(404).end();
+      return;
+    }
+    const { method, headers } = request;
+    const onward = httpRequest(new URL(url.slice(path.length), target), { method, headers }, (got) => {
+      answer.writeHead(got.statusCode ?? 502, got.headers);
+      got.pipe(answer);
+    });
+    onward.on('error', () => answer.destroy());
+    request.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  t.teardown(() => server.close());
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { origin, beside, serve: (url: string) => void (target = url) };
+}
+
+test.serial('pages, their files and their calls are below the path of Portal:PublicUrl', async (t) => {
+  const proxy = await startProxy(t, '/sign');
+  const portal = await PortalProgram.start(t, { 'Portal:PublicUrl': `${proxy.origin}/sign` });
+  proxy.serve(portal.url);
+  const visited = await visit(t, proxy.origin, { locale: 'en-US' });
+  if (visited === undefined) return;
+  const { page } = visited;
+  const id = await portal.create(clausePdf(1), [{ type: 'Signer', user: BRUNO }]);
+  const file = certificateFile({ kind: 'p-256', password: 'open', name: BRUNO.name });
+  await page.goto((await portal.actionUrl(id, BRUNO.email)).url);
+  await page.locator('.page[data-drawn]').first().waitFor();
+  await page.getByLabel('Certificate file').setInputFiles(file.path);
+  await page.getByLabel('Password of the file').fill('open');
+  await page.getByRole('button', { name: 'Sign the document' }).click();
+  await page.getByText('The document was signed with the certificate of Bruno Lima.').waitFor();
+  await portal.reached(id, 'Concluded');
+  await page.goto(`${proxy.origin}/sign/account`);
+  await page.waitForURL(`${proxy.origin}/sign/sign-in*`);
+  await page.goto(`${proxy.origin}/sign/`);
+  const links = await page.locator('a').evaluateAll((found) => found.map((one) => one.getAttribute('href')));
+  t.true(links.length > 1);
+  t.deepEqual(
+    links.filter((link) => !link?.startsWith('/sign/')),
+    [],
+  );
+  await page.goto(`${proxy.origin}/sign/scalar/v1`);
+  await page.getByRole('heading').first().waitFor();
+  t.deepEqual(proxy.beside, []);
+});

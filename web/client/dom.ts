@@ -125,3 +125,8 @@ export const sessionDraft = {
     }
   },
 };
+
+/** The address of a path of the service, which may be below a path of its host: scripts are two folders below it. */
+export function below(path: string): string {
+  return path.startsWith('/') ? new URL(`../..${path}`, import.meta.url).href : path;
+}

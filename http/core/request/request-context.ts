@@ -284,7 +284,8 @@ export class RequestContext implements FailedRequest {
   /** Phase 8. Sends the answer. */
   #reply(reply: Reply): void | Promise<void> {
     this.#stream?.discard();
-    const sending = sendReply(this.#exchange, reply, this.#replyContext);
+    const shown = this.#options.conventions.present?.(reply) ?? reply;
+    const sending = sendReply(this.#exchange, shown, this.#replyContext);
     if (sending === undefined) this.#done(reply.status, undefined);
     else return sending.then(() => this.#done(reply.status, undefined));
   }

@@ -1,5 +1,5 @@
 /** Displays the file to sign: PDF page by page, pictures and text inline, other types as a download. */
-import { createElement, findElement, requireElement } from '../../client/dom.ts';
+import { below, createElement, findElement, requireElement } from '../../client/dom.ts';
 import type { PageSize } from './initials.ts';
 import { counted, type SigningData } from './page-data.ts';
 import { post } from './requests.ts';
@@ -92,7 +92,10 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
 }
 
 async function beginning(url: string, tooLong: string): Promise<string> {
-  const answer = await fetch(url, { credentials: 'omit', headers: { range: `bytes=0-${TEXT_BYTES - 1}` } });
+  const answer = await fetch(below(url), {
+    credentials: 'omit',
+    headers: { range: `bytes=0-${TEXT_BYTES - 1}` },
+  });
   // An empty file has no satisfiable range.
   if (answer.status === 416) return '';
   if (!answer.ok) throw new Error(`The file was answered with ${answer.status}.`);

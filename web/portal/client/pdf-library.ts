@@ -1,5 +1,6 @@
 /** The part of the pdf.js interface that the pages use, and the selection of one of its two builds. */
 
+import { below } from '../../client/dom.ts';
 import type { PageSize } from './initials.ts';
 
 export interface PdfViewport {
@@ -85,7 +86,7 @@ export async function openPdf(
 ): Promise<{ readonly pdf: PdfLibrary; readonly file: PdfDocument }> {
   const pdf = await pdfLibrary();
   const file = await pdf.getDocument({
-    url,
+    url: below(url),
     cMapUrl: address('cmaps/'),
     cMapPacked: true,
     standardFontDataUrl: address('standard-fonts/'),

@@ -1,4 +1,6 @@
 /** HTTP client of the signing page: JSON with the ticket of the page, no cookies. */
+
+import { below } from '../../client/dom.ts';
 import type { SigningData } from './page-data.ts';
 
 /** A failed action; the message is for people, in the language of the page. */
@@ -43,7 +45,7 @@ async function send<Answer>(
 ): Promise<Answer> {
   let answer: Response;
   try {
-    answer = await fetch(`/api/documents/keys/${encodeURIComponent(key)}/${action}`, {
+    answer = await fetch(below(`/api/documents/keys/${encodeURIComponent(key)}/${action}`), {
       method: 'POST',
       headers: { ...headers, accept: 'application/json' },
       credentials: 'omit',

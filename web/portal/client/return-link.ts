@@ -2,7 +2,7 @@
  * Updates the page after a participant has acted: progress and pending participants. The data comes from the page
  * that the server renders now.
  */
-import { delay, findElement, parseHtml, requireElement } from '../../client/dom.ts';
+import { below, delay, findElement, parseHtml, requireElement } from '../../client/dom.ts';
 import type { SigningData } from './page-data.ts';
 
 /** Usual maximum time for adding a signature to a long document. */
@@ -25,7 +25,7 @@ export async function showReturnLink({ self }: Pick<SigningData, 'self'>): Promi
 }
 
 async function currentPage(address: string) {
-  const answer = await fetch(address, { credentials: 'omit' });
+  const answer = await fetch(below(address), { credentials: 'omit' });
   return answer.ok ? parseHtml(await answer.text()) : undefined;
 }
 

@@ -1,5 +1,5 @@
 /** Uploads the logo of the organization, and shows the mail with the texts that are being typed. */
-import { requireElement } from '../../../client/dom.ts';
+import { below, requireElement } from '../../../client/dom.ts';
 import { pageData } from '../page-data.ts';
 import { call, type SenderSession } from './sender-requests.ts';
 
@@ -44,7 +44,7 @@ async function upload(button: HTMLButtonElement): Promise<void> {
     await call(data, 'PUT', `${path}/logo`, { bytes: await base64(file) });
     const { searchParams } = new URL(location.href);
     searchParams.set('done', 'brandingSaved');
-    location.assign(`/organization/branding?${searchParams}`);
+    location.assign(below(`/organization/branding?${searchParams}`));
   } catch (error) {
     say(error instanceof Error ? error.message : words.failed);
     button.disabled = false;

@@ -1,5 +1,5 @@
 /** Starts the editor of a document: files, people, fields on the pages, message. The server sends the forms. */
-import { findElement, focusElement, randomKey, requireElement } from '../../../client/dom.ts';
+import { below, findElement, focusElement, randomKey, requireElement } from '../../../client/dom.ts';
 import { filled, pageData } from '../page-data.ts';
 import { faultOf } from './editor-faults.ts';
 import { startFiles } from './editor-files.ts';
@@ -113,7 +113,7 @@ async function saveDraft(): Promise<void> {
   const body = { name: name.slice(0, 200), document };
   if (draftId === undefined) {
     draftId = (await call<{ readonly id: string }>(data, 'POST', '/api/document-drafts', body)).id;
-    history.replaceState(null, '', `/account/documents/drafts/${encodeURIComponent(draftId)}`);
+    history.replaceState(null, '', below(`/account/documents/drafts/${encodeURIComponent(draftId)}`));
   } else {
     await call(data, 'PUT', pathOf(draftId), body);
   }
@@ -143,11 +143,8 @@ async function send(): Promise<void> {
   // The page of a session in another application has no list of documents to lead to.
   if (!tellPage('sent', made)) return;
   const [first] = made;
-  location.assign(
-    made.length === 1 && first
-      ? `/account/documents/${encodeURIComponent(first.documentId)}?done=sent`
-      : '/account/documents',
-  );
+  const path = made.length === 1 && first ? `/${encodeURIComponent(first.documentId)}?done=sent` : '';
+  location.assign(below(`/account/documents${path}`));
 }
 
 async function saveTemplate(): Promise<void> {
@@ -165,7 +162,7 @@ async function saveTemplate(): Promise<void> {
   if (id === undefined) id = (await call<{ readonly id: string }>(data, 'POST', '/api/templates', body)).id;
   else await call(data, 'PUT', `/api/templates/${encodeURIComponent(id)}`, body);
   stopWarning();
-  location.assign(`/account/templates/${encodeURIComponent(id)}?done=saved`);
+  location.assign(below(`/account/templates/${encodeURIComponent(id)}?done=saved`));
 }
 
 // A message about what was missing ends while the person types: not at the press of a button, which would move away.

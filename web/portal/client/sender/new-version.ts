@@ -1,5 +1,5 @@
 /** Replaces the file of a document: uploads the new one and begins the flow again. */
-import { findElement, requireElement } from '../../../client/dom.ts';
+import { below, findElement, requireElement } from '../../../client/dom.ts';
 import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
 import { filled, pageData } from '../page-data.ts';
 import { call, type SenderSession, upload } from './sender-requests.ts';
@@ -41,7 +41,7 @@ function start(button: HTMLButtonElement): void {
       const displayName = name.replace(/\.[^.]{1,8}$/, '') || name;
       const path = `/api/documents/${encodeURIComponent(documentId)}/versions`;
       await call(data, 'POST', path, { file: { id, name: kept, contentType, displayName } });
-      location.assign(`/account/documents/${encodeURIComponent(documentId)}?done=replaced`);
+      location.assign(below(`/account/documents/${encodeURIComponent(documentId)}?done=replaced`));
     } catch (error) {
       say(error instanceof Error ? error.message : words.failed, 'bad');
       button.disabled = false;

@@ -1,4 +1,6 @@
 /** Calls of the API with the session of the signed-in sender. */
+
+import { below } from '../../../client/dom.ts';
 import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
 import type { CreationRequest } from './editor-model.ts';
 
@@ -59,7 +61,7 @@ export async function call<Answer>(
   if (key !== undefined) headers['idempotency-key'] = key;
   let answer: Response;
   try {
-    answer = await fetch(path, {
+    answer = await fetch(below(path), {
       method,
       headers,
       credentials: 'same-origin',
@@ -82,7 +84,8 @@ export function upload<Answer>(
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', session.draftPath === undefined ? '/api/uploads' : `${session.draftPath}/uploads`);
+    const path = session.draftPath === undefined ? '/api/uploads' : `${session.draftPath}/uploads`;
+    request.open('POST', below(path));
     request.setRequestHeader('accept', 'application/json');
     request.setRequestHeader(...credential(session));
     request.upload.addEventListener('progress', ({ loaded, total }) =>
