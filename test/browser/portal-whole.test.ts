@@ -242,7 +242,10 @@ async function startProxy(t: ExecutionContext, path: string) {
   await new Promise((resolve) => server.once('listening', resolve));
   t.teardown(() => server.close());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { origin, beside, serve: (url: string) => void (target = url) };
+  const serve = (url: string) => {
+    target = url;
+  };
+  return { origin, beside, serve };
 }
 
 test.serial('pages, their files and their calls are below the path of Portal:PublicUrl', async (t) => {
