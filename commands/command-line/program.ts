@@ -4,7 +4,6 @@
  * Source: docs/operations.md.
  */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Argument, Command, CommanderError } from 'commander';
 import { createDescriptorSink } from '../../logging.ts';
 import { systemClock } from '../../runtime/clocks-and-failures.ts';
@@ -133,6 +132,7 @@ function readIfThere(path: string): string | undefined {
 }
 
 function packageVersion(): string {
-  const text = readFileSync(join(import.meta.dirname, '..', '..', '..', 'package.json'), 'utf8');
+  // The bundle keeps the address of each module, and not its folder.
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
