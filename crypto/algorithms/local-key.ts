@@ -8,10 +8,24 @@ export interface LocalKey extends SigningKey {
   readonly keyObject: KeyObject;
 }
 
-const CURVE_BITS: { readonly [curve: string]: number } = { prime256v1: 256, secp384r1: 384, secp521r1: 521 };
+/** Curves of at least 256 bits that OpenSSL has: NIST, SEC 2, and RFC 5639 in both forms. */
+const CURVE_BITS: { readonly [curve: string]: number } = {
+  prime256v1: 256,
+  secp384r1: 384,
+  secp521r1: 521,
+  secp256k1: 256,
+  brainpoolP256r1: 256,
+  brainpoolP256t1: 256,
+  brainpoolP320r1: 320,
+  brainpoolP320t1: 320,
+  brainpoolP384r1: 384,
+  brainpoolP384t1: 384,
+  brainpoolP512r1: 512,
+  brainpoolP512t1: 512,
+};
 
 /**
- * Wraps an RSA key of 2048 to 4096 bits, an EC key on P-256, P-384 or P-521, or an Ed25519 key.
+ * Wraps an RSA or RSA-PSS key of 2048 to 4096 bits, an EC key on one of `CURVE_BITS`, or an Ed25519 key.
  * @throws {CryptoError} `key.unsupported`
  */
 export function localKey(keyObject: KeyObject): LocalKey {
@@ -34,16 +48,16 @@ export function localKey(keyObject: KeyObject): LocalKey {
   };
 }
 
-const SCHEME_KEY: { readonly [scheme in SignatureAlgorithm['scheme']]: KeyType } = {
-  'rsa-pkcs1': 'rsa',
-  'rsa-pss': 'rsa',
-  ecdsa: 'ec',
-  ed25519: 'ed25519',
+const SCHEME_KEYS: { readonly [scheme in SignatureAlgorithm['scheme']]: readonly KeyType[] } = {
+  'rsa-pkcs1': ['rsa'],
+  'rsa-pss': ['rsa', 'rsa-pss'],
+  ecdsa: ['ec'],
+  ed25519: ['ed25519'],
 };
 
 /** Checks that the key type matches the scheme. @throws {CryptoError} `key.unsupported` */
 export function assertFits(type: KeyType, { scheme }: SignatureAlgorithm): void {
-  if (SCHEME_KEY[scheme] === type) return;
+  if (SCHEME_KEYS[scheme].includes(type)) return;
   throw new CryptoError('key.unsupported', `A key of type ${type} makes no ${scheme} signatures.`);
 }
 
@@ -54,7 +68,7 @@ export function assertFits(type: KeyType, { scheme }: SignatureAlgorithm): void 
 export function kindOf(key: KeyObject): { readonly type: KeyType; readonly bits: number } {
   const type = key.asymmetricKeyType;
   const details = key.asymmetricKeyDetails ?? {};
-  if (type === 'rsa') {
+  if (type === 'rsa' || type === 'rsa-pss') {
     const bits = details.modulusLength ?? 0;
     if (bits >= 2048 && bits <= 4096) return { type, bits };
     throw new CryptoError('key.unsupported', `RSA keys have 2048 to 4096 bits here, this one has ${bits}.`);

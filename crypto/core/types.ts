@@ -13,7 +13,8 @@ export type DigestName = 'sha256' | 'sha384' | 'sha512';
 /** Baseline level: evidence that a signature carries for later validation (EN 319 142-1 §6.1 and its siblings). */
 export type SignatureLevel = 'B' | 'T' | 'LT' | 'LTA';
 
-export type KeyType = 'rsa' | 'ec' | 'ed25519';
+/** `rsa-pss`: an RSA key whose certificate permits PSS alone (RFC 4055 §1.2). */
+export type KeyType = 'rsa' | 'rsa-pss' | 'ec' | 'ed25519';
 
 /** Signature scheme: PKCS#1 v1.5 or PSS (RFC 8017), ECDSA, or Ed25519 (RFC 8032). */
 export type SignatureScheme = 'rsa-pkcs1' | 'rsa-pss' | 'ecdsa' | 'ed25519';
@@ -31,7 +32,7 @@ export interface SignatureAlgorithm {
  */
 export interface SigningKey {
   readonly type: KeyType;
-  /** Bits of the RSA modulus, or of the curve's field (256, 384, 521; 255 for Ed25519). */
+  /** Bits of the RSA modulus, or of the curve's field (256 to 521; 255 for Ed25519). */
   readonly bits: number;
   /**
    * Signs `data`, which is hashed here.

@@ -9,7 +9,12 @@ const CKM = { rsaPkcs: 0x1, rsaPss: 0xd, ecdsa: 0x1041, eddsa: 0x1057 } as const
 const PSS_PARAMETERS = 5;
 
 /** CKK_ values. */
-export const KEY_TYPES: { readonly [type in KeyType]: number } = { rsa: 0x0, ec: 0x3, ed25519: 0x40 };
+export const KEY_TYPES: { readonly [type in KeyType]: number } = {
+  rsa: 0x0,
+  'rsa-pss': 0x0,
+  ec: 0x3,
+  ed25519: 0x40,
+};
 
 interface Digest {
   /** AlgorithmIdentifier with NULL parameters, for DigestInfo (RFC 8017 §9.2). */

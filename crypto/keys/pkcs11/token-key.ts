@@ -233,6 +233,11 @@ const PROBE_ALGORITHMS: { readonly [type in SigningKey['type']]: readonly Signat
     { scheme: 'rsa-pkcs1', digest: 'sha256' },
     { scheme: 'rsa-pss', digest: 'sha256' },
   ],
+  'rsa-pss': [
+    { scheme: 'rsa-pss', digest: 'sha256' },
+    { scheme: 'rsa-pss', digest: 'sha384' },
+    { scheme: 'rsa-pss', digest: 'sha512' },
+  ],
   ec: [{ scheme: 'ecdsa', digest: 'sha256' }],
   ed25519: [{ scheme: 'ed25519', digest: 'sha512' }],
 };
@@ -242,7 +247,7 @@ function isProvenKey(opener: KeyOpener, open: OpenSession): boolean {
     try {
       const value = signIn(opener, open, mechanismFor(PROBE_DATA, algorithm));
       const method = { scheme: algorithm.scheme, hash: algorithm.digest };
-      return valueFault(method, opener.publicKey, PROBE_DATA, value) === undefined;
+      if (valueFault(method, opener.publicKey, PROBE_DATA, value) === undefined) return true;
     } catch (error) {
       if (!KEY_ERRORS.has(returnValueOf(error))) throw error;
     }

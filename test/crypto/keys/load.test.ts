@@ -1,14 +1,17 @@
-import { createHash, createPublicKey, verify } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { algorithmOf } from '../../../crypto/algorithms/algorithm-choice.ts';
 import { childrenOf, encoded, octets, readWhole } from '../../../crypto/asn1/read.ts';
 import { octetString, oid, sequence, small, tlv } from '../../../crypto/asn1/write.ts';
+import type { DigestName } from '../../../crypto/core/types.ts';
+import { signFile, validateFile } from '../../../crypto/index.ts';
 import { type KeySource, loadSigner } from '../../../crypto/keys/load.ts';
 import { deserializeSigner, type LocalSigner, serializeSigner } from '../../../crypto/keys/transfer.ts';
 import { validityFault } from '../../../crypto/validation/signing-certificate.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from '../../../crypto/x509/issue.ts';
 import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
@@ -115,7 +118,6 @@ test('an encrypted PEM key opens with its password and only with it', async (t) 
 
 test('each fault of a key file has its own code', async (t) => {
   const signer = pki().signer('p-256');
-  const { generateKeyPairSync } = await import('node:crypto');
   t.is(await codeOf(pem(signer, { key: keyPemOf(pki().signer('p-384').key.keyObject) })), 'key.mismatch');
   t.is(await codeOf(pem(signer, { key: 'no key' })), 'key.unreadable');
   t.is(await codeOf(pem(signer, { certificates: 'no certificate' })), 'certificate.malformed');
@@ -132,7 +134,6 @@ test('each fault of a key file has its own code', async (t) => {
   t.is(await codeOf(pem(early), NOW + 3 * DAY), 'certificate.expired');
   t.is(await codeOf(pem(early), NOW + 1.5 * DAY), 'loaded');
 
-  const { DOCUMENT_SIGNING, issueCertificate } = await import('../../../crypto/x509/issue.ts');
   const odd = (key: ReturnType<typeof generateKeyPairSync>, ca = false) => {
     const certificate = issueCertificate({
       subject: { commonName: 'odd' },
@@ -147,10 +148,66 @@ test('each fault of a key file has its own code', async (t) => {
     return pem(signer, { key: keyPemOf(key.privateKey), certificates: certificatePem(certificate) });
   };
   t.is(await codeOf(odd(generateKeyPairSync('rsa', { modulusLength: 1024 }))), 'key.unsupported');
-  t.is(await codeOf(odd(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }))), 'key.unsupported');
+  t.is(await codeOf(odd(generateKeyPairSync('ec', { namedCurve: 'secp224r1' }))), 'key.unsupported');
   t.is(await codeOf(odd(generateKeyPairSync('ed448'))), 'key.unsupported');
   t.is(await codeOf(odd(generateKeyPairSync('ec', { namedCurve: 'P-256' }), true)), 'key.unsupported');
   t.is(await codeOf(odd(generateKeyPairSync('ec', { namedCurve: 'P-256' }))), 'loaded');
+});
+
+/** Loads a key and signs in CMS and XML with it; the outcome is the verdict of both, or the code of the refusal. */
+async function outcomeOf(
+  t: ExecutionContext,
+  pair: { readonly publicKey: KeyObject; readonly privateKey: KeyObject },
+  digest?: DigestName,
+): Promise<string> {
+  const { root, issuing } = pki();
+  const certificate = issueCertificate({
+    subject: { commonName: 'Signer of another kind' },
+    issuer: { country: 'XX', organization: 'Sealwright tests', commonName: issuing.name },
+    ...pair,
+    issuerKey: issuing.key,
+    serial: Buffer.from([1, 2, 3]),
+    notBefore: NOW - DAY,
+    notAfter: NOW + DAY,
+    use: { kind: 'signer', purposes: DOCUMENT_SIGNING },
+  });
+  const key = file(keyPemOf(pair.privateKey));
+  const certificatePath = file(certificatePem(certificate) + certificatePem(issuing.certificate));
+  const signer = await loadSigner({ source: 'Pem', certificatePath, keyPath: key });
+  const verdicts: string[] = [];
+  for (const format of ['Cades', 'Xades'] as const) {
+    const output = join(folder, `file-${++files}`);
+    const request = { format, input: file('<order/>'), output, signer, at: NOW } as const;
+    try {
+      signFile({ ...request, ...(digest !== undefined && { digest }) });
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+    const trust = { anchors: [root.certificate], intermediates: [], revocation: 'none' } as const;
+    const report = await validateFile({ format, path: request.output, at: NOW, trust });
+    verdicts.push(report.indication);
+    if (format !== 'Cades' || !requireTool(t, 'openssl')) continue;
+    const words = ['cms', '-verify', '-inform', 'DER', '-in', request.output, '-CAfile', pki().rootFile];
+    const { exit, stderr } = await runTool('openssl', [...words, '-purpose', 'any', '-out', file()]);
+    t.is(exit, 0, stderr);
+  }
+  return [...new Set(verdicts)].join();
+}
+
+test('keys on further curves sign, and openssl accepts their signatures', async (t) => {
+  for (const namedCurve of ['secp256k1', 'brainpoolP256r1', 'brainpoolP320r1', 'brainpoolP512r1']) {
+    t.is(await outcomeOf(t, generateKeyPairSync('ec', { namedCurve })), 'TOTAL-PASSED', namedCurve);
+  }
+});
+
+test('RSA-PSS keys sign with the digest they are bound to, and refuse another', async (t) => {
+  const free = generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
+  t.is(await outcomeOf(t, free), 'TOTAL-PASSED');
+  t.is(await outcomeOf(t, free, 'sha512'), 'TOTAL-PASSED');
+  const parameters = { hashAlgorithm: 'sha384', mgf1HashAlgorithm: 'sha384' };
+  const bound = generateKeyPairSync('rsa-pss', { modulusLength: 2048, ...parameters });
+  t.is(await outcomeOf(t, bound), 'TOTAL-PASSED');
+  t.is(await outcomeOf(t, bound, 'sha256'), 'key.unsupported');
 });
 
 test('PKCS#12 with old and with new ciphers is opened, for RSA and EC keys', async (t) => {
