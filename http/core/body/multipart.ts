@@ -2,8 +2,9 @@
  * Streaming parser of multipart/form-data with bounded memory: bytes in, parts out.
  *
  * Source: RFC 7578; RFC 2046 §5.1.1 (delimiters, preamble, epilogue); RFC 2183 and RFC 6266 (file names);
- * RFC 8187, which replaced RFC 5987 (`filename*`).
+ * RFC 8187, which replaced RFC 5987 (`filename*`); RFC 2047 (encoded words).
  */
+import { decodeWindows1252 } from '../../../base/windows-1252.ts';
 
 export type MultipartEvent =
   /** Start of a part. `fileName` is undefined for a plain field, and may be empty. */
@@ -168,7 +169,7 @@ export class MultipartReader {
     return {
       type: 'part',
       name: formText(given?.get('name')) ?? '',
-      fileName: extendedValue(given?.get('filename*')) ?? formText(given?.get('filename')),
+      fileName: extendedValue(given?.get('filename*')) ?? formText(wordsText(given?.get('filename'))),
       contentType,
     };
   }
@@ -232,19 +233,57 @@ function extendedValue(value: string | undefined): string | undefined {
     String.fromCharCode(Number.parseInt(digits, 16)),
   );
   const raw = Buffer.from(bytes, 'latin1');
-  if (charset.toLowerCase() === 'iso-8859-1') return raw.toString('latin1');
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(raw);
-  } catch {
-    return undefined;
-  }
+  return decoded(charset, raw);
 }
 
-/** UTF-8, as RFC 7578 §5.1 expects; bytes that are not UTF-8 are taken as Latin-1. */
+/**
+ * Decodes the encoded words of a name (RFC 2047), which libraries of .NET and Java send although forms do not use them.
+ * White space between two words does not count. A word that cannot be decoded stays as it is, with its neighbours.
+ */
+function wordsText(value: string | undefined): string | undefined {
+  return value?.replace(/=\?[^?\s]+\?[bq]\?[^?\s]*\?=(?:\s+=\?[^?\s]+\?[bq]\?[^?\s]*\?=)*/gi, (words) => {
+    let text = '';
+    let bytes = EMPTY;
+    let charset = '';
+    for (const word of words.split(/\s+/)) {
+      const [, given = '', kind = '', encoded = ''] = word.split('?');
+      // RFC 2231 §5: a language may follow.
+      const [name = ''] = given.toLowerCase().split('*');
+      if (name !== charset) {
+        const before = decoded(charset, bytes);
+        if (before === undefined) return words;
+        text += before;
+        bytes = EMPTY;
+        charset = name;
+      }
+      // A character may be divided between two words.
+      bytes = Buffer.concat([bytes, /b/i.test(kind) ? Buffer.from(encoded, 'base64') : quotedBytes(encoded)]);
+    }
+    const last = decoded(charset, bytes);
+    return last === undefined ? words : text + last;
+  });
+}
+
+/** Bytes of the Q encoding. Source: RFC 2047 §4.2. */
+function quotedBytes(encoded: string): Buffer {
+  const octets = encoded
+    .replaceAll('_', ' ')
+    .replace(/=([\da-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return Buffer.from(octets, 'latin1');
+}
+
+/** UTF-8, as RFC 7578 §5.1 expects; other bytes are taken as Windows-1252, as browsers do with Latin-1. */
 function decodeText(bytes: Buffer): string {
+  return decoded('utf-8', bytes) ?? decodeWindows1252(bytes);
+}
+
+/** Undefined: the charset is unknown, or the bytes are not of it. */
+function decoded(charset: string, bytes: Buffer): string | undefined {
+  if (bytes.length === 0) return '';
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const decoder = new TextDecoder(charset, { fatal: true, ignoreBOM: true });
+    return decoder.encoding === 'windows-1252' ? decodeWindows1252(bytes) : decoder.decode(bytes);
   } catch {
-    return bytes.toString('latin1');
+    return undefined;
   }
 }

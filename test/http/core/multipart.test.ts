@@ -156,6 +156,27 @@ test('file names are decoded by RFC 2183, RFC 6266 and as browsers encode them',
   t.is(fileNameOf("form-data; name=file; filename*=iso-8859-1'en'%E4.pdf"), 'ä.pdf');
   t.is(fileNameOf('form-data; name="file"; filename=""'), '');
   t.is(fileNameOf('form-data; name="filename"'), undefined);
+  const named = (words: string) => fileNameOf(`form-data; name="file"; filename="${words}"`);
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  t.is(named(`=?utf-8?B?${base64('contração.pdf')}?=`), 'contração.pdf');
+  t.is(named('=?UTF-8?q?contra=C3=a7=C3=A3o_1.pdf?='), 'contração 1.pdf');
+  t.is(named('=?iso-8859-1?Q?contra=E7=E3o=96.pdf?='), 'contração–.pdf');
+  t.is(named('=?utf-8*pt?Q?=C3=A3.pdf?='), 'ã.pdf');
+  t.is(named('=?utf-8?B?Y29udHJhw6c=?=  =?UTF-8?b?w6NvLnBkZg==?='), 'contração.pdf');
+  t.is(named('=?utf-8?Q?=C3?= =?utf-8?Q?=A3.pdf?='), 'ã.pdf', 'a character is divided');
+  t.is(named('=?utf-8?Q?a?= =?iso-8859-2?Q?=B1.pdf?='), 'aą.pdf');
+  for (const broken of [
+    '=?utf-8?Q?=E7.pdf?=',
+    '=?no-charset?Q?a.pdf?=',
+    '=?utf-8?X?a.pdf?=',
+    '=?utf-8?Q?a.pdf',
+  ])
+    t.is(named(broken), broken);
+  t.is(
+    fileNameOf('form-data; name="file"; filename="=?utf-8?Q?a.pdf?="; filename*=UTF-8\'\'b.pdf'),
+    'b.pdf',
+    'the newer form wins',
+  );
   t.is(fileNameOf('form-data;\r\n name="file";\r\n\tfilename="folded.pdf"'), 'folded.pdf');
 });
 
