@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { crc32, inflateSync } from 'node:zlib';
+import { jpegOrientation } from '../../../crypto/index.ts';
 import type { Logo } from '../../../machines/portal/branding.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 
@@ -108,6 +109,9 @@ function cleanJpeg(file: Buffer): Picture {
     } else if (marker >= 0xc3 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
       throw refused('The logo is a JPEG of a kind that browsers do not show. Save it as a baseline JPEG.');
     // The colour transform of an Adobe segment decides the colours (ITU-T T.872 6.5.3).
+    const turned = marker === 0xe1 ? jpegOrientation(file.subarray(at + 4, end)) : undefined;
+    if (turned !== undefined && turned !== 1)
+      throw refused('The logo is turned by its metadata only, which is left out. Save it upright.');
     const isTransform = marker === 0xee && end - at === 16;
     if (JPEG_SEGMENTS.has(marker) || isTransform) kept.push(file.subarray(at, end));
     at = end;

@@ -18,7 +18,7 @@ import type { Ids } from '../../../runtime/index.ts';
 import type { FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 import { assertFlowLimits, planFields } from './field-plans.ts';
-import { type MarkedFile, planMarks } from './mark-plans.ts';
+import { assertInitialsFit, type MarkedFile, planMarks } from './mark-plans.ts';
 import { planXadesOptions } from './xades-plans.ts';
 
 const MAX_LENGTHS = { text: 500, identifier: 50, email: 254 } as const;
@@ -66,6 +66,8 @@ function planAction(
   if ((input.confirmations ?? []).length > 0 || input.disableEmailAuthenticationToSignElectronically === true)
     throw invalid('This service confirms electronic signatures by e-mail alone.');
   if (!isRule && !input.user) throw invalid(`An action of the type ${type} needs a user.`);
+  const marks = planMarks(input.prePositionedMarks ?? [], files);
+  if (isSigning) assertInitialsFit(input.signatureInitialsMode, marks, files);
   return {
     id: dependencies.ids.uuid() as FlowActionId,
     type,
@@ -73,7 +75,7 @@ function planAction(
     user: isRule || !input.user ? null : planParticipant(input.user, dependencies),
     title: planText(input.title, 'title'),
     allowElectronicSignature: isSigning && input.allowElectronicSignature === true,
-    marks: planMarks(input.prePositionedMarks ?? [], files),
+    marks,
     ruleName: isRule ? planText(input.ruleName, 'ruleName') : null,
     ...ruleOf(input, type, dependencies),
     allowRuleFlowToContinueIfRefused: isRule && input.allowRuleFlowToContinueIfRefused === true,

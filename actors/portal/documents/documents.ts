@@ -57,7 +57,7 @@ import {
 } from './document-plans.ts';
 import { documentItem, documentView } from './document-view.ts';
 import { actionsAfter, planFlowEdit } from './flow-edits.ts';
-import { highestMarkedPage, planMarks } from './mark-plans.ts';
+import { assertInitialsFit, highestMarkedPage, planMarks } from './mark-plans.ts';
 import type { PendingReminders } from './pending-reminders.ts';
 import { newTaggedContent } from './text-tags.ts';
 
@@ -181,9 +181,12 @@ export class DocumentService implements PortalDocuments {
       input,
       context.forceCadesSignature,
       highestMarkedPage(
-        (version.prePositionedMarks ?? []).map(({ prePositionedDocumentMarks: marks }) => ({
-          prePositionedMarks: marks,
-        })),
+        [
+          ...(version.prePositionedMarks ?? []).map(({ prePositionedDocumentMarks: marks }) => ({
+            prePositionedMarks: marks,
+          })),
+          ...context.actions.map(({ initialsMode }) => ({ signatureInitialsMode: initialsMode })),
+        ],
       ),
     );
     await this.#replaceFile(tenant, id, version, prepared.file.displayName, prepared);
@@ -228,6 +231,8 @@ export class DocumentService implements PortalDocuments {
       if (action === undefined) throw new PortalRefusal('FlowActionNotFound');
       return { flowActionId: action.id, marks: planMarks(prePositionedDocumentMarks, marked) };
     });
+    for (const { id, initialsMode, marks: own } of actions)
+      assertInitialsFit(initialsMode, marks.find(({ flowActionId }) => flowActionId === id)?.marks ?? own, marked);
     const message: DocumentRequest = {
       type: 'NEW_VERSION',
       ...{ name, file, format, parts, marks },

@@ -16,7 +16,7 @@ import {
   planText,
 } from './document-plans.ts';
 import { assertFieldFiles, assertFlowLimits } from './field-plans.ts';
-import { planMarks } from './mark-plans.ts';
+import { assertInitialsFit, planMarks } from './mark-plans.ts';
 
 /**
  * Refusals: `InvalidFlowAction`, `InvalidIdentifier`, `LimitExceeded`; the document itself refuses edits that its flow
@@ -81,6 +81,10 @@ export function planFlowEdit(
     deletedObservers: (edit.deletedObserverIds ?? []).map((one) => one.toLowerCase()),
   };
   const { now } = actionsAfter(actions, planned);
+  for (const { flowActionId, initialsMode, marks } of planned.edited) {
+    const action = actions.find(({ id }) => id === flowActionId);
+    assertInitialsFit(initialsMode, marks ?? action?.marks ?? [], whole);
+  }
   assertFewActions(now);
   assertFlowLimits(now);
   const staying = observers.filter(({ id }) => !planned.deletedObservers.includes(id));

@@ -1,10 +1,10 @@
 /** From what a caller sends about marks to places on pages of the document. Source: docs/portal-values.md §6. */
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Mark } from '../../../machines/portal/portal-types.ts';
+import type { InitialsMode, Mark } from '../../../machines/portal/portal-types.ts';
 import type { FlowActionInput, MarkInput } from '../api/documents.ts';
 
-/** Marks of one action; ours. */
-const MAX_MARKS = 200;
+/** Marks of one action, as many as a request can list; ours. */
+const MAX_MARKS = 1000;
 
 /** The marks that are for a file: those that name it, and those that name none. Pages count from the file's first. */
 export interface MarkedFile {
@@ -38,13 +38,37 @@ function pageOfDocument(page: number | null, { pagesBefore, pages, lastPage }: M
   return page + pagesBefore;
 }
 
-/** Highest page that a mark names; 0 = none does. */
+/**
+ * Asserts that initials on every page are no more marks than a signature can have: the signing page puts them there, where
+ * none are placed before. Refusals: `LimitExceeded`.
+ */
+export function assertInitialsFit(
+  mode: InitialsMode | null | undefined,
+  marks: readonly Pick<Mark, 'type'>[],
+  files: readonly MarkedFile[],
+): void {
+  if (!hasInitials(mode) || marks.some(({ type }) => type === 'SignatureInitials')) return;
+  const pages = files.reduce((sum, file) => sum + (file.pages ?? file.lastPage ?? 0), 0);
+  const most = MAX_MARKS - Math.max(1, marks.length);
+  if (pages > most)
+    throw new PortalRefusal(
+      'LimitExceeded',
+      `Initials on each page need a document of at most ${most} pages. Set signatureInitialsMode to None, or place the initials in prePositionedMarks.`,
+    );
+}
+
+function hasInitials(mode: InitialsMode | null | undefined): boolean {
+  return mode === 'Optional' || mode === 'Required';
+}
+
+/** Highest page that a mark or the initials of each page concern, as far as it has to be known; 0 = none. */
 export function highestMarkedPage(
-  marked: readonly Pick<FlowActionInput, 'prePositionedMarks' | 'fields'>[],
+  marked: readonly Pick<FlowActionInput, 'prePositionedMarks' | 'fields' | 'signatureInitialsMode'>[],
 ): number {
-  const numbers = marked.flatMap(({ prePositionedMarks, fields }) =>
-    [...(prePositionedMarks ?? []), ...(fields ?? [])].map(({ pageNumber }) => pageNumber ?? 0),
-  );
+  const numbers = marked.flatMap(({ prePositionedMarks, fields, signatureInitialsMode }) => [
+    ...[...(prePositionedMarks ?? []), ...(fields ?? [])].map(({ pageNumber }) => pageNumber ?? 0),
+    hasInitials(signatureInitialsMode) ? MAX_MARKS : 0,
+  ]);
   return numbers.reduce((highest, page) => Math.max(highest, page), 0);
 }
 

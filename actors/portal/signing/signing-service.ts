@@ -4,7 +4,8 @@
  *
  * Source: docs/portal-values.md §§9, 10.
  */
-import { holderIdentifiers } from '../../../crypto/index.ts';
+import { readFile } from 'node:fs/promises';
+import { holderIdentifiers, pictureFault } from '../../../crypto/index.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
@@ -49,6 +50,8 @@ import { marksOf } from './signing-marks.ts';
 const SIGNING_TIMEOUT_MS = 10_000;
 /** Pictures of signatures; ours. */
 const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
+/** Larger pictures are not decoded while the call waits: their checksums alone are verified. */
+const MAX_DECODED_PIXELS = 2_000_000;
 
 export interface SigningDependencies {
   readonly system: ActorSystem;
@@ -312,11 +315,13 @@ export class SigningService implements PortalSigning {
   ): Promise<BlobRef | null> {
     if (imageUploadId !== undefined) {
       const upload = await this.#dependencies.uploads.findUpload(context.organization.id, imageUploadId);
-      assertImage(upload.blob.length, /^image\/(?:png|jpe?g)$/i.test(upload.contentType));
+      assertImageLength(upload.blob.length);
+      assertImage(await readFile(this.#dependencies.blobs.pathOf(upload.blob)));
       return upload.blob;
     }
     if (image === undefined || image.length === 0) return null;
-    assertImage(image.length, isPicture(image));
+    assertImageLength(image.length);
+    assertImage(image);
     return (await this.#dependencies.blobs.put(image)).blob;
   }
 }
@@ -330,14 +335,22 @@ function holderOf(certificate: Buffer): readonly string[] {
   }
 }
 
-function assertImage(length: number, isImage: boolean): void {
-  if (!isImage) throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
+function assertImageLength(length: number): void {
   if (length > MAX_IMAGE_BYTES)
     throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${MAX_IMAGE_BYTES} bytes.`);
 }
 
+/** A picture that cannot be drawn would be missing in the signed file. */
+function assertImage(bytes: Buffer): void {
+  if (!isImage(bytes)) throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
+  const fault = pictureFault(bytes, MAX_DECODED_PIXELS);
+  if (fault === undefined) return;
+  const remedy = 'Save it as a PNG or JPEG of at most 16 million pixels, and send it again.';
+  throw new PortalRefusal('BadRequest', `The SignatureImage cannot be drawn. ${fault} ${remedy}`);
+}
+
 /** By its first bytes. */
-function isPicture(bytes: Buffer): boolean {
+function isImage(bytes: Buffer): boolean {
   return (
     bytes.subarray(0, 4).toString('hex') === '89504e47' || bytes.subarray(0, 3).toString('hex') === 'ffd8ff'
   );

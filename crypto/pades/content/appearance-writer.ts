@@ -21,6 +21,7 @@ export class AppearanceWriter {
   readonly #rules: PdfARules;
   readonly #font = new TextFont();
   readonly #images = new Map<Buffer, { readonly extent: Extent; readonly reference: string }>();
+  readonly #forms = new Map<string, string>();
   #fontReference: Reference | undefined;
 
   constructor(draft: IncrementalUpdate, rules: PdfARules) {
@@ -78,7 +79,13 @@ export class AppearanceWriter {
   #form(extent: Extent, rotation: Rotation, resources: string, content: string): string {
     const size = `${numberText(extent.width)} ${numberText(extent.height)}`;
     const keys = `/Type/XObject/Subtype/Form/BBox[0 0 ${size}]/Matrix[${upright(extent, rotation)}]/Resources<<${resources}>>`;
-    return referenceText(this.#draft.add(packedStream(keys, Buffer.from(content, 'latin1'))));
+    // Initials look the same on every page.
+    const same = `${keys} ${content}`;
+    const written =
+      this.#forms.get(same) ??
+      referenceText(this.#draft.add(packedStream(keys, Buffer.from(content, 'latin1'))));
+    this.#forms.set(same, written);
+    return written;
   }
 
   #textResources(): string {

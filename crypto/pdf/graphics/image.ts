@@ -27,7 +27,9 @@ export function showImage(file: Uint8Array): ShownImage {
   }
   if (isJpeg(image)) {
     const jpeg = readJpeg(image);
-    return { width: jpeg.width, height: jpeg.height, embed: (...to) => embedJpeg(jpeg, ...to) };
+    const [width, height] =
+      jpeg.orientation < 5 ? [jpeg.width, jpeg.height] : [jpeg.height, jpeg.width];
+    return { width, height, embed: (...to) => embedJpeg(jpeg, ...to) };
   }
   throw refusedImage('is neither PNG nor JPEG');
 }
@@ -44,15 +46,31 @@ function embedPng(file: Buffer, png: PngFile, draft: ObjectSink, rules: PdfARule
 }
 
 function embedJpeg(jpeg: JpegImage, draft: ObjectSink, rules: PdfARules): string {
-  const { width, height, components, isInverted, data } = jpeg;
+  const { width, height, components, isInverted, orientation, data } = jpeg;
   if (components === 4 && !rules.deviceColours) {
     throw refusedImage('is a JPEG of printing colours, which this PDF/A file has no definition of');
   }
   const space = colourSpace(components === 1 ? 'grey' : components === 3 ? 'rgb' : 'cmyk', rules);
   const inverted = components === 4 && isInverted ? '/Decode[1 0 1 0 1 0 1 0]' : '';
   const keys = `${imageKeys(width, height)}/ColorSpace${space}${inverted}/Filter/DCTDecode`;
-  return referenceText(draft.add(streamObject(keys, data)));
+  const stored = referenceText(draft.add(streamObject(keys, data)));
+  const matrix = UPRIGHT[orientation - 1] ?? '';
+  if (matrix === '') return stored;
+  const form = `/Type/XObject/Subtype/Form/BBox[0 0 1 1]/Matrix[${matrix}]/Resources<</XObject<</Im ${stored}>>>>`;
+  return referenceText(draft.add(streamObject(form, Buffer.from('/Im Do', 'latin1'))));
 }
+
+/** Matrices that turn the unit square of a picture upright, by its orientation from 1 on. */
+const UPRIGHT = [
+  '',
+  '-1 0 0 1 1 0',
+  '-1 0 0 -1 1 1',
+  '1 0 0 -1 0 1',
+  '0 -1 -1 0 1 1',
+  '0 -1 1 0 0 1',
+  '0 1 1 0 0 0',
+  '0 1 -1 0 1 0',
+];
 
 function imageKeys(width: number, height: number): string {
   return `/Type/XObject/Subtype/Image/Width ${width}/Height ${height}/BitsPerComponent 8`;

@@ -143,12 +143,21 @@ function cellsText(cells: readonly (readonly boolean[])[], left: number, top: nu
 
 /** True when an image can be drawn: a complete PNG or JPEG within the limits. */
 export function isPicture(file: Uint8Array): boolean {
+  return pictureFault(file) === undefined;
+}
+
+/**
+ * Returns the reason why an image cannot be drawn, as a sentence; undefined when it can.
+ * @param decodeTo most pixels of a PNG whose samples are decoded, which takes time and finds all errors. @default all
+ */
+export function pictureFault(file: Uint8Array, decodeTo = Number.POSITIVE_INFINITY): string | undefined {
   try {
-    // Only complete decoding finds all errors.
-    showImage(file).embed({ add: () => ({ number: 1, generation: 0 }) }, RULES);
-    return true;
+    const image = showImage(file);
+    if (image.width * image.height <= decodeTo)
+      image.embed({ add: () => ({ number: 1, generation: 0 }) }, RULES);
+    return undefined;
   } catch (error) {
-    if (error instanceof CryptoError) return false;
+    if (error instanceof CryptoError) return error.message;
     throw error;
   }
 }

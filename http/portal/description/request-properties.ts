@@ -148,7 +148,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Action of the participant. Absent: the first pending action of this person.',
     EXAMPLE_IDS.flowAction,
   ],
-  flowActions: 'Who signs and approves, in which order. At least one, at most 1,000.',
+  flowActions: 'Who signs and approves, in which order. At least one, at most 100.',
   folderId: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
   folderType:
     '`WithoutFolder` finds documents that are in no folder. `Normal`, the default, uses `folderId`.',
@@ -259,11 +259,13 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   signRuleUsers:
     'People of a rule, any of whom may act until enough have. Required for `SignRule` and `ApproverRule`.',
   signature: ['Signature value over the hash, Base64. At most 4 KiB.', 'MEUCIQDx'],
-  signatureImage: 'Picture of the signature. Absent: one is made from the name.',
-  signatureInitialsMode: 'Whether the participant puts initials on pages. Null: `None`.',
-  signatureInitialsPositions: 'Places of the initials. Absent: those given at creation.',
+  signatureImage:
+    'Picture of the signature: PNG or JPEG, at most 2 MiB and 16 million pixels. One that cannot be drawn is refused. Absent: one is made from the name.',
+  signatureInitialsMode:
+    'Whether the participant puts initials on each page, of which a document then has at most 999. Null: `None`.',
+  signatureInitialsPositions: 'Places of the initials, at most 1,000. Absent: those given at creation.',
   signaturePosition: 'One place of the visible signature. Ignored when `signaturePositions` is there.',
-  signaturePositions: 'Places of the visible signature. Absent: those given at creation.',
+  signaturePositions: 'Places of the visible signature, at most 1,000. Absent: those given at creation.',
   signatureType: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
   'xadesOptions.signatureType': 'Which part of the XML file is signed. Absent: the whole file.',
   smsCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],

@@ -3,7 +3,7 @@ import test from 'ava';
 import type { StoredFile } from '../../../../actors/portal/api.ts';
 import type { DocumentId } from '../../../../machines/ids.ts';
 import type { DownloadType } from '../../../../machines/portal/portal-types.ts';
-import { FOUR_COLOURS } from '../../../crypto/pades/appearance/appearance-pictures.ts';
+import { FOUR_COLOURS, pngOf } from '../../../crypto/pades/appearance/appearance-pictures.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { complaints, pictures, seenText } from '../../../crypto/pdf/pages/pages-harness.ts';
@@ -158,7 +158,7 @@ test('versions with marks, with the original and with tags show the content of t
   t.true(manifest.includes('Signature manifest') && !manifest.includes('Clause'));
 });
 
-test('a picture is drawn in a mark, and an invalid picture leaves the text', async (t) => {
+test('a picture is drawn in a mark', async (t) => {
   if (!requireTool(t, 'mutool')) return;
   const drawn = async (image: Buffer | undefined) => {
     const fixture = await openFixture();
@@ -177,6 +177,32 @@ test('a picture is drawn in a mark, and an invalid picture leaves the text', asy
   const [without, withOne] = [await drawn(undefined), await drawn(FOUR_COLOURS)];
   t.not(without.page, withOne.page);
   t.true(withOne.text.includes('Ana'));
+});
+
+test('a picture that cannot be drawn is refused with what to do, and the signature can be made without it', async (t) => {
+  const fixture = await openFixture();
+  const id = await fixture.create([signer('Ana')], { files: [await fixture.file('c.pdf', pages())] });
+  const damaged = Buffer.from(FOUR_COLOURS);
+  damaged.fill(0, damaged.length - 30, damaged.length - 20);
+  const large = pngOf([
+    ['IHDR', Buffer.from([0, 0, 64, 0, 0, 0, 64, 0, 8, 6, 0, 0, 0])],
+    ['IDAT', Buffer.alloc(9)],
+    ['IEND', Buffer.alloc(0)],
+  ]);
+  const cases = [
+    [damaged, /cannot be drawn.* is a damaged PNG\. Save it as a PNG or JPEG/],
+    [large, /is too large: 16384 x 16384, and 16 million pixels is the most\. Save it/],
+    [Buffer.from('%PDF-1.7'), /neither PNG nor JPEG/],
+  ] as const;
+  for (const [image, message] of cases) {
+    await t.throwsAsync(fixture.sign(id, 'ana@example.org', { positions: [MARK], image }), { message });
+    const upload = await fixture.file('signature.png', image, 'image/png');
+    const byId = { positions: [MARK], imageUploadId: upload.id };
+    await t.throwsAsync(fixture.sign(id, 'ana@example.org', byId), { message });
+  }
+  t.false((await fixture.get(id)).hasSignature);
+  await fixture.sign(id, 'ana@example.org', { positions: [MARK], image: FOUR_COLOURS });
+  await fixture.until(id, ({ hasSignature }) => hasSignature);
 });
 
 test('a canceled or refused document has its original and its printer-friendly version alone', async (t) => {

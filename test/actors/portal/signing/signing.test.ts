@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { validateFile } from '../../../../crypto/index.ts';
 import { pki } from '../../../pki/pki.ts';
+import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { mutool, opensslCms, pdfsig, qpdf, requireTool, runTool, xmlsec1 } from '../../../verifiers/index.ts';
 import { ORIGIN, type PortalFixture, person, portalFixture, signer } from '../documents/flow-harness.ts';
 
@@ -272,4 +273,49 @@ test.serial('an unsuitable certificate, or a missing one, is refused with the re
     t.is(started.validationResults.errors[0]?.type, type);
     t.is((await fixture.get(id)).flowActions[0]?.status, 'Pending');
   }
+});
+
+test('initials stand on each of 400 pages, and more pages than a signature can mark are refused at creation', async (t) => {
+  if (!requireTool(t, 'pdfsig', 'certutil', 'pdftotext')) return;
+  const fixture = await portalFixture(t);
+  const ofPages = (count: number) =>
+    fixture.file('long.pdf', classicPdf(documentObjects({ pages: count, text: 'Clause' })));
+  const long = await ofPages(400);
+  const initialed = signer('Ana', 0, { signatureInitialsMode: 'Required' });
+  const id = await fixture.create([initialed, signer('Bo', 1)], { files: [long] });
+  const place = { topLeftX: 100, topLeftY: 170, width: 60, height: 24 };
+  // As the signing page sends them.
+  const initialsPositions = Array.from({ length: 400 }, (_, page) => ({ ...place, pageNumber: page + 1 }));
+  await fixture.sign(id, 'ana@example.org', { initialsPositions });
+  await fixture.sign(id, 'bo@example.org');
+  await fixture.until(id, ({ status }) => status === 'Concluded');
+  const path = await fixture.signedFile(id);
+  await assertGood(t, path, 2);
+  const { stdout } = await runTool('pdftotext', ['-layout', path, '-']);
+  t.is(stdout.match(/^ *A *$/gm)?.length, 400);
+  // One picture of the initials serves all pages.
+  t.true(statSync(path).size < 600_000);
+  const tooLong = [await ofPages(1000)];
+  for (const signatureInitialsMode of ['Required', 'Optional'] as const) {
+    const refused = fixture.create([signer('Ana', 0, { signatureInitialsMode })], { files: tooLong });
+    await t.throwsAsync(refused, { code: 'LimitExceeded', message: /at most 999 pages/ });
+  }
+  const placed = [{ ...place, type: 'SignatureInitials' as const, pageNumber: 1000 }];
+  const may = fixture.create(
+    [signer('Ana', 0, { signatureInitialsMode: 'Required', prePositionedMarks: placed })],
+    { files: tooLong },
+  );
+  await t.notThrowsAsync(may);
+  const edit = { editedFlowActions: [{ flowActionId: '', signatureInitialsMode: 'Required' as const }] };
+  const other = await fixture.create([signer('Ana')], { files: tooLong });
+  const [{ id: flowActionId } = { id: '' }] = (await fixture.get(other)).flowActions;
+  const edited = fixture.portal.documents.editFlow(fixture.tenant, other, {
+    editedFlowActions: edit.editedFlowActions.map((one) => ({ ...one, flowActionId })),
+  });
+  await t.throwsAsync(edited, { code: 'LimitExceeded' });
+  const version = { files: tooLong };
+  const short = await fixture.create([signer('Ana', 0, { signatureInitialsMode: 'Optional' })]);
+  await t.throwsAsync(fixture.portal.documents.newVersion(fixture.tenant, short, version), {
+    code: 'LimitExceeded',
+  });
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { requireTool } from '../../../verifiers/index.ts';
@@ -195,6 +196,56 @@ test('baseline and progressive JPEGs are rendered in grey, RGB and CMYK', async 
       }
     }
     await accepted(t, signed);
+  }
+});
+
+/** As cameras write it: metadata before the picture, with an orientation and a place. */
+function turnedJpeg(orientation: number, order: 'II' | 'MM'): Buffer {
+  const tiff = Buffer.alloc(60);
+  const isLittle = order === 'II';
+  const short = (value: number, at: number) => (isLittle ? tiff.writeUInt16LE(value, at) : tiff.writeUInt16BE(value, at));
+  const long = (value: number, at: number) => (isLittle ? tiff.writeUInt32LE(value, at) : tiff.writeUInt32BE(value, at));
+  tiff.write(order, 0, 'latin1');
+  short(42, 2);
+  long(8, 4);
+  short(2, 8);
+  for (const [at, tag, value] of [
+    [10, 0x0100, 16],
+    [22, 0x0112, orientation],
+  ] as const) {
+    short(tag, at);
+    short(3, at + 2);
+    long(1, at + 4);
+    short(value, at + 8);
+  }
+  tiff.write('Place of Ana', 40, 'latin1');
+  const body = Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff]);
+  const head = Buffer.from([0xff, 0xe1, 0, 0]);
+  head.writeUInt16BE(body.length + 2, 2);
+  return Buffer.concat([JPEGS.baseline.subarray(0, 2), head, body, JPEGS.baseline.subarray(2)]);
+}
+
+test('a JPEG is turned as its metadata says, and the metadata is left out', async (t) => {
+  if (!requireTool(t, ...TOOLS)) return;
+  const isRed = ([red, , blue]: readonly number[]): boolean => (red ?? 0) > 200 && (blue ?? 0) < 80;
+  // Where the red half is to be seen, from orientation 1 on.
+  for (const [index, side] of ['left', 'right', 'right', 'left', 'top', 'top', 'bottom', 'bottom'].entries()) {
+    const image = turnedJpeg(index + 1, index % 2 === 0 ? 'II' : 'MM');
+    const signed = signVisibly(paper(), { page: 1, rectangle: RECTANGLE, image });
+    t.false(readFileSync(signed.output).includes('Place of Ana'));
+    for (const viewer of VIEWERS) {
+      const shown = await picture(viewer, signed.output);
+      const [x, y] = [RECTANGLE.left + RECTANGLE.width / 2, RECTANGLE.bottom + RECTANGLE.height / 2];
+      const off = RECTANGLE.height / 4;
+      const seen = {
+        left: isRed(shown.at(x - off, y + off)) && isRed(shown.at(x - off, y - off)),
+        right: isRed(shown.at(x + off, y + off)) && isRed(shown.at(x + off, y - off)),
+        top: isRed(shown.at(x - off, y + off)) && isRed(shown.at(x + off, y + off)),
+        bottom: isRed(shown.at(x - off, y - off)) && isRed(shown.at(x + off, y - off)),
+      };
+      const sides = Object.entries(seen).flatMap(([name, isThere]) => (isThere ? [name] : []));
+      t.deepEqual(sides, [side], `${index + 1}: ${viewer}`);
+    }
   }
 });
 
