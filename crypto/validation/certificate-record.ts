@@ -20,6 +20,10 @@ function makeRecord(certificate: Certificate): CertificateRecord {
   const subject = nameFields(certificate.subject);
   const issuer = nameFields(certificate.issuer);
   const mail = certificate.alternativeNames.find((name) => name.kind === 'email');
+  const isOfPerson =
+    personNumber(certificate) !== undefined &&
+    companyNumber(certificate) === undefined &&
+    subject.organizationIdentifier === undefined;
   return {
     subjectName: subject.commonName ?? holderText(certificate),
     issuerName: issuer.commonName ?? issuer.text,
@@ -27,7 +31,8 @@ function makeRecord(certificate: Certificate): CertificateRecord {
     identifier: subject.serialNumber,
     personNumber: personNumber(certificate),
     companyNumber: companyNumber(certificate),
-    companyName: subject.organization,
+    // Some authorities write the name of their infrastructure into the certificates of persons.
+    companyName: isOfPerson && subject.organization === issuer.organization ? undefined : subject.organization,
     companyIdentifier: subject.organizationIdentifier,
     thumbprint: Buffer.from(certificate.fingerprint, 'hex').toString('base64'),
     validityStart: certificate.notBefore,

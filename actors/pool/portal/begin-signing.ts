@@ -12,6 +12,7 @@ import {
   externalSigner,
   holderIdentifiers,
   readCertificate,
+  type SignatureLevel,
   type SigningServices,
   UNPROVEN,
 } from '../../../crypto/index.ts';
@@ -75,7 +76,9 @@ export async function beginParticipantSigning(
   if (rejected !== undefined) return { ...NO_SIGNATURES, verdict: rejected, certificate: fingerprint };
   const signer = externalSigner(certificate, chain);
   const form = formatParameters(task.format, task.words, task.content);
-  const level = levelOf((choices.level ?? 'B') === 'B' ? 'B' : 'T', form, services);
+  const evidence = await missingEvidence(choices.level, services, [certificate, ...chain], task.at);
+  const wanted = evidence === undefined ? (choices.level ?? 'B') : 'T';
+  const level = levelOf(wanted, form, services);
   const request = { format: task.format, input: task.input, signer, at: task.at, level };
   const begun = begunOrInvisible(request, form, services);
   return {
@@ -86,6 +89,7 @@ export async function beginParticipantSigning(
       warnings: [
         ...warnings.map((message) => ({ type: 'revocation', message })),
         ...(roots.length > 0 ? [] : [UNPROVEN]),
+        ...(evidence === undefined ? [] : [{ type: 'signature.level', message: evidence }]),
       ],
     },
     identifiers: holderIdentifiers(certificate),
@@ -110,6 +114,25 @@ async function chainOf(
     return await completeChain({ certificate, chain: [] }, trust, source, at);
   } catch {
     return [];
+  }
+}
+
+/**
+ * Returns the reason why a signature with this certificate gets level T instead of a higher one: not every authority
+ * publishes revocation data. Undefined when it gets the level of the profile. The second step uses the same answers.
+ */
+async function missingEvidence(
+  level: SignatureLevel | undefined,
+  { evidence }: SigningServices,
+  [certificate = Buffer.alloc(0), ...chain]: readonly Buffer[],
+  at: number,
+): Promise<string | undefined> {
+  if (level !== 'LT' && level !== 'LTA') return undefined;
+  try {
+    await evidence?.collect([certificate], chain, at);
+    return undefined;
+  } catch (error) {
+    return `The signature has level T and not ${level}: ${describeFailure(error).message}`;
   }
 }
 

@@ -61,7 +61,7 @@ export class Validation implements PortalValidation {
 
   async reportOf(tenant: Tenant, id: DocumentId): Promise<string> {
     const { context } = await documentOf(this.#dependencies.documents, tenant, id);
-    if (!hasSignature(context)) throw new PortalRefusal('DocumentHasNoSignatures');
+    if (!hasSignature(context)) await this.#assertSignedBefore(context);
     return this.#dependencies.described.report(signedFileOf(context));
   }
 
@@ -111,8 +111,14 @@ export class Validation implements PortalValidation {
     return undefined;
   }
 
+  /** Asserts that the uploaded file came with signatures. Refusals: `DocumentHasNoSignatures`. */
+  async #assertSignedBefore(context: DocumentContext): Promise<void> {
+    const { signatures } = await this.#dependencies.described.describe(signedFileOf(context));
+    if (signatures.length === 0) throw new PortalRefusal('DocumentHasNoSignatures');
+  }
+
   async #record({ state, context }: ReadDocument): Promise<ValidationRecord> {
-    if (!hasSignature(context)) throw new PortalRefusal('DocumentHasNoSignatures');
+    if (!hasSignature(context)) await this.#assertSignedBefore(context);
     const { id, name, file, creationDate, updateDate, createdBy, isEnvelope, type, signatureType } = context;
     return {
       id,

@@ -32,7 +32,7 @@ export function drawField(
   paint: Painter,
 ): string {
   const { text, size, marked } = arranged(extent, look, content, font);
-  const marks = marked === undefined ? '' : `${paint(MARKED, 'fill')} ${marked} re f\n`;
+  const marks = marked.length === 0 ? '' : `${paint(MARKED, 'fill')} ${marked.join(' re ')} re f\n`;
   const inset = insetOf(look);
   const inside = `${numbers(inset, inset, extent.width - 2 * inset, extent.height - 2 * inset)} re W n`;
   const shown =
@@ -74,8 +74,8 @@ interface Arranged {
   /** Operators that place and show the text. */
   readonly text: string;
   readonly size: number;
-  /** Rectangle behind the marked option of a list. */
-  readonly marked?: string | undefined;
+  /** Rectangles behind the marked options of a list. */
+  readonly marked: readonly string[];
 }
 
 function arranged(extent: Extent, look: FieldLook, content: FieldContent, font: TextFont): Arranged {
@@ -94,7 +94,7 @@ function arranged(extent: Extent, look: FieldLook, content: FieldContent, font: 
   const inner = Math.max(1, extent.height - 2 * insetOf(look));
   switch (content.kind) {
     case 'cells': {
-      const letters = [...content.text].map((letter) => font.line(letter));
+      const letters = content.letters.map((letter) => font.line(letter));
       const cell = extent.width / content.cells;
       const widest = Math.max(1, ...letters.map((line) => line.width)) / 1000;
       const size = Math.min(look.size || AUTO_SIZE, inner / tall, cell / widest);
@@ -103,7 +103,7 @@ function arranged(extent: Extent, look: FieldLook, content: FieldContent, font: 
       const text = letters.map((line, index) =>
         show(line, (first + index + 0.5) * cell - (line.width * size) / 2000, middle(size)),
       );
-      return { text: text.join(''), size };
+      return { text: text.join(''), size, marked: [] };
     }
     case 'line': {
       const line = font.line(content.text);
@@ -112,13 +112,13 @@ function arranged(extent: Extent, look: FieldLook, content: FieldContent, font: 
       if (fits < SMALL_SIZE && inner >= 2 * LEADING * SMALL_SIZE)
         return arranged(extent, look, { ...content, kind: 'lines' }, font);
       const size = Math.min(look.size || AUTO_SIZE, inner / tall, fits);
-      return { text: placed(line, size, middle(size)), size };
+      return { text: placed(line, size, middle(size)), size, marked: [] };
     }
     case 'lines': {
       const { lines, size } = wrapped(content.text, look.size, { width, height: inner }, font);
       const top = extent.height - insetOf(look) - (font.ascent * size) / 1000;
       const text = lines.map((line, index) => placed(line, size, top - index * LEADING * size));
-      return { text: text.join(''), size };
+      return { text: text.join(''), size, marked: [] };
     }
     case 'list': {
       const size = Math.min(look.size || AUTO_SIZE, inner / LEADING);
@@ -127,13 +127,14 @@ function arranged(extent: Extent, look: FieldLook, content: FieldContent, font: 
       // Scrolled until the marked option is seen.
       const rows = content.options.slice(Math.max(0, chosen - count + 1)).slice(0, count);
       const bottom = (row: number): number => extent.height - insetOf(look) - (row + 1) * LEADING * size;
-      const marked = rows.findIndex(({ isMarked }) => isMarked);
       return {
         text: rows
           .map((row, index) => placed(font.line(row.text), size, bottom(index) + 0.3 * size))
           .join(''),
         size,
-        marked: marked < 0 ? undefined : numbers(0, bottom(marked), extent.width, LEADING * size),
+        marked: rows.flatMap(({ isMarked }, index) =>
+          isMarked ? [numbers(0, bottom(index), extent.width, LEADING * size)] : [],
+        ),
       };
     }
   }

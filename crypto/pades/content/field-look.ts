@@ -19,8 +19,8 @@ export type Colour = readonly number[];
 
 export type FieldContent =
   | { readonly kind: 'line' | 'lines'; readonly text: string }
-  /** One character in each of so many cells. */
-  | { readonly kind: 'cells'; readonly text: string; readonly cells: number }
+  /** One letter with its marks in each of so many cells. */
+  | { readonly kind: 'cells'; readonly letters: readonly string[]; readonly cells: number }
   | {
       readonly kind: 'list';
       readonly options: readonly { readonly text: string; readonly isMarked: boolean }[];
@@ -100,7 +100,7 @@ export function fieldContent(
   const cells = asInteger(inherited('MaxLen')) ?? 0;
   const isComb = (flags & COMB) !== 0 && (flags & FILE_SELECT) === 0 && cells > 0 && cells <= MAX_CELLS;
   // A value that is longer than it may be is shown whole.
-  if (isComb) return { kind: 'cells', text, cells: Math.max(cells, [...text].length) };
+  if (isComb) return { kind: 'cells', letters: lettersOf(text), cells: Math.max(cells, lettersOf(text).length) };
   return { kind: 'line', text: text.replaceAll('\n', ' ') };
 }
 
@@ -164,4 +164,9 @@ function numbersOf(pdf: PdfDocument, slice: ByteSlice | undefined): readonly num
 
 function numberOf({ bytes, start, end }: ByteSlice): number {
   return Number.parseFloat(bytes.toString('latin1', start, Math.min(end, start + 40)));
+}
+
+/** Splits text into letters as they are read, with their marks. */
+function lettersOf(text: string): readonly string[] {
+  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }

@@ -5,6 +5,7 @@ import { asInteger, asName, entriesOf, type PdfDocument } from '../../pdf/index.
 import { asText } from '../../pdf/syntax/strings.ts';
 import { textString } from '../../pdf/syntax/text-string.ts';
 import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
+import { nameObject } from '../../pdf/update/rewrite.ts';
 import type { AppearanceWriter } from './appearance-writer.ts';
 import { choiceOptions, fieldContent, fieldLook, optionFor } from './field-look.ts';
 import type { FieldObject, FormField } from './form-fields.ts';
@@ -23,14 +24,14 @@ export function fillField(
   const { pdf } = draft;
   const [field] = fields;
   if (type === 'Btn') {
-    const state = buttonState(pdf, widgets, value);
+    const state = buttonState(pdf, fields, widgets, value);
     if (state === undefined)
       throw new CryptoError('request.invalid', `The form field ${name} has no state for the value ${value}.`);
     if (asName(pdf.resolve(field?.dict.get('V'))) === state) return;
-    for (const { reference, dict } of fields) draft.dict(reference, dict).set('V', `/${state}`);
+    for (const { reference, dict } of fields) draft.dict(reference, dict).set('V', nameObject(state));
     for (const widget of widgets) {
       const own = statesOf(pdf, widget).includes(state) ? state : 'Off';
-      draft.dict(widget.reference, widget.dict).set('AS', `/${own}`);
+      draft.dict(widget.reference, widget.dict).set('AS', nameObject(own));
     }
     return;
   }
@@ -89,17 +90,28 @@ export function rotationOf(pdf: PdfDocument, widget: FieldObject['dict']): PageV
   return turn === 90 || turn === 180 || turn === 270 ? turn : 0;
 }
 
-/** The state that a value means: of a checkbox its only one beside `Off`; of radio buttons the one of that name. */
-function buttonState(pdf: PdfDocument, widgets: readonly FieldObject[], value: string): string | undefined {
+/**
+ * Returns the state that a value means: of a checkbox its only one beside `Off`; of radio buttons the one of that name, or
+ * of the option with that text (12.7.5.2.4).
+ */
+function buttonState(
+  pdf: PdfDocument,
+  fields: readonly FieldObject[],
+  widgets: readonly FieldObject[],
+  value: string,
+): string | undefined {
   const states = [...new Set(widgets.flatMap((widget) => statesOf(pdf, widget)))];
   if (value === 'false') return 'Off';
   if (value === 'true') return states.length === 1 ? states[0] : undefined;
-  return states.find((state) => state === value);
+  const [field] = fields;
+  const options = field === undefined ? [] : choiceOptions(pdf, field.dict);
+  const number = options.findIndex((option) => option.value === value);
+  return states.find((state) => state === value) ?? states.find((state) => state === String(number));
 }
 
-/** States with an appearance, without `Off`. Only names of plain letters and digits can be written back. */
+/** Lists the states with an appearance, without `Off`. */
 export function statesOf(pdf: PdfDocument, { dict }: Pick<FieldObject, 'dict'>): readonly string[] {
   const normal = pdf.dict(pdf.dict(dict.get('AP'))?.get('N'));
   const names = normal === undefined ? [] : [...(entriesOf(normal)?.keys() ?? [])];
-  return names.filter((name) => name !== 'Off' && /^[\w.-]+$/.test(name));
+  return names.filter((name) => name !== 'Off');
 }

@@ -81,6 +81,9 @@ export function addPageContent(draft: IncrementalUpdate, content: PageContent, i
     );
   }
   if (!isSigned) settleAppearances(draft, writer, filled);
+  // Viewers of XFA show its data and not the values of the form, and ISO 32000-2 has none.
+  const form = draft.catalog.child('AcroForm');
+  if (!isSigned && filled.size > 0 && form.get('XFA') !== undefined) form.set('XFA', 'null');
   const font = writer.finish();
   if (isFormNew && font !== undefined)
     draft.catalog.child('AcroForm').child('DR').child('Font').set(FORM_FONT, font);

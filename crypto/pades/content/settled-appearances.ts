@@ -17,6 +17,7 @@ import {
   sourceText,
 } from '../../pdf/index.ts';
 import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
+import { nameObject } from '../../pdf/update/rewrite.ts';
 import { ContentReader } from '../painting/content-reader.ts';
 import { UnreadableContent } from '../painting/painted-marks.ts';
 import { fieldValue, showsValue } from '../validation/field-value.ts';
@@ -103,8 +104,7 @@ function settleButton(draft: IncrementalUpdate, writer: AppearanceWriter, widget
   const hasAppearance = pdf.dict(pdf.dict(dict.get('AP'))?.get('N')) !== undefined;
   if (hasAppearance) {
     const state = statesOf(pdf, widget).includes(value) ? value : 'Off';
-    if (!isPush && asName(pdf.resolve(dict.get('AS'))) !== state && /^[\w.-]+$/.test(value))
-      body.set('AS', `/${state}`);
+    if (!isPush && asName(pdf.resolve(dict.get('AS'))) !== state) body.set('AS', nameObject(state));
     return;
   }
   if (extent === undefined) return;
@@ -118,8 +118,7 @@ function settleButton(draft: IncrementalUpdate, writer: AppearanceWriter, widget
   }
   const named = asName(pdf.resolve(dict.get('AS'))) ?? value;
   const on = named === 'Off' ? 'Yes' : named;
-  if (!/^[\w.-]+$/.test(on)) return;
   const mark = CAPTIONS[caption] ?? CAPTIONS[(flags & RADIO) === 0 ? '4' : 'l'] ?? '';
-  body.set('AP', `<</N<</${on} ${draw(isShowable(mark) ? mark : 'X')}/Off ${draw('')}>>>>`);
-  body.set('AS', `/${value === on ? on : 'Off'}`);
+  body.set('AP', `<</N<<${nameObject(on)} ${draw(isShowable(mark) ? mark : 'X')}/Off ${draw('')}>>>>`);
+  body.set('AS', nameObject(value === on ? on : 'Off'));
 }

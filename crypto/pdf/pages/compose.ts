@@ -23,7 +23,7 @@ import { copyForm, planForm } from './form-copy.ts';
 import { Importer } from './import.ts';
 import { copyLayers } from './layer-copy.ts';
 import { NewPdf } from './new-pdf.ts';
-import { ByteBudget } from './open-states.ts';
+import { ByteBudget } from './unbalanced-content.ts';
 import { copyOutline, type OutlineEntry } from './outline-copy.ts';
 import { copyPages, pageList, type ShownPage } from './page-copy.ts';
 

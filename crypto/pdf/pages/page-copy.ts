@@ -20,7 +20,7 @@ import { numberText, packedStream } from '../update/stream-object.ts';
 import { type DrawnItem, drawItems, linkAnnotation } from './drawing.ts';
 import type { Importer } from './import.ts';
 import type { NewPdf } from './new-pdf.ts';
-import { type ByteBudget, openStates } from './open-states.ts';
+import { type ByteBudget, unbalancedContent } from './unbalanced-content.ts';
 
 /** Most pages of one file. */
 const MAX_PAGES = 20_000;
@@ -107,14 +107,30 @@ function pageText(importer: Importer, page: TreePage, index: number, count: numb
   }
   if (!set.has('MediaBox')) set.set('MediaBox', '[0 0 612 792]');
   const overlay = overlayOf(importer, page, { number: index + 1, count }, to);
-  const contents = to.blank === true ? [] : contentsOf(importer, page.dict);
-  if (overlay !== undefined) {
-    // The graphics state at the end of the page content must not affect the overlay.
-    contents.unshift(referenceText(to.out.add(packedStream('', Buffer.from('q\n')))));
-    contents.push(referenceText(to.out.add(packedStream('', Buffer.from(overlay.operators, 'latin1')))));
+  const unbalanced =
+    overlay === undefined || to.blank === true
+      ? undefined
+      : unbalancedContent(importer.pdf, page.dict, to.byteBudget);
+  const contents =
+    to.blank === true || unbalanced !== undefined ? [] : contentsOf(importer, page.dict);
+  let resources: string;
+  const added = (text: string): string => referenceText(to.out.add(packedStream('', Buffer.from(text, 'latin1'))));
+  if (overlay !== undefined && unbalanced !== undefined) {
+    // As a form, the content keeps its unfinished states to itself.
+    const keys = `/Type/XObject/Subtype/Form/BBox ${set.get('MediaBox')}/Resources ${resourcesOf(importer, page, undefined, false)}`;
+    const form = referenceText(to.out.add(packedStream(keys, unbalanced)));
+    contents.push(added(`q /Page Do Q${overlay.operators}`));
+    resources = `<</XObject<</Page ${form}${nameObject(overlay.resource[0])} ${overlay.resource[1]}>>>>`;
+  } else {
+    if (overlay !== undefined) {
+      // The graphics state at the end of the page content must not affect the overlay.
+      contents.unshift(added('q\n'));
+      contents.push(added(`\nQ${overlay.operators}`));
+    }
+    resources = resourcesOf(importer, page, overlay?.resource, to.blank === true);
   }
   if (contents.length > 0) set.set('Contents', `[${contents.join(' ')}]`);
-  set.set('Resources', resourcesOf(importer, page, overlay?.resource, to.blank === true));
+  set.set('Resources', resources);
   const annotations = to.blank === true ? [] : annotationsOf(importer, page.dict, to.omitted);
   annotations.push(...(overlay?.links ?? []).map((link) => referenceText(to.out.add(link))));
   if (annotations.length > 0) set.set('Annots', `[${annotations.join(' ')}]`);
@@ -137,7 +153,7 @@ function overlayOf(
   importer: Importer,
   page: TreePage,
   place: { readonly number: number; readonly count: number },
-  { draw, out, font, fontReference, blank, byteBudget }: PageCopying,
+  { draw, out, font, fontReference }: PageCopying,
 ): Overlay | undefined {
   if (draw === undefined) return undefined;
   const view = viewOf(importer.pdf, page);
@@ -152,9 +168,8 @@ function overlayOf(
     ),
   );
   const name = unusedName(importer, page);
-  const open = blank === true ? 0 : openStates(importer.pdf, page.dict, byteBudget);
   return {
-    operators: `\n${'Q '.repeat(open + 1)}q ${matrix.map(numberText).join(' ')} cm /${name} Do Q\n`,
+    operators: ` q ${matrix.map(numberText).join(' ')} cm /${name} Do Q\n`,
     resource: [name, referenceText(form)],
     links: links.map(({ box, uri }) => linkAnnotation(view.toContent(box), uri)),
   };

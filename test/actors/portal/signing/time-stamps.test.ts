@@ -1,4 +1,6 @@
 import test from 'ava';
+import { NO_TRUST } from '../../../../actors/shared/trust.ts';
+import { validateFile } from '../../../../crypto/index.ts';
 import { startAuthority } from '../../../pki/authority.ts';
 import { pki } from '../../../pki/pki.ts';
 import { runTool } from '../../../verifiers/index.ts';
@@ -62,3 +64,44 @@ test.serial(
     );
   },
 );
+
+test.serial('a signature with a certificate of the participant has the level of the profile', async (t) => {
+  const authority = await startAuthority();
+  t.teardown(() => authority.close());
+  const timestamp = { url: authority.timestampUrl, timeoutMs: 5_000 };
+  const { root, issuing, signer: signerOf } = authority.pki;
+  const trust = {
+    ...NO_TRUST,
+    roots: [root.certificate],
+    intermediates: [issuing.certificate],
+    revocation: 'soft' as const,
+    allowPrivate: true,
+  };
+  const signedWith = async (level: 'LT' | 'LTA', sources: 'all' | 'none') => {
+    const fixture = await portalFixture(t, { choices: { level, timestamp }, trust });
+    const id = await fixture.create([signer('Cy')]);
+    const access = await fixture.ticket(id, 'cy@example.org');
+    const { certificate, key } = signerOf('rsa-2048');
+    if (sources === 'none') for (const service of ['ocsp', 'crl'] as const) authority.break(service, 'missing');
+    const started = await fixture.portal.signing.startCertificate(access, { certificate, positions: [] });
+    const { toSign, token, validationResults } = started;
+    if (toSign === null || token === null) throw new Error(JSON.stringify(validationResults));
+    const signature = key.sign(toSign, { scheme: 'rsa-pkcs1', digest: 'sha256' });
+    t.true((await fixture.portal.signing.completeCertificate(access, { token, signature }, ORIGIN)).success);
+    await fixture.until(id, ({ status }) => status === 'Concluded');
+    const path = await fixture.signedFile(id);
+    const report = await validateFile({
+      ...{ format: 'Pades' as const, path, at: Date.now() },
+      trust: { anchors: [root.certificate], intermediates: [issuing.certificate], revocation: 'none' },
+    });
+    const warnings = validationResults.warnings.map(({ type }) => type);
+    await fixture.close();
+    return { level: report.signatures[0]?.level, warnings };
+  };
+  t.deepEqual(await signedWith('LT', 'all'), { level: 'LT', warnings: [] });
+  t.deepEqual(await signedWith('LTA', 'all'), { level: 'LTA', warnings: [] });
+  // Without revocation data that level cannot be had, and the person is told before the signature.
+  const plain = await signedWith('LT', 'none');
+  t.is(plain.level, 'T');
+  t.true(plain.warnings.includes('signature.level'));
+});

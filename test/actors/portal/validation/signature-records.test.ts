@@ -90,6 +90,15 @@ test('a person is identified by the national number in the certificate, and the 
   });
 });
 
+test('the infrastructure that signs the certificate of a person is not the company of the person', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const person = ['otherName:2.16.76.1.3.1;PRINTABLESTRING:010119803905334470500000000000000000000000000000000'];
+  // The certificates of this test name themselves as their issuers.
+  const names = 'O=National Keys\nCN=ANA MULLER:39053344705';
+  t.is(viewOf(reportOf(await certificate(t, names, person))).companyName, null);
+  t.is(viewOf(reportOf(await certificate(t, names, ['email:ana@example.org']))).companyName, 'National Keys');
+});
+
 test('a company is identified by its national number, and the responsible person by theirs', async (t) => {
   if (!requireTool(t, 'openssl')) return;
   const der = await certificate(t, 'CN=WORKS LTD:11222333000181', [

@@ -359,7 +359,12 @@ test('a signature that the file had before is reported beside those of the docum
   const unsigned = await fixture.create([signer('Ana')], {
     files: [await fixture.file('signed-before.pdf', readFileSync(before))],
   });
-  t.is(await code(fixture.portal.validation.byDocument(fixture.tenant, unsigned)), 'DocumentHasNoSignatures');
+  const imported = await fixture.portal.validation.byDocument(fixture.tenant, unsigned);
+  t.deepEqual(
+    imported.signers.map(({ isElectronic, validationResults }) => [isElectronic, validationResults.isValid]),
+    [[false, true]],
+  );
+  t.regex(await fixture.portal.validation.reportOf(fixture.tenant, unsigned), /ValidationReport/);
 });
 
 test('a signature of an unknown signer is intact, and not trusted', async (t) => {

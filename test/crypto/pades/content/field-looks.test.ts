@@ -19,12 +19,13 @@ function form(
   fields: readonly string[],
   entries = '',
   more: readonly (readonly [number, string])[] = [],
+  further = '',
 ): string {
   const objects = documentObjects({ text: 'Form' });
   const list = fields.map((_, index) => `${50 + index} 0 R`).join(' ');
   const acroForm = `/AcroForm << /Fields [${list}] /DA (/Helv 0 Tf 0 g) ${entries} >>`;
   objects.set(1, (objects.get(1) ?? '').replace('/Type /Catalog', `/Type /Catalog ${acroForm}`));
-  objects.set(10, (objects.get(10) ?? '').replace('[0 0 200 200]', `[0 0 400 400] /Annots [${list}]`));
+  objects.set(10, (objects.get(10) ?? '').replace('[0 0 200 200]', `[0 0 400 400] /Annots [${list} ${further}]`));
   for (const [index, field] of fields.entries()) objects.set(50 + index, `<< ${WIDGET} ${field} >>`);
   for (const [number, body] of more) objects.set(number, body);
   return put(classicPdf(objects));
@@ -210,4 +211,60 @@ test('a form that asks viewers to draw its fields hides no signature and loses n
   t.notRegex(readFileSync(bare, 'latin1').slice(readFileSync(input).length), /NeedAppearances *false/);
   const later = filled(bare, [], { appearance: MARK });
   t.deepEqual(verdicts(readFileSync(later)), ['TOTAL-PASSED', 'TOTAL-PASSED']);
+});
+
+const SQUARE = stream('/Type /XObject /Subtype /Form /BBox [0 0 20 20]', '4 4 12 12 re f');
+const NOTHING = stream('/Type /XObject /Subtype /Form /BBox [0 0 20 20]', '');
+
+test('buttons are switched by states of any name, and radio buttons by the text of their options', async (t) => {
+  if (!requireTool(t, ...VIEWERS)) return;
+  const appearance = (state: string) => `/AS /Off /AP << /N << /${state} 80 0 R /Off 81 0 R >> >>`;
+  const path = filled(
+    form(
+      [
+        `/FT /Btn /T (box) /Rect [100 300 120 320] ${appearance('S#ed#20ou#23')}`,
+        '/FT /Btn /Ff 49152 /T (radio) /Opt [(Red) (Blue)] /Kids [82 0 R 83 0 R]',
+      ],
+      '',
+      [
+        [80, SQUARE],
+        [81, NOTHING],
+        [82, `<< ${WIDGET} /Parent 51 0 R /Rect [100 260 120 280] ${appearance('0')} >>`],
+        [83, `<< ${WIDGET} /Parent 51 0 R /Rect [140 260 160 280] ${appearance('1')} >>`],
+      ],
+      '82 0 R 83 0 R',
+    ),
+    [value('box', 'true'), value('radio', 'Blue')],
+  );
+  for (const viewer of VIEWERS) {
+    const page = await picture(viewer, path);
+    t.true(has(page, [104, 304, 116, 316], [0, 0, 0]), viewer);
+    t.false(has(page, [100, 260, 120, 280], [0, 0, 0]), viewer);
+    t.true(has(page, [144, 264, 156, 276], [0, 0, 0]), viewer);
+  }
+});
+
+test('a cell holds a letter with its marks, and a list marks all options of its value', async (t) => {
+  if (!requireTool(t, 'pdftotext', ...VIEWERS)) return;
+  const path = filled(
+    form(
+      [
+        '/FT /Tx /Ff 16777216 /MaxLen 5 /T (cells) /Rect [100 300 200 320]',
+        '/FT /Ch /Ff 2097152 /T (list) /V [(Red) (Blue)] /Opt [(Red) (Green) (Blue)] /DA (/Helv 12 Tf 0 g) /Rect [100 200 200 250]',
+      ],
+      '/NeedAppearances true',
+    ),
+    [value('cells', 'e\u0301x')],
+  );
+  const found = (await words(path)).find(({ text }) => text === 'x' || text.endsWith('x'));
+  t.true(found !== undefined && Math.abs(found.right - 134) < 3, JSON.stringify(found));
+  const page = await picture('pdftoppm', path);
+  const isMarked = (row: number) => has(page, [150, 250 - 14.4 * row + 3, 199, 250 - 14.4 * row + 11], [153, 193, 218]);
+  t.deepEqual([1, 2, 3].map(isMarked), [true, false, true]);
+});
+
+test('a filled form has no second set of values for viewers of XFA, and one that is not filled keeps it', (t) => {
+  const xfa = () => form(['/FT /Tx /T (name) /Rect [100 300 200 320]'], '/XFA 80 0 R', [[80, stream('', '<xdp/>')]]);
+  t.regex(readFileSync(filled(xfa(), [value('name', 'Ana')]), 'latin1'), /\/XFA *null/);
+  t.notRegex(readFileSync(filled(xfa(), []), 'latin1'), /\/XFA *null/);
 });

@@ -64,10 +64,28 @@ test('page content that changes the coordinate system does not move the drawing'
     'q 2 0 0 2 50 50 cm q 0 1 -1 0 0 0 cm',
     'Q Q q 3 0 0 3 9 9 cm (q ) pop /q gs % q',
     'q BI /W 1 /H 1 /BPC 8 /CS /G ID q EI q .5 0 0 .5 0 0 cm',
+    'q Q Q Q .5 0 0 .5 99 99 cm',
+    'Q .5 0 0 .5 99 99 cm q',
+    '.5 0 0 .5 50 50 cm BT /F1 12 Tf 20 100 Td (Below) Tj',
+    '.5 0 0 .5 50 50 cm (a text that does not end',
+    'q Q /OC /Hidden BDC .5 0 0 .5 50 50 cm',
   ];
   for (const content of careless) {
     const { word } = await placed('/MediaBox [0 0 200 300]', content);
     t.true(word !== undefined && Math.abs(word.left - 30) < NEAR && Math.abs(word.bottom - 42) < 4, content);
+  }
+});
+
+test('page content that is not balanced looks as before below a drawing', async (t) => {
+  if (!requireTool(t, 'mutool', 'pdftotext')) return;
+  const shown = '.5 0 0 .5 50 50 cm BT /F1 24 Tf 20 100 Td (Below) Tj ET';
+  for (const content of [`Q ${shown} q`, `Q Q q 9 0 0 9 0 0 cm Q ${shown}`, `q ${shown}`]) {
+    const path = page('/MediaBox [0 0 200 300] /Rotate 90', content);
+    const drawn = compose([{ path, draw: () => [{ shape: 'text', x: 5, y: 195, size: 6, text: 'ж' }] }]);
+    const [before, after] = [await seenText(path), await seenText(drawn.path)];
+    const word = (list: typeof before) => list.find(({ text }) => text === 'Below');
+    t.deepEqual(word(after), word(before), content);
+    t.is(after.length, before.length + 1, content);
   }
 });
 

@@ -1,6 +1,6 @@
 /**
- * Counts the graphics states that a page's content leaves open (ISO 32000-2, 8.4.2). Without closing them, an overlay
- * would be drawn in the coordinates at the end of the content.
+ * Finds page content that does not end in the state in which it began (ISO 32000-2, 8.4.2, 9.4 and 14.6): an overlay after
+ * it would be drawn in other coordinates, inside its text, or in a hidden layer.
  */
 
 import type { PdfDocument } from '../document/document.ts';
@@ -17,22 +17,24 @@ const MAX_BYTES_OF_FILE = 64 << 20;
 export class ByteBudget {
   left: number = MAX_BYTES_OF_FILE;
 }
-/** Most open states. */
-const MAX_STATES = 100;
-
 /** Strings, comments, names and operators; other characters are irrelevant. */
 const TOKEN = /\((?:[^()\\]|\\[\s\S])*\)|<(?!<)[^>]*>|%[^\r\n]*|\/[^\s()<>[\]{}/%]*|[^\s()<>[\]{}/%]+/g;
 
-/** Quick check for an operator `q`, before all tokens are parsed. */
-const OPENS = /(?:^|[\s\])>])q(?=\s|$)/;
-
-/** Returns the open states; 0 for unreadable content, which readers show in different ways. */
-export function openStates(pdf: PdfDocument, page: PdfDict, byteBudget: ByteBudget): number {
+/**
+ * Returns the decoded content of a page that is not balanced; undefined for other content, and for what cannot be read:
+ * readers show it in different ways.
+ */
+export function unbalancedContent(
+  pdf: PdfDocument,
+  page: PdfDict,
+  byteBudget: ByteBudget,
+): Buffer | undefined {
   try {
     const content = contentOf(pdf, page, byteBudget);
-    return content === undefined ? 0 : depthAtEnd(content);
+    if (content === undefined || isBalanced(content)) return undefined;
+    return Buffer.from(content, 'latin1');
   } catch (error) {
-    if (error instanceof PdfSyntaxError) return 0;
+    if (error instanceof PdfSyntaxError) return undefined;
     throw error;
   }
 }
@@ -61,22 +63,38 @@ function streamOf(pdf: PdfDocument, number: number | undefined): Buffer {
   return unpack(dict, packed, (slice) => pdf.resolve(slice));
 }
 
-function depthAtEnd(content: string): number {
-  if (!OPENS.test(content)) return 0;
-  let depth = 0;
+/** Operators that begin and end something, by kind. */
+const STEPS: { readonly [operator: string]: readonly [kind: 0 | 1 | 2, step: 1 | -1] } = {
+  q: [0, 1],
+  Q: [0, -1],
+  BT: [1, 1],
+  ET: [1, -1],
+  BMC: [2, 1],
+  BDC: [2, 1],
+  EMC: [2, -1],
+};
+
+function isBalanced(content: string): boolean {
+  const depths = [0, 0, 0];
+  let end = 0;
   TOKEN.lastIndex = 0;
   for (let found = TOKEN.exec(content); found !== null; found = TOKEN.exec(content)) {
     const [token] = found;
-    if (token === 'q') depth++;
-    // An unmatched `Q` has no effect.
-    else if (token === 'Q') depth = Math.max(0, depth - 1);
-    else if (token === 'ID') {
+    // A text that does not end would contain the overlay.
+    if (content.slice(end, found.index).includes('(')) return false;
+    if (token === 'ID') {
       // The data of an inline image may contain anything.
-      const end = /\sEI(?=\s|$)/g;
-      end.lastIndex = TOKEN.lastIndex;
-      if (end.exec(content) === null) return 0;
-      TOKEN.lastIndex = end.lastIndex;
+      const image = /\sEI(?=\s|$)/g;
+      image.lastIndex = TOKEN.lastIndex;
+      if (image.exec(content) === null) return false;
+      TOKEN.lastIndex = image.lastIndex;
     }
+    end = TOKEN.lastIndex;
+    const [kind, step] = Object.hasOwn(STEPS, token) ? (STEPS[token] ?? []) : [];
+    if (kind === undefined || step === undefined) continue;
+    const depth = (depths[kind] ?? 0) + step;
+    if (depth < 0) return false;
+    depths[kind] = depth;
   }
-  return Math.min(depth, MAX_STATES);
+  return !content.slice(end).includes('(') && depths.every((depth) => depth === 0);
 }
