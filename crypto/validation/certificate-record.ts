@@ -32,7 +32,8 @@ function makeRecord(certificate: Certificate): CertificateRecord {
     personNumber: personNumber(certificate),
     companyNumber: companyNumber(certificate),
     // Some authorities write the name of their infrastructure into the certificates of persons.
-    companyName: isOfPerson && subject.organization === issuer.organization ? undefined : subject.organization,
+    companyName:
+      isOfPerson && subject.organization === issuer.organization ? undefined : subject.organization,
     companyIdentifier: subject.organizationIdentifier,
     thumbprint: Buffer.from(certificate.fingerprint, 'hex').toString('base64'),
     validityStart: certificate.notBefore,

@@ -180,14 +180,12 @@ export class DocumentService implements PortalDocuments {
       tenant.organization.id,
       input,
       context.forceCadesSignature,
-      highestMarkedPage(
-        [
-          ...(version.prePositionedMarks ?? []).map(({ prePositionedDocumentMarks: marks }) => ({
-            prePositionedMarks: marks,
-          })),
-          ...context.actions.map(({ initialsMode }) => ({ signatureInitialsMode: initialsMode })),
-        ],
-      ),
+      highestMarkedPage([
+        ...(version.prePositionedMarks ?? []).map(({ prePositionedDocumentMarks: marks }) => ({
+          prePositionedMarks: marks,
+        })),
+        ...context.actions.map(({ initialsMode }) => ({ signatureInitialsMode: initialsMode })),
+      ]),
     );
     await this.#replaceFile(tenant, id, version, prepared.file.displayName, prepared);
   }
@@ -232,7 +230,11 @@ export class DocumentService implements PortalDocuments {
       return { flowActionId: action.id, marks: planMarks(prePositionedDocumentMarks, marked) };
     });
     for (const { id, initialsMode, marks: own } of actions)
-      assertInitialsFit(initialsMode, marks.find(({ flowActionId }) => flowActionId === id)?.marks ?? own, marked);
+      assertInitialsFit(
+        initialsMode,
+        marks.find(({ flowActionId }) => flowActionId === id)?.marks ?? own,
+        marked,
+      );
     const message: DocumentRequest = {
       type: 'NEW_VERSION',
       ...{ name, file, format, parts, marks },

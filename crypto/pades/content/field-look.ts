@@ -100,7 +100,8 @@ export function fieldContent(
   const cells = asInteger(inherited('MaxLen')) ?? 0;
   const isComb = (flags & COMB) !== 0 && (flags & FILE_SELECT) === 0 && cells > 0 && cells <= MAX_CELLS;
   // A value that is longer than it may be is shown whole.
-  if (isComb) return { kind: 'cells', letters: lettersOf(text), cells: Math.max(cells, lettersOf(text).length) };
+  if (isComb)
+    return { kind: 'cells', letters: lettersOf(text), cells: Math.max(cells, lettersOf(text).length) };
   return { kind: 'line', text: text.replaceAll('\n', ' ') };
 }
 

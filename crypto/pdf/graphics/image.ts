@@ -27,8 +27,7 @@ export function showImage(file: Uint8Array): ShownImage {
   }
   if (isJpeg(image)) {
     const jpeg = readJpeg(image);
-    const [width, height] =
-      jpeg.orientation < 5 ? [jpeg.width, jpeg.height] : [jpeg.height, jpeg.width];
+    const [width, height] = jpeg.orientation < 5 ? [jpeg.width, jpeg.height] : [jpeg.height, jpeg.width];
     return { width, height, embed: (...to) => embedJpeg(jpeg, ...to) };
   }
   throw refusedImage('is neither PNG nor JPEG');

@@ -23,9 +23,9 @@ import { copyForm, planForm } from './form-copy.ts';
 import { Importer } from './import.ts';
 import { copyLayers } from './layer-copy.ts';
 import { NewPdf } from './new-pdf.ts';
-import { ByteBudget } from './unbalanced-content.ts';
 import { copyOutline, type OutlineEntry } from './outline-copy.ts';
 import { copyPages, pageList, type ShownPage } from './page-copy.ts';
+import { ByteBudget } from './unbalanced-content.ts';
 
 /** The pages of a PDF. */
 export interface FilePart {

@@ -111,10 +111,10 @@ function pageText(importer: Importer, page: TreePage, index: number, count: numb
     overlay === undefined || to.blank === true
       ? undefined
       : unbalancedContent(importer.pdf, page.dict, to.byteBudget);
-  const contents =
-    to.blank === true || unbalanced !== undefined ? [] : contentsOf(importer, page.dict);
+  const contents = to.blank === true || unbalanced !== undefined ? [] : contentsOf(importer, page.dict);
   let resources: string;
-  const added = (text: string): string => referenceText(to.out.add(packedStream('', Buffer.from(text, 'latin1'))));
+  const added = (text: string): string =>
+    referenceText(to.out.add(packedStream('', Buffer.from(text, 'latin1'))));
   if (overlay !== undefined && unbalanced !== undefined) {
     // As a form, the content keeps its unfinished states to itself.
     const keys = `/Type/XObject/Subtype/Form/BBox ${set.get('MediaBox')}/Resources ${resourcesOf(importer, page, undefined, false)}`;

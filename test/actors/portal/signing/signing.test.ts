@@ -2,8 +2,8 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { validateFile } from '../../../../crypto/index.ts';
-import { pki } from '../../../pki/pki.ts';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
+import { pki } from '../../../pki/pki.ts';
 import { mutool, opensslCms, pdfsig, qpdf, requireTool, runTool, xmlsec1 } from '../../../verifiers/index.ts';
 import { ORIGIN, type PortalFixture, person, portalFixture, signer } from '../documents/flow-harness.ts';
 

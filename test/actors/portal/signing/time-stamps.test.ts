@@ -82,7 +82,8 @@ test.serial('a signature with a certificate of the participant has the level of 
     const id = await fixture.create([signer('Cy')]);
     const access = await fixture.ticket(id, 'cy@example.org');
     const { certificate, key } = signerOf('rsa-2048');
-    if (sources === 'none') for (const service of ['ocsp', 'crl'] as const) authority.break(service, 'missing');
+    if (sources === 'none')
+      for (const service of ['ocsp', 'crl'] as const) authority.break(service, 'missing');
     const started = await fixture.portal.signing.startCertificate(access, { certificate, positions: [] });
     const { toSign, token, validationResults } = started;
     if (toSign === null || token === null) throw new Error(JSON.stringify(validationResults));

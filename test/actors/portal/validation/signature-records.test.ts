@@ -92,7 +92,9 @@ test('a person is identified by the national number in the certificate, and the 
 
 test('the infrastructure that signs the certificate of a person is not the company of the person', async (t) => {
   if (!requireTool(t, 'openssl')) return;
-  const person = ['otherName:2.16.76.1.3.1;PRINTABLESTRING:010119803905334470500000000000000000000000000000000'];
+  const person = [
+    'otherName:2.16.76.1.3.1;PRINTABLESTRING:010119803905334470500000000000000000000000000000000',
+  ];
   // The certificates of this test name themselves as their issuers.
   const names = 'O=National Keys\nCN=ANA MULLER:39053344705';
   t.is(viewOf(reportOf(await certificate(t, names, person))).companyName, null);

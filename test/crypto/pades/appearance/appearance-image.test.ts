@@ -203,8 +203,10 @@ test('baseline and progressive JPEGs are rendered in grey, RGB and CMYK', async 
 function turnedJpeg(orientation: number, order: 'II' | 'MM'): Buffer {
   const tiff = Buffer.alloc(60);
   const isLittle = order === 'II';
-  const short = (value: number, at: number) => (isLittle ? tiff.writeUInt16LE(value, at) : tiff.writeUInt16BE(value, at));
-  const long = (value: number, at: number) => (isLittle ? tiff.writeUInt32LE(value, at) : tiff.writeUInt32BE(value, at));
+  const short = (value: number, at: number) =>
+    isLittle ? tiff.writeUInt16LE(value, at) : tiff.writeUInt16BE(value, at);
+  const long = (value: number, at: number) =>
+    isLittle ? tiff.writeUInt32LE(value, at) : tiff.writeUInt32BE(value, at);
   tiff.write(order, 0, 'latin1');
   short(42, 2);
   long(8, 4);
@@ -229,7 +231,16 @@ test('a JPEG is turned as its metadata says, and the metadata is left out', asyn
   if (!requireTool(t, ...TOOLS)) return;
   const isRed = ([red, , blue]: readonly number[]): boolean => (red ?? 0) > 200 && (blue ?? 0) < 80;
   // Where the red half is to be seen, from orientation 1 on.
-  for (const [index, side] of ['left', 'right', 'right', 'left', 'top', 'top', 'bottom', 'bottom'].entries()) {
+  for (const [index, side] of [
+    'left',
+    'right',
+    'right',
+    'left',
+    'top',
+    'top',
+    'bottom',
+    'bottom',
+  ].entries()) {
     const image = turnedJpeg(index + 1, index % 2 === 0 ? 'II' : 'MM');
     const signed = signVisibly(paper(), { page: 1, rectangle: RECTANGLE, image });
     t.false(readFileSync(signed.output).includes('Place of Ana'));

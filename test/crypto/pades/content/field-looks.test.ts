@@ -25,7 +25,10 @@ function form(
   const list = fields.map((_, index) => `${50 + index} 0 R`).join(' ');
   const acroForm = `/AcroForm << /Fields [${list}] /DA (/Helv 0 Tf 0 g) ${entries} >>`;
   objects.set(1, (objects.get(1) ?? '').replace('/Type /Catalog', `/Type /Catalog ${acroForm}`));
-  objects.set(10, (objects.get(10) ?? '').replace('[0 0 200 200]', `[0 0 400 400] /Annots [${list} ${further}]`));
+  objects.set(
+    10,
+    (objects.get(10) ?? '').replace('[0 0 200 200]', `[0 0 400 400] /Annots [${list} ${further}]`),
+  );
   for (const [index, field] of fields.entries()) objects.set(50 + index, `<< ${WIDGET} ${field} >>`);
   for (const [number, body] of more) objects.set(number, body);
   return put(classicPdf(objects));
@@ -259,12 +262,14 @@ test('a cell holds a letter with its marks, and a list marks all options of its 
   const found = (await words(path)).find(({ text }) => text === 'x' || text.endsWith('x'));
   t.true(found !== undefined && Math.abs(found.right - 134) < 3, JSON.stringify(found));
   const page = await picture('pdftoppm', path);
-  const isMarked = (row: number) => has(page, [150, 250 - 14.4 * row + 3, 199, 250 - 14.4 * row + 11], [153, 193, 218]);
+  const isMarked = (row: number) =>
+    has(page, [150, 250 - 14.4 * row + 3, 199, 250 - 14.4 * row + 11], [153, 193, 218]);
   t.deepEqual([1, 2, 3].map(isMarked), [true, false, true]);
 });
 
 test('a filled form has no second set of values for viewers of XFA, and one that is not filled keeps it', (t) => {
-  const xfa = () => form(['/FT /Tx /T (name) /Rect [100 300 200 320]'], '/XFA 80 0 R', [[80, stream('', '<xdp/>')]]);
+  const xfa = () =>
+    form(['/FT /Tx /T (name) /Rect [100 300 200 320]'], '/XFA 80 0 R', [[80, stream('', '<xdp/>')]]);
   t.regex(readFileSync(filled(xfa(), [value('name', 'Ana')]), 'latin1'), /\/XFA *null/);
   t.notRegex(readFileSync(filled(xfa(), []), 'latin1'), /\/XFA *null/);
 });
