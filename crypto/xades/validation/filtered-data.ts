@@ -55,7 +55,10 @@ export interface FilteredRequest {
   readonly comments: boolean;
   /** Canonicalization where no transform names one. */
   readonly method: CanonicalMethod;
+  /** Bytes that may still be read. */
   readonly budget: WorkBudget;
+  /** Comparisons that filters may still make. */
+  readonly comparisons: WorkBudget;
 }
 
 /** Keeps every node. */
@@ -77,7 +80,8 @@ export function writeFiltered(request: FilteredRequest, sink: ByteSink): Filtere
     let nodes: FilteredNodes | undefined;
     if (!isFirst || stage.filter !== undefined) {
       budget.spend(document.utf8.length);
-      nodes = filterNodes(document, place, stage.filter ?? EVERYTHING, isFirst ? own?.start : undefined);
+      const filter = stage.filter ?? EVERYTHING;
+      nodes = filterNodes(document, place, filter, isFirst ? own?.start : undefined, request.comparisons);
     }
     const signatures: readonly Range[] = isFirst ? map.signatures : (nodes?.signatures ?? []);
     if (!isFirst) own = signatures[ownNumber];

@@ -1,4 +1,5 @@
 /** Evaluates filters of nodes in one reading: the elements that they leave out, or the one that they keep. */
+import type { WorkBudget } from '../../core/work-budget.ts';
 import {
   type Name,
   type Names,
@@ -52,6 +53,7 @@ const MAX_FOUND = 10_000;
  * Evaluates a filter.
  * @param place the element whose nodes are filtered; undefined: the document
  * @param own offset of the signature with the expression; undefined when the document has not the expression
+ * @param comparisons of elements and texts that may still be made
  * @throws {TransformFault} when no element or range of elements is left
  */
 export function filterNodes(
@@ -59,8 +61,9 @@ export function filterNodes(
   place: { readonly start: number; readonly end: number } | undefined,
   filter: NodeFilter,
   own: number | undefined,
+  comparisons: WorkBudget,
 ): FilteredNodes {
-  const pass = new FilterPass(utf8, filter, own);
+  const pass = new FilterPass(utf8, filter, own, comparisons);
   readXml(utf8, pass, names);
   const { signatures } = pass;
   const around = place ?? { start: -1, end: utf8.length };
@@ -156,8 +159,8 @@ interface Frame {
   readonly mayBeLeftOut: boolean;
 }
 
-/** Limit of comparisons in one reading: many times what profiles in use need for a large document. */
-const MAX_WORK = 2 ** 28;
+/** Cost of an element that fits and of a child that is compared, in comparisons. */
+const CANDIDATE = 16;
 
 class FilterPass implements XmlListener {
   /** Elements of each test, outermost and in document order. */
@@ -172,12 +175,13 @@ class FilterPass implements XmlListener {
   readonly #open: Frame[] = [];
   readonly #names: string[] = [];
   readonly #captures: Capture[] = [];
+  readonly #comparisons: WorkBudget;
   #found = 0;
-  #work = 0;
 
-  constructor(bytes: Buffer, filter: NodeFilter, own: number | undefined) {
+  constructor(bytes: Buffer, filter: NodeFilter, own: number | undefined, comparisons: WorkBudget) {
     this.#bytes = bytes;
     this.#own = own;
+    this.#comparisons = comparisons;
     const atoms = atomsOf(filter);
     this.#inside = atoms.filter((one) => one.kind === 'inside');
     this.#outside = atoms.filter((one) => one.kind === 'outside');
@@ -197,7 +201,7 @@ class FilterPass implements XmlListener {
     const scope = this.#scopes.current;
     this.#scopes.enter(tag);
     this.#names.push(tag.name.text);
-    this.#spend(1 + this.#inside.length);
+    this.#comparisons.spend(1 + this.#inside.length);
     const isSignature = tag.namespace.uri === DS && tag.name.local === 'Signature';
     const fitting = this.#inside.filter(({ element }) => this.#fits(tag, element));
     const mayBeLeftOut = fitting.length > 0 || isSignature;
@@ -210,14 +214,18 @@ class FilterPass implements XmlListener {
     };
     if (mayBeLeftOut) this.#splits.enterSignature(tag.start);
     else this.#splits.startElement();
-    if (isSignature) this.signatures.push(element);
+    if (isSignature && this.signatures.push(element) > MAX_FOUND)
+      throw new TransformFault('a filtered document has too many signatures');
     const captures = this.#captures.length;
     for (const candidate of this.#open.at(-1)?.candidates ?? []) {
       for (const test of candidate.unmet)
-        if (isNamed(test.name, tag.namespace.uri, tag.name.local))
+        if (isNamed(test.name, tag.namespace.uri, tag.name.local)) {
+          this.#comparisons.spend(CANDIDATE);
           this.#captures.push({ candidate, test, text: '' });
+        }
     }
     const candidates = fitting.map((filter) => ({ filter, unmet: new Set(childTestsOf(filter.element)) }));
+    this.#comparisons.spend(CANDIDATE * candidates.length);
     const { uri: namespace } = tag.namespace;
     this.#open.push({ element, namespace, local: tag.name.local, candidates, captures, mayBeLeftOut });
     if (tag.start === this.#own) for (const filter of this.#outside) this.#placeOutside(filter);
@@ -253,17 +261,19 @@ class FilterPass implements XmlListener {
 
   #fits(tag: StartTag, { name, tests }: ElementTest): boolean {
     if (!isNamed(name, tag.namespace.uri, tag.name.local)) return false;
-    this.#spend(tests.length * (1 + tag.attributeCount));
+    this.#comparisons.spend(tests.length * (1 + tag.attributeCount));
     return tests.every((test) => test.of === 'child' || testHolds(this.#bytes, tag, test));
   }
 
   /** @param length in bytes: at most the characters of the text, times four */
   #capture(length: number, read: () => string): void {
-    this.#spend(this.#captures.length);
+    this.#comparisons.spend(this.#captures.length);
+    let text: string | undefined;
     for (const capture of this.#captures) {
       if (capture.text === undefined) continue;
       const isTooLong = capture.text.length + length > 4 * capture.test.value.length;
-      capture.text = isTooLong ? undefined : capture.text + read();
+      if (!isTooLong) text ??= read();
+      capture.text = isTooLong ? undefined : capture.text + text;
     }
   }
 
@@ -290,11 +300,6 @@ class FilterPass implements XmlListener {
 
   #path(depth: number): string {
     return `/${this.#names.slice(0, depth).join('/')}`;
-  }
-
-  #spend(work: number): void {
-    this.#work += work;
-    if (this.#work > MAX_WORK) throw new TransformFault('an XPath expression takes too much work');
   }
 }
 

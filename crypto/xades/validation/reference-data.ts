@@ -75,6 +75,8 @@ export interface DataRoom {
   readonly countersigned: ContentFinder;
   /** Bytes of the document that may still be canonicalized for references and time-stamps. */
   readonly budget: WorkBudget;
+  /** Comparisons that filters may still make. */
+  readonly comparisons: WorkBudget;
   /** Digests computed so far. */
   readonly digests: Map<string, Buffer>;
   /** Numbers of contents, for the keys of `digests`. */
@@ -91,6 +93,8 @@ export interface DataRoom {
  */
 const BUDGET = 2 ** 26;
 const BUDGET_TIMES = 16;
+/** Comparisons of filters: some seconds, and many times what the profiles in use need for a large document. */
+const COMPARISONS = 2 ** 26;
 
 export function dataRoom(map: DocumentMap, content: ContentFinder, countersigned = content): DataRoom {
   const budget = new WorkBudget({
@@ -98,8 +102,13 @@ export function dataRoom(map: DocumentMap, content: ContentFinder, countersigned
     exceeded: () =>
       new DataFault('FORMAT_FAILURE', 'the signatures of this file cover the same bytes too many times'),
   });
+  const comparisons = new WorkBudget({
+    limit: COMPARISONS,
+    exceeded: () => new TransformsFault('XPath expressions take too much work'),
+  });
   return {
     map,
+    comparisons,
     content,
     countersigned,
     budget,
@@ -273,8 +282,8 @@ function writeInside(
     return;
   }
   const { comments } = found.target as { readonly comments: boolean };
-  const written = { map, place, processing, own: signature, comments, method, budget: room.budget };
-  const filtered = writeFiltered(written, sink);
+  const written = { map, place, processing, own: signature, comments, method };
+  const filtered = writeFiltered({ ...written, budget: room.budget, comparisons: room.comparisons }, sink);
   if (filtered !== undefined) room.filtered.set(keyOf(room, found, signature), filtered);
 }
 

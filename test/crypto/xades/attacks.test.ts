@@ -722,6 +722,23 @@ test('five hundred references to a whole large document are refused before they 
   t.is(reportOn(whole(content)).indication, 'TOTAL-PASSED');
 });
 
+test('filters that compare more than can be done for one file end as not followed', (t) => {
+  const condition = Array.from(
+    { length: 15 },
+    (_, index) => `ancestor-or-self::*[b='${'z'.repeat(20)}${index}']`,
+  );
+  const transforms = xpath(`not(${condition.join('|')})`) + transform(EXC);
+  const nested = `<b>${'<b>x<!-- -->'.repeat(240)}${'</b>'.repeat(240)}${'<c></c>x'.repeat(2000)}</b>`;
+  const references = Array.from({ length: 40 }, (_, index) => ({
+    uri: '',
+    data: '',
+    transforms: transforms.replace("0'", `${index}'`),
+  }));
+  const file = whole(nested.repeat(8), { references });
+  const [signature] = reportOn(file).signatures;
+  t.true(signature?.results.errors.some(({ message }) => /take too much work/.test(message)));
+});
+
 test('a file of thousands of signatures is refused after the first few hundred', (t) => {
   const file = `<r>${'<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"></ds:Signature>'.repeat(5000)}</r>`;
   const { signatures, findings } = inspectXadesDocument(Buffer.from(file));
