@@ -23,6 +23,7 @@ export const REFUSALS = {
   'validation.reason-too-long': { status: 400, title: 'The reason is too long.' },
   'validation.filter-invalid': { status: 400, title: 'A query filter is not recognised.' },
   'validation.body-invalid': { status: 400, title: 'The request body cannot be read.' }, // docs/batch-values.md §2
+  'validation.encoding-unsupported': { status: 415, title: 'The request body is compressed.' }, // RFC 9110 §15.5.16
   'auth.misconfigured': { status: 401, title: 'The service has no API key configured.' },
   'auth.invalid-credentials': { status: 401, title: 'The credentials are missing, wrong or expired.' },
   'auth.cross-origin': { status: 403, title: 'The session may not be used from another site.' }, // docs/batch-values.md §10

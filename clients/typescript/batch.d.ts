@@ -45,7 +45,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: FormData;
     readonly answer: undefined;
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid";
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported";
   };
   /** Ends the session, makes the browser forget it and goes to the login page. */
   readonly "POST /api/auth/logout": {
@@ -69,7 +69,7 @@ export interface BatchOperations {
     readonly query: { readonly "wait"?: number; readonly "format"?: string; readonly "profile"?: string; readonly "operation"?: string };
     readonly body: FormData;
     readonly answer: JobWithHistory | UploadAccepted;
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "idempotency.mismatch" | "internal" | "job.already-processing" | "job.path-too-long" | "profile.not-found" | "rate-limited" | "service.busy" | "storage.full" | "upload.empty" | "upload.format-unsupported" | "upload.invalid-name" | "upload.too-large" | "validation.body-invalid" | "validation.filter-invalid";
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "idempotency.mismatch" | "internal" | "job.already-processing" | "job.path-too-long" | "profile.not-found" | "rate-limited" | "service.busy" | "storage.full" | "upload.empty" | "upload.format-unsupported" | "upload.invalid-name" | "upload.too-large" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.filter-invalid";
   };
   /** Validates the signatures of a file and answers with the report of ETSI TS 119 102-2. */
   readonly "POST /api/validate": {
@@ -77,7 +77,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: FormData;
     readonly answer: never;
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.path-too-long" | "rate-limited" | "service.busy" | "storage.full" | "upload.empty" | "upload.format-unsupported" | "upload.invalid-name" | "upload.too-large" | "validation.body-invalid";
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.path-too-long" | "rate-limited" | "service.busy" | "storage.full" | "upload.empty" | "upload.format-unsupported" | "upload.invalid-name" | "upload.too-large" | "validation.body-invalid" | "validation.encoding-unsupported";
   };
   /** Lists jobs, newest first. */
   readonly "GET /api/jobs": {
@@ -117,7 +117,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: { readonly "reason"?: (string) | (null) } | undefined;
     readonly answer: Cancellation;
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.not-found" | "job.not-queued" | "job.race-lost" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.not-found" | "job.not-queued" | "job.race-lost" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
   /** Makes a new job of a failed one. */
   readonly "POST /api/jobs/{id}/retry": {
@@ -132,16 +132,16 @@ export interface BatchOperations {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: ("Failed") | (null) } | undefined;
-    readonly answer: { readonly "matched": number; readonly "created": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "newJobId": (string) | (null); readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-not-removed" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid";
+    readonly answer: { readonly "matched": number; readonly "created": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "newJobId": (string) | (null); readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-not-removed" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "validation.encoding-unsupported" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported";
   };
   /** Cancels queued and waiting jobs, oldest first, or counts them. */
   readonly "POST /api/jobs/cancel": {
     readonly params: {  };
     readonly query: {  };
     readonly body: { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: (("Queued" | "AwaitingSigner") | (readonly ("Queued" | "AwaitingSigner")[])) | (null); readonly "reason"?: (string) | (null) } | undefined;
-    readonly answer: { readonly "matched": number; readonly "canceled": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-not-removed" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
+    readonly answer: { readonly "matched": number; readonly "canceled": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-not-removed" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "validation.encoding-unsupported" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
   /** Retries, cancels or clears every job that matches a filter, or counts them. */
   readonly "POST /api/operations": {
@@ -149,7 +149,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: { readonly "action": "retry" | "cancel" | "clear"; readonly "filter"?: { readonly "status"?: (("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled") | (readonly ("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled")[])) | (null); readonly "profile"?: (string) | (null); readonly "format"?: (("Pades" | "Cades" | "Xades") | (readonly ("Pades" | "Cades" | "Xades")[])) | (null); readonly "source"?: (("Watcher" | "Upload" | "Retry") | (readonly ("Watcher" | "Upload" | "Retry")[])) | (null); readonly "folder"?: (string) | (null); readonly "fileName"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "parentJobId"?: (string) | (null); readonly "createdFrom"?: (string) | (null); readonly "createdTo"?: (string) | (null) }; readonly "reason"?: (string) | (null); readonly "dryRun"?: boolean };
     readonly answer: OperationCount | Operation;
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "operation.limit-reached" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "operation.limit-reached" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
   /** Lists large operations, newest first. */
   readonly "GET /api/operations": {
@@ -197,7 +197,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: { readonly "from"?: (string) | (null); readonly "to"?: (string) | (null); readonly "failedOnly"?: boolean } | undefined;
     readonly answer: WebhookReplay;
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid";
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported";
   };
   /** Lists the portal's organizations with webhook deliveries, those with most failures first. */
   readonly "GET /api/webhooks/portal": {
@@ -285,7 +285,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: { readonly "reason"?: (string) | (null) } | undefined;
     readonly answer: PipelineState;
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
   /** Claims jobs again. */
   readonly "POST /api/pipeline/resume": {
@@ -293,7 +293,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: { readonly "reason"?: (string) | (null) } | undefined;
     readonly answer: PipelineState;
-    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
+    readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
   /** Shows every input folder and its watcher. */
   readonly "GET /api/folders": {
@@ -357,7 +357,7 @@ export interface BatchOperations {
     readonly query: {  };
     readonly body: { readonly "reason"?: (string) | (null) } | undefined;
     readonly answer: { readonly "kind": string; readonly "id": string; readonly "restarted": true };
-    readonly code: "actor.not-found" | "actor.not-stopped" | "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.reason-too-long";
+    readonly code: "actor.not-found" | "actor.not-stopped" | "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
   /** Answers when something has changed, or after `wait` seconds. Pages refresh by it. */
   readonly "GET /api/changes": {

@@ -1,5 +1,5 @@
 /** Conventions of the batch service for requests and refusals. Source: docs/batch-values.md §2. */
-import type { RefusalCode } from '../../machines/refusals.ts';
+import { Refusal, type RefusalCode } from '../../machines/refusals.ts';
 import { notFoundPage } from '../../web/batch/not-found.ts';
 import { isPagePath } from '../core/accept.ts';
 import { fingerprintOf, readJson, SMALL_BODY_BYTES } from '../core/body/json-body.ts';
@@ -23,6 +23,11 @@ export const batchConventions: Conventions = {
     const value = checked(route.body, given, route.unfit.body as RefusalCode);
     return { value, fingerprint: () => fingerprintOf(given) };
   },
+  encodedBody: () =>
+    new Refusal(
+      'validation.encoding-unsupported',
+      'Send the body without Content-Encoding: this service reads no compressed bodies.',
+    ),
   notFoundPage: ({ path, header }) =>
     isPagePath(path, header('accept')) ? page(404, notFoundPage(path)) : undefined,
   // The routes of this service use only codes of its table.

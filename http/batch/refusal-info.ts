@@ -52,6 +52,7 @@ export const batchRefusals: RefusalInfo = {
     if (asked.params) codes.add(route.unfit.params).add('route.not-found');
     if (asked.query) codes.add(route.unfit.query);
     if (route.bodyPolicy === 'json' || route.bodyPolicy === 'form') codes.add(route.unfit.body);
+    if (route.bodyPolicy !== 'none') codes.add('validation.encoding-unsupported');
     if (route.auth !== 'anonymous') {
       codes.add('auth.misconfigured').add('auth.invalid-credentials').add('rate-limited');
       if (route.method !== 'GET') codes.add('auth.cross-origin');

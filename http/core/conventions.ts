@@ -49,6 +49,8 @@ export interface Conventions {
    * credentials in the body before the rest. Throws the refusal to send.
    */
   readJson(request: BodyRequest): Promise<CheckedBody>;
+  /** The refusal of a body with a Content-Encoding. Source: RFC 9110 §15.5.16. */
+  encodedBody(): Error;
   /** Page for an unknown path that a browser requests; undefined: the problem body. */
   notFoundPage(request: UnroutedRequest): PageReply | undefined;
   /** The reply as clients see it; undefined: as it is. */

@@ -1,5 +1,6 @@
 /** Conventions of the portal for requests and refusals. Source: docs/portal-values.md §§1 and 2. */
 
+import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { isPagePath } from '../core/accept.ts';
 import { fingerprintOf } from '../core/body/json-body.ts';
 import type { BodyRequest, CheckedBody, Conventions } from '../core/conventions.ts';
@@ -41,6 +42,11 @@ export function portalConventions(large: BodyReading, basePath: string): Convent
     readQuery: readPortalQuery,
     bodyLimit,
     readJson: (request) => readPortalBody(request, large),
+    encodedBody: () =>
+      new PortalRefusal(
+        'UnsupportedMediaType',
+        'Send the body without Content-Encoding: this service reads no compressed bodies.',
+      ),
     notFoundPage: (request) =>
       isPagePath(request.path, request.header('accept')) ? notFoundPage(request) : undefined,
     ...(basePath !== '' && { present: (reply: Reply) => belowPath(reply, basePath) }),

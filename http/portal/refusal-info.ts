@@ -62,8 +62,9 @@ export const portalRefusals: RefusalInfo = {
     // A path with invalid escapes matches no resource.
     if (asked.params) codes.add('NotFound');
     if (route.bodyPolicy === 'json') {
-      codes.add('BadRequest').add('UnsupportedMediaType').add('PayloadTooLarge');
+      codes.add('BadRequest').add('PayloadTooLarge');
     }
+    if (route.bodyPolicy !== 'none') codes.add('UnsupportedMediaType');
     if (route.auth === 'user' || route.auth === 'user-administrator')
       codes.add('Forbidden').add('TooManyRequests');
     else if (route.auth !== 'anonymous' && route.auth !== 'known-or-ticket') {

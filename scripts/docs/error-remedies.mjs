@@ -25,6 +25,8 @@ export const BATCH_REMEDIES = {
     'Correct the members that `errors` names. The API reference lists the allowed values.',
   'validation.body-invalid':
     'Correct the members that `errors` names. The API reference shows the expected body.',
+  'validation.encoding-unsupported':
+    'Send the body as it is, without `Content-Encoding`; a gateway that compresses requests must not do so here.',
   'auth.misconfigured': 'Set `Auth:ApiKey` to a value, or remove the key so that one is generated.',
   'auth.invalid-credentials': 'Send the key in the header of `Auth:ApiKeyHeader`, or log in again.',
   'auth.cross-origin': 'Call from the same origin as the page, or use the API key instead of the session.',

@@ -13,6 +13,8 @@ export interface ReceivedRequest {
   readonly headers: ReadonlyMap<string, string>;
   readonly contentType: string;
   readonly contentLength: string;
+  /** True: the bytes of the body are not the content itself. */
+  readonly isEncoded: boolean;
 }
 
 const NO_HEADERS: ReadonlyMap<string, string> = new Map();
@@ -32,6 +34,7 @@ export function copyRequest(
       route.headers.length === 0 ? NO_HEADERS : new Map(route.headers.map((name) => [name, header(name)])),
     contentType: hasBody ? header('content-type') : '',
     contentLength: hasBody ? header('content-length') : '',
+    isEncoded: hasBody && !/^(?:identity)?$/i.test(header('content-encoding')),
   };
 }
 

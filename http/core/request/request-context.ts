@@ -260,6 +260,7 @@ export class RequestContext implements FailedRequest {
   #handle(received: ReceivedRequest, identity: unknown): SmallReply | Promise<Reply> {
     const { plain, conventions } = this.#options;
     const { route, headers } = received;
+    if (received.isEncoded) throw conventions.encodedBody();
     const isStream = route.bodyPolicy === 'stream' || route.bodyPolicy === 'json-stream';
     const request: ApiRequest<unknown, unknown, unknown, unknown> = {
       params: plain.params(route, received.params),

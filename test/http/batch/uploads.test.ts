@@ -106,6 +106,16 @@ test('a form without a file, with an empty one, and a body that is not a form ar
   t.deepEqual(await left(server), []);
 });
 
+test('a compressed body is refused, and one that says identity is read', async (t) => {
+  const server = await startServer(t);
+  const body = `${partHead('a.pdf')}content${TAIL}`;
+  const type = { 'content-type': 'multipart/form-data; boundary=b' };
+  const compressed = await send(server, body, '', { ...type, 'content-encoding': 'gzip' });
+  await assertProblem(t, compressed, 'validation.encoding-unsupported');
+  t.is(server.service.jobs.opened, 0);
+  t.is((await send(server, body, '', { ...type, 'content-encoding': 'identity' })).status, 202);
+});
+
 test('a file part without a usable name is upload.invalid-name', async (t) => {
   const server = await startServer(t);
   for (const name of ['..', '.', 'a/..', 'x\\\\']) {

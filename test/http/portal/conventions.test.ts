@@ -39,6 +39,16 @@ for (const type of ['text/plain', 'application/xml', 'application/json; charset=
   });
 }
 
+for (const coding of ['gzip', 'br', 'deflate, gzip']) {
+  test(`a body with the coding ${coding} is refused as compressed`, async (t) => {
+    const { send, last } = await startPortal(t);
+    const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+    const answer = await send('/api/documents', CREATION, { headers });
+    t.regex((await assertRefused(t, answer, 'UnsupportedMediaType')).message, /without Content-Encoding/);
+    t.is(last('documents.create'), undefined);
+  });
+}
+
 // Row 2
 for (const accept of [
   'application/json',
