@@ -249,7 +249,7 @@ export class Batch implements BatchService, HostedService {
       },
       async open(runtime) {
         await store.nodes?.countersInOrder('jobs/', (counters) => counts.reset(counters));
-        const recovery = await recover({ system, store, counts, layout, clock, log });
+        const recovery = await recover({ system, store, counts, layout, log });
         if (recovery.failed + recovery.orphans > 0)
           await events.record(recoveryEvent(recovery, clock.now()), ids.uuid());
         const health = new HealthModel();

@@ -7,18 +7,12 @@
  *
  * Source: docs/batch-values.md §0, §7.
  */
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IN_FLIGHT_STATES } from '../../machines/batch/job-context.ts';
 import type { SystemEventContext } from '../../machines/batch/system-event.ts';
 import { type Millis, parseJobId } from '../../machines/ids.ts';
-import {
-  type ActorStore,
-  type ActorSystem,
-  type Clock,
-  describeFailure,
-  type Log,
-} from '../../runtime/index.ts';
+import { type ActorStore, type ActorSystem, describeFailure, type Log } from '../../runtime/index.ts';
 import { statIfPresent, syncDirectory } from '../shared/files/directories.ts';
 import { move } from '../shared/files/move.ts';
 import { SPARE_PREFIX } from '../shared/files/working-folders.ts';
@@ -32,7 +26,6 @@ export interface RecoveryDependencies {
   readonly store: ActorStore;
   readonly counts: JobCounts;
   readonly layout: StorageLayout;
-  readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
 }
 
@@ -106,10 +99,20 @@ async function isInterrupted(store: ActorStore, id: string): Promise<boolean> {
 const UPLOAD_MS = 60 * 60_000;
 
 /** True for an upload that another node may still be receiving. */
-async function mayArrive({ store, clock }: RecoveryDependencies, path: string): Promise<boolean> {
+async function mayArrive({ store, layout }: RecoveryDependencies, path: string): Promise<boolean> {
   if (store.nodes === undefined || store.nodes.count === 1) return false;
   const stats = await stat(path).catch(() => undefined);
-  return stats === undefined || clock.now() - stats.mtimeMs < UPLOAD_MS;
+  return stats === undefined || (await timeOf(layout.input)) - stats.mtimeMs < UPLOAD_MS;
+}
+
+/** The time by the clock of the file server that gives the files of a folder their times. */
+async function timeOf(folder: string): Promise<Millis> {
+  const probe = await mkdtemp(join(folder, '.time-'));
+  try {
+    return (await stat(probe)).mtimeMs;
+  } finally {
+    await rmdir(probe);
+  }
 }
 
 /**

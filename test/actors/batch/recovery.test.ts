@@ -1,10 +1,21 @@
 /** Uploads whose process died, or whose store went quiet, between the commit of their job and their final name. */
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { type ActorStore, Retryable, systemClock } from '../../../runtime/index.ts';
+import { JobCounts } from '../../../actors/batch/job-records/job-counts.ts';
+import { recover } from '../../../actors/batch/recovery.ts';
+import { uploadName } from '../../../actors/shared/storage-layout.ts';
+import {
+  type ActorStore,
+  createRuntime,
+  Faults,
+  Retryable,
+  systemClock,
+  systemIds,
+} from '../../../runtime/index.ts';
 import { Service, temporaryRoot } from '../../service/service.ts';
 import { batchFixture } from './batch-harness.ts';
 
@@ -69,6 +80,46 @@ function forgetful(store: ActorStore): ActorStore {
     },
   });
 }
+
+test('an upload that another node may be receiving survives the start of a node', async (t) => {
+  const { store, layout } = await batchFixture(t, { start: false, watch: false });
+  const upload = uploadName(join(layout.input, `${randomUUID()}.txt`));
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  /** The real store; of the others, recovery only asks for their number. */
+  const shared = (count: number) =>
+    new Proxy(store, {
+      get(target, name) {
+        if (name === 'nodes') return { count };
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  const counts = new JobCounts({});
+  const { system } = createRuntime({
+    ...{
+      store,
+      clock: systemClock,
+      ids: systemIds,
+      log,
+      faults: new Faults(),
+      definitions: [],
+      handlers: {},
+    },
+  });
+  for (const [nodes, hoursOld, dropped] of [
+    [2, 0, 0],
+    [1, 0, 1],
+    [2, 2, 1],
+  ] as const) {
+    await writeFile(upload, 'half of the bytes');
+    const time = Date.now() / 1000 - hoursOld * 3600;
+    await utimes(upload, time, time);
+    const report = await recover({ system, store: shared(nodes), counts, layout, log });
+    t.is(report.uploadsDropped, dropped, `${nodes} nodes, ${hoursOld} hours`);
+    t.is(existsSync(upload), dropped === 0);
+  }
+  t.deepEqual(await readdir(layout.input), []);
+});
 
 test('an upload whose step may be stored keeps its file for the decision of recovery', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'sealwright-ambiguous-'));
