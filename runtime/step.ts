@@ -308,7 +308,8 @@ function assemble(
 
 /** Records, for the next checkpoint of the history, that a chain ended. */
 function deletionRow({ kind, id }: ActorAddress, line: number, hash: string, revision: number): Row {
-  return { view: UNSEALED_VIEW, key: [kind, id, revision], value: { line, hash } };
+  // The hash distinguishes lives that ended at the same revision.
+  return { view: UNSEALED_VIEW, key: [kind, id, revision, hash], value: { line, hash } };
 }
 
 /** Builds the step that ends an actor: only the record of its end remains. */

@@ -8,7 +8,7 @@
  * | history-leaves      | node, sequence, index | the leaf                                          |
  * | history-heads       | kind, id              | position of the actor's newest leaf               |
  * | history-deletions   | kind, id              | time of the checkpoint with its newest deletion   |
- * | history-unsealed    | kind, id, revision    | an actor that was deleted since                   |
+ * | history-unsealed    | kind, id, revision, hash | an actor that was deleted since; once without hash |
  * | history-unsent      | node, sequence        | null: not sent to every destination yet           |
  * | history-stamps      | node, sequence        | Base64 DER of a time-stamp token (RFC 3161)       |
  *

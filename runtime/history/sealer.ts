@@ -190,12 +190,17 @@ export class HistorySealer {
       { view: CHECKPOINTS_VIEW, key: [node, sequence], value: CHECKPOINT.write(checkpoint) },
     ];
     if (publishes) put.push({ view: UNSENT_VIEW, key: [node, sequence], value: null });
+    // An actor that was made anew has several leaves, but one row of each of these; PostgreSQL refuses a row put twice.
+    const rowsOfActors = new Map<string, Row>();
     for (const [index, leaf] of leaves.entries()) {
       const { kind, id } = leaf;
       put.push({ view: LEAVES_VIEW, key: [node, sequence, index], value: LEAF.write(leaf) });
-      put.push({ view: HEADS_VIEW, key: [kind, id], value: [node, sequence, index] });
-      if (leaf.type === 'deleted') put.push({ view: DELETIONS_VIEW, key: [kind, id], value: at });
+      const row = { view: HEADS_VIEW, key: [kind, id], value: [node, sequence, index] };
+      rowsOfActors.set(`head ${kind}/${id}`, row);
+      if (leaf.type === 'deleted')
+        rowsOfActors.set(`deletion ${kind}/${id}`, { view: DELETIONS_VIEW, key: [kind, id], value: at });
     }
+    put.push(...rowsOfActors.values());
     await this.#commit({ put, remove: unsealed.map(({ view, key }) => ({ view, key })) }, 'Running');
     this.#last = checkpoint;
     const { root } = checkpoint;

@@ -1,9 +1,12 @@
 /** The contract of `ActorStore`, run against every implementation. */
+import { generateKeyPairSync } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { setup } from 'xstate';
 import {
   type ActorDefinition,
   type ActorStore,
+  createCheckpointSigner,
+  HistorySealer,
   migrateStore,
   type RowQuery,
   SimulatedClock,
@@ -39,7 +42,7 @@ function withoutTakeOver({ isTakenOver: _, ...effect }: StoredEffect): StoredEff
 
 const WAITER = { kind: 'waiter', id: 'w' };
 const LEAVER = { kind: 'waiter', id: 'l' };
-const SILENT = { info() {} };
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** An actor that waits in `state` until a deadline, or until it leaves. */
 function waiter(
@@ -822,7 +825,7 @@ export function storeContract(
       const first = createTestRuntime({ store, clock, definition: before });
       for (const address of [WAITER, LEAVER]) await first.system.create(address, null);
       const reopened = (await under.reopen?.()) ?? store;
-      await migrateStore(reopened, [after], SILENT, clock.now());
+      await migrateStore(reopened, [after], QUIET, clock.now());
       const { runtime, system, unaccepted } = createTestRuntime({
         store: reopened,
         clock,
@@ -840,6 +843,24 @@ export function storeContract(
       t.deepEqual(unaccepted, []);
     });
   }
+
+  promise('a checkpoint seals each end of an actor that was made anew', async (t, store) => {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const sealer = new HistorySealer({
+      ...{ store, clock: new SimulatedClock(), log: QUIET, signer: createCheckpointSigner(privateKey) },
+      ...{ every: 60_000, kinds: ['job'], publishes: false },
+    });
+    await sealer.start();
+    const ended = (hash: string) => ({
+      view: 'history-unsealed',
+      key: ['job', 'a', 3, hash],
+      value: { line: 1, hash },
+    });
+    await must(t, store, stepOf(A, 0, { rows: { put: [ended('11'), ended('22')], remove: [] } }));
+    t.like(await sealer.seal(), { sequence: 1, leaves: 2 });
+    t.deepEqual(await store.rows({ view: 'history-unsealed', limit: 9 }), []);
+    await sealer.stop();
+  });
 
   promise('a store at work has no reason to refuse', async (t, store) => {
     await must(t, store, stepOf(A, 0));

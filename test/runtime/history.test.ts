@@ -249,6 +249,17 @@ test('an actor that was removed offline is reported, and one that ended is not',
   t.like(report, { fault: undefined, checkpoints: 2, leaves: 2 });
 });
 
+test('each end of an actor that was made anew is sealed', async (t) => {
+  const store = new MemoryStore();
+  const { tell, sealer, clock } = await historyFixture(store);
+  for (let life = 0; life < 2; life += 1) {
+    await tell('a', BORN, 'WRITE', 'END');
+    clock.advance(1);
+  }
+  await sealer.seal();
+  t.like(await verifyHistory(store, { kinds: KINDS }), { fault: undefined, checkpoints: 1, leaves: 2 });
+});
+
 test('checkpoints that were changed, removed or signed anew offline are reported', async (t) => {
   const node = createCheckpointSigner(privateKey).node;
   const own = (tables: Tables, sequence: number) =>

@@ -237,3 +237,25 @@ test('a deadline that the actor does not accept is logged, counted and removed',
   t.regex(logged.join('\n'), /did not accept a deadline.*tally\/t1.*GONE/);
   await runtime.stop();
 });
+
+test('a deadline that is armed while the deadlines are read fires at its time', async (t) => {
+  const store = new MemoryStore();
+  const { runtime, system, clock } = createTestRuntime({ store });
+  await system.create(T1, null);
+  const dueTimers = store.dueTimers.bind(store);
+  let reads = 0;
+  store.dueTimers = async (now, limit) => {
+    reads += 1;
+    const due = await dueTimers(now, limit);
+    // The second read of a round looks for the next deadline.
+    if (reads === 2) await system.send(T1, { type: 'WAIT' });
+    return due;
+  };
+  runtime.start();
+  await settle();
+  t.is((await system.read(T1))?.state, 'asleep');
+  clock.advance(1000);
+  await settle();
+  t.is((await system.read(T1))?.state, 'awake');
+  await runtime.stop();
+});

@@ -3,6 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { definitions } from '../../../../actors/batch/registry.ts';
+import { portalDefinitions } from '../../../../actors/portal/registry.ts';
+import { migrateStore, openLmdbStore } from '../../../../runtime/index.ts';
+import { renamedDeadlines } from '../../../../runtime/timers/state-deadlines.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
@@ -10,6 +14,24 @@ import { approveNext, approver, detailOf, hashOf, idOf, settingsFor } from './cl
 import { unpackRoot } from './stored-root.ts';
 
 const FOLDER = 'test/fixtures/stores';
+
+test('the machines of the services know every deadline that earlier programs have stored', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sealwright-kept-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  unpackRoot(readFileSync(join(FOLDER, '2026-11-21-portal.json.gz')), folder);
+  const store = openLmdbStore({ folder: join(folder, 'db') });
+  t.teardown(() => store.close());
+  const stored = await store.dueTimers(Number.MAX_SAFE_INTEGER, 10_000);
+  const unnamed = stored.filter(({ name }) => /^xstate\.after\.\d/.test(name));
+  t.true(unnamed.length > 0, 'earlier machines had deadlines without names');
+  await migrateStore(store, [...definitions, ...portalDefinitions], { info() {} }, 0);
+  for (const { actor } of stored) {
+    const { state = '', timers = {} } = (await store.load(actor)) ?? {};
+    const definition = [...definitions, ...portalDefinitions].find(({ kind }) => kind === actor.kind);
+    const renamed = definition && renamedDeadlines(definition.machine, { state, timers });
+    for (const [old, current] of renamed ?? []) t.truthy(current, `${actor.kind} in ${state}: ${old}`);
+  }
+});
 
 for (const name of readdirSync(FOLDER).filter((file) => file.endsWith('-portal.json.gz'))) {
   test.serial(`both services open the stores of the program of ${name.slice(0, 10)}`, async (t) => {
