@@ -14,10 +14,10 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { storageLayout } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
-import { backupLmdbStore, describeFailure, Fatal } from '../runtime/index.ts';
+import { backupLmdbStore, describeFailure, Fatal, noteBackup } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -49,6 +49,7 @@ export async function backup(
     copyKeys(layout.keys, join(target, 'keys'));
     // After the store: what it refers to was there before it was copied.
     copyFiles(join(layout.root, PORTAL_FILES), join(target, PORTAL_FILES));
+    noteBackup(layout.db, resolve(target));
     terminal.out(`${escapeControls(target)}\n`);
     return EXIT.good;
   } catch (error) {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { licenseCheck, storageLayout } from '../actors/index.ts';
 import { unavailableUws } from '../http/index.ts';
 import { escapeControls } from '../logging.ts';
-import { type Clock, describeFailure, folderOwner, type Ids } from '../runtime/index.ts';
+import { assertSound, type Clock, describeFailure, folderOwner, type Ids } from '../runtime/index.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
 import { openReader } from '../service/open-store.ts';
 import type { LoadedSettings, Settings } from '../settings.ts';
@@ -94,6 +94,15 @@ async function examine(
 async function checkStore(settings: Settings, owner: number | undefined): Promise<Finding> {
   const { db } = storageLayout(settings.storage.root);
   if (settings.runtime.store === 'lmdb') {
+    try {
+      assertSound(db, 'all');
+    } catch (error) {
+      return bad('failed', 'database', {
+        says: describeFailure(error).message,
+        cause: 'The disk was full or failed, or another program wrote into the file.',
+        remedy: 'Restore the last backup; docs/operations.md has the steps.',
+      });
+    }
     return owner === undefined
       ? good('database', `${db} is held by no process.`)
       : good('database', `${db} is held by process ${owner}: the service is running.`);

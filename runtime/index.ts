@@ -83,6 +83,7 @@ export type { CopySide } from './store/copy/copy-side.ts';
 export { type CopyPhase, type CopyReport, copyStore } from './store/copy/copy-store.ts';
 export { openLmdbStore } from './store/lmdb/lmdb.ts';
 export { backupLmdbStore } from './store/lmdb/lmdb-backup.ts';
+export { assertSound, noteBackup } from './store/lmdb/lmdb-check.ts';
 export { openLmdbCopy } from './store/lmdb/lmdb-copy.ts';
 export { openLmdbReader, type StoreReader } from './store/lmdb/lmdb-reader.ts';
 export { folderOwner } from './store/lmdb/owner.ts';

@@ -14,6 +14,12 @@ export async function checkHistory(settings: Settings): Promise<Finding> {
     store = await openReader(settings);
   } catch (error) {
     const { code, message } = describeFailure(error);
+    if (code === 'store.damaged')
+      return bad('failed', 'history', {
+        says: 'It cannot be read: the database is damaged.',
+        cause: 'See the check "database".',
+        remedy: 'Restore the last backup.',
+      });
     if (code !== 'store.copy-incomplete') return good('history', `There is no history yet: ${message}`);
     return bad('failed', 'history', {
       says: message,

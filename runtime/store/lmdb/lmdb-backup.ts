@@ -6,15 +6,17 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { Fatal } from '../../failures.ts';
+import { assertSound } from './lmdb-check.ts';
 import { assertNoCopy, type Key } from './lmdb-tables.ts';
 
 /**
  * Copies the store in one folder into another one, which is created; the copy opens like any store.
- * @throws {Fatal} `store.missing`, `store.copy-incomplete`
+ * @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged`
  */
 export async function backupLmdbStore(folder: string, target: string): Promise<void> {
   if (!existsSync(join(folder, 'data.mdb')))
     throw new Fatal('store.missing', `There is no store in ${folder}.`);
+  assertSound(folder);
   const root = open<string, Key>({
     ...{ path: folder, noSubdir: false, encoding: 'string', readOnly: true, maxDbs: 16 },
   });

@@ -14,6 +14,7 @@ import {
   type StoreRecord,
 } from '../copy/copy-side.ts';
 import { assertRoomForStore } from '../room.ts';
+import { assertSound } from './lmdb-check.ts';
 import { settlePending } from './lmdb-state-index.ts';
 import {
   COPY_MARKER,
@@ -32,7 +33,7 @@ import { claimFolder, type Release } from './owner.ts';
 
 /**
  * Opens a store for a copy and claims its folder. Throws `store.locked`; `store.missing` for a source that is none;
- * `store.not-empty` for a target folder with other files.
+ * `store.not-empty` for a target folder with other files; `store.damaged`.
  */
 export function openLmdbCopy(folder: string, role: 'source' | 'target'): CopySide {
   if (!existsSync(`${folder}/data.mdb`)) {
@@ -50,6 +51,7 @@ export function openLmdbCopy(folder: string, role: 'source' | 'target'): CopySid
   if (role === 'target') assertRoomForStore(folder);
   const release = claimFolder(folder);
   try {
+    assertSound(folder);
     const tables = openTables(folder);
     upgradeTables(tables);
     settlePending(tables);

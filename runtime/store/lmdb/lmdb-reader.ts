@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import { Fatal } from '../../failures.ts';
 import type { ActorStore } from '../../ports.ts';
+import { assertSound } from './lmdb-check.ts';
 import { type ReadTables, readActor, readActors, readCounters, readJournal, readRows } from './lmdb-reads.ts';
 import { assertNoCopy, type Key, type Table } from './lmdb-tables.ts';
 
@@ -12,10 +13,11 @@ export type StoreReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows
   close(): Promise<void>;
 };
 
-/** @throws {Fatal} `store.missing`, `store.copy-incomplete` */
+/** @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged` */
 export function openLmdbReader(folder: string): StoreReader {
   if (!existsSync(join(folder, 'data.mdb')))
     throw new Fatal('store.missing', `There is no store in ${folder}.`);
+  assertSound(folder);
   const root = open<string, Key>({
     path: folder,
     noSubdir: false,

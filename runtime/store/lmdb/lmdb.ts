@@ -26,6 +26,7 @@ import type {
 import { AFTER_ALL_TEXT } from '../keys.ts';
 import { assertRoomForStore } from '../room.ts';
 import { effectsDueAfter } from './late-effects.ts';
+import { assertSound, noteClosed } from './lmdb-check.ts';
 import { Committer } from './lmdb-committer.ts';
 import { startWriter } from './lmdb-link.ts';
 import { readActor, readActors, readCounters, readJournal, readRows } from './lmdb-reads.ts';
@@ -58,12 +59,13 @@ export interface LmdbOptions {
 
 /**
  * Opens the store. Throws `store.locked` (another process has the folder), `store.newer-format`,
- * `store.copy-incomplete`, `store.full` and `store.unwritable`.
+ * `store.copy-incomplete`, `store.damaged`, `store.full` and `store.unwritable`.
  */
 export function openLmdbStore(options: LmdbOptions): ActorStore {
   assertRoomForStore(options.folder);
   const release = claimFolder(options.folder);
   try {
+    assertSound(options.folder);
     const tables = openTables(options.folder);
     assertNoCopy(tables.root, tables.meta, options.folder);
     upgradeTables(tables);
@@ -314,6 +316,7 @@ class LmdbStore implements ActorStore {
   async #close(): Promise<void> {
     await this.#committer.close();
     await this.#tables.root.close();
+    noteClosed(this.#folder);
     this.#release();
   }
 }

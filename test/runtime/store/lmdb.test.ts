@@ -1,10 +1,20 @@
 /** Everything that is particular to the store on disk: its writing thread, its groups, its failures. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { MessageChannel, type Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
-import { type ActorStore, Faults, openLmdbStore } from '../../../runtime/index.ts';
+import {
+  type ActorStore,
+  assertSound,
+  backupLmdbStore,
+  Faults,
+  openLmdbCopy,
+  openLmdbReader,
+  openLmdbStore,
+} from '../../../runtime/index.ts';
 import { Committer } from '../../../runtime/store/lmdb/lmdb-committer.ts';
 import { startWriter, type WriterLink } from '../../../runtime/store/lmdb/lmdb-link.ts';
 import { stepText } from '../../../runtime/store/lmdb/lmdb-step-text.ts';
@@ -215,4 +225,43 @@ test('the store reports its path and size', (t) => {
   const { bytes, ...where } = store.describe();
   t.deepEqual(where, { engine: 'LMDB', location: folder });
   t.true((bytes ?? 0) > 4096);
+});
+
+test('a damaged file is refused with the backup and the command that restores it, and never ends the process', async (t) => {
+  const folder = folderFor(t);
+  const script = new URL('./damaged-stores.js', import.meta.url).pathname;
+  const every = process.env['SEALWRIGHT_TESTS'] === 'all' ? '1' : '7';
+  const child = spawn(process.execPath, [script, folder, join(folder, 'damaged'), every], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [out, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  const lines = out.trim().split('\n');
+  t.deepEqual([code, signal], [0, null], lines.at(-1));
+  const { tried, refused } = JSON.parse(lines.at(-1) ?? '') as { tried: number; refused: number };
+  t.true(tried > 50 && refused > tried / 2, lines.at(-1));
+  for (const line of lines.slice(0, -1)) {
+    t.regex(line, /: (?:refused|opened)$/);
+    if (/^cut (?:at|in) page [0-9]:/.test(line)) t.regex(line, /refused$/);
+  }
+});
+
+test('a store that was closed in order is opened without a second look at its pages, and one that grew since is not', async (t) => {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  await store.commit(stepOf(A, 0));
+  await store.close();
+  const path = join(folder, 'data.mdb');
+  const { mtime, atime } = statSync(path);
+  const bytes = readFileSync(path);
+  // The root of the tree of free pages, and its number.
+  const root = Number(bytes.readBigUInt64LE(24 + 24 + 40)) * 4096;
+  bytes.writeUInt32LE(999, root);
+  writeFileSync(path, bytes);
+  utimesSync(path, atime, mtime);
+  t.throws(() => assertSound(folder, 'all'), { code: 'store.damaged' });
+  utimesSync(path, atime, new Date(mtime.getTime() + 1000));
+  t.throws(() => openLmdbStore({ folder }), { code: 'store.damaged', message: /page \d+ was overwritten/ });
+  t.throws(() => openLmdbReader(folder), { code: 'store.damaged' });
+  t.throws(() => openLmdbCopy(folder, 'source'), { code: 'store.damaged' });
+  await t.throwsAsync(backupLmdbStore(folder, join(folder, 'backup')), { code: 'store.damaged' });
 });
