@@ -62,8 +62,9 @@ export class MemoryDatabase implements SessionStatements, CommitStatements, Chan
     return { is_draining: false, now: this.#clock.now(), nodes: this.#nodes };
   }
 
-  async takeOver(token: number, silent: boolean, node: string) {
+  async takeOver(token: number, silentUntil: number, node: string) {
     const now = this.#clock.now();
+    const silent = now < silentUntil;
     let over = 0;
     for (const [other, session] of this.sessions) {
       const isOver = other !== token && session.seenAt + session.leaseMs < now;

@@ -37,7 +37,8 @@ const HEARTBEAT = `UPDATE sessions SET seen_at = clock_timestamp(), report = $2,
   RETURNING is_draining, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
     (SELECT count(*) FROM sessions WHERE seen_at > '-infinity')::integer AS nodes`;
 
-const TAKE_OVER = 'SELECT sessions_over, effects_taken FROM take_over($1, $2, $3)';
+const TAKE_OVER = `SELECT sessions_over, effects_taken
+  FROM take_over($1, clock_timestamp() < to_timestamp($2::float8 / 1000), $3)`;
 
 /** Marks the session as over; the next heartbeat of another node takes over what it owned. */
 const END = `UPDATE sessions SET seen_at = '-infinity' WHERE token = $1`;
@@ -71,10 +72,10 @@ export function sessionStatements(statements: WatchedStatements): SessionStateme
       });
       return rows[0];
     },
-    async takeOver(token, silent, node) {
+    async takeOver(token, silentUntil, node) {
       const { rows } = await statements.query<{ sessions_over: number; effects_taken: number }>({
         text: TAKE_OVER,
-        values: [token, silent, node],
+        values: [token, silentUntil, node],
       });
       return rows[0];
     },

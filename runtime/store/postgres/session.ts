@@ -63,8 +63,11 @@ export class Session {
   #nodes = 1;
   #lastBeat: number;
   readonly #deadline = new LeaseDeadline(machineTime);
-  /** Since when heartbeats have succeeded without a gap: others are silent only if this node was not. */
-  #steadySince: number;
+  /**
+   * Since when the session was open and heartbeats have succeeded without a gap, infinite after a failed one: others are
+   * silent only if this node was not.
+   */
+  #steadySince = Number.POSITIVE_INFINITY;
   #cancel: () => void = () => {};
   #closed = false;
   /** True after the answer of a take-over was lost. */
@@ -84,7 +87,6 @@ export class Session {
     this.#storeClock = storeClock;
     this.#log = log;
     this.#lastBeat = clock.elapsed();
-    this.#steadySince = clock.elapsed();
   }
 
   /**
@@ -193,6 +195,8 @@ export class Session {
       this.#deadline.set(asked + leaseSeconds * 1000);
       this.#slot = row.slot;
       this.#nodes = row.nodes;
+      this.#lastBeat = this.#clock.elapsed();
+      this.#steadySince = this.#lastBeat;
       return true;
     } catch (error) {
       // Another node took the slot in this moment, or there are too many nodes.
@@ -203,10 +207,13 @@ export class Session {
   }
 
   async #takeOver(): Promise<void> {
-    const isSteady = this.#clock.elapsed() - this.#steadySince >= this.#options.leaseSeconds * 1000;
+    const lease = this.#options.leaseSeconds * 1000;
+    const isSteady = this.#clock.elapsed() - this.#steadySince >= lease;
+    // The database may run the statement after an outage that followed, when all nodes have been silent.
+    const silentUntil = isSteady ? this.#storeClock.now() + lease / 2 : 0;
     let taken: Awaited<ReturnType<SessionStatements['takeOver']>>;
     try {
-      taken = await this.#statements.takeOver(this.#token, isSteady, this.#options.node);
+      taken = await this.#statements.takeOver(this.#token, silentUntil, this.#options.node);
     } catch (error) {
       this.#mayHaveAdopted = true;
       throw error;
@@ -229,7 +236,7 @@ export class Session {
         (error) => {
           if (this.#closed) return;
           this.#log.warn('The heartbeat of this node failed.', describeFailure(error));
-          this.#steadySince = this.#clock.elapsed();
+          this.#steadySince = Number.POSITIVE_INFINITY;
           this.#beat();
         },
       );
@@ -252,7 +259,8 @@ export class Session {
     this.#storeClock.set(row.now, sent, now);
     this.#nodes = row.nodes;
     // A failure of the database stops the heartbeats of all nodes. The others get one lease time to renew them.
-    if (now - this.#lastBeat > this.#options.leaseSeconds * 1000) this.#steadySince = now;
+    const hasGap = now - this.#lastBeat > this.#options.leaseSeconds * 1000;
+    if (hasGap || this.#steadySince > now) this.#steadySince = now;
     this.#lastBeat = now;
     if (row.is_draining) draining();
     await this.#takeOver();

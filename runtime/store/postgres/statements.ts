@@ -26,10 +26,13 @@ export interface SessionStatements {
     report: string,
     position: string | null,
   ): Promise<{ readonly is_draining: boolean; readonly now: number; readonly nodes: number } | undefined>;
-  /** See `takeOverFunction`. */
+  /**
+   * See `takeOverFunction`.
+   * @param silentUntil time on the clock of the database until which nodes are taken over for their silence; 0 = never
+   */
   takeOver(
     token: number,
-    silent: boolean,
+    silentUntil: number,
     node: string,
   ): Promise<{ readonly sessions_over: number; readonly effects_taken: number } | undefined>;
   /** Marks a session as over; the next heartbeat of another node takes over what it owned. */

@@ -41,8 +41,8 @@ export class SimulatedCluster {
   readonly trace: string[] = [];
   /** True: statements are delayed and lost. */
   isRough = true;
-  /** The database answers nothing before. */
-  outageUntil = 0;
+  /** Times from which and until which the database answers nothing, in the order of their starts. */
+  readonly #outages: { readonly from: number; readonly until: number }[] = [];
   #now = 0;
   #order = 0;
   /** Binary heap, earliest first. */
@@ -59,6 +59,20 @@ export class SimulatedCluster {
   /** Whole number from `low` to `high`. */
   between(low: number, high: number): number {
     return low + Math.floor(this.random() * (high - low + 1));
+  }
+
+  /** Takes the database away for some milliseconds. */
+  beginOutage(length: number): void {
+    this.say(`the database is away for ${length} ms`);
+    const until = Math.max(this.#now + length, this.#outages.at(-1)?.until ?? 0);
+    this.#outages.push({ from: this.#now, until });
+  }
+
+  /** True when the database was away for at least `length` milliseconds, and came back after `since`. */
+  hadOutage(length: number, since: number): boolean {
+    return this.#outages.some(
+      ({ from, until }) => until > since && Math.min(until, this.#now) - from >= length,
+    );
   }
 
   say(text: string): void {
@@ -118,7 +132,7 @@ export class SimulatedCluster {
     return (statement) =>
       new Promise((resolve, reject) => {
         const lost = () => reject(new Retryable('store.unavailable', 'The connection was lost.'));
-        if (this.#now < this.outageUntil) {
+        if (this.#now < (this.#outages.at(-1)?.until ?? 0)) {
           this.schedule(this.between(1, 50), lost, process);
           return;
         }

@@ -30,6 +30,7 @@ const MUTATIONS: readonly (readonly [mutation: Mutation, breaks: RegExp])[] = [
   ['outcomes twice', /was committed 2 times/],
   ['no take-over of timers', /not done after .* deadlines \["/],
   ['two singletons', /acquired "sweep" while session/],
+  ['take-over right after an outage', /within one lease of an outage/],
 ];
 for (const [mutation, breaks] of MUTATIONS) {
   test(`the simulation finds a defect: ${mutation}`, async (t) => {

@@ -100,7 +100,13 @@ const quiet = (): void => {};
 const SILENT: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
 /** A check that is left out, to see that the simulation notices. */
-export type Mutation = 'none' | 'no fencing' | 'outcomes twice' | 'no take-over of timers' | 'two singletons';
+export type Mutation =
+  | 'none'
+  | 'no fencing'
+  | 'outcomes twice'
+  | 'no take-over of timers'
+  | 'two singletons'
+  | 'take-over right after an outage';
 
 export interface SimulationReport {
   readonly seed: number;
@@ -168,10 +174,11 @@ class CheckedDatabase extends MemoryDatabase {
       if (this.#settled.has(step.settles ?? '')) this.tables.effects.delete(step.settles ?? '');
   }
 
-  override async takeOver(token: number, silent: boolean, node: string) {
+  override async takeOver(token: number, silentUntil: number, node: string) {
     const before = new Map(this.sessions);
     const owners = this.#mutation === 'no take-over of timers' ? new Map(this.tables.owners) : undefined;
-    const taken = await super.takeOver(token, silent, node);
+    const isHasty = this.#mutation === 'take-over right after an outage';
+    const taken = await super.takeOver(token, isHasty ? Number.POSITIVE_INFINITY : silentUntil, node);
     for (const key of this.tables.timers.keys()) {
       const owner = owners?.get(key);
       if (owner !== undefined) this.tables.owners.set(key, owner);
@@ -179,6 +186,10 @@ class CheckedDatabase extends MemoryDatabase {
     for (const [other, session] of before) {
       if (this.sessions.has(other)) continue;
       this.#over.add(other);
+      // Each node has one lease to renew its session after an outage that may have silenced all of them.
+      const isOthers = session.node !== node && Number.isFinite(session.seenAt);
+      if (isOthers && this.#cluster.hadOutage(LEASE_MS, this.#cluster.now - LEASE_MS))
+        this.#fail(`session ${token} took over session ${other} within one lease of an outage`);
       if (Number.isFinite(session.seenAt)) this.takenOver += 1;
       this.#cluster.say(`session ${token} takes over session ${other} (${session.node})`);
     }
@@ -347,11 +358,15 @@ function scheduleFaults(cluster: SimulatedCluster, nodes: readonly SimulatedNode
         cluster.say(`${node.name} is killed`);
         node.end(length / 4);
       } else {
-        cluster.say(`the database is away for ${length} ms`);
-        cluster.outageUntil = cluster.now + length;
+        cluster.beginOutage(length);
       }
     });
   }
+  // One that is longer than a lease silences all nodes at once.
+  if (cluster.random() < 0.5)
+    cluster.schedule(cluster.between(1000, FAULTS_MS - 2 * LEASE_MS), () =>
+      cluster.beginOutage(cluster.between(LEASE_MS + 100, 2 * LEASE_MS)),
+    );
   cluster.schedule(FAULTS_MS, () => {
     cluster.isRough = false;
   });
