@@ -11,9 +11,12 @@ import type {
   StepOutcome,
 } from './definition.ts';
 import { Fatal } from './failures.ts';
+import { malformedAddress, malformedInput, malformedMessage } from './messages/message-checks.ts';
 import type { ActorAddress, ActorEvent, Json } from './ports.ts';
 
 /**
+ * Refuses malformed addresses and messages before they reach an actor, which they would otherwise count against.
+ *
  * Lets services be built on the system before the runtime is, which needs their effect handlers. Calls before the
  * runtime exists throw `runtime.not-created`.
  */
@@ -29,7 +32,9 @@ export class DeferredSystem implements ActorSystem {
     address: ActorAddress<Kind>,
     input: InputOf<Kind>,
   ): Promise<StepOutcome<ContextOf<Kind>>> {
-    return this.#connected().create(address, input as Json);
+    const host = this.#connected();
+    const malformed = malformedAddress(address) ?? malformedInput(input);
+    return malformed === undefined ? host.create(address, input as Json) : Promise.reject(malformed);
   }
 
   send<Kind extends string>(
@@ -37,13 +42,18 @@ export class DeferredSystem implements ActorSystem {
     event: MessageOf<Kind>,
     options?: SendOptions,
   ): Promise<StepOutcome<ContextOf<Kind>>> {
-    return this.#connected().send(address, event as ActorEvent, options);
+    const host = this.#connected();
+    const malformed = malformedAddress(address) ?? malformedMessage(event, options?.id);
+    if (malformed !== undefined) return Promise.reject(malformed);
+    return host.send(address, event as ActorEvent, options);
   }
 
   read<Kind extends string>(
     address: ActorAddress<Kind>,
   ): Promise<CommittedActor<ContextOf<Kind>> | undefined> {
-    return this.#connected().read(address);
+    const host = this.#connected();
+    const malformed = malformedAddress(address);
+    return malformed === undefined ? host.read(address) : Promise.reject(malformed);
   }
 
   #connected(): ActorHost {

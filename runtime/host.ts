@@ -17,6 +17,7 @@ import { Traffic } from './inspection/traffic.ts';
 import { machinelessStep } from './machineless-step.ts';
 import { Mailboxes } from './mailbox.ts';
 import { announce } from './messages/announce.ts';
+import { withFrozenContext } from './messages/json-check.ts';
 import { migrationOf } from './migrate.ts';
 import type {
   ActorAddress,
@@ -232,7 +233,7 @@ export class Host implements ActorHost {
   /** Loads an actor that is not in the cache. */
   async #load(key: string, address: ActorAddress): Promise<StoredActor | undefined> {
     const stored = await this.#dependencies.store.load(address);
-    if (stored !== undefined) this.#cache.set(key, stored);
+    if (stored !== undefined) this.#cache.set(key, withFrozenContext(stored));
     return stored;
   }
 
@@ -381,7 +382,7 @@ export class Host implements ActorHost {
     if (committed.ok) {
       const after = faults.at('step.committed.before-reply', step.actor.address.kind);
       if (after !== undefined) await after;
-      if (!step.ends) this.#cache.set(key, step.actor);
+      if (!step.ends) this.#cache.set(key, withFrozenContext(step.actor));
       if (!this.#dependencies.isShared) announce(this.#dependencies, step);
       return {
         accepted: true,

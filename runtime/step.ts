@@ -11,6 +11,7 @@ import { Fatal } from './failures.ts';
 import { CHAIN_START, lineHash } from './history/chain.ts';
 import { UNSEALED_VIEW } from './history/checkpoint.ts';
 import { stateMove } from './inspection/state-index.ts';
+import { freezeJson, jsonProblem } from './messages/json-check.ts';
 import {
   type ActorAddress,
   type ActorEvent,
@@ -68,16 +69,35 @@ const SCOPE = {
   },
 } as unknown as Parameters<AnyStateMachine['transition']>[2];
 
-/** Runs `ask` and returns its snapshot with the requested actions. */
-function withActions(ask: () => unknown): {
-  snapshot: AnyMachineSnapshot;
-  actions: readonly CollectedAction[];
-} {
+/** Most transitions that one event may lead through, without an event of their own or by raised events. */
+const MAX_TRANSITIONS = 1000;
+
+/**
+ * Runs `ask` and returns its snapshot with the requested actions. Throws `step.endless` instead of blocking the thread,
+ * at each start again where a stored deadline leads there.
+ * @param cause the event and the state it came in
+ */
+function withActions(
+  { kind, machine }: ActorDefinition,
+  cause: string,
+  ask: () => unknown,
+): { snapshot: AnyMachineSnapshot; actions: readonly CollectedAction[] } {
+  if (machine.options.maxIterations === Number.POSITIVE_INFINITY)
+    machine.options.maxIterations = MAX_TRANSITIONS;
   collected = [];
-  const snapshot = ask() as AnyMachineSnapshot;
-  const actions = collected;
-  collected = [];
-  return { snapshot, actions };
+  try {
+    return { snapshot: ask() as AnyMachineSnapshot, actions: collected };
+  } catch (error) {
+    // XState has no code for it.
+    if (!(error instanceof Error && error.message.startsWith('Infinite loop detected'))) throw error;
+    const limit = machine.options.maxIterations;
+    throw new Fatal(
+      'step.endless',
+      `${kind}: ${cause} leads through more than ${limit} transitions. A transition without an event (always) or a raised event repeats itself.`,
+    );
+  } finally {
+    collected = [];
+  }
 }
 
 const templates = new WeakMap<AnyStateMachine, Map<string, AnyMachineSnapshot>>();
@@ -126,7 +146,9 @@ export function firstStep(
   input: Json,
   context: StepContext,
 ): Step {
-  const { snapshot, actions } = withActions(() => definition.machine.getInitialSnapshot(SCOPE, input));
+  const { snapshot, actions } = withActions(definition, 'its creation', () =>
+    definition.machine.getInitialSnapshot(SCOPE, input),
+  );
   if (snapshot.status === 'error') throw snapshot.error;
   return assemble(definition, address, undefined, snapshot, actions, CREATED, context);
 }
@@ -151,7 +173,11 @@ export function nextStep(
   const renamed = renamedDeadlines(definition.machine, stored);
   const type = renamed?.get(context.timer?.name ?? '') ?? event.type;
   const current = type === event.type ? event : { ...event, type };
-  const { snapshot, actions } = withActions(() => definition.machine.transition(before, current, SCOPE));
+  const { snapshot, actions } = withActions(
+    definition,
+    `the event "${type}" in the state "${stored.state}"`,
+    () => definition.machine.transition(before, current, SCOPE),
+  );
   if (snapshot === before && actions.length === 0) return undefined;
   if (snapshot.status === 'error') throw snapshot.error;
   return assemble(definition, stored.address, stored, snapshot, actions, type, context, renamed);
@@ -195,6 +221,11 @@ function keepShape(machine: AnyStateMachine, context: object): void {
   if (!shapes.has(machine)) shapes.set(machine, { ...context });
 }
 
+/** Throws `step.not-json`: what JSON does not keep would change when the actor leaves the cache. */
+function assertStorableJson({ kind }: ActorDefinition, problem: string | undefined): void {
+  if (problem !== undefined) throw new Fatal('step.not-json', `${kind} cannot be stored: ${problem}`);
+}
+
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 function assemble(
@@ -208,6 +239,7 @@ function assemble(
   renamed?: RenamedDeadlines,
 ): Step {
   keepShape(definition.machine, snapshot.context);
+  assertStorableJson(definition, freezeJson(snapshot.context, stored?.context, 'context'));
   const revision = (stored?.revision ?? 0) + 1;
   const state = stateName(snapshot.value);
   const { now } = context;
@@ -228,6 +260,7 @@ function assemble(
     const asked = readAction(action.type, action.params);
     switch (asked.kind) {
       case 'effect':
+        assertStorableJson(definition, jsonProblem(asked.effect, `effect "${asked.effect.do}"`));
         index = index === undefined ? (context.firstIndex?.() ?? 0) : index + 1;
         effects.push({
           key: `${address.kind}/${address.id}/${revision}/${index}`,
@@ -259,6 +292,7 @@ function assemble(
         const { name = nameOf(asked.event, timers), delay, event } = asked;
         timers.set(name, now + delay);
         armed.push({ name, due: now + delay, event });
+        assertStorableJson(definition, jsonProblem(event, `event "${event.type}"`));
         break;
       }
       case 'disarm':

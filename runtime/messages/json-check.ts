@@ -29,6 +29,12 @@ export function freezeJson(value: unknown, before: unknown, name: string): strin
   return problem && `${name}${problem.path} ${problem.what}.`;
 }
 
+/** Returns the actor itself. Its readers receive the cached context: nobody can change what the next step stores. */
+export function withFrozenContext<Actor extends { readonly context: unknown }>(actor: Actor): Actor {
+  if (!Object.isFrozen(actor.context)) freezeJson(actor.context, undefined, 'context');
+  return actor;
+}
+
 function find(value: unknown, before: unknown, freezes: boolean, depth: number): Problem | undefined {
   switch (typeof value) {
     case 'string':

@@ -10,16 +10,23 @@ import { jsonProblem } from './json-check.ts';
 /** Longest id of a message, UTF-16 units: an actor stores the last 32. */
 const MAX_MESSAGE_ID = 400;
 
-/** Throws `actor.address-malformed`. */
-export function assertAddress(address: unknown): void {
-  const problem = addressProblem(address);
-  if (problem !== undefined) throw new Fatal('actor.address-malformed', problem);
+/** Returns the error about a malformed address; undefined when there is none. */
+export function malformedAddress(address: unknown): Fatal | undefined {
+  return fatal('actor.address-malformed', addressProblem(address));
 }
 
-/** Throws `message.malformed`, which names the member. */
-export function assertMessage(event: unknown, id?: unknown): void {
-  const problem = eventProblem(event) ?? idProblem(id);
-  if (problem !== undefined) throw new Fatal('message.malformed', problem);
+/** Returns the error about a malformed event or id of a message, which names the member. */
+export function malformedMessage(event: unknown, id: unknown): Fatal | undefined {
+  return fatal('message.malformed', eventProblem(event) ?? idProblem(id));
+}
+
+/** Returns the error about an input that JSON cannot keep: it may have to cross threads. */
+export function malformedInput(input: unknown): Fatal | undefined {
+  return fatal('message.malformed', input === undefined ? undefined : jsonProblem(input, 'input'));
+}
+
+function fatal(code: string, problem: string | undefined): Fatal | undefined {
+  return problem === undefined ? undefined : new Fatal(code, problem);
 }
 
 /** Returns why a value is not the address of an actor. */

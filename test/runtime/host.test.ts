@@ -211,3 +211,69 @@ test('many actors with a cache of two all get their answers', async (t) => {
   for (const actor of actors) t.like(await system.read(actor), { revision: 4, context: { count: 3 } });
   t.deepEqual(await store.counters('tally.'), { 'tally.count': 90 });
 });
+
+test('malformed messages are refused with an error that names what is wrong, and count against no actor', async (t) => {
+  const { system, logged } = createTestRuntime();
+  await system.create(T1, null);
+  const events: readonly (readonly [event: unknown, message: RegExp])[] = [
+    [{}, /The `type` of an event is a text, not undefined/],
+    [{ type: 7 }, /The `type` of an event is a text, not number 7/],
+    [undefined, /An event is an object, not undefined/],
+    [{ type: 'ADD', what: new Date(0) }, /event "ADD"\.what is a Date/],
+  ];
+  for (const [event, message] of events)
+    for (let n = 0; n < 7; n++)
+      await t.throwsAsync(system.send(T1, event as { type: string }), { code: 'message.malformed', message });
+  for (const id of [7, 'x'.repeat(401)])
+    await t.throwsAsync(system.send(T1, { type: 'ADD' }, { id: id as string }), {
+      code: 'message.malformed',
+    });
+  t.deepEqual(logged, []);
+  t.true((await system.send(T1, { type: 'ADD', what: 'x' }, { id: 'x'.repeat(400) })).accepted);
+});
+
+test('ids of actors that are no text, or too long, are refused in creations, messages and reads', async (t) => {
+  const { system, store } = createTestRuntime();
+  const long = { kind: 'tally', id: 'x'.repeat(401) };
+  for (const address of [{ kind: 'tally', id: 7 }, { kind: 'tally' }, undefined, long]) {
+    const given = address as typeof T1;
+    const refused = { code: 'actor.address-malformed' };
+    await t.throwsAsync(system.create(given, null), refused);
+    await t.throwsAsync(system.send(given, { type: 'ADD' }), refused);
+    await t.throwsAsync(system.read(given), refused);
+  }
+  t.deepEqual(await store.actors({ kind: 'tally', limit: 9 }), []);
+  t.true((await system.create({ kind: 'tally', id: 'x'.repeat(400) }, null)).accepted);
+});
+
+test('a reader cannot change what is stored, whether the actor comes from a step or from the store', async (t) => {
+  const store = new MemoryStore();
+  for (const round of [1, 2]) {
+    const { system } = createTestRuntime({ store });
+    await system.create(T1, null);
+    const sent = await system.send(T1, { type: 'ADD', what: `${round}` });
+    const refused = await system.send(T1, { type: 'WAKE' });
+    for (const outcome of [sent, refused]) {
+      if (!('actor' in outcome)) throw new Error(outcome.reason);
+      const { heard } = outcome.actor.context;
+      t.throws(() => heard.push('forged'), { instanceOf: TypeError });
+    }
+    const read = (await system.read(T1))?.context;
+    t.throws(() => read.heard.push('forged'), { instanceOf: TypeError });
+  }
+  const { system } = createTestRuntime({ store });
+  t.deepEqual((await system.read(T1))?.context.heard, ['1', '2']);
+});
+
+test('a message to another actor without a type or a valid receiver is refused in the step that asks for it', async (t) => {
+  const { system, store } = createTestRuntime();
+  await system.create(T1, null);
+  for (const [to, event] of [
+    [T2, {}],
+    [T2, undefined],
+    [{ kind: 'tally', id: 7 }, { type: 'ADD' }],
+    [undefined, { type: 'ADD' }],
+  ])
+    await t.throwsAsync(system.send(T1, { type: 'SEND', to, event }), { code: 'step.malformed-action' });
+  t.deepEqual(await store.pendingEffects(T1), []);
+});

@@ -459,3 +459,92 @@ test('machines with unsupported features are refused at the start', (t) => {
   refused({ initial: 'a.b', states: { 'a.b': {} } });
   t.notThrows(() => assertStorable(job));
 });
+
+/** Keeps any value, and leads through transitions without an event when asked to. */
+const keeper: ActorDefinition = {
+  kind: 'keeper',
+  version: 1,
+  machine: setup({
+    types: { context: {} as { what: unknown }, events: {} as { type: string; at: number; what?: unknown } },
+    actions: { effect: (_, _params: object) => {}, keep: assign({ what: ({ event }) => event.what }) },
+  }).createMachine({
+    context: { what: null },
+    initial: 'Still',
+    states: {
+      Still: {
+        on: {
+          KEEP: { actions: 'keep' },
+          ASK: { actions: { type: 'effect', params: ({ event }) => ({ do: 'work', what: event.what }) } },
+          LATER: { actions: raise(({ event }) => ({ ...event, type: 'KEEP' }), { delay: 5 }) },
+          TURN: 'Here',
+          ECHO: { actions: raise({ type: 'ECHO', at: 0 }) },
+        },
+      },
+      Here: { always: 'There' },
+      There: { always: 'Here' },
+    },
+  }),
+};
+
+const KEEPER = { kind: 'keeper', id: 'k' };
+
+class Angle {
+  readonly degrees = 90;
+}
+
+const UNKEPT: readonly (readonly [value: unknown, problem: string])[] = [
+  [new Date(0), 'what is a Date'],
+  [{ list: [1, { when: new Date(0) }] }, 'what.list[1].when is a Date'],
+  [new Map(), 'what is a Map'],
+  [new Set(), 'what is a Set'],
+  [Number.NaN, 'what is NaN'],
+  [{ most: Number.POSITIVE_INFINITY }, 'what.most is Infinity'],
+  [[undefined], 'what[0] is undefined'],
+  [Buffer.from('x'), 'what is a Buffer'],
+  [new Uint8Array(2), 'what is a Uint8Array'],
+  [new Angle(), 'what is a Angle'],
+  [10n, 'what is a bigint'],
+  [() => 1, 'what is a function'],
+];
+
+test('a context, an effect or a deadline with a value that JSON does not keep is refused with its path', (t) => {
+  const made = firstStep(keeper, KEEPER, null, { now: 1 }).actor;
+  for (const [what, problem] of UNKEPT) {
+    const next = (type: string) => () => nextStep(keeper, made, { type, at: 2, what }, { now: 2 });
+    const refused = (where: string) => ({
+      code: 'step.not-json',
+      message: `keeper cannot be stored: ${where}.${problem}.`,
+    });
+    t.throws(next('KEEP'), refused('context'));
+    t.throws(next('ASK'), refused('effect "work"'));
+    t.throws(next('LATER'), refused('event "KEEP"'));
+  }
+  const round: { self?: unknown } = {};
+  round.self = round;
+  t.throws(() => nextStep(keeper, made, { type: 'KEEP', at: 2, what: round }, { now: 2 }), {
+    code: 'step.not-json',
+    message: /refers to itself/,
+  });
+  for (const what of [undefined, null, 0, '', { a: [true, { b: undefined }] }])
+    t.truthy(nextStep(keeper, made, { type: 'KEEP', at: 2, what }, { now: 2 }));
+});
+
+test('a part of the context that changed is checked, one that did not is not walked again', (t) => {
+  const made = firstStep(keeper, KEEPER, null, { now: 1 }).actor;
+  const inner = { deep: { a: 1 } };
+  const first = nextStep(keeper, made, { type: 'KEEP', at: 2, what: inner }, { now: 2 })?.actor;
+  if (first === undefined) throw new Error('It was not accepted.');
+  t.true(Object.isFrozen((first.context as unknown as { what: typeof inner }).what.deep));
+  const next = (what: unknown) => nextStep(keeper, first, { type: 'KEEP', at: 3, what }, { now: 3 });
+  t.truthy(next({ ...inner, more: 2 }));
+  t.throws(() => next({ ...inner, more: new Date(0) }), { code: 'step.not-json' });
+});
+
+test('transitions without an event that have no end are refused, with kind, state and event', (t) => {
+  const made = firstStep(keeper, KEEPER, null, { now: 1 }).actor;
+  for (const type of ['TURN', 'ECHO'])
+    t.throws(() => nextStep(keeper, made, { type, at: 2 }, { now: 2 }), {
+      code: 'step.endless',
+      message: new RegExp(`^keeper: the event "${type}" in the state "Still" leads through more than 1000 `),
+    });
+});
