@@ -106,7 +106,8 @@ function evidenceRecords(container: Container): Finding[] {
 /** Reports a ZIP comment that contradicts the media type, since some readers take it from there. */
 function comment({ directory, mimeType: given }: Container): Finding[] {
   const text = directory.comment.toString('latin1');
-  if (!text.startsWith('mimetype=') || text.slice('mimetype='.length) === given) return [];
+  // A line end in either of them is a warning about the media type, not another media type.
+  if (!text.startsWith('mimetype=') || text.slice('mimetype='.length).trim() === given?.trim()) return [];
   const message = 'The comment of the container names another media type than the container.';
   return [{ status: 'failed', type: 'container.comment', message, subIndication: 'FORMAT_FAILURE' }];
 }

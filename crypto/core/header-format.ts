@@ -82,8 +82,8 @@ function isDerHeader(head: Buffer): boolean {
 
 function isXmlHeader(head: Buffer): boolean {
   // UTF-16 in either byte order.
-  if (head[0] === 0xfe && head[1] === 0xff) return true;
-  if (head[0] === 0xff && head[1] === 0xfe) return true;
+  if (/^\xfe\xff(?:\0\s)*\0</.test(head.toString('latin1'))) return true;
+  if (/^\xff\xfe(?:\s\0)*<\0/.test(head.toString('latin1'))) return true;
   const text = head.toString('latin1');
   return text[startOfText(text)] === '<';
 }

@@ -15,6 +15,7 @@ export interface PemSource {
   readonly source: 'Pem';
   /** File with the signer's certificate and any of its chain, in any order; PEM, or one certificate in DER. */
   readonly certificatePath: string;
+  /** PEM or DER. */
   readonly keyPath: string;
   readonly password?: string;
 }

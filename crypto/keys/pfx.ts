@@ -1,5 +1,6 @@
 /** Opens PKCS#12 containers (RFC 7292) with the reader of `base/pkcs12/`. Certificates are returned byte for byte. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { TAG } from '../../base/asn1/tags.ts';
 import { Pkcs12Error, readPkcs12 } from '../../base/pkcs12/pkcs12-reader.ts';
 import { CryptoError } from '../core/types.ts';
 import { NODE_PRIMITIVES } from './password-primitives.ts';
@@ -17,7 +18,7 @@ export interface Pfx {
  */
 export async function openPfx(bytes: Buffer, password: string): Promise<Pfx> {
   try {
-    const { keys, certificates } = await readPkcs12(bytes, password, NODE_PRIMITIVES);
+    const { keys, certificates } = await readPkcs12(withoutBase64(bytes), password, NODE_PRIMITIVES);
     return {
       keys: keys.map(({ der }) => createPrivateKey({ key: view(der), format: 'der', type: 'pkcs8' })),
       certificates: certificates.map(({ der }) => view(der)),
@@ -29,6 +30,13 @@ export async function openPfx(bytes: Buffer, password: string): Promise<Pfx> {
     const reason = error instanceof Pkcs12Error ? error.message : 'a part of it is damaged';
     throw new CryptoError('key.unreadable', `The PKCS#12 container can't be read: ${reason}.`);
   }
+}
+
+/** Containers that pass through variables and secret stores arrive as Base64, with or without PEM labels. */
+function withoutBase64(bytes: Buffer): Buffer {
+  if (bytes[0] === TAG.sequence) return bytes;
+  const text = bytes.toString('latin1').replace(/-----(?:BEGIN|END) [A-Z0-9 #]{1,40}-----|\s+/g, '');
+  return /^MI[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : bytes;
 }
 
 function view(bytes: Uint8Array): Buffer {

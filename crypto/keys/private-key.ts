@@ -7,10 +7,15 @@ import { CryptoError } from '../core/types.ts';
 import { passwordSource } from './password-primitives.ts';
 
 /**
- * Reads a private key from PEM: PKCS#8, encrypted PKCS#8, or the older forms of RSA and EC keys.
+ * Reads a private key from PEM or DER: PKCS#8, encrypted PKCS#8, or the older forms of RSA and EC keys.
+ * @param file one character for each byte
  * @throws {CryptoError} `key.password` when a password is missing or wrong, `key.unreadable`
  */
-export async function readPrivateKey(pem: string, password: string | undefined): Promise<KeyObject> {
+export async function readPrivateKey(file: string, password: string | undefined): Promise<KeyObject> {
+  const der = Buffer.from(file, 'latin1');
+  if (der[0] === TAG.sequence) return readDer(der, password);
+  // Editors put a byte order mark before the label.
+  const pem = file.replace(/^\u00ef\u00bb\u00bf/, '');
   const encrypted = /^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(pem);
   if (!encrypted) {
     try {
@@ -30,6 +35,18 @@ export async function readPrivateKey(pem: string, password: string | undefined):
   } catch {
     throw wrongPassword();
   }
+}
+
+async function readDer(der: Buffer, password: string | undefined): Promise<KeyObject> {
+  for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
+    try {
+      return createPrivateKey({ key: der, format: 'der', type });
+    } catch {
+      // The next form is tried.
+    }
+  }
+  if (password !== undefined) return decryptPkcs8(der, password);
+  throw new CryptoError('key.unreadable', 'The private key is in no known form of DER, or it is encrypted.');
 }
 
 const PKCS8 = /-----BEGIN ENCRYPTED PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END ENCRYPTED PRIVATE KEY-----/;

@@ -291,6 +291,8 @@ test.serial(
     t.regex(await verdict(lone), /^TOTAL-FAILED container\.lookalike/);
     const comment = { comment: Buffer.from('mimetype=application/vnd.etsi.asic-s+zip') };
     t.is(await verdict(remade(path, (members) => members, comment)), 'TOTAL-FAILED container.comment');
+    const ended = { comment: Buffer.from('mimetype=application/vnd.etsi.asic-e+zip\r\n') };
+    t.is(await verdict(remade(path, (members) => members, ended)), 'TOTAL-PASSED');
   },
 );
 

@@ -194,6 +194,22 @@ async function outcomeOf(
   return [...new Set(verdicts)].join();
 }
 
+test('a PKCS#12 container in Base64, as secret stores hold it, is opened', async (t) => {
+  if (!requireTool(t, 'openssl')) return;
+  const signer = pki().signer('p-256');
+  const path = join(folder, 'stored.pfx');
+  const named = ['-inkey', file(keyPemOf(signer.key.keyObject)), '-in', file(chainPem(signer))];
+  const words = ['pkcs12', '-export', ...named, '-passout', 'pass:open', '-out', path];
+  t.is((await runTool('openssl', words)).exit, 0);
+  const text = readFileSync(path).toString('base64');
+  const lines = text.replace(/.{64}/g, '$&\r\n');
+  for (const form of [text, `${lines}\n`, `-----BEGIN PKCS12-----\n${lines}\n-----END PKCS12-----\n`]) {
+    const source = { source: 'Pfx', path: file(form), password: 'open' } as const;
+    t.true((await loadSigner(source)).certificate.equals(signer.certificate));
+  }
+  t.is(await codeOf({ source: 'Pfx', path: file(text.slice(4)), password: 'open' }), 'key.unreadable');
+});
+
 test('keys on further curves sign, and openssl accepts their signatures', async (t) => {
   for (const namedCurve of ['secp256k1', 'brainpoolP256r1', 'brainpoolP320r1', 'brainpoolP512r1']) {
     t.is(await outcomeOf(t, generateKeyPairSync('ec', { namedCurve })), 'TOTAL-PASSED', namedCurve);

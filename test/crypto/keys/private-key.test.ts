@@ -127,3 +127,18 @@ test('an unencrypted key is read with and without a password', async (t) => {
   t.true((await readPrivateKey(keyPemOf(privateKey), 'any')).equals(privateKey));
   t.is(await codeOf('-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'), 'key.unreadable');
 });
+
+test('keys in DER of every form, and PEM after a byte order mark, are read', async (t) => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const options = { cipher: 'aes-256-cbc', passphrase: 'open' } as const;
+  const forms = [
+    privateKey.export({ type: 'pkcs8', format: 'der' }),
+    privateKey.export({ type: 'sec1', format: 'der' }),
+    privateKey.export({ type: 'pkcs8', format: 'der', ...options }),
+    Buffer.concat([Buffer.from('efbbbf', 'hex'), Buffer.from(keyPemOf(privateKey))]),
+  ];
+  for (const form of forms)
+    t.true((await readPrivateKey(form.toString('latin1'), 'open')).equals(privateKey));
+  t.is(await codeOf(forms[2]?.toString('latin1') ?? '', 'wrong'), 'key.password');
+  t.is(await codeOf(forms[0]?.subarray(0, -1).toString('latin1') ?? '', undefined), 'key.unreadable');
+});

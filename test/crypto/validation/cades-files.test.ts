@@ -399,7 +399,7 @@ test('the structure at the first byte decides on the format, then the header of 
       `MIIB${PDF}`,
       `${'%PDF-1.4\n% '}\n-----BEGIN PKCS7-----\n`,
     ],
-    none: ['hello', 'MIIB', '', Buffer.alloc(40)],
+    none: ['\u00ff\u00feM\u0000I\u0000', 'hello', 'MIIB', '', Buffer.alloc(40)],
   } as const;
   for (const [format, heads] of Object.entries(formats)) {
     for (const head of heads)
