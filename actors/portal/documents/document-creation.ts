@@ -321,10 +321,13 @@ function externalIdOf({ externalId }: Pick<CreateDocuments, 'externalId'>): stri
   return plainLine(externalId ?? '');
 }
 
-/** The end of the day, UTC. Source: docs/portal-values.md §5, `expirationDate`. */
+/**
+ * The end of the last day. Requests that earlier versions stored have its beginning, UTC.
+ * Source: docs/portal-values.md §5, `expirationDate`.
+ */
 function expiryOf(date: Millis | null, at: Millis): Millis | null {
   if (date === null) return null;
-  const end = Math.floor(date / DAY) * DAY + DAY - 1;
+  const end = date % DAY === 0 ? date + DAY - 1 : date;
   if (end > at) return end;
   const message = 'The ExpirationDate is over.';
   throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });

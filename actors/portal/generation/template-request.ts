@@ -19,7 +19,7 @@ export function withProperties(
   );
   const request = {
     ...template,
-    ...(expirationDays !== null && { expirationDate: at + expirationDays * DAY }),
+    ...(expirationDays !== null && { expirationDate: (Math.floor(at / DAY) + expirationDays + 1) * DAY - 1 }),
     ...given,
   };
   return documentName === null ? request : withName(request, documentName);

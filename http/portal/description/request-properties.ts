@@ -113,7 +113,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   evidences: 'Data about the moment of signing. It becomes part of the evidence in the signed file.',
   expirationDate: [
-    'Last day on which participants may act, as a date. It ends at midnight UTC. Absent: never.',
+    'Last day on which participants may act. It ends with that day in the offset that is written, in UTC where none is. Absent: never.',
     '2027-12-31',
   ],
   externalId: [

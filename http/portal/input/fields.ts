@@ -8,7 +8,7 @@ import type { Millis } from '../../../machines/ids.ts';
 import { SchemaBook } from '../../core/openapi/schemas.ts';
 import { base64Bytes } from './base64.ts';
 import { MAX_FAULTS, REQUIRED } from './invalid-input.ts';
-import { parseDay, parseEnd, parseMoment } from './timestamps.ts';
+import { parseEnd, parseEndOfDay, parseMoment } from './timestamps.ts';
 
 /**
  * An object with case-insensitive member names; of a duplicate member the last value other than null counts, and
@@ -185,8 +185,8 @@ export function word<const Word extends string>(words: readonly Word[]) {
 export const moment = textAs(parseMoment, 'must be an ISO 8601 time');
 /** A timestamp; a bare day is its last millisecond. */
 export const end = textAs(parseEnd, 'must be an ISO 8601 day or time');
-/** A day; of a timestamp, the day as written. Midnight UTC. */
-export const day = textAs(parseDay, 'must be an ISO 8601 day or time');
+/** The last millisecond of a day; of a timestamp, of the day as written in its zone. */
+export const day = textAs(parseEndOfDay, 'must be an ISO 8601 day or time');
 
 function textAs(parse: (text: string) => Millis | undefined, message: string) {
   return anyText

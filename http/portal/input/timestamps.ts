@@ -24,9 +24,10 @@ export function parseMoment(text: string): Millis | undefined {
   return written && written.day + (written.time ?? 0) - written.offset * 60_000;
 }
 
-/** Midnight UTC of the day as written; time and zone are ignored. */
-export function parseDay(text: string): Millis | undefined {
-  return read(text)?.day;
+/** The last millisecond of the day as written, in the zone as written; UTC without one. */
+export function parseEndOfDay(text: string): Millis | undefined {
+  const written = read(text);
+  return written && written.day + DAY_MS - 1 - written.offset * 60_000;
 }
 
 /** A timestamp, or for a bare day its last millisecond. */

@@ -91,6 +91,9 @@ function mailsTo(
 
 /** A warning, or else the reminders that are due. */
 export const remindersDue: DecisionFunction<'REMINDERS_DUE'> = (document, { at }) => {
+  // After an outage both deadlines may be over; nobody can sign any more.
+  if (document.expirationDate !== null && document.expirationDate <= at)
+    return { context: { ...document, remindersFrom: at }, effects: [] };
   const warning = warningAt(document);
   if (warning !== null && warning <= at) return warned(document, at);
   const actions = document.actions.filter((action) => (reminderAt(document, action) ?? at + 1) <= at);

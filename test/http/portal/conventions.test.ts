@@ -189,18 +189,19 @@ test('times are answered in UTC with milliseconds', async (t) => {
   t.is(body.creationDate, '2026-05-26T15:42:11.123Z');
 });
 
-for (const [text, day] of [
-  ['2030-01-02T06:04:05+00:00', '2030-01-02'],
-  ['2030-01-02T06:04:05Z', '2030-01-02'],
-  ['2030-01-02T06:04:05.1234567Z', '2030-01-02'],
-  ['2030-01-02T23:04:05.12-03:00', '2030-01-02'],
-  ['2030-01-02T06:04:05', '2030-01-02'],
-  ['2030-01-02', '2030-01-02'],
+for (const [text, ends] of [
+  ['2030-01-02T06:04:05+00:00', '2030-01-02T23:59:59.999Z'],
+  ['2030-01-02T06:04:05Z', '2030-01-02T23:59:59.999Z'],
+  ['2030-01-02T06:04:05.1234567Z', '2030-01-02T23:59:59.999Z'],
+  ['2030-01-02T23:04:05.12-03:00', '2030-01-03T02:59:59.999Z'],
+  ['2030-01-02T01:00:00+02:00', '2030-01-02T21:59:59.999Z'],
+  ['2030-01-02T06:04:05', '2030-01-02T23:59:59.999Z'],
+  ['2030-01-02', '2030-01-02T23:59:59.999Z'],
 ] as const) {
-  test(`a document with the expiry ${text} expires on ${day}`, async (t) => {
+  test(`a document with the expiry ${text} expires after ${ends}`, async (t) => {
     const { send, last } = await startPortal(t);
     t.is((await send('/api/documents', { ...CREATION, expirationDate: text })).status, 200);
-    t.like(last('documents.create')?.args[1], { expirationDate: Date.parse(`${day}T00:00:00Z`) });
+    t.like(last('documents.create')?.args[1], { expirationDate: Date.parse(ends) });
   });
 }
 

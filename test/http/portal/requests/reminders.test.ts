@@ -70,6 +70,28 @@ test('participants are warned before the expiry, with an event, and the warning 
   t.is(fixture.events.filter(({ type }) => type === 'DocumentExpiring').length, 2);
 });
 
+test('after an outage over warning and expiry nobody is warned, and a late warning before the expiry is sent', async (t) => {
+  const portal = await clockedPortal(t);
+  const { client } = portal;
+  const create = (days: number) =>
+    client.create([ana()], {
+      expirationDate: new Date(Date.now() + days * DAY).toISOString(),
+      reminders: { everyDays: 2, daysBeforeExpiry: [4] },
+    });
+  const over = await create(5);
+  const later = await create(8);
+  portal.forward(7 * DAY);
+  const status = async () => (await client.get<{ status: string }>(`/api/documents/${over}`)).status;
+  await until(async () => ((await status()) === 'Expired' ? true : undefined));
+  await untilMailed(portal, later, 'expiring', 1);
+  const types = await typesOf(portal, over);
+  t.deepEqual(
+    types.filter((type) => type === 'ExpiryWarned' || type === 'Reminded'),
+    [],
+  );
+  t.deepEqual([...(await mailed(portal, over, 'expiring')), ...(await mailed(portal, over, 'reminder'))], []);
+});
+
 test('only webhooks that name DocumentExpiring receive it', async (t) => {
   const portal = await clockedPortal(t);
   const { client } = portal;
