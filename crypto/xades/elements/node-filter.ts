@@ -37,12 +37,13 @@ export function readNodeFilter(text: string, resolve: PrefixResolver): NodeFilte
   return new FilterReader(text, resolve).filter();
 }
 
-const NAME = String.raw`([^\s:()|/[\]*]+(?::[^\s:()|/[\]*]+)?)`;
-const SELF = String.raw`ancestor-or-self\s*::\s*${NAME}`;
-const OUTSIDE = new RegExp(
-  String.raw`count\s*\(\s*${SELF}\s*\|\s*here\s*\(\s*\)\s*/\s*ancestor\s*::\s*${NAME}\s*\[\s*1\s*\]\s*\)\s*>\s*count\s*\(\s*${SELF}\s*\)`,
-  'y',
-);
+const NAME = /[^\s:()|/[\]*]+(?::[^\s:()|/[\]*]+)?/y;
+const OPERATORS = { and: /and(?=[\s(/])/y, or: /or(?=[\s(/])/y };
+
+/** Parts of `outside` after the first word; white space may stand between them. */
+const SELF = [/\(/y, /ancestor-or-self/y, /::/y, NAME];
+const AROUND = [/\|/y, /here/y, /\(/y, /\)/y, /\//y, /ancestor/y, /::/y, NAME, /\[/y, /1/y, /\]/y, /\)/y];
+const OUTSIDE = [...SELF, ...AROUND, />/y, /count/y, ...SELF, /\)/y];
 
 class FilterReader {
   readonly #text: string;
@@ -70,7 +71,7 @@ class FilterReader {
   #joined(kind: 'and' | 'or', read: () => NodeFilter): NodeFilter {
     const first = read();
     const of = [first];
-    while (this.#accept(new RegExp(`${kind}(?=[\\s(/])`, 'y'))) of.push(read());
+    while (this.#accept(OPERATORS[kind])) of.push(read());
     return of.length === 1 ? first : { kind, of };
   }
 
@@ -83,17 +84,20 @@ class FilterReader {
       this.#groups--;
       return isNot ? { kind: 'not', of } : of;
     }
-    OUTSIDE.lastIndex = this.#at;
-    const outside = OUTSIDE.exec(this.#text);
-    if (outside !== null) {
-      const [all, first = '', second, third] = outside;
-      if (first !== second || first !== third) throw fault('counts different elements');
-      this.#at += all.length;
-      this.#accept(/\s*/y);
-      this.#count(1);
-      return { kind: 'outside', name: readElementTest(first, 0, this.#resolve).test.name };
+    return this.#accept(/count/y) ? this.#outside() : this.#paths();
+  }
+
+  #outside(): NodeFilter {
+    const names: string[] = [];
+    for (const part of OUTSIDE) {
+      const start = this.#at;
+      if (!this.#accept(part)) throw fault('counts something that is not evaluated');
+      if (part === NAME) names.push(this.#text.slice(start, this.#at).trim());
     }
-    return this.#paths();
+    const [name = '', ...others] = names;
+    if (others.some((other) => other !== name)) throw fault('counts different elements');
+    this.#count(1);
+    return { kind: 'outside', name: readElementTest(name, 0, this.#resolve).test.name };
   }
 
   #paths(): NodeFilter {
