@@ -83,7 +83,13 @@ function checkCertificate(
 
 function checkLocal(prefix: string, profile: ProfileSettings, settings: Settings, found: Findings): void {
   const { faults, warnings } = found;
-  checkCertificate(`${prefix}:Certificate`, profile.certificate, settings, faults);
+  // The development certificate must not sign instead of the configured one.
+  if (!isGiven(profile.certificate) && isGiven(settings.signing.certificate))
+    faults.push({
+      key: `${prefix}:Certificate`,
+      rule: `is required: Signing:Certificate is not used beside Signing:Profiles. Write its members here, such as ${prefix}:Certificate:Pfx:Path`,
+    });
+  else checkCertificate(`${prefix}:Certificate`, profile.certificate, settings, faults);
   const { name, email, identifier } = profile.remoteSigner;
   if ([name, email, identifier].some((value) => value !== undefined)) {
     faults.push({ key: `${prefix}:RemoteSigner`, rule: 'is for profiles with the Method RemoteSigner' });

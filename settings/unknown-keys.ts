@@ -1,4 +1,7 @@
-/** Warnings about unknown keys. Their values are never repeated: a misspelt name may hide a secret. */
+/**
+ * Warnings about unknown keys; inside a signing profile they refuse the start, since the profile would sign otherwise than
+ * it was meant to. Their values are never repeated: a misspelt name may hide a secret.
+ */
 import { nearestName } from './nearest.ts';
 import type { Fault, Warning } from './report.ts';
 import type { RawEntry } from './sources.ts';
@@ -22,9 +25,8 @@ export function unknownKeys(
   const faults: Fault[] = [];
   const warnings: Warning[] = [];
   for (const entry of entries.filter(({ text }) => text !== undefined)) {
-    const promise = sectionPromise(entry);
-    if (promise !== undefined)
-      faults.push({ key: entry.key, rule: promise, found: `set in ${entry.origin}` });
+    const rule = refusal(entry, names);
+    if (rule !== undefined) faults.push({ key: entry.key, rule, found: `set in ${entry.origin}` });
     else warnings.push({ key: entry.key, text: unreadKeyWarning(entry, names) });
   }
   for (const variable of unknownVariables) {
@@ -38,18 +40,23 @@ export function unknownKeys(
   return { faults, warnings };
 }
 
-function sectionPromise(entry: RawEntry): string | undefined {
-  return /:pkcs11:pin$/i.test(entry.key)
-    ? 'must not be in the configuration. Put the PIN into an environment variable and name that variable in Pkcs11:PinEnvVar'
-    : undefined;
+function refusal({ key }: RawEntry, names: readonly string[]): string | undefined {
+  if (/:pkcs11:pin$/i.test(key))
+    return 'must not be in the configuration. Put the PIN into an environment variable and name that variable in Pkcs11:PinEnvVar';
+  if (!/^signing:profiles:/i.test(key) || isUnusedKey(key)) return undefined;
+  return `is not a known key of a signing profile${suggestion(key, names)}`;
 }
 
-function unreadKeyWarning(entry: RawEntry, names: readonly string[]): string {
-  if (isUnusedKey(entry.key)) return `is known but not used by this version (${entry.origin})`;
-  const written = entry.key.replace(/:\d+(?=:|$)/g, ':#');
-  const index = /:(\d+)(?=:|$)/.exec(entry.key)?.[1] ?? '0';
+function unreadKeyWarning({ key, origin }: RawEntry, names: readonly string[]): string {
+  if (isUnusedKey(key)) return `is known but not used by this version (${origin})`;
+  return `is not a known key (${origin})${suggestion(key, names)}`;
+}
+
+function suggestion(key: string, names: readonly string[]): string {
+  const written = key.replace(/:\d+(?=:|$)/g, ':#');
+  const index = /:(\d+)(?=:|$)/.exec(key)?.[1] ?? '0';
   const meant = nearestName(written, names)?.replace('#', index);
-  return `is not a known key (${entry.origin})${meant === undefined ? '' : `; did you mean ${meant}`}`;
+  return meant === undefined ? '' : `; did you mean ${meant}`;
 }
 
 function sections(names: readonly string[]): readonly string[] {

@@ -42,9 +42,9 @@ export function signatureSource(file: Source): Source {
 function decodedSource(file: Source, { form, start }: TextEncoding): Source {
   const room = Math.min(file.size - start, LABEL_ROOM);
   const end = file.read(file.size - room, room).toString('latin1');
-  const closing = form === 'pem' ? END.exec(end) : /\s*$/.exec(end);
-  if (closing === null) throw malformed(file, 'its labels are not those of a signature');
-  const to = file.size - room + closing.index;
+  const closing = form === 'pem' ? END.exec(end)?.index : end.trimEnd().length;
+  if (closing === undefined) throw malformed(file, 'its labels are not those of a signature');
+  const to = file.size - room + closing;
   if (to <= start) throw malformed(file, 'there is nothing in it');
   return to - start <= IRREGULAR_LIMIT ? decodedWhole(file, start, to) : new ArmoredSource(file, start, to);
 }

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { warningLine } from '../../settings.ts';
+import { faultLine, warningLine } from '../../settings.ts';
 import { accepted, faultyKeys, load } from './load.ts';
 
 type Members = Readonly<Record<string, string>>;
@@ -134,6 +134,34 @@ test('choices that waive a safeguard, or have no effect, cause a warning', (t) =
   t.deepEqual(load(remote).warnings, []);
 });
 
+test('a local profile without a certificate beside Signing:Certificate is refused and says what to write', (t) => {
+  const configured = '--Signing:Certificate:Pfx:Path=b.pfx';
+  const own = profiles({}, {});
+  const without = profiles({}, { 'Certificate:Pfx:Path': MISSING });
+  t.deepEqual(faultyKeys({ argv: own }), []);
+  t.deepEqual(faultyKeys({ argv: without }), [], 'the development certificate, since no other is configured');
+  t.deepEqual(faultyKeys({ argv: [...own, configured] }), []);
+  const refused = load({ argv: [...without, configured] });
+  t.deepEqual(refused.ok ? [] : refused.faults.map(faultLine), [
+    'Signing:Profiles:1:Certificate is required: Signing:Certificate is not used beside Signing:Profiles. Write its members here, such as Signing:Profiles:1:Certificate:Pfx:Path.',
+  ]);
+  t.deepEqual(faultyKeys({ argv: [...without, configured], env: { NODE_ENV: 'production' } }), [
+    'Signing:Profiles:1:Certificate',
+  ]);
+  t.deepEqual(faultyKeys({ argv: [...profiles({ ...REMOTE }), ...PORTAL, configured] }), []);
+});
+
+test('an unknown key inside a signing profile is refused, with the nearest known key', (t) => {
+  const refused = load({ argv: profiles({}, { 'Pades:Reazon': 'approved' }) });
+  t.deepEqual(refused.ok ? [] : refused.faults.map(faultLine), [
+    'Signing:Profiles:1:Pades:Reazon is not a known key of a signing profile; did you mean Signing:Profiles:1:Pades:Reason (set in the command line).',
+  ]);
+  t.deepEqual(faultyKeys({ argv: profiles({}, { 'Pades:Reason': 'approved' }) }), []);
+  const unused = load({ argv: profiles({ 'Certificate:WindowsStore:StoreName': 'My' }) });
+  t.true(unused.ok);
+  t.regex(unused.warnings.map(warningLine).join(), /is known but not used/);
+});
+
 test('a variable may name a profile instead of its index, and overrides the index', (t) => {
   const argv = profiles({ Name: 'invoices' }, { Name: 'long-name' });
   const loaded = accepted({
@@ -149,8 +177,9 @@ test('a variable may name a profile instead of its index, and overrides the inde
     ['by name, which wins', 'with underscore'],
   );
   t.true(loaded.secrets.includes('by name, which wins'));
-  const unknownKey = load({ argv, env: { Signing__Profiles__nobody__Verify: 'false' } });
-  t.regex(unknownKey.warnings.map(warningLine).join(), /^Signing:Profiles:nobody:Verify is not a known key/);
+  t.deepEqual(faultyKeys({ argv, env: { Signing__Profiles__nobody__Verify: 'false' } }), [
+    'Signing:Profiles:nobody:Verify',
+  ]);
 });
 
 const SALT = 'AAECAwQFBgcICQoLDA0ODw==';
