@@ -141,6 +141,7 @@ export const ADDED_CODES: { readonly [code: string]: number | null } = {
   'job.path-too-long': 400, // docs/batch-values.md §3
   'job.input-diverged': null, // docs/batch-values.md §7
   'validation.body-invalid': 400, // docs/batch-values.md §2
+  'validation.encoding-unsupported': 415, // RFC 9110 §15.5.16
   'auth.cross-origin': 403, // docs/batch-values.md §10
   'actor.not-found': 404, // ours, /api/actors
   'node.not-found': 404, // ours, /api/runtime
@@ -166,6 +167,7 @@ export const PLATFORM_CODES: readonly string[] = [
   'auth.misconfigured',
   'auth.invalid-credentials',
   'auth.cross-origin',
+  'validation.encoding-unsupported',
   'host.not-allowed',
   'rate-limited',
   'range.not-satisfiable',
