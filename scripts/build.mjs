@@ -12,6 +12,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { vendorPdf } from './vendor-pdf.mjs';
 
 const SKIPPED = /^(\.|dist|node_modules$|data$|docs$)/;
 const SOURCES = /(\.ts|\.mjs|^tsconfig\.json|^package-lock\.json)$/;
@@ -47,6 +48,7 @@ async function build() {
   if (failed !== undefined) return installing ? 0 : failed;
   const bundled = await run(join(import.meta.dirname, 'bundle.mjs'));
   if (bundled !== 0) return installing ? 0 : bundled;
+  vendorPdf();
   mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(stamp, wanted);
   return 0;

@@ -60,6 +60,9 @@ interface Piece {
   readonly offsets: Offsets[];
 }
 
+/** The build puts it here (`scripts/vendor-pdf.mjs`). */
+const PDF_JS = new URL('../../../vendor/pdfjs-dist/legacy/build/pdf.mjs', import.meta.url).href;
+
 /** Pieces and letters that the search for tags has visited, as a measure of its work. */
 interface Visits {
   pieces: number;
@@ -74,7 +77,9 @@ type ToShown = (x: number, y: number) => Point;
  * read
  */
 export async function findTextTags({ path, most }: TextTagsTask): Promise<PortalResults['portal.text-tags']> {
-  const { getDocument, VerbosityLevel } = await import('pdfjs-dist/legacy/build/pdf.mjs');
+  const { getDocument, VerbosityLevel }: typeof import('pdfjs-dist/legacy/build/pdf.mjs') = await import(
+    PDF_JS
+  );
   const reading = getDocument({
     data: new Uint8Array(readFileSync(path)),
     disableFontFace: true,

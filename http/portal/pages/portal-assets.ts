@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { z } from 'zod';
@@ -103,6 +104,9 @@ type Bytes = string | Uint8Array;
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
+/** The build puts it here (`scripts/vendor-pdf.mjs`). */
+const PDF_JS = fileURLToPath(new URL('../../../vendor/pdfjs-dist', import.meta.url));
+
 function packageFolder(name: string): string {
   return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 }
@@ -111,7 +115,7 @@ type Source = () => Promise<{ readonly bytes: Bytes; readonly headers?: ReplyHea
 
 /** File of each asset. */
 function sources(): ReadonlyMap<string, Source> {
-  const pdf = packageFolder('pdfjs-dist');
+  const pdf = PDF_JS;
   const forge = packageFolder('node-forge');
   const file = (path: string, headers: ReplyHeaders = []): Source => {
     return async () => ({ bytes: await readFile(path), headers });
@@ -147,7 +151,7 @@ export async function readScript(name: string): Promise<string> {
 export function portalAssetRoutes(): readonly AnyRoute[] {
   const known = sources();
   const kept = new Map<string, Promise<CachedAsset>>();
-  const pdf = packageFolder('pdfjs-dist');
+  const pdf = PDF_JS;
   const keep = (name: string, load: () => Promise<CachedAsset>): Promise<CachedAsset> => {
     const there = kept.get(name);
     if (there !== undefined) return there;
