@@ -5,7 +5,7 @@ import { escapeControls } from '../logging.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { localApiKey } from './local-api-key.ts';
-import { type LocalAnswer, requestLocal } from './local-service.ts';
+import { findService, type LocalAnswer, NoService, requestLocal } from './local-service.ts';
 import { type Runtime, runtimeText } from './runtime-text.ts';
 import { table } from './table.ts';
 import { painter, type Terminal } from './terminal.ts';
@@ -95,11 +95,12 @@ export async function actorsCommand(
   }
   let answer: LocalAnswer;
   try {
-    answer = await request(settings, words, options);
+    answer = await request(await findService(settings, 'batch'), settings, words, options);
   } catch (error) {
     const why = error instanceof Error ? error.message : '';
+    const url = error instanceof NoService ? error.url : settings.batch.url.href;
     terminal.err(
-      `sealwright actors: no service answers at ${settings.batch.url.href}: ${why}. Start it with \`sealwright serve\`, or check Batch:Url.\n`,
+      `sealwright actors: no service answers at ${url}: it ${why}. Start it with \`sealwright serve\`, or check Storage:Root and Batch:Url.\n`,
     );
     return EXIT.unavailable;
   }
@@ -115,25 +116,25 @@ export async function actorsCommand(
 }
 
 function request(
+  url: string,
   settings: Settings,
   { kind, id }: { readonly kind?: string; readonly id?: string },
   { state, stuck, stopped, limit, after, runtime, restart, reason }: ActorsOptions,
 ): Promise<LocalAnswer> {
   const headers = { [settings.auth.apiKeyHeader]: localApiKey(settings), 'content-type': 'application/json' };
-  const { url } = settings.batch;
   if (kind !== undefined && id !== undefined) {
     const path = `/api/actors/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
-    if (!restart) return requestLocal(settings, url, path, { headers });
+    if (!restart) return requestLocal(url, path, { headers });
     const body = Buffer.from(JSON.stringify({ reason }));
-    return requestLocal(settings, url, `${path}/restart`, { method: 'POST', headers, body });
+    return requestLocal(url, `${path}/restart`, { method: 'POST', headers, body });
   }
-  if (runtime) return requestLocal(settings, url, '/api/runtime', { headers });
+  if (runtime) return requestLocal(url, '/api/runtime', { headers });
   const query = new URLSearchParams(kind === undefined ? {} : { kind, limit });
   if (state !== undefined) query.set('state', state);
   if (stuck) query.set('stuck', 'true');
   if (stopped) query.set('stopped', 'true');
   if (after !== undefined) query.set('after', after);
-  return requestLocal(settings, url, `/api/actors?${query}`, { headers });
+  return requestLocal(url, `/api/actors?${query}`, { headers });
 }
 
 function parsed(text: string): unknown {

@@ -12,10 +12,11 @@ import { escapeControls } from '../logging.ts';
 import { assertSound, type Clock, describeFailure, folderOwner, type Ids } from '../runtime/index.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
 import { openReader } from '../service/open-store.ts';
+import { readServiceFile } from '../service/service-file.ts';
 import type { LoadedSettings, Settings } from '../settings.ts';
 import { printProblems } from './check-config.ts';
 import { isTooOld, OLDEST_NODE } from './command-line/oldest-node.ts';
-import { checkAuthorityClock, checkPort } from './doctor/addresses.ts';
+import { checkAuthorityClock, checkPorts } from './doctor/addresses.ts';
 import { checkSigningKeys, checkTlsCertificate } from './doctor/certificates.ts';
 import { bad, type Finding, good } from './doctor/finding.ts';
 import { checkFolder, checkRoom, type FolderToCheck } from './doctor/folders.ts';
@@ -61,7 +62,7 @@ async function examine(
   dependencies: DoctorDependencies,
 ): Promise<readonly Finding[]> {
   const layout = storageLayout(settings.storage.root);
-  const owner = folderOwner(layout.db);
+  const owner = folderOwner(layout.db) ?? readServiceFile(settings)?.process.pid;
   const stamped = settings.signing.profiles.flatMap(({ name, timestamp }) =>
     timestamp.url === undefined ? [] : [{ name, url: timestamp.url }],
   );
@@ -73,7 +74,7 @@ async function examine(
     await checkStore(settings, owner),
     checkLicense(settings),
     await checkHistory(settings),
-    ...(settings.batch.enabled ? [await checkPort(settings.batch.url, owner)] : []),
+    ...(await checkPorts(settings)),
     ...checkSecrets(settings, resolved, layout.keys, dependencies.cwd),
     ...(await checkSigningKeys(
       settings,

@@ -2,11 +2,14 @@
 import { isIP } from 'node:net';
 import { createHttpClient, type OutgoingRequest } from '../actors/http-client/index.ts';
 import { systemClock } from '../runtime/clocks-and-failures.ts';
-import type { ListenUrl, Settings } from '../settings.ts';
+import { readServiceFile } from '../service/service-file.ts';
+import type { Settings } from '../settings.ts';
 
 export interface LocalAnswer {
   readonly status: number;
   readonly body: string;
+  /** `X-Run-Id`, of answers to `GET /api/health`. */
+  readonly runId: string | undefined;
 }
 
 /** Time limit of a request with its answer, milliseconds. */
@@ -19,20 +22,66 @@ const LOOPBACK: ReadonlyMap<string, string> = new Map([
   ['::', '::1'],
 ]);
 
+/** Origin at which this machine reaches a listener, also one of all addresses. */
+export function reachable(url: string): string {
+  const { protocol, hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const address = LOOPBACK.get(host) ?? host;
+  return `${protocol}//${isIP(address) === 6 ? `[${address}]` : address}${port === '' ? '' : `:${port}`}`;
+}
+
+/** Reports that no request can be sent to the service; the message is a part of a sentence about `url`. */
+export class NoService extends Error {
+  override readonly name = 'NoService';
+  /** The address that was tried. */
+  readonly url: string;
+  constructor(url: string, message: string) {
+    super(message);
+    this.url = url;
+  }
+}
+
 /**
- * Sends a request to a listener of this configuration. With `Hosting:Tls` the connection is encrypted and the
- * certificate is not checked: it names the public host, and the connection does not leave this machine.
- * Rejects with the system's error when nothing answers.
+ * Finds the address of the service that runs on this store, from what it wrote beside its lock, and makes sure that it is the
+ * one that answers there: a key must not go to another program.
+ * @throws {NoService}
+ */
+export async function findService(settings: Settings, api: 'batch' | 'portal'): Promise<string> {
+  const configured = settings[api].url.href;
+  const running = readServiceFile(settings);
+  if (running === undefined) {
+    const answer = await requestLocal(configured, '/api/health').catch((error: Error) => error.message);
+    if (typeof answer === 'string') throw new NoService(configured, `does not answer: ${answer}`);
+    throw new NoService(
+      configured,
+      `is another program: no service runs on this machine with Storage:Root ${settings.storage.root}`,
+    );
+  }
+  const url = api === 'batch' ? running.batchUrl : running.portalUrl;
+  if (url === null)
+    throw new NoService(
+      configured,
+      `is not served: process ${running.process.pid} runs without that API (${api === 'batch' ? 'Batch' : 'Portal'}:Enabled)`,
+    );
+  const answer = await requestLocal(url, '/api/health').catch((error: Error) => error.message);
+  if (typeof answer === 'string') throw new NoService(url, `does not answer: ${answer}`);
+  if (answer.runId !== running.runId)
+    throw new NoService(url, `is another program, not the service of process ${running.process.pid}`);
+  if (answer.status !== 200) throw new NoService(url, `answers with status ${answer.status}`);
+  return url;
+}
+
+/**
+ * Sends a request to a listener on this machine. Over https the certificate is not checked: it names the public host, and
+ * the connection does not leave this machine. Rejects with the system's error when nothing answers.
+ * @param listener URL of its socket
  */
 export async function requestLocal(
-  { hosting }: Pick<Settings, 'hosting'>,
-  { host, port }: Pick<ListenUrl, 'host' | 'port'>,
+  listener: string,
   path: string,
   { method = 'GET', headers = {}, body }: Partial<Pick<OutgoingRequest, 'method' | 'headers' | 'body'>> = {},
 ): Promise<LocalAnswer> {
-  const scheme = hosting.tls.certificatePath === undefined ? 'http' : 'https';
-  const address = LOOPBACK.get(host) ?? host;
-  const url = new URL(`${scheme}://${isIP(address) === 6 ? `[${address}]` : address}:${port}${path}`);
+  const url = new URL(`${reachable(listener)}${path}`);
   const client = createHttpClient({ idleConnections: 0, checkCertificates: false });
   const timeout = new AbortController();
   const cancel = systemClock.after(TIMEOUT_MS, () =>
@@ -56,7 +105,12 @@ export async function requestLocal(
       if (length > MAX_ANSWER_BYTES) throw new Error('the answer is too long');
       pieces.push(piece);
     }
-    return { status: response.statusCode ?? 0, body: Buffer.concat(pieces).toString('utf8') };
+    const runId = response.headers['x-run-id'];
+    return {
+      status: response.statusCode ?? 0,
+      body: Buffer.concat(pieces).toString('utf8'),
+      runId: typeof runId === 'string' ? runId : undefined,
+    };
   } finally {
     cancel();
     client.close();

@@ -8,3 +8,4 @@ export { describeFailure, Fatal, isRetryable, Retryable } from './failures.ts';
 export { declareFaultPoints, Faults } from './faults.ts';
 export { systemIds } from './ids.ts';
 export type { Clock, Ids, Json, Log, LogProperties, Millis, StoreNodes } from './ports.ts';
+export { ownMark, type ProcessMark, runs } from './store/lmdb/owner.ts';

@@ -3,10 +3,11 @@ import type { ForwardedTrust, HttpSettings, ListenSettings } from '../http/index
 import type { Settings } from '../settings.ts';
 
 /** Options of the batch service's listener. */
-export function batchListenSettings(settings: Settings, apiKey: string): HttpSettings {
+export function batchListenSettings(settings: Settings, apiKey: string, runId: string): HttpSettings {
   const { upload, actions, enabled } = settings.rateLimiting;
   return {
     ...commonSettings(settings),
+    runId,
     host: settings.batch.url.host,
     port: settings.batch.url.port,
     apiKey,
@@ -25,9 +26,9 @@ export function batchListenSettings(settings: Settings, apiKey: string): HttpSet
 }
 
 /** Options of the portal's listener. */
-export function portalListenSettings(settings: Settings): ListenSettings {
+export function portalListenSettings(settings: Settings, runId: string): ListenSettings {
   const { host, port } = settings.portal.url;
-  return { ...commonSettings(settings), host, port };
+  return { ...commonSettings(settings), runId, host, port };
 }
 
 function commonSettings(settings: Settings) {

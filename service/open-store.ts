@@ -13,6 +13,7 @@ import {
   type StoreReader,
 } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
+import { nodeName } from './service-file.ts';
 
 export interface StoreDependencies {
   readonly clock: Clock;
@@ -54,11 +55,6 @@ export async function openStore(settings: Settings, dependencies: StoreDependenc
     ...(onLost && { onLost }),
     ...(faults && { faults }),
   });
-}
-
-/** Returns the node name of this process in a shared database. Source: docs/configuration.md, `Runtime:NodeName`. */
-export function nodeName({ runtime, batch }: Settings): string {
-  return runtime.nodeName ?? `${hostname()}:${batch.url.port}`;
 }
 
 /** Opens the store for reading beside a running service. Throws `store.missing`, `store.unavailable`. */

@@ -41,9 +41,10 @@ import {
   SESSION_FILE,
 } from './key-folder.ts';
 import { batchListenSettings, portalListenSettings } from './listen-settings.ts';
-import { nodeName, openStore } from './open-store.ts';
+import { openStore } from './open-store.ts';
 import { type PortalSetup, setUpPortal } from './portal-setup.ts';
 import type { RunningService, Serve, ServiceInfo } from './running-service.ts';
+import { nodeName, writeServiceFile } from './service-file.ts';
 import { deriveEncryptionKey, portalProfiles, setUpSigning } from './signing-setup.ts';
 import { hostMode, systemInfo } from './system-facts.ts';
 
@@ -156,6 +157,7 @@ export const serve: Serve = async (settings, log, options) => {
     // Both services answer on this thread, so the load of one delays the other.
     const load = createLoadGuard(clock, log);
     const oneTimeLogins = createOneTimeLogins({ clock, ids });
+    const runId = ids.uuid();
     let server: HttpServer | undefined;
     let url: string | undefined;
     if (settings.batch.enabled) {
@@ -168,7 +170,7 @@ export const serve: Serve = async (settings, log, options) => {
         portalWebhooks: services.portal?.operatorWebhooks,
         portalKeys: services.portal?.operatorKeys,
         portalActivity: services.portal?.activity,
-        settings: batchListenSettings(settings, apiKey),
+        settings: batchListenSettings(settings, apiKey, runId),
         clock,
         ids,
         log,
@@ -204,7 +206,7 @@ export const serve: Serve = async (settings, log, options) => {
     if (services.portal !== undefined) {
       const listener = createPortalServer({
         service: services.portal,
-        settings: portalListenSettings(settings),
+        settings: portalListenSettings(settings, runId),
         clock,
         ids,
         log,
@@ -218,6 +220,9 @@ export const serve: Serve = async (settings, log, options) => {
       portalUrl = (await listener.listen()).url;
       working.push(() => listener.close());
     }
+    const facts = { runId, batchUrl: url ?? null, portalUrl: portalUrl ?? null };
+    const removeServiceFile = writeServiceFile(settings, facts);
+    working.push(async () => removeServiceFile());
     const healthUrl = settings.hosting.healthUrl;
     if (healthUrl !== undefined) {
       const listener = createHealthListener({

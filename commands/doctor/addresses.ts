@@ -1,8 +1,10 @@
-/** The port to listen on, and the clocks of others. */
+/** The ports to listen on, and the clocks of others. */
 import { createServer } from 'node:net';
 import { createHttpClient } from '../../actors/index.ts';
 import type { Clock } from '../../runtime/index.ts';
-import type { ListenUrl } from '../../settings.ts';
+import { readServiceFile, type ServiceFile } from '../../service/service-file.ts';
+import type { ListenUrl, Settings } from '../../settings.ts';
+import { requestLocal } from '../local-service.ts';
 import { bad, errorCode, type Finding, good } from './finding.ts';
 
 /** A remote clock this far away is worth a look, milliseconds. */
@@ -12,29 +14,60 @@ const SKEW_ERROR_MS = 300_000;
 /** Milliseconds for one answer. */
 const TIMEOUT_MS = 10_000;
 
-/** @param owner the process that has the store, if any: then the port is expected to be taken, by the service */
-export async function checkPort(url: ListenUrl, owner: number | undefined): Promise<Finding> {
-  const code = await listenFailure(url);
-  if (code === undefined) return good('port', `${url.href} is free to listen on.`);
-  if (code === 'EADDRINUSE' && owner !== undefined) {
-    return good('port', `${url.href} is taken, and the service is running as process ${owner}.`);
+/** Both addresses to listen on; one that the running service of this store has is expected to be taken. */
+export async function checkPorts(settings: Settings): Promise<readonly Finding[]> {
+  const running = readServiceFile(settings);
+  const { batch, portal } = settings;
+  return [
+    ...(batch.enabled ? [await checkPort('port', 'Batch:Url', batch.url, running?.batchUrl, running)] : []),
+    ...(portal.enabled
+      ? [await checkPort('port:portal', 'Portal:Url', portal.url, running?.portalUrl, running)]
+      : []),
+  ];
+}
+
+async function checkPort(
+  name: string,
+  key: string,
+  url: ListenUrl,
+  own: string | null | undefined,
+  running: ServiceFile | undefined,
+): Promise<Finding> {
+  if (own && running && isAddressOf(url, own)) {
+    const { runId } = await requestLocal(own, '/api/health').catch(() => ({ runId: undefined }));
+    if (runId === running.runId)
+      return good(name, `The service listens at ${own}, as process ${running.process.pid}.`);
+    return bad('failed', name, {
+      says: `The service does not answer at ${own}, its own address (${key}).`,
+      cause: 'It is stopping or hangs, or another program answers there.',
+      remedy: `Look at the log of process ${running.process.pid}, and restart it.`,
+    });
   }
+  const code = await listenFailure(url);
+  if (code === undefined) return good(name, `${url.href} is free to listen on.`);
   const words = {
-    EADDRINUSE: ['Another program listens there.', 'Stop it, or choose another port with Batch:Url.'],
+    EADDRINUSE: ['Another program listens there.', `Stop it, or choose another port with ${key}.`],
     EACCES: [
       'Ports below 1024 need a right this user does not have.',
-      'Choose a higher port with Batch:Url, or grant CAP_NET_BIND_SERVICE.',
+      `Choose a higher port with ${key}, or grant CAP_NET_BIND_SERVICE.`,
     ],
     EADDRNOTAVAIL: [
       'This machine does not have that address.',
-      'Correct the host of Batch:Url; 0.0.0.0 stands for every address.',
+      `Correct the host of ${key}; 0.0.0.0 stands for every address.`,
     ],
-  }[code] ?? ['The system refuses it.', 'Correct Batch:Url.'];
-  return bad('failed', 'port', {
+  }[code] ?? ['The system refuses it.', `Correct ${key}.`];
+  return bad('failed', name, {
     says: `${url.href} cannot be listened on (${code}).`,
     cause: words[0] ?? '',
     remedy: words[1] ?? '',
   });
+}
+
+/** True when the configured address is that of the socket; port 0 stands for any. */
+function isAddressOf({ host, port }: ListenUrl, socket: string): boolean {
+  const { hostname, port: real, protocol } = new URL(socket);
+  const realPort = real === '' ? (protocol === 'https:' ? 443 : 80) : Number(real);
+  return hostname.replace(/^\[|\]$/g, '') === host && (port === 0 || port === realPort);
 }
 
 /** Reads the time of a server from the Date header of any response. */

@@ -2,7 +2,7 @@
 import type { HealthCheck } from '../../actors/batch/api/inspection.ts';
 import type { Settings } from '../../settings.ts';
 import { localApiKey } from '../local-api-key.ts';
-import { requestLocal } from '../local-service.ts';
+import { findService, NoService, requestLocal } from '../local-service.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /** Remedies by the part of a check's name before the colon. */
@@ -22,22 +22,27 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
 
 /** One finding for each check; one failed finding when the service cannot be asked. */
 export async function checkRunningService(settings: Settings): Promise<readonly Finding[]> {
-  const { auth, batch } = settings;
-  const headers = { [auth.apiKeyHeader]: localApiKey(settings) };
+  const headers = { [settings.auth.apiKeyHeader]: localApiKey(settings) };
   let checks: readonly HealthCheck[];
   try {
-    const { body } = await requestLocal(settings, batch.url, '/api/ready', { headers });
+    const url = await findService(settings, 'batch');
+    const { body } = await requestLocal(url, '/api/ready', { headers });
     ({ checks } = JSON.parse(body) as { readonly checks: readonly HealthCheck[] });
     return checks.map(toFinding);
   } catch (error) {
     return [
       bad('failed', 'service', {
-        says: `A process holds the store, and ${batch.url.href} does not answer: ${error instanceof Error ? error.message : String(error)}.`,
-        cause: 'The service is starting or hangs, or it was started with another Batch:Url.',
-        remedy: 'Look at its log; run this command with the configuration that the service was started with.',
+        says: `A process holds the store, and the service cannot be asked: ${sentence(error)}.`,
+        cause: 'The service is starting, stopping or hangs, or another program has its address.',
+        remedy: 'Look at its log; run this command again when it has started.',
       }),
     ];
   }
+}
+
+function sentence(error: unknown): string {
+  if (error instanceof NoService) return `${error.url} ${error.message}`;
+  return error instanceof Error ? error.message : String(error);
 }
 
 function toFinding({ name, status, detail }: HealthCheck): Finding {

@@ -11,9 +11,10 @@ import type { ValidateFileRequest, ValidationReport } from '../../crypto/index.t
 import { escapeControls } from '../../logging.ts';
 import type { Clock, Ids } from '../../runtime/index.ts';
 import { APPLICATION_FILE } from '../../service/portal-setup.ts';
-import type { ListenUrl, LoadedSettings, Settings } from '../../settings.ts';
+import type { LoadedSettings, Settings } from '../../settings.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { localApiKey } from '../local-api-key.ts';
+import { findService, NoService, reachable } from '../local-service.ts';
 import { painter, type Terminal } from '../terminal.ts';
 import { readOwnTrust } from '../verify/own-trust.ts';
 import { sampleContract } from './sample-contract.ts';
@@ -50,14 +51,20 @@ export async function tryCommand(
     terminal.err('sealwright try needs the portal: Portal:Enabled is false.\n');
     return EXIT.refused;
   }
-  const portal = new PortalCalls(settings, dependencies);
+  let urls: { readonly portal: string; readonly batch: string | undefined };
   try {
-    await portal.call('GET', '/api/health');
-  } catch {
-    const key = browserUrl(settings.portal.url);
-    terminal.err(`No service answers at ${key}. Start it in another terminal: npm start\n`);
+    urls = {
+      portal: reachable(await findService(settings, 'portal')),
+      batch: settings.batch.enabled ? reachable(await findService(settings, 'batch')) : undefined,
+    };
+  } catch (error) {
+    if (!(error instanceof NoService)) throw error;
+    terminal.err(
+      `No service answers at ${error.url}: it ${error.message}. Start it in another terminal: npm start\n`,
+    );
     return EXIT.unavailable;
   }
+  const portal = new PortalCalls(settings, urls, dependencies);
   try {
     const email = `ana.${dependencies.ids.bytes(4).toString('hex')}@example.com`;
     const documents = await portal.createDocuments(email);
@@ -84,13 +91,12 @@ export async function tryCommand(
     done(
       `${shown} is good: ${report.signatures.length === 1 ? '1 signature' : `${report.signatures.length} signatures`}, trusted: ${own?.names.join(', ')}.`,
     );
-    const base = browserUrl(settings.portal.url);
     const pages: [string, string][] = [
       ['Sign a copy yourself', (await portal.actionUrl(documents.toOpen, email, false)).url],
-      ['Check the signed contract', `${base}/check/${key}`],
+      ['Check the signed contract', `${urls.portal}/check/${key}`],
     ];
-    if (settings.batch.enabled) {
-      const operator = browserUrl(settings.batch.url);
+    const operator = urls.batch;
+    if (operator !== undefined) {
       if (settings.portal.smtp.host === undefined)
         pages.push(['The e-mails to Ana', `${operator}/mails?search=${encodeURIComponent(email)}`]);
       pages.push(['Operator pages', operator]);
@@ -109,18 +115,24 @@ export async function tryCommand(
 class PortalCalls {
   readonly #settings: Settings;
   readonly #clock: TryDependencies['clock'];
+  readonly #urls: { readonly portal: string; readonly batch: string | undefined };
 
-  constructor(settings: Settings, { clock }: TryDependencies) {
+  constructor(
+    settings: Settings,
+    urls: { readonly portal: string; readonly batch: string | undefined },
+    { clock }: TryDependencies,
+  ) {
     this.#settings = settings;
+    this.#urls = urls;
     this.#clock = clock;
   }
 
   /** Rejects with a sentence when the answer is no success. */
   async call<Answer>(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
-    const { bootstrap, url } = this.#settings.portal;
+    const { bootstrap } = this.#settings.portal;
     const key = `${bootstrap.application ?? FIRST_APPLICATION}|${this.#secret()}`;
     return answerOf(
-      await fetch(`${browserUrl(url)}${path}`, {
+      await fetch(`${this.#urls.portal}${path}`, {
         method,
         headers: { 'x-api-key': key, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -164,7 +176,7 @@ class PortalCalls {
   /** Does what the signing page at `url` does. Resolves with the code that was needed. */
   async signAs(typedName: string, email: string, url: string): Promise<string | undefined> {
     const page = new URL(url);
-    const opened = await fetch(`${browserUrl(this.#settings.portal.url)}${page.pathname}${page.search}`);
+    const opened = await fetch(`${this.#urls.portal}${page.pathname}${page.search}`);
     if (!opened.ok) throw new Error(`The signing page answered ${opened.status}.`);
     const ticket = page.searchParams.get('ticket');
     const [, key = ''] = /\/key\/([^/]+)\//.exec(page.pathname) ?? [];
@@ -193,14 +205,16 @@ class PortalCalls {
 
   /** True when the operator pages show the mails. */
   #hasMailbox(): boolean {
-    const { batch, portal } = this.#settings;
-    return batch.enabled && portal.smtp.host === undefined && localApiKey(this.#settings) !== '';
+    const { portal } = this.#settings;
+    return (
+      this.#urls.batch !== undefined && portal.smtp.host === undefined && localApiKey(this.#settings) !== ''
+    );
   }
 
   async #codeSentTo(email: string): Promise<string | undefined> {
-    const { batch, auth } = this.#settings;
+    const { auth } = this.#settings;
     const get = (path: string) =>
-      fetch(`${browserUrl(batch.url)}/api/mails${path}`, {
+      fetch(`${this.#urls.batch}/api/mails${path}`, {
         headers: { [auth.apiKeyHeader]: localApiKey(this.#settings) },
       });
     const { items } = await answerOf<{ items: { id: string; about: string; hasText: boolean }[] }>(
@@ -233,9 +247,4 @@ async function answerOf<Answer>(answer: Response): Promise<Answer> {
   if (!answer.ok)
     throw new Error(`${new URL(answer.url).pathname} answered ${answer.status}: ${text.slice(0, 500)}`);
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
-}
-
-/** Origin at which this machine reaches a listener of all addresses. */
-function browserUrl({ href }: ListenUrl): string {
-  return new URL(href).origin.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
 }

@@ -115,7 +115,10 @@ export interface BatchRoutesDependencies
     | 'portalKeys'
     | 'portalActivity'
   > {
-  readonly settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey'>;
+  readonly settings: Pick<
+    HttpSettings,
+    'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey' | 'runId'
+  >;
   readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>;
   readonly authenticator: Authenticator;
   readonly wrongKeys: WrongKeys;
@@ -166,7 +169,7 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
       ? []
       : [...actorRoutes(inspection, shared), ...runtimeRoutes(inspection, shared)]),
     ...(mails === undefined ? [] : mailRoutes(mails, shared)),
-    ...systemRoutes(service.health, clock, createOperatorCheck(authenticator, wrongKeys)),
+    ...systemRoutes(service.health, clock, createOperatorCheck(authenticator, wrongKeys), settings.runId),
     FAVICON_ROUTE,
     ...pageRoutes(pages, mails !== undefined),
   ];

@@ -6,7 +6,7 @@
 import type { Health } from '../../actors/batch/api/inspection.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { OperatorCheck } from '../core/access/operator-check.ts';
-import { cachedJson, json } from '../core/reply.ts';
+import { healthy, json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { AT } from './description/example-values.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
@@ -25,8 +25,6 @@ const ANONYMOUS_GET = {
   unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
   refusals: [],
 } as const;
-
-const HEALTHY = cachedJson(200, { status: 'Healthy' });
 
 /** Answer of `GET /api/ready`. @param isOperator false leaves out paths, names of certificates and reasons */
 export async function readiness(health: Health, clock: Pick<Clock, 'now'>, isOperator: boolean) {
@@ -49,7 +47,9 @@ export function systemRoutes(
   health: Health,
   clock: Pick<Clock, 'now'>,
   { isOperator, credentialHeaders }: OperatorCheck,
+  runId: string | undefined,
 ): readonly AnyRoute[] {
+  const answer = healthy(runId);
   return [
     route({
       ...ANONYMOUS_GET,
@@ -61,7 +61,7 @@ export function systemRoutes(
         'For process supervisors: it does not report whether the service can process jobs. Not subject to `AllowedHosts` and `Hosting:RequireHttps`.',
       responses: { 200: healthShape },
       examples: { responses: { 200: { status: 'Healthy' } } },
-      handle: () => HEALTHY,
+      handle: () => answer,
     }),
     route({
       ...ANONYMOUS_GET,

@@ -84,9 +84,14 @@ export function json(status: number, body: unknown): JsonReply {
 }
 
 /** A reply that is sent repeatedly. */
-export function cachedJson(status: number, body: unknown): JsonReply {
-  const reply = json(status, body);
+export function cachedJson(status: number, body: unknown, headers: ReplyHeaders = []): JsonReply {
+  const reply = { ...json(status, body), headers };
   return { ...reply, text: jsonText(reply) };
+}
+
+/** The answer to `GET /api/health`. @param runId identifies this start of the program; undefined: it is not shown */
+export function healthy(runId: string | undefined): JsonReply {
+  return cachedJson(200, { status: 'Healthy' }, runId === undefined ? [] : [['X-Run-Id', runId]]);
 }
 
 export function page(status: number, html: string, headers: ReplyHeaders = []): PageReply {

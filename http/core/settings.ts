@@ -38,6 +38,8 @@ export interface ListenSettings {
    * Prefer the disk of the input folder to a file system in memory. @default the system's temporary folder
    */
   readonly spoolFolder?: string;
+  /** `X-Run-Id` of the answers to `GET /api/health`, by which commands tell this process from another program. @default none */
+  readonly runId?: string;
   /** True: error bodies contain no internal details. */
   readonly production: boolean;
 }

@@ -86,6 +86,7 @@ export function portalRoutes(
   service: PortalService,
   version: string,
   pageRoutes: readonly AnyRoute[] = [],
+  runId?: string,
 ): readonly AnyRoute[] {
   const { documents, folders, idempotency, signing, validation, webhooks } = service;
   const routes = [
@@ -115,7 +116,7 @@ export function portalRoutes(
     ...brandingRoutes(service.branding),
     ...webhookRoutes(webhooks),
     ...mailRoutes(service.mails, documents),
-    ...systemRoutes(),
+    ...systemRoutes(runId),
     ...pageRoutes,
     FAVICON_ROUTE,
     ...assetRoutes(
@@ -137,7 +138,7 @@ export function createPortalServer(dependencies: PortalServerDependencies): Http
   const bodies = createBodyReading(log);
   const conventions = portalConventions(bodies, dependencies.basePath ?? '');
   const dispatcher = new Dispatcher({
-    router: new Router(portalRoutes(service, version, pageRoutes), { trailingSlash: true }),
+    router: new Router(portalRoutes(service, version, pageRoutes, settings.runId), { trailingSlash: true }),
     conventions,
     accessCheck: createPortalAccessCheck(service, settings, createWrongKeys(clock)),
     findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),

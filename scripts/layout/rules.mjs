@@ -57,6 +57,7 @@ export const ZONES = {
       // The command line starts without the actors.
       /^actors\/http-client\/index\.ts$/,
       /^actors\/shared\/signature-view\.ts$/,
+      /^actors\/shared\/storage-layout\.ts$/,
     ],
     imports: { base: 'all', machines: 'all', runtime: 'all', crypto: 'all', independent: 'all' },
     packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs', 'pdfjs-dist'],

@@ -11,10 +11,11 @@ import { smallDisk } from '../service/small-disk.ts';
 import { freshFolder, run, start } from './program.ts';
 
 const FREE_PORT = '--Batch:Url=http://127.0.0.1:0';
+const FREE_PORTAL_PORT = '--Portal:Url=http://127.0.0.1:0';
 
 /** Runs `doctor --json`; every problem must come with cause and remedy. */
 async function examine(t: ExecutionContext, cwd: string, words: readonly string[] = [FREE_PORT]) {
-  const { code, out, err } = await run(cwd, ['doctor', '--json', ...words]);
+  const { code, out, err } = await run(cwd, ['doctor', '--json', FREE_PORTAL_PORT, ...words]);
   t.is(err, '');
   const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: readonly Finding[] };
   t.is(code, ok ? 0 : 1);
@@ -60,7 +61,7 @@ test('doctor reports no problem on a fresh machine, and leaves no file', async (
   const { ok, checks } = await examine(t, cwd);
   t.true(ok, JSON.stringify(checks));
   t.deepEqual(readdirSync(cwd), []);
-  const plain = await run(cwd, ['doctor', FREE_PORT]);
+  const plain = await run(cwd, ['doctor', FREE_PORT, FREE_PORTAL_PORT]);
   t.is(plain.code, 0);
   t.regex(plain.out, /good +folder:output: /);
   t.regex(plain.out, /warning +certificates: .*\n +why .*\n +mend /);
@@ -85,9 +86,14 @@ test('doctor distinguishes a port of another program from one of the service', a
   const taken = await listening(t);
   const { verdict } = await examine(t, freshFolder(), [`--Batch:Url=${taken}`]);
   t.is(verdict('port'), 'failed');
+  t.is(verdict('port:portal'), 'good');
+  const portal = await examine(t, freshFolder(), [FREE_PORT, `--Portal:Url=${taken}`]);
+  t.is(portal.verdict('port:portal'), 'failed');
+  t.regex(portal.found('port:portal')[0]?.remedy ?? '', /Portal:Url/);
+  t.is(portal.verdict('port'), 'good');
 
   const cwd = freshFolder();
-  const service = start(cwd, [FREE_PORT]);
+  const service = start(cwd, [FREE_PORT, FREE_PORTAL_PORT]);
   await service.says(/\[INF\] Ready/);
   const url = /Batch API\s+(\S+)/.exec(service.out())?.[1] ?? '';
   const running = await examine(t, cwd, [`--Batch:Url=${url}`]);

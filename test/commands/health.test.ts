@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { HealthCheck } from '../../actors/batch/api/inspection.ts';
@@ -69,4 +72,56 @@ test('readiness, metrics and doctor list the same checks of a running service', 
     ] as Finding['verdict'];
     t.is(found.find((finding) => finding.name === name)?.verdict, verdict, name);
   }
+});
+
+test('health and actors find the service by the file beside its lock, and send no key to another program', async (t) => {
+  const cwd = freshFolder();
+  const asked: IncomingHttpHeaders[] = [];
+  const stranger = createServer((request, response) => {
+    asked.push(request.headers);
+    response.setHeader('Content-Type', 'application/json').end('{"status":"Healthy"}');
+  }).listen(0, '127.0.0.1');
+  await once(stranger, 'listening');
+  t.teardown(() => stranger.close());
+  const configured = `--Batch:Url=http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+  const alone = await run(cwd, ['health', configured]);
+  t.is(alone.code, 1, alone.err);
+  t.regex(alone.err, /is another program: no service runs on this machine with Storage:Root/);
+
+  const { service, url } = await startService(t, cwd, ['--Batch:Url=http://127.0.0.1:0']);
+  t.deepEqual(await run(cwd, ['health', configured]), { code: 0, out: '', err: '' });
+  const found = await run(cwd, ['actors', configured]);
+  t.is(found.code, 0, found.err);
+  const file = join(cwd, 'data/db/service.json');
+  const written = readFileSync(file, 'utf8');
+  t.is(JSON.parse(written).batchUrl, url);
+
+  // The file of a process that still runs, while another program answers at its address.
+  const { port } = stranger.address() as AddressInfo;
+  writeFileSync(file, written.replace(url, `http://127.0.0.1:${port}`));
+  for (const command of ['health', 'actors', 'try']) {
+    const refused = await run(cwd, [command, configured]);
+    t.is(refused.code, command === 'health' ? 1 : 3, refused.err);
+  }
+  const examined = await run(cwd, ['doctor', '--json', configured, NO_PORTAL]);
+  const { checks } = JSON.parse(examined.out) as { readonly checks: readonly Finding[] };
+  t.deepEqual(
+    ['port', 'service'].map((name) => checks.find((finding) => finding.name === name)?.verdict),
+    ['failed', 'failed'],
+  );
+  t.true(asked.length > 3);
+  t.deepEqual(
+    asked.filter((headers) => 'x-api-key' in headers),
+    [],
+  );
+
+  writeFileSync(file, written);
+  service.child.kill('SIGTERM');
+  t.is(await service.ended, 0);
+  t.false(existsSync(file));
+  // The file of a process that was killed counts for nothing.
+  writeFileSync(file, written);
+  const after = await run(cwd, ['health', configured]);
+  t.is(after.code, 1);
+  t.regex(after.err, /no service runs/);
 });

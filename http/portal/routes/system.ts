@@ -1,12 +1,11 @@
 /** `/api/health`, an additional route. */
 import { z } from 'zod';
-import { cachedJson } from '../../core/reply.ts';
+import { healthy } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
 
-const HEALTHY = cachedJson(200, { status: 'Healthy' });
-
-export function systemRoutes(): readonly AnyRoute[] {
+export function systemRoutes(runId: string | undefined): readonly AnyRoute[] {
+  const answer = healthy(runId);
   return [
     portalRoute({
       method: 'GET',
@@ -20,7 +19,7 @@ export function systemRoutes(): readonly AnyRoute[] {
       exemptFromEntryRules: true,
       responses: { 200: z.strictObject({ status: z.literal('Healthy') }) },
       refusals: [],
-      handle: () => HEALTHY,
+      handle: () => answer,
     }),
   ];
 }

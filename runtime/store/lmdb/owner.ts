@@ -18,7 +18,8 @@ export type Release = () => void;
 /** Throws `store.locked`, naming the process that owns the folder. */
 export function claimFolder(folder: string): Release {
   mkdirSync(folder, { recursive: true });
-  const own = `owner.${process.pid}.${birthOf(process.pid) ?? 'unknown'}`;
+  const { pid: ownPid, birth: ownBirth } = ownMark();
+  const own = `owner.${ownPid}.${ownBirth}`;
   const path = join(folder, own);
   try {
     closeSync(openSync(path, 'wx'));
@@ -51,6 +52,22 @@ export function folderOwner(folder: string): number | undefined {
     if (pid !== undefined && birth !== undefined && isAlive(Number(pid), birth)) return Number(pid);
   }
   return undefined;
+}
+
+/** Identifies a process also after its pid was given to another one. */
+export interface ProcessMark {
+  readonly pid: number;
+  /** Start time; see `birthOf`. */
+  readonly birth: string;
+}
+
+export function ownMark(): ProcessMark {
+  return { pid: process.pid, birth: birthOf(process.pid) ?? 'unknown' };
+}
+
+/** True when that process runs on this machine. */
+export function runs({ pid, birth }: ProcessMark): boolean {
+  return isAlive(pid, birth);
 }
 
 function locked(folder: string, pid: number): Fatal {

@@ -1,0 +1,70 @@
+/**
+ * The file beside the store's lock that says where the running service listens, for commands on the same machine.
+ *
+ * Source: docs/operations.md, "Commands that talk to the service".
+ */
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { nodeFolderName, storageLayout } from '../actors/shared/storage-layout.ts';
+import { ownMark, type ProcessMark, runs } from '../runtime/clocks-and-failures.ts';
+import type { Settings } from '../settings.ts';
+
+/** Information that a running service writes about itself. URLs are those of the sockets, with their real ports. */
+export interface ServiceFile {
+  readonly process: ProcessMark;
+  /** Value of `X-Run-Id` in the answers to `GET /api/health`: made anew at each start. */
+  readonly runId: string;
+  readonly batchUrl: string | null;
+  readonly portalUrl: string | null;
+}
+
+/** Returns the node name of this process in a shared database. Source: docs/configuration.md, `Runtime:NodeName`. */
+export function nodeName({ runtime, batch }: Settings): string {
+  return runtime.nodeName ?? `${hostname()}:${batch.url.port}`;
+}
+
+const NAME = /^service(?:\.[^/]+)?\.json$/;
+
+/** Returns the function that removes the file. Throws the error of the file system. */
+export function writeServiceFile(settings: Settings, facts: Omit<ServiceFile, 'process'>): () => void {
+  const path = join(storageLayout(settings.storage.root).db, fileName(settings));
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, `${JSON.stringify({ process: ownMark(), ...facts }, null, 2)}\n`);
+  renameSync(temporary, path);
+  return () => rmSync(path, { force: true });
+}
+
+/** Finds the service that runs on this machine and this root. Files of dead processes and of other machines do not count. */
+export function readServiceFile(settings: Settings): ServiceFile | undefined {
+  const { db } = storageLayout(settings.storage.root);
+  // Of several nodes on this machine, the one with the name in this configuration comes first.
+  for (const name of [fileName(settings), ...namesIn(db).filter((one) => NAME.test(one))]) {
+    const found = parsed(join(db, name));
+    if (found !== undefined && runs(found.process)) return found;
+  }
+  return undefined;
+}
+
+/** Nodes with one store may share the folder. */
+function fileName(settings: Settings): string {
+  return settings.runtime.store === 'lmdb'
+    ? 'service.json'
+    : `service.${nodeFolderName(nodeName(settings))}.json`;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+function parsed(path: string): ServiceFile | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as ServiceFile;
+  } catch {
+    return undefined;
+  }
+}
