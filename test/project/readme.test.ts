@@ -33,7 +33,7 @@ const GUIDES = [
 ] as const;
 /** Commands that need a stopped service. */
 const STOPPED = /^sealwright (keys|verify-history)/;
-const INSTALL = 'npm ci\nnpm start';
+const INSTALL = 'npm ci && npm start';
 const FREE_PORTS = { Batch__Url: 'http://127.0.0.1:0', Portal__Url: 'http://127.0.0.1:0' };
 
 /** Preparation of commands that need something to exist; gives shell assignments. */
