@@ -19,6 +19,7 @@ export const REFUSALS = {
   'upload.empty': { status: 400, title: 'The file part is missing or empty.' },
   'upload.too-large': { status: 413, title: 'The file is larger than this service accepts.' },
   'upload.invalid-name': { status: 400, title: 'The file part has no usable file name.' },
+  'upload.too-many-files': { status: 400, title: 'The form has more files than this upload takes.' },
   'upload.format-unsupported': { status: 400, title: 'The format must be Pades, Cades or Xades.' },
   'validation.reason-too-long': { status: 400, title: 'The reason is too long.' },
   'validation.filter-invalid': { status: 400, title: 'A query filter is not recognised.' },

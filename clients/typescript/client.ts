@@ -59,27 +59,40 @@ export class ApiError extends Error {
   readonly status: number;
   /** Reason for programs; empty when the answer has none. */
   readonly code: string;
+  /** Further facts of a refusal of the portal, such as limits and ids; empty when there are none. */
+  readonly details: Readonly<Record<string, string>>;
+  /** Sentences about members of the request, by name; only with status 400. */
+  readonly errors: Readonly<Record<string, readonly string[]>>;
   /** The request in the logs of the service; empty when the answer names none. */
   readonly requestId: string;
   /** The body as sent, at most 10,000 characters. */
   readonly body: string;
 
   constructor(status: number, body: string, requestId = '') {
-    const { code, message } = refusalIn(body);
+    const { code, message, details, errors } = refusalIn(body);
     super(message === '' ? `HTTP status ${status}` : message);
     this.status = status;
     this.code = code;
+    this.details = details;
+    this.errors = errors;
     this.requestId = requestId;
     this.body = body.slice(0, 10_000);
   }
 }
 
-function refusalIn(body: string): { readonly code: string; readonly message: string } {
+type Refused = Pick<ApiError, 'code' | 'message' | 'details' | 'errors'>;
+
+function refusalIn(body: string): Refused {
   try {
-    const { code = '', message, detail, title = '' } = JSON.parse(body);
-    return { code: String(code), message: String(message ?? detail ?? title) };
+    const { code = '', message, detail, title = '', details, errors } = JSON.parse(body);
+    return {
+      code: String(code),
+      message: String(message ?? detail ?? title),
+      details: details ?? {},
+      errors: errors ?? {},
+    };
   } catch {
-    return { code: '', message: '' };
+    return { code: '', message: '', details: {}, errors: {} };
   }
 }
 
@@ -209,7 +222,8 @@ function addressOf(url: string, path: string, params: object, query: object): UR
     if (/^\.{0,2}$/.test(segment)) throw new TypeError(`${path} needs ${name}.`);
     return segment;
   });
-  const address = new URL(filled, url);
+  // The address may have a path, below which the service is.
+  const address = new URL(url.replace(/\/+$/, '') + filled);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null) address.searchParams.set(name, String(value));
   }

@@ -59,6 +59,7 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
         'upload.empty',
         'upload.too-large',
         'upload.invalid-name',
+        'upload.too-many-files',
         'upload.format-unsupported',
         'validation.body-invalid',
         'validation.filter-invalid',

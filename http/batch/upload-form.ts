@@ -35,7 +35,7 @@ export interface Upload<Sink extends ByteSink> {
   readonly fields: ReadonlyMap<string, string>;
   /** Files in the sink, in order; more than one only with `several`. */
   readonly files: readonly { readonly name: string; readonly length: number }[];
-  /** True when the form contained a second file that was ignored. */
+  /** True when the form had a file that the upload does not take; it has not been read. */
   readonly isShortened: boolean;
 }
 
@@ -119,13 +119,13 @@ class UploadForm<Sink extends ByteSink> {
 
   /** Appends a further file to the first where its profile signs them in one container. */
   #takeAnother(name: string, fileName: string, sink: Sink, fields: ReadonlyMap<string, string>): PartTarget {
-    if (name !== (this.#rules.furtherParts ?? 'file')) return NOWHERE;
-    if (this.#rules.several?.(this.#fileName, fields) !== true) {
+    // A file input of a page that is left empty sends a part without name and bytes.
+    if (fileName === '') return { to: 'refusal', refusal: namelessFile() };
+    const isFurther = name === (this.#rules.furtherParts ?? 'file');
+    if (!isFurther || this.#rules.several?.(this.#fileName, fields) !== true) {
       this.#isShortened = true;
       return NOWHERE;
     }
-    // A file input of a page that is left empty sends a part without name and bytes.
-    if (fileName === '') return { to: 'refusal', refusal: namelessFile() };
     if (this.#files.length === MAX_FILES)
       throw new Refusal('validation.body-invalid', `One upload takes at most ${MAX_FILES} files.`);
     return this.#takeFile(cleanFileName(fileName), sink);

@@ -110,6 +110,7 @@ export function validateRoutes(
         'upload.empty',
         'upload.too-large',
         'upload.invalid-name',
+        'upload.too-many-files',
         'upload.format-unsupported',
         'validation.body-invalid',
         'job.path-too-long',
@@ -130,7 +131,12 @@ export function validateRoutes(
           open: (fileName) => validation.open(fileName),
         });
         try {
-          const { fileName, files, fields } = upload;
+          const { fileName, files, fields, isShortened } = upload;
+          if (isShortened)
+            throw new Refusal(
+              'upload.too-many-files',
+              'Send one part `file`, and what it signs as parts `content`.',
+            );
           const format = parseFormat(fields.get('format'));
           const { report, xml } = await validation.validate(upload.sink, {
             fileName,

@@ -19,6 +19,8 @@ export const BATCH_REMEDIES = {
   'upload.empty': 'Send one form part `file` with content.',
   'upload.too-large': 'Send a smaller file, or raise `Upload:MaxBytes`.',
   'upload.invalid-name': 'Give the form part a file name of usual characters.',
+  'upload.too-many-files':
+    'Send each file in an upload of its own, or name a profile whose container takes several.',
   'upload.format-unsupported': 'Use `format=Pades`, `Cades` or `Xades`, as the profile and the file allow.',
   'validation.reason-too-long': 'Shorten the reason; `errors` names the limit.',
   'validation.filter-invalid':

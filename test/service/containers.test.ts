@@ -79,9 +79,12 @@ test.serial(
         t.regex(job.history.at(-1)?.message ?? '', /also by an independent implementation/);
     }
 
-    // Elsewhere only the first of several files is taken, as ever.
-    const alone = await done(await post('/api/files?profile=s-cades', two));
+    const alone = await done(await post('/api/files?profile=s-cades', two.slice(0, 1)));
     t.is(alone.status, 'Completed', alone.errorMessage ?? '');
+    t.like(await (await post('/api/files?profile=s-cades', two)).json(), {
+      status: 400,
+      code: 'upload.too-many-files',
+    });
     // A form field in front of the files serves as well as the query; one behind them comes too late.
     const form = new FormData();
     form.append('profile', 'e-cades');

@@ -151,6 +151,15 @@ test.serial('a detached signature is validated over the content parts that follo
     body: equalNames,
   });
   t.like(await twice.json(), { status: 400, code: 'upload.invalid-name' });
+  const twoSigned = new FormData();
+  for (const name of ['order.p7s', 'other.p7s'])
+    twoSigned.append('file', new Blob([new Uint8Array(signature)]), name);
+  const refused = await fetch(`${service.url}/api/validate`, {
+    method: 'POST',
+    headers: { 'X-API-Key': key },
+    body: twoSigned,
+  });
+  t.like(await refused.json(), { status: 400, code: 'upload.too-many-files' });
   t.deepEqual(await readdir(join(root, 'input')), []);
 });
 

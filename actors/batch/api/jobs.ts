@@ -156,7 +156,7 @@ export interface ReceivedForm<Sink extends UploadSink> {
   readonly fields: ReadonlyMap<string, string>;
   /** Files in the sink, in order. */
   readonly files: readonly UploadedFile[];
-  /** True when the form contained a second file that was ignored. */
+  /** True when the form had a file that the upload does not take; it has not been read. */
   readonly isShortened: boolean;
 }
 

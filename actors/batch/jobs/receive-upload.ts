@@ -38,7 +38,7 @@ export async function receiveUpload<Sink extends UploadSink>(
   });
   try {
     const { format, profile, operation, takesSeveral } = plan(fileName, fields);
-    if (takesSeveral && isShortened) throw profileTooLate();
+    if (isShortened) throw takesSeveral ? notTakenInTime() : tooManyFiles();
     const { password, key } = incoming;
     const parts = files.length > 1 ? files : undefined;
     return await steps.acceptUpload(sink, {
@@ -56,9 +56,15 @@ export async function receiveUpload<Sink extends UploadSink>(
   }
 }
 
-/** Files after the first were ignored, because no earlier field said that they belong together. */
-function profileTooLate(): Refusal {
-  return new Refusal('validation.body-invalid', 'The profile of several files has to be named before them.', {
-    errors: { profile: ['must be in the query or before the files'] },
-  });
+function tooManyFiles(): Refusal {
+  return new Refusal('upload.too-many-files', 'The profile signs one file per upload. Nothing was queued.');
+}
+
+/** Files after the first were not read: no earlier field said that they belong together, or they are not parts `file`. */
+function notTakenInTime(): Refusal {
+  return new Refusal(
+    'validation.body-invalid',
+    'Several files have to be parts `file`, and their profile has to be named before them.',
+    { errors: { profile: ['must be in the query or before the files'] } },
+  );
 }

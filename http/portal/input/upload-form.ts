@@ -46,8 +46,8 @@ const ERRORS: FormErrors = {
 };
 
 /**
- * Reads the form. The file is the first part with a file name, or else a part named `content` or `file`. The sink is
- * complete when this resolves, and discarded when it rejects.
+ * Reads the form. The file is the first part with a file name, or else a part named `content` or `file`. A second file
+ * under the same part name is refused, so that none is lost unnoticed. The sink is complete when this resolves, and discarded when it rejects.
  * Refusals: `BadRequest`, `UnsupportedMediaType`, `PayloadTooLarge`, and those of `open`.
  */
 export function readUploadForm(body: AsyncIterable<Buffer>, rules: UploadRules): Promise<UploadedFormat> {
@@ -78,6 +78,8 @@ class UploadForm {
     const isTaken = hasName
       ? Boolean(this.#file?.fileName)
       : this.#sink !== undefined || !NAMES_OF_UNNAMED_FILES.has(name);
+    if (isTaken && hasName && name === this.#file?.name.toLowerCase())
+      throw badFile('has more than one file');
     if (isTaken) return !hasName && FIELDS.has(name) && !fields.has(name) ? { to: 'field', name } : NOWHERE;
     // A file with a name replaces an earlier part without one.
     const earlier = this.#sink;
@@ -90,8 +92,8 @@ class UploadForm {
   }
 
   finish(fields: ReadonlyMap<string, string>): UploadedFormat {
-    if (this.#sink === undefined || this.#file === undefined) throw missingFile('is required');
-    if (this.#sink.length === 0) throw missingFile('has no bytes');
+    if (this.#sink === undefined || this.#file === undefined) throw badFile('is required');
+    if (this.#sink.length === 0) throw badFile('has no bytes');
     return {
       sink: this.#sink,
       name: cleanName(fields.get('name')) ?? cleanName(this.#file.fileName) ?? NO_NAME,
@@ -132,7 +134,7 @@ function bareType(given: string | undefined): string | undefined {
   return /^[\w.+-]+\/[\w.+*-]+$/.test(type) ? type : undefined;
 }
 
-function missingFile(what: string): PortalRefusal {
+function badFile(what: string): PortalRefusal {
   const sentence = `The File field ${what}.`;
   return new PortalRefusal('BadRequest', sentence, { errors: { File: [sentence] } });
 }

@@ -67,16 +67,18 @@ test('format and profile are read from query or field, before or after the file,
   t.is(await accepted(form([['format', 'Cades'], ['format', 'Xades'], file])), 'Cades default');
 });
 
-test('the first part with a file name is the file, under any part name, and other parts are ignored', async (t) => {
+test('the first part with a file name is the file, under any part name, and a second one is refused', async (t) => {
   const server = await startServer(t);
-  const response = await send(
-    server,
-    form([
-      ['comment', 'x'.repeat(5000)],
-      ['attachment', pdf('first', 'first.pdf')],
-      ['file', pdf('second', 'second.pdf')],
-    ]),
-  );
+  const parts = [
+    ['comment', 'x'.repeat(5000)],
+    ['attachment', pdf('first', 'first.pdf')],
+  ] as const;
+  for (const name of ['file', 'attachment', 'comment']) {
+    const two = await send(server, form([...parts, [name, pdf('second', 'second.pdf')]]));
+    await assertProblem(t, two, 'upload.too-many-files');
+  }
+  t.deepEqual(await left(server), [], 'nothing is queued');
+  const response = await send(server, form(parts));
   t.is(response.status, 202);
   const body = uploadAcceptedShape.parse(await response.json());
   t.is(body.fileName, 'first.pdf');

@@ -81,6 +81,17 @@ test('a part with a file name replaces one without, and the first such part stay
   );
 });
 
+test('two files under one part name are refused, and none is kept', async (t) => {
+  const portal = await startPortal(t);
+  const file = (head: string) => [`${DISPOSITION} ${head}; filename="a.pdf"`, BYTES] as const;
+  await taken(t, portal, await post(portal, form('b', file('name="file"'))));
+  const two = await post(portal, form('b', file('name="file"'), file('name="FILE"')));
+  t.like(await assertRefused(t, two, 'BadRequest'), {
+    errors: { File: ['The File field has more than one file.'] },
+  });
+  t.true(portal.sinks.at(-1)?.aborted);
+});
+
 test('the parts name and contentType override the headers of the file part, before or after it', async (t) => {
   const portal = await startPortal(t);
   const file = [`${DISPOSITION} name="content"; filename="part.bin"\r\n${PDF}`, BYTES] as const;

@@ -31,5 +31,35 @@ test('the typed client uploads, creates, lists by cursor, downloads, and rejects
     client.call('GET /api/documents/{id}', { params: { id: '99999999-9999-4999-8999-999999999999' } }),
     { instanceOf: ApiError },
   );
-  t.like(error, { status: 422, code: 'DocumentNotFound' });
+  t.like(error, { status: 422, code: 'DocumentNotFound', details: {}, errors: {} });
+  const [first] = made;
+  const refused = async (title: string, documentId: string) =>
+    t.throwsAsync(
+      client.call('POST /api/documents/{id}/cancellation', {
+        params: { id: documentId },
+        body: { reason: title },
+      }),
+      { instanceOf: ApiError },
+    );
+  t.deepEqual((await refused('', first?.documentId ?? ''))?.errors, {
+    Reason: ['The Reason field is required.'],
+  });
+});
+
+test('errors of the typed client have the details of the answer, and its address may have a path', async (t) => {
+  const sent: string[] = [];
+  const answer = (body: object, status: number) =>
+    new Client<PortalOperations>({
+      url: 'https://host.example.org/sign/',
+      fetch: async (address) => {
+        sent.push(String(address));
+        return Response.json(body, { status });
+      },
+    }).call('GET /api/folders');
+  const limit = { code: 'LimitExceeded', message: 'Too many.', details: { limit: '30' } };
+  const refused = await t.throwsAsync(answer(limit, 422), { instanceOf: ApiError });
+  t.like(refused, { code: 'LimitExceeded', message: 'Too many.', details: { limit: '30' }, errors: {} });
+  const without = await t.throwsAsync(answer({ code: 'x', details: null }, 422), { instanceOf: ApiError });
+  t.deepEqual(without?.details, {});
+  t.deepEqual(sent, Array(2).fill('https://host.example.org/sign/api/folders'));
 });
