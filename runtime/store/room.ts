@@ -1,5 +1,6 @@
-/** Checks for free space before a store is created. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+/** Checks for free space: before a store is created, and after a write to it failed. */
+import { existsSync, mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describeFailure, Fatal } from '../failures.ts';
 
@@ -28,4 +29,33 @@ export function assertRoomForStore(folder: string): void {
   } finally {
     rmSync(probe, { force: true });
   }
+}
+
+/**
+ * True when an error of the engine means that the disk is full, or that a quota or the limit of file sizes is reached.
+ * The code is the system's error number; a write that took only a part of the bytes has EIO, as a broken disk has.
+ */
+export function isOutOfRoom(error: unknown, folder: string): boolean {
+  const { code } = error as { readonly code?: unknown };
+  const { ENOSPC, EDQUOT, EFBIG, EIO } = constants.errno;
+  if (code === ENOSPC || code === EDQUOT || code === EFBIG) return true;
+  return code === EIO && roomFor(folder) < NEEDED.length;
+}
+
+/** Bytes by which the database file can still grow; Infinity when that cannot be read. */
+function roomFor(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return Math.min(bavail * bsize, fileSizeLimit() - statSync(join(folder, 'data.mdb')).size);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** The limit of the process (`ulimit -f`), bytes. Only Linux tells it. */
+function fileSizeLimit(): number {
+  const limits = '/proc/self/limits';
+  if (!existsSync(limits)) return Number.POSITIVE_INFINITY;
+  const [, bytes] = /^Max file size +(\d+)/m.exec(readFileSync(limits, 'utf8')) ?? [];
+  return bytes === undefined ? Number.POSITIVE_INFINITY : Number(bytes);
 }

@@ -5,6 +5,8 @@ import { type JobHandler, type JobHandlerDependencies, NO_MESSAGE } from './effe
 
 /** About an hour, with increasing pauses up to five minutes. */
 const MAX_TRIES = 20;
+/** Time limit of one attempt, milliseconds: several times the largest `RemoteSigner:RequestTimeoutSeconds`. */
+const TIME_LIMIT_MS = 30 * 60_000;
 
 /**
  * Runs after the cancellation is durable. A document that cannot be canceled stays open on the portal; a system
@@ -14,6 +16,7 @@ export function cancelRemoteHandler({ remote, log }: JobHandlerDependencies): Jo
   return {
     after: 'durable',
     tries: MAX_TRIES,
+    timeLimitMs: TIME_LIMIT_MS,
     async run(effect) {
       const { portal } = remote;
       if (portal === undefined) throw new Error('no remote portal is configured any more');

@@ -12,6 +12,7 @@ import {
   type JobHandlerDependencies,
   jobFailed,
   messageOf,
+  NO_TIME_LIMIT,
   whileWritable,
 } from './effect-handler.ts';
 
@@ -25,6 +26,7 @@ const ATTACHABLE: ReadonlySet<string> = new Set(['Pending', 'FlowConcluded', 'Co
 export function dispatchHandler({ pool, remote, storage }: JobHandlerDependencies): JobHandler<'dispatch'> {
   return {
     after: 'durable',
+    timeLimitMs: NO_TIME_LIMIT,
     async run(effect, attempt) {
       const { portal, profile } = remote.profileOf(effect.profileName);
       const { input, path } = await whileWritable(storage, attempt.signal, async () =>

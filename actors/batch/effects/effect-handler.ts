@@ -61,6 +61,12 @@ export type JobMessageContent = WithoutTime<JobMessage>;
 /** Result of an effect that sends no message to the job. */
 export const NO_MESSAGE = { type: 'NOTHING' } as const;
 
+/**
+ * Time limit of effects that wait for space, for the pool or for a remote portal, each with a limit of its own, of up to
+ * a year: another attempt beside one in progress would publish or upload twice.
+ */
+export const NO_TIME_LIMIT = Number.POSITIVE_INFINITY;
+
 /** Handler of one kind of effect of a job. */
 export interface JobHandler<Name extends JobEffect['do']> extends EffectHandler<EffectNamed<Name>> {
   run(

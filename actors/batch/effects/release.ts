@@ -8,6 +8,7 @@ import {
   type JobHandlerDependencies,
   jobFailed,
   messageOf,
+  NO_TIME_LIMIT,
   passwordOf,
   rounded,
 } from './effect-handler.ts';
@@ -19,6 +20,7 @@ export function releaseHandler(dependencies: JobHandlerDependencies): JobHandler
   const { pool, clock, outputCollision, secrets } = dependencies;
   return {
     after: 'durable',
+    timeLimitMs: NO_TIME_LIMIT,
     async run(effect, attempt) {
       const task = {
         task: 'release',

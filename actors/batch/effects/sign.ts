@@ -8,6 +8,7 @@ import {
   type JobHandlerDependencies,
   jobFailed,
   messageOf,
+  NO_TIME_LIMIT,
   passwordOf,
   rounded,
 } from './effect-handler.ts';
@@ -20,6 +21,7 @@ export function signHandler(dependencies: JobHandlerDependencies): JobHandler<'s
   const { pool, clock, disk, layout, outputCollision, certificates, storage, secrets } = dependencies;
   return {
     after: 'durable',
+    timeLimitMs: NO_TIME_LIMIT,
     async run(effect, attempt) {
       // Synchronous for a cached verdict: one turn of the event loop per small file adds up.
       const checking = effect.operation === 'Extend' ? undefined : certificates?.check(effect.profileName);

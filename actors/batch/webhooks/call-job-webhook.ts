@@ -3,7 +3,11 @@
 import type { CallJobWebhookEffect } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import { type Clock, type EffectHandler, Fatal } from '../../../runtime/index.ts';
-import { attemptWebhook, notAttempted } from '../../shared/webhooks/webhook-attempt.ts';
+import {
+  attemptWebhook,
+  notAttempted,
+  WEBHOOK_TIME_LIMIT_MS,
+} from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import type { BatchObserver } from '../api/batch-observer.ts';
 import { JOB_DELIVERY } from './job-deliveries.ts';
@@ -26,6 +30,7 @@ export function callJobWebhookHandler(
   const { webhooks, caller, clock, observer } = dependencies;
   return {
     after: 'durable',
+    timeLimitMs: WEBHOOK_TIME_LIMIT_MS,
     partitioning: {
       atOnce: CONCURRENCY,
       perPartition: CONCURRENCY_PER_WEBHOOK,

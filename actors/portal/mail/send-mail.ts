@@ -15,6 +15,9 @@ import { type MailBody, mailBodyHtml, mailBodyText } from './templates/letter.ts
 const CONCURRENCY = 8;
 const CONCURRENCY_PER_ORGANIZATION = 6;
 
+/** Time limit of one attempt, milliseconds: several times that of the relay, one minute. */
+const TIME_LIMIT_MS = 5 * 60_000;
+
 /** Branding of an organization's mails. */
 export interface MailProfile {
   readonly name: string;
@@ -41,6 +44,7 @@ type Outcome = WithoutTime<MailMessage>;
 export function sendMailHandler(dependencies: SendMailDependencies): EffectHandler<SendMailEffect> {
   return {
     after: 'durable',
+    timeLimitMs: TIME_LIMIT_MS,
     partitioning: {
       atOnce: CONCURRENCY,
       perPartition: CONCURRENCY_PER_ORGANIZATION,

@@ -3,7 +3,11 @@
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { CallWebhookEffect } from '../../../machines/portal/webhook.ts';
 import { type ActorSystem, type Clock, type EffectHandler, Fatal } from '../../../runtime/index.ts';
-import { attemptWebhook, notAttempted } from '../../shared/webhooks/webhook-attempt.ts';
+import {
+  attemptWebhook,
+  notAttempted,
+  WEBHOOK_TIME_LIMIT_MS,
+} from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import { WEBHOOK_DELIVERY_QUEUE } from './deliveries.ts';
 import type { WebhookRegistry } from './webhooks.ts';
@@ -25,6 +29,7 @@ export function callWebhookHandler(dependencies: CallWebhookDependencies): Effec
     notAttempted(id, outcome, error, clock.now());
   return {
     after: 'durable',
+    timeLimitMs: WEBHOOK_TIME_LIMIT_MS,
     partitioning: {
       atOnce: CONCURRENCY,
       perPartition: CONCURRENCY_PER_ORGANIZATION,

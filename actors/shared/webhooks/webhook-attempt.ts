@@ -30,6 +30,9 @@ export interface AttemptOptions {
 /** Outcome `gone`: the receiver answered 410. */
 export type AttemptResult = Omit<AttemptedMessage, 'type' | 'id'>;
 
+/** Time limit of the effect around an attempt, milliseconds: several times that of the call, ten seconds. */
+export const WEBHOOK_TIME_LIMIT_MS = 60_000;
+
 /** HTTP 410 Gone. Source: Standard Webhooks, "Disabling endpoints". */
 const GONE = 410;
 

@@ -238,8 +238,7 @@ function reject(group: readonly Waiting[], error: unknown, isFull = false): void
 
 /** Converts a full map, a full disk or a disk error: the step may not be stored; retry later. */
 function unavailable(why: string, isFull = false): Retryable {
-  return new Retryable(
-    isFull ? 'store.full' : 'store.unavailable',
-    `The store did not take the step: ${why}`,
-  );
+  return isFull
+    ? new Retryable('store.full', `The store has no room for the step: ${why}`)
+    : new Retryable('store.unavailable', `The store did not take the step: ${why}`);
 }

@@ -3,10 +3,10 @@
  * it delays nothing else. A transaction contains all writes that have arrived when it begins, from all threads. Each is
  * durable when it is answered: LMDB syncs the data before it writes, synchronously, the page that makes them valid.
  */
-import { constants } from 'node:os';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type FaultAction, triggerFault } from '../../faults.ts';
 import type { EffectKey } from '../../ports.ts';
+import { isOutOfRoom } from '../room.ts';
 import {
   CollectedChanges,
   refusal,
@@ -49,12 +49,6 @@ type Written = Pick<Done, 'refusals' | 'gone'>;
 
 /** Reason why a step is refused; null when it was written. */
 type WriteRefusal = Done['refusals'][number];
-
-/** The engine returns the system's error number as its code. */
-function isDiskFull(error: unknown): boolean {
-  const { code } = error as { readonly code?: unknown };
-  return code === constants.errno.ENOSPC || code === constants.errno.EDQUOT;
-}
 
 /** Applies one write inside a transaction. Only a step can be refused. */
 function applyWrite(
@@ -117,12 +111,15 @@ function writeGroups(
 }
 
 class Writer {
+  readonly #folder: string;
   readonly #tables: Tables;
   readonly #stateIndex: StateIndexWriter;
   readonly #main: Sender;
   readonly #senders = new Set<Sender>();
 
-  constructor(tables: Tables, main: MessagePort) {
+  constructor(folder: string, main: MessagePort) {
+    const tables = openTables(folder);
+    this.#folder = folder;
     this.#tables = tables;
     this.#stateIndex = new StateIndexWriter(tables);
     this.#main = { port: main, thread: 0, serial: 0 };
@@ -184,8 +181,9 @@ class Writer {
       written = writeGroups(this.#tables, this.#stateIndex, parts);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
+      const full = isOutOfRoom(error, this.#folder);
       for (const { sender, writes } of parts)
-        post(sender, { type: 'failed', writes: writes.length, message, full: isDiskFull(error) });
+        post(sender, { type: 'failed', writes: writes.length, message, full });
       return;
     }
     // The thread that started this one observes all steps; it receives those of others before they are answered.
@@ -247,5 +245,5 @@ function post({ port }: Sender, message: FromWriter): void {
 
 if (parentPort !== null) {
   const { folder } = workerData as { readonly folder: string };
-  new Writer(openTables(folder), parentPort);
+  new Writer(folder, parentPort);
 }

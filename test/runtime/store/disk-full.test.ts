@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { openLmdbStore } from '../../../runtime/index.ts';
+import { A, stepOf } from '../../contract/steps.ts';
+import { smallDisk } from '../../service/small-disk.ts';
 import { folderFor } from '../folder.ts';
 
 const run = promisify(execFile);
@@ -19,8 +22,23 @@ test('on a full disk steps are refused as retryable, acknowledged steps stay, an
     after: string;
   };
   t.true(report.acknowledged > 100, stdout);
-  t.deepEqual(report.refusals, ['store.unavailable:true']);
+  t.deepEqual(report.refusals, ['store.full:true']);
   t.is(report.lost, 0);
   t.is(report.torn, 0);
   t.is(report.after, 'ok', 'once there is room again steps are taken');
 });
+
+for (const left of [0, 4096, 65_536])
+  test(`a step that a disk with ${left} free bytes cannot take is refused as store.full`, async (t) => {
+    const folder = folderFor(t);
+    const disk = smallDisk(t, folder, 16);
+    if (disk === undefined) return;
+    const store = openLmdbStore({ folder });
+    const large = { rows: { put: [{ view: 'v', key: ['a'], value: 'x'.repeat(400_000) }], remove: [] } };
+    disk.fill(left);
+    for (let round = 0; round < 3; round++)
+      await t.throwsAsync(store.commit(stepOf(A, 0, large)), { code: 'store.full' });
+    disk.empty();
+    t.true((await store.commit(stepOf(A, 0, large))).ok);
+    await store.close();
+  });
