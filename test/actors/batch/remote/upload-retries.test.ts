@@ -1,13 +1,16 @@
 import test from 'ava';
+import { dispatchHandler } from '../../../../actors/batch/effects/dispatch.ts';
+import type { JobHandlerDependencies } from '../../../../actors/batch/effects/effect-handler.ts';
 import { CircuitBreaker } from '../../../../actors/batch/remote/circuit-breaker.ts';
 import { RemoteFailure } from '../../../../actors/batch/remote/ports.ts';
 import { UploadRetries } from '../../../../actors/batch/remote/upload-retries.ts';
+import { runHandler } from '../../../../runtime/effects/handler-run.ts';
 import { SimulatedClock } from '../../../../runtime/index.ts';
 
-function uploads() {
+function uploads(timeout = 3_600_000) {
   const clock = new SimulatedClock();
   const breaker = new CircuitBreaker({ clock, probe: async () => {}, onChange: () => {} });
-  const made = new UploadRetries({ clock, breaker, timeout: 3_600_000, onChange: () => {} });
+  const made = new UploadRetries({ clock, breaker, timeout, onChange: () => {} });
   const stop = () => {
     breaker.stop();
     made.stop();
@@ -18,7 +21,7 @@ function uploads() {
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { breaker, made, stop, pass };
+  return { breaker, made, stop, pass, clock };
 }
 
 /** Seconds of `RemoteSigner:TimeoutHours` here. */
@@ -105,4 +108,52 @@ test('an upload that the portal takes within the time limit succeeds', async (t)
   await pass(TIMEOUT_S - 60);
   breaker.succeeded();
   t.is(await uploading, 'stored');
+});
+
+test('an upload that waits longer than the time limit of effects stays one attempt', async (t) => {
+  const { breaker, made, pass, clock } = uploads(3 * 3_600_000);
+  for (let count = 0; count < 5; count += 1) breaker.failed('no answer');
+  let attempts = 0;
+  const portal = {
+    upload: async () => 'upload',
+    create: async () => 'document',
+  };
+  const handler = dispatchHandler({
+    pool: {
+      run: async () => {
+        attempts += 1;
+        return { ok: true, result: { input: { length: 1, sha256: '' }, path: '' } };
+      },
+    },
+    storage: { writable: async () => {} },
+    remote: { profileOf: () => ({ portal, profile: {} }), uploads: made, dispatched: () => {} },
+  } as unknown as JobHandlerDependencies);
+  const silent = () => {};
+  const log = { debug: silent, info: silent, warn: silent, error: silent };
+  const effect = {
+    do: 'dispatch',
+    fileName: 'a.pdf',
+    originalPath: '/a.pdf',
+    format: 'pdf',
+    profileName: 'p',
+  };
+  const stored = {
+    key: 'job/a/1/0',
+    actor: { kind: 'job', id: 'a' },
+    effect,
+    dueAt: 0,
+    failures: 0,
+    lastError: null,
+  };
+  const dependencies = { clock, log, timeLimitMs: 3_600_000, context: { clock, log } };
+  const running = runHandler(
+    dependencies as unknown as Parameters<typeof runHandler>[0],
+    handler,
+    stored as Parameters<typeof runHandler>[2],
+    new AbortController(),
+  ).catch(({ message }: Error) => message);
+  await pass(2 * TIMEOUT_S);
+  breaker.succeeded();
+  t.like(await running, { type: 'DISPATCHED', documentId: 'document' });
+  t.is(attempts, 1);
 });
