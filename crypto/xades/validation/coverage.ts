@@ -67,8 +67,10 @@ function partOf(room: DataRoom, { node }: SignatureFormat, { data, role, form }:
     ];
   }
   const filtered = filteredData(room, data, node);
+  const { later } = filtered ?? {};
   const place = filtered?.apex ?? (data.kind === 'element' ? data.place : undefined);
-  if (place === undefined || place.start === room.map.root.start) {
+  const isWhole = place === undefined || place.start === room.map.root.start;
+  if (later === undefined && isWhole) {
     const others =
       filtered?.otherSignatures === true || stagesOf(data.processing).some((one) => one.withoutSignatures);
     const whole = others ? `${WHOLE} without its signatures` : WHOLE;
@@ -78,13 +80,18 @@ function partOf(room: DataRoom, { node }: SignatureFormat, { data, role, form }:
     return [{ kind: 'element', description: `${whole}${joint} ${listed(filtered.left)}` }];
   }
   const without = filtered?.left.length ? `, without ${listed(filtered.left)}` : '';
-  if (holds(node, place)) {
+  const named = isWhole ? '' : place.path;
+  // The root of a canonical form is the element that it is of.
+  const path =
+    later === undefined ? named : isWhole ? later.path : named + later.path.replace(/^\/[^/]*/, '');
+  const isFiltered = filtered?.apex !== undefined || later !== undefined;
+  if (later?.isInOwn === true || (place !== undefined && holds(node, place))) {
     const isObject = data.kind === 'element' && data.place.namespace === DS && data.place.local === 'Object';
-    const where = isObject && filtered?.apex === undefined ? INSIDE : `${INSIDE}, ${place.path}`;
+    const where = isObject && !isFiltered ? INSIDE : `${INSIDE}, ${path}`;
     return [{ kind: 'content', description: `${where} (${printable(form.uri)})${without}` }];
   }
-  const uri = filtered?.apex === undefined ? ` (${printable(form.uri)})` : '';
-  return [{ kind: 'element', description: `the element ${place.path}${uri}${without}` }];
+  const uri = isFiltered ? '' : ` (${printable(form.uri)})`;
+  return [{ kind: 'element', description: `the element ${path}${uri}${without}` }];
 }
 
 /** Lists paths, of many the first ones. */
@@ -195,7 +202,9 @@ function droppedMarkup(
     const has = ({ list, more }: Offsets, concerns = (at: number) => !isOwn(at)): boolean =>
       more || list.some((at) => at > start && at < end && concerns(at));
     const keepsComments =
-      typeof output === 'object' && output.comments && 'comments' in data.target && data.target.comments;
+      stages.every((stage) => typeof stage.output === 'object' && stage.output.comments) &&
+      'comments' in data.target &&
+      data.target.comments;
     if (!keepsComments) {
       found.comments ||= has(splits.comments);
       found.commentsInText ||= has(splits.commentsInText);

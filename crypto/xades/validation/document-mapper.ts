@@ -232,7 +232,7 @@ export class DocumentMapper implements XmlListener {
           start: tag.start,
           end: 0,
           scope,
-          path: `/${this.#path.join('/')}`,
+          path: pathOf(this.#path),
           depth: this.#scopes.depth,
           namespace: tag.namespace.uri,
           local: tag.name.local,
@@ -255,6 +255,19 @@ export class DocumentMapper implements XmlListener {
     this.#parents[depth] ??= { start, end: 0 };
     return this.#parents[depth];
   }
+}
+
+/** Length of a path in reports. A small document can have very many elements with paths of a megabyte. */
+const MAX_PATH_LENGTH = 1000;
+
+/** Formats names from the root down; a long path is cut. */
+export function pathOf(names: readonly string[]): string {
+  let path = '';
+  for (const name of names) {
+    if (path.length + name.length >= MAX_PATH_LENGTH) return `${path}/…`;
+    path += `/${name}`;
+  }
+  return path;
 }
 
 /** Local names of identifying attributes in any namespace, such as `xml:id` and `wsu:Id`. */

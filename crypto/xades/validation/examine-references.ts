@@ -17,7 +17,7 @@ import { type ReferenceFormat, readReference, targetOf } from './references.ts';
 import { childrenNamed, FormFault, holds, is, type SignatureNode } from './signature-node.ts';
 import { claimsProperties, type SignatureFormat } from './signed-info.ts';
 import { misplacedTarget } from './target-position.ts';
-import { changesNodes } from './transforms.ts';
+import { changesNodes, stagesOf } from './transforms.ts';
 
 export interface ExaminedReference {
   readonly form: ReferenceFormat;
@@ -191,7 +191,8 @@ function misuse(
     const message = 'A part of the signature is transformed, so that not all of what it says is signed.';
     return { status: 'failed', type: 'reference.transforms', message, subIndication: 'FORMAT_FAILURE' };
   }
-  if (data.kind === 'element' && data.processing.enveloped && !holds(data.place, node))
+  const isEnveloped = stagesOf(data.processing).some(({ enveloped }) => enveloped);
+  if (data.kind === 'element' && isEnveloped && !holds(data.place, node))
     return notEnveloped(data.place, node);
   return undefined;
 }

@@ -21,15 +21,17 @@ import { isBlank, isSpace } from './white-space.ts';
 
 /** Result of the filters among the transforms of a reference. */
 export interface FilteredData {
-  /** The only element that was kept. */
+  /** The only element that was kept, in the document. */
   readonly apex: FilteredElement | undefined;
+  /** The only element that was kept of a canonical form. Offsets there are none of the document. */
+  readonly later: { readonly path: string; readonly isInOwn: boolean } | undefined;
   /** Paths of the elements that were left out, except signatures. */
   readonly left: readonly string[];
   /** Some of them have text before and after them in one element. */
   readonly inText: boolean;
   /** Other signatures than that of the reference were left out. */
   readonly otherSignatures: boolean;
-  /** The own signature is left out of a canonical form, which not all programs do. */
+  /** The own signature is to be left out of a canonical form, which not all programs do. */
   readonly isLate: boolean;
 }
 
@@ -129,14 +131,16 @@ function joined(
   const isOther = ({ start }: Range): boolean => start !== own?.start;
   const left = nodes.left.filter(({ isSignature }) => !isSignature);
   const others = stage.withoutSignatures ? nodes.signatures : nodes.left.filter((one) => one.isSignature);
+  const { apex } = nodes;
+  const isInner = !isFirst && apex !== undefined && !apex.isRoot;
+  const isInOwn = apex !== undefined && own !== undefined && holds(own, apex);
   return {
-    apex: nodes.apex ?? before?.apex,
+    apex: isFirst ? apex : before?.apex,
+    later: isInner ? { path: apex.path, isInOwn: isInOwn || before?.later?.isInOwn === true } : before?.later,
     left: [...new Set([...(before?.left ?? []), ...left.map(({ path }) => path)])],
     inText: nodes.inText || before?.inText === true,
     otherSignatures: others.some(isOther) || before?.otherSignatures === true,
-    isLate:
-      (!isFirst && stage.enveloped && !stage.withoutSignatures && own !== undefined) ||
-      before?.isLate === true,
+    isLate: (!isFirst && stage.enveloped && !stage.withoutSignatures) || before?.isLate === true,
   };
 }
 

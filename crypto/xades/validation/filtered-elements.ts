@@ -13,6 +13,7 @@ import { isNamed, holds as testHolds } from '../elements/element-finder.ts';
 import type { ChildTest, ElementTest } from '../elements/element-path.ts';
 import { DS } from '../elements/identifiers.ts';
 import type { NodeFilter } from '../elements/node-filter.ts';
+import { pathOf } from './document-mapper.ts';
 import { holds } from './signature-node.ts';
 import { TextSplitFinder } from './text-splits.ts';
 import { TransformFault } from './transforms.ts';
@@ -25,6 +26,7 @@ export interface FilteredElement {
   readonly scope: Scope | undefined;
   /** Names from the root down, as written. */
   path: string;
+  readonly isRoot: boolean;
   readonly isSignature: boolean;
 }
 
@@ -209,7 +211,8 @@ class FilterPass implements XmlListener {
       start: tag.start,
       end: 0,
       scope,
-      path: mayBeLeftOut ? this.#path(this.#names.length) : '',
+      path: mayBeLeftOut ? pathOf(this.#names) : '',
+      isRoot: this.#open.length === 0,
       isSignature,
     };
     if (mayBeLeftOut) this.#splits.enterSignature(tag.start);
@@ -294,12 +297,8 @@ class FilterPass implements XmlListener {
     const at = this.#open.findLastIndex((one) => one.local === local && one.namespace === namespace);
     const element = this.#open[at]?.element;
     if (element === undefined) return;
-    element.path = this.#path(at + 1);
+    element.path = pathOf(this.#names.slice(0, at + 1));
     this.regions.set(filter, [element]);
-  }
-
-  #path(depth: number): string {
-    return `/${this.#names.slice(0, depth).join('/')}`;
   }
 }
 

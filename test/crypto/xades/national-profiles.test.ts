@@ -232,6 +232,72 @@ test('filters after a canonicalization are evaluated in the canonical form', asy
   );
 });
 
+test('an element that a filter keeps of a canonical form is named by its place in the document', (t) => {
+  const part = '<part Id="p"><to>Ana</to></part>';
+  const kept = (expression: string, data: string, head = ''): string[] => {
+    const transforms = transform(EXC) + xpath(`ancestor-or-self::${expression}`);
+    const signature = forge({ references: [{ uri: '#p', data, transforms }] });
+    const file = `${head}<r><to>Eve</to>${part}${signature}</r>`;
+    return [reportOn(file).signatures[0]?.scope.description ?? '', ...complaints(file)];
+  };
+  const whole = ['the element /r/part (#p)', 'warning scope.partial'];
+  t.deepEqual(kept('part', part), whole, 'at the offset of the root of the document');
+  t.deepEqual(kept('part', part, '<?xml version="1.0"?>'), whole, 'at another offset');
+  t.deepEqual(kept('to', '<to>Ana</to>'), ['the element /r/part/to', 'warning scope.partial']);
+  const transforms = transform(ENVELOPED) + transform(EXC) + xpath('ancestor-or-self::to');
+  const signature = forge({ references: [{ uri: '', data: '<to>Ana</to>', transforms }] });
+  for (const file of [`<r>${signature}<to>Ana</to></r>`, `<r><to>Ana</to>${signature}</r>`]) {
+    t.deepEqual(complaints(file), ['warning scope.partial'], 'its offset can be one of the signature');
+    t.is(reportOn(file).signatures[0]?.scope.description, 'the element /r/to');
+  }
+});
+
+test('comments that a later canonicalization drops are reported', (t) => {
+  const all = transform(`${C14N}#WithComments`);
+  const file = (last: string, data: string): string => {
+    const transforms = all + NOT_SIGNATURE + last;
+    return `<r><to>10<!-- -->00</to>${forge({ references: [{ uri: '#xpointer(/)', data, transforms }] })}</r>`;
+  };
+  const said = (last: string, data: string) => {
+    t.is(reportOn(file(last, data)).indication, 'TOTAL-PASSED');
+    return complaints(file(last, data));
+  };
+  t.deepEqual(said(all, '<r><to>10<!-- -->00</to></r>'), []);
+  t.deepEqual(said(transform(C14N), '<r><to>1000</to></r>'), ['warning scope.comment-in-text']);
+  t.deepEqual(said('', '<r><to>1000</to></r>'), ['warning scope.comment-in-text'], 'by default');
+});
+
+test('a moved element is found when the enveloped transform follows a canonicalization', (t) => {
+  const part = '<part Id="p"><to>Ana</to></part>';
+  const position = (transforms: string): string | undefined => {
+    const signature = forge({ references: [{ uri: '#p', data: part, transforms }] });
+    const file = `<r><part><to>Eve</to>${signature}</part><aside>${part}</aside></r>`;
+    return reportOn(file).signatures[0]?.subIndication;
+  };
+  t.is(position(transform(ENVELOPED) + transform(EXC)), 'SIG_CONSTRAINTS_FAILURE');
+  t.is(position(transform(EXC) + transform(ENVELOPED)), 'SIG_CONSTRAINTS_FAILURE');
+});
+
+test('long paths of many elements are cut', (t) => {
+  const names = Array.from({ length: 250 }, (_, index) => `n${index}${'n'.repeat(4000)}`);
+  const [start, end] = [
+    names.map((name) => `<${name}>`).join(''),
+    names
+      .map((name) => `</${name}>`)
+      .reverse()
+      .join(''),
+  ];
+  const transforms = transform(ENVELOPED) + transform(EXC) + xpath('not(ancestor-or-self::x)');
+  const signature = forge({
+    references: [{ uri: '', data: `<r><to>Ana</to>${start}${end}</r>`, transforms }],
+  });
+  // With a megabyte for each path they would not fit into the memory of the process.
+  const many = Array.from({ length: 9000 }, (_, index) => `<x Id="x${index}"></x>`).join('');
+  const [record] = reportOn(`<r><to>Ana</to>${start}${many}${end}${signature}</r>`).signatures;
+  t.is(record?.indication, 'TOTAL-PASSED');
+  t.is(record?.scope.description, 'the whole document without /r/…');
+});
+
 const QR = '<ref><id>QR</id><x>1</x></ref>';
 const OTHER = '<ref><id>PO</id><x>1</x></ref>';
 /** Invoice of which the extensions, a placeholder and one reference are not signed. */
