@@ -22,6 +22,7 @@ export type { ListenUrl, SecretVariable } from './settings/kinds.ts';
 export type { Resolved } from './settings/reading.ts';
 export { configurationReference } from './settings/reference.ts';
 export { type Fault, faultLine, type Warning, warningLine } from './settings/report.ts';
+export { sealLevel, sealProfileSettings } from './settings/seal-level.ts';
 export { digestIn } from './settings/signing-checks.ts';
 export type { CertificateSettings, ProfileSettings } from './settings/signing-table.ts';
 export { type Environment, type EnvironmentName, isSettingArgument } from './settings/sources.ts';

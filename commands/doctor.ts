@@ -12,6 +12,7 @@ import { escapeControls } from '../logging.ts';
 import { assertSound, type Clock, describeFailure, folderOwner, type Ids } from '../runtime/index.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
 import { openReader } from '../service/open-store.ts';
+import { portalNotices } from '../service/portal-notices.ts';
 import { readServiceFile } from '../service/service-file.ts';
 import type { LoadedSettings, Settings } from '../settings.ts';
 import { printProblems } from './check-config.ts';
@@ -82,6 +83,7 @@ async function examine(
       dependencies,
     )),
     ...(await checkSmtp(settings)),
+    ...portalNotices(settings).map(({ name, ...words }) => bad('warning', name, words)),
     ...checkTlsCertificate(settings, dependencies.clock.now()),
     ...(await Promise.all(
       stamped.map(({ name, url }) => checkAuthorityClock(name, url, dependencies.clock)),

@@ -39,7 +39,7 @@ export function profileSummaries({ signing, encryption }: Settings): readonly Pr
       format: profile.format,
       method: profile.method,
       certificate: local ? sourceText(profile.certificate) : null,
-      level: local ? profile.level : null,
+      level: local ? (profile.level ?? 'B') : null,
       verify: profile.verify,
       verifyIndependently: profile.verifyIndependently,
       validateCertificate: local && profile.validateCertificate !== false,

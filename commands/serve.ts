@@ -101,12 +101,12 @@ export async function runService(parts: {
 }
 
 function bannerInfo(
-  parts: { readonly settings: Settings; readonly options: StartOptions },
+  parts: { readonly settings: Settings; readonly options: StartOptions; readonly terminal: Terminal },
   facts: ServiceInfo,
 ): BannerInfo {
-  const { settings, options } = parts;
+  const { settings, options, terminal } = parts;
   return {
-    ...facts,
+    ...(settings.production && !terminal.interactive ? withoutKeys(facts) : facts),
     version: options.version,
     environment: settings.environment,
     cwd: process.cwd(),
@@ -115,6 +115,19 @@ function bannerInfo(
     encryption: settings.encryption.enabled,
     maxConcurrency: settings.pipeline.maxConcurrency,
     pollIntervalSeconds: settings.pipeline.pollIntervalSeconds,
+  };
+}
+
+/** In production, standard output without a terminal is a log, which must not contain keys; their files are named. */
+function withoutKeys(facts: ServiceInfo): ServiceInfo {
+  const { apiKey, portal } = facts;
+  return {
+    ...facts,
+    apiKey: apiKey.from === 'file' ? { ...apiKey, made: undefined } : apiKey,
+    portal: portal && {
+      ...portal,
+      keys: portal.keys.map((key) => ({ ...key, secret: key.secret && { ...key.secret, made: undefined } })),
+    },
   };
 }
 

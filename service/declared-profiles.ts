@@ -93,7 +93,7 @@ const DIGESTS = { SHA256: 'sha256', SHA384: 'sha384', SHA512: 'sha512' } as cons
 const DIGEST_BYTES = { SHA256: 32, SHA384: 48, SHA512: 64 } as const;
 
 function choicesOf(settings: ProfileSettings): SigningChoices {
-  const { level, digestAlgorithm, includeChain, timestamp, policy, pades, xades } = settings;
+  const { level = 'B', digestAlgorithm, includeChain, timestamp, policy, pades, xades } = settings;
   const { url, username, password, timeoutSeconds } = timestamp;
   const { oid, hash = '', hashAlgorithm, uri } = policy;
   const digest = digestIn(hash, DIGEST_BYTES[hashAlgorithm]);

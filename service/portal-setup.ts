@@ -16,7 +16,8 @@ import {
 import type { Clock, Ids } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
 import type { KeyFolder, StoredSecret } from './key-folder.ts';
-import type { SigningSetup } from './signing-setup.ts';
+import { portalNotices } from './portal-notices.ts';
+import type { PortalProfiles, SigningSetup } from './signing-setup.ts';
 
 /** Names of the files with the portal's generated secrets. */
 const SECRET_FILE = 'portal-secret';
@@ -51,7 +52,7 @@ export interface PortalSetup {
 export async function setUpPortal(
   settings: Settings,
   keys: KeyFolder,
-  signing: Pick<SigningSetup, 'trust' | 'profiles'>,
+  signing: Pick<SigningSetup, 'trust'> & Pick<PortalProfiles, 'profiles' | 'sealProfile'>,
   parts: { readonly clock: Clock; readonly ids: Ids; readonly publicUrl: () => string },
 ): Promise<PortalSetup> {
   const { portal, storage } = settings;
@@ -70,12 +71,15 @@ export async function setUpPortal(
       { organization: SYSTEM_ORGANIZATION, application: monitor, stored: monitorSecret },
     ],
     mailFolder,
-    warnings: signing.trust.roots.length > 0 ? [] : [withoutRoots(portal.allowUnprovenCertificates)],
+    warnings: [
+      ...(signing.trust.roots.length > 0 ? [] : [withoutRoots(portal.allowUnprovenCertificates)]),
+      ...portalNotices(settings).map(({ says, remedy }) => `${says} ${remedy}`),
+    ],
     options: {
       root: join(storage.root, 'portal'),
       profiles: signing.profiles,
       trust: signing.trust,
-      ...(portal.sealProfile !== undefined && { sealProfile: portal.sealProfile }),
+      ...(signing.sealProfile !== undefined && { sealProfile: signing.sealProfile }),
       secret: Buffer.from(secret.value, 'base64url'),
       publicUrl: parts.publicUrl,
       identifiers: portal.identifiers,

@@ -42,6 +42,7 @@ import {
 } from './key-folder.ts';
 import { batchListenSettings, portalListenSettings } from './listen-settings.ts';
 import { openStore } from './open-store.ts';
+import { portalNotices } from './portal-notices.ts';
 import { type PortalSetup, setUpPortal } from './portal-setup.ts';
 import type { RunningService, Serve, ServiceInfo } from './running-service.ts';
 import { nodeName, writeServiceFile } from './service-file.ts';
@@ -112,7 +113,7 @@ export const serve: Serve = async (settings, log, options) => {
       (await setUpPortal(
         settings,
         keys,
-        { trust: signing.trust, profiles: sealing },
+        { trust: signing.trust, ...sealing },
         {
           ...{ clock, ids },
           publicUrl: () => settings.portal.publicUrl ?? portalUrl ?? settings.portal.url.href,
@@ -141,6 +142,7 @@ export const serve: Serve = async (settings, log, options) => {
           ...(encryptionKey && { encryptionKey }),
           secretKey: Buffer.from((await keepJobSecret(keys, ids)).value, 'base64url'),
           remote: remotePart(settings, clock, ids, working),
+          notices: portalNotices(settings).filter(({ name }) => name !== 'portal:seal'),
           maxConcurrency: settings.pipeline.maxConcurrency,
           taskTimeout: settings.pipeline.taskTimeoutSeconds * 1000,
           pollEvery: settings.pipeline.pollIntervalSeconds * 1000,
@@ -258,7 +260,7 @@ export const serve: Serve = async (settings, log, options) => {
           ...signing.expiring,
           ...(portal?.warnings ?? []),
           ...(settings.portal.enabled && portal === undefined ? [NO_SERVICE_PROFILE] : []),
-          ...(sealing !== undefined && sealing !== signing.profiles ? [DEVELOPMENT_SEAL] : []),
+          ...(sealing?.warnings ?? []),
         ],
       },
       loginLink: () =>
@@ -293,9 +295,6 @@ async function waitForStart(nodes: StoreNodes | undefined, clock: Clock): Promis
 
 const NO_SERVICE_PROFILE =
   'The portal is not served: it seals with a signing profile of the Method Local, and there is none. Portal:Enabled=false says that this is meant.';
-
-const DEVELOPMENT_SEAL =
-  'The portal seals electronic signatures with the development certificate, since no signing profile has the Method Local.';
 
 function portalInfo(portal: PortalSetup | undefined, url: string | undefined): ServiceInfo['portal'] {
   if (portal === undefined || url === undefined) return undefined;

@@ -22,7 +22,7 @@ import {
 } from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
 import { type Clock, describeFailure, Fatal, type Ids } from '../runtime/clocks-and-failures.ts';
-import type { Settings } from '../settings.ts';
+import { type Settings, sealLevel, sealProfileSettings } from '../settings.ts';
 import { type CertificateSource, developmentSource, sourceOf } from './certificate-sources.ts';
 import { type DeclaredSigner, declaredProfiles } from './declared-profiles.ts';
 import type { KeyFolder } from './key-folder.ts';
@@ -162,12 +162,24 @@ async function withIssuers(
   }
 }
 
+const DEVELOPMENT_SEAL =
+  'The portal seals electronic signatures with the development certificate, since no signing profile has the Method Local.';
+
 /** Name of the profile below; no configured profile can have it. */
 const DEVELOPMENT_PROFILE = '(development)' as ProfileName;
 
+/** Profiles of the portal, and which of them seals. */
+export interface PortalProfiles {
+  readonly profiles: readonly Profile[];
+  /** Undefined: the first one that signs here. */
+  readonly sealProfile: string | undefined;
+  readonly warnings: readonly string[];
+}
+
 /**
- * Returns the profiles of the portal, at least one of which signs here: those of the service or, where none of them does, with
- * a profile of the development certificate besides. Undefined where that is not allowed. Source: docs/configuration.md, `Portal:SealProfile`.
+ * Returns the profiles of the portal, at least one of which signs here: those of the service and, where its level differs, the
+ * seal as a profile of its own; where none signs here, a profile of the development certificate besides. Undefined where that
+ * is not allowed. Source: docs/configuration.md, `Portal:SealProfile`.
  * @throws {Fatal} `keys.unusable`
  */
 export async function portalProfiles(
@@ -175,8 +187,17 @@ export async function portalProfiles(
   keys: KeyFolder,
   { profiles, trust }: Pick<SigningSetup, 'profiles' | 'trust'>,
   parts: { readonly clock: Clock; readonly ids: Ids },
-): Promise<readonly Profile[] | undefined> {
-  if (profiles.some(signsHere)) return profiles;
+): Promise<PortalProfiles | undefined> {
+  const { sealProfile } = settings.portal;
+  if (profiles.some(signsHere)) {
+    const level = sealLevel(settings);
+    const named = sealProfileSettings(settings)?.name;
+    const seal = profiles.filter(signsHere).find(({ name }) => name === named);
+    if (seal === undefined || seal.choices?.level === level) return { profiles, sealProfile, warnings: [] };
+    const name = `${seal.name} (portal)` as ProfileName;
+    const own = { ...seal, name, choices: { ...seal.choices, level } };
+    return { profiles: [...profiles, own], sealProfile: name, warnings: [] };
+  }
   if (!settings.signing.allowSelfSigned) return undefined;
   const source = await developmentSource(settings, keys, parts);
   const declared: DeclaredSigner = {
@@ -188,7 +209,8 @@ export async function portalProfiles(
     choices: {},
     base: { format: undefined, verify: true, encrypt: false },
   };
-  return [...profiles, localProfile(declared, await loadSigner(source.keys), source, trust)];
+  const own = localProfile(declared, await loadSigner(source.keys), source, trust);
+  return { profiles: [...profiles, own], sealProfile, warnings: [DEVELOPMENT_SEAL] };
 }
 
 function withoutCertificate(

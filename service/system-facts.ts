@@ -11,7 +11,9 @@ export function systemInfo(
   program: { readonly version: string; readonly store: string; readonly node: string; readonly host: string },
 ): readonly (readonly [name: string, value: string])[] {
   const { profiles } = settings.signing;
-  const levels = profiles.map(({ name, level }) => (profiles.length > 1 ? `${level} (${name})` : level));
+  const levels = profiles.map(({ name, level = 'B' }) =>
+    profiles.length > 1 ? `${level} (${name})` : level,
+  );
   return [
     ['Version', program.version],
     ['Environment', settings.environment],

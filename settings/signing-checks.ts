@@ -4,6 +4,7 @@
  * Source: docs/batch-values.md §1 rows 5 and 6, §§6.1, 6.2 and 9.
  */
 import type { Fault, Warning } from './report.ts';
+import { sealLevel, sealProfileSettings } from './seal-level.ts';
 import type { CertificateSettings, ProfileSettings } from './signing-table.ts';
 import type { Settings } from './table.ts';
 
@@ -100,12 +101,17 @@ function checkLocal(prefix: string, profile: ProfileSettings, settings: Settings
       text: `is false: profile ${profile.name} signs with a certificate nobody looks at`,
     });
   }
-  if (profile.level !== 'B' && profile.timestamp.url === undefined) {
-    faults.push({ key: `${prefix}:Timestamp:Url`, rule: `is required for Level ${profile.level}` });
-  } else if (profile.level === 'B' && profile.timestamp.url !== undefined) {
+  const { level = 'B' } = profile;
+  if (level !== 'B' && profile.timestamp.url === undefined) {
+    faults.push({ key: `${prefix}:Timestamp:Url`, rule: `is required for Level ${level}` });
+  } else if (level === 'B' && profile.timestamp.url !== undefined && !isTimeStampedSeal(profile, settings)) {
     warnings.push({ key: `${prefix}:Timestamp:Url`, text: 'is not used: Level B has no time-stamp' });
   }
   checkPolicy(prefix, profile, faults);
+}
+
+function isTimeStampedSeal(profile: ProfileSettings, settings: Settings): boolean {
+  return settings.portal.enabled && sealProfileSettings(settings) === profile && sealLevel(settings) !== 'B';
 }
 
 /** From level LT on, the chain of the time-stamp authority must be embedded too, up to a root. */
@@ -206,7 +212,7 @@ function checkRemote(prefix: string, profile: ProfileSettings, { faults }: Findi
     ['SaveAsPem', profile.saveAsPem],
     ['Detached', profile.detached],
     ['Container', profile.container !== 'None'],
-    ['Level', profile.level !== 'B'],
+    ['Level', (profile.level ?? 'B') !== 'B'],
   ] as const;
   for (const [name, given] of promised) {
     if (given)

@@ -141,9 +141,12 @@ export const PROFILE_KEYS = {
   DigestAlgorithm: optional(digest, {
     says: 'Digest of content and signature. If absent, SHA256 (SHA512 for Ed25519 keys).',
   }),
-  Level: key(choice(['B', 'T', 'LT', 'LTA']), 'B', {
-    says: 'Baseline level of the signatures; above `B` they contain time-stamps, which require `Timestamp:Url`.',
-  }),
+  Level: {
+    ...optional(choice(['B', 'T', 'LT', 'LTA']), {
+      says: 'Baseline level of the signatures; above `B` they contain time-stamps, which require `Timestamp:Url`. If absent, the portal uses `LTA` where `Timestamp:Url` and `Signing:Trust:Roots` are set.',
+    }),
+    fallbackText: '`B`',
+  },
   'Timestamp:Url': optional(webUrl(), { says: 'Time-stamp authority (RFC 3161).' }),
   'Timestamp:Username': optional(text('text'), {
     says: 'User for HTTP Basic authentication at the authority.',

@@ -19,6 +19,8 @@ export interface BatchOptions {
   readonly trust?: TrustOptions;
   /** `Signing:License`: not needed; one that is not Base64 makes the service not ready. */
   readonly license?: string;
+  /** Settings that need attention: a Degraded check each. @default none */
+  readonly notices?: readonly { readonly name: string; readonly says: string }[];
   /** Key of the encryption envelopes, 32 bytes; needed when a profile encrypts. */
   readonly encryptionKey?: Uint8Array;
   /** Encrypts the passwords of uploads at rest, 32 bytes; left out: uploads with a password fail. */

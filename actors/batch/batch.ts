@@ -43,7 +43,7 @@ import { UploadKeys } from './jobs/upload-keys.ts';
 import { Uploads } from './jobs/uploads.ts';
 import { notifyObserver, observeStep } from './observer.ts';
 import { OperationService, operateHandler } from './operations.ts';
-import { HealthModel } from './pipeline/health.ts';
+import { degraded, HealthModel } from './pipeline/health.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { PipelineService } from './pipeline/pipeline-control.ts';
 import { RemotePoll } from './pipeline/remote-poll.ts';
@@ -259,6 +259,7 @@ export class Batch implements BatchService, HostedService {
           storage.probe,
           foldersProbe(folders),
           () => [licenseCheck(options.license)],
+          () => (options.notices ?? []).map(({ name, says }) => degraded(name, says)),
           profilesProbe(profiles, clock),
           remoteProbe(remote, counts),
           poolProbe(dependencies.pool),

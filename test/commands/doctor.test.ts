@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -164,6 +164,38 @@ test('doctor distinguishes a mail relay that answers from one that does not', as
   const down = await check(1);
   t.is(down?.verdict, 'failed');
   t.regex(down?.remedy ?? '', /Portal:Smtp:Host/);
+});
+
+test('doctor, start and readiness name links that lead nowhere, mails in files and seals that end', async (t) => {
+  const cwd = freshFolder();
+  const words = [...(await keyPair(cwd, Date.now())), '--Portal:Url=http://0.0.0.0:0'];
+  const production = { NODE_ENV: 'production' };
+  const names = ['portal:links', 'portal:mail', 'portal:seal'];
+  const verdicts = async (more: readonly string[]) => {
+    const { out } = await run(cwd, ['doctor', '--json', ...words, ...more], production);
+    const { checks } = JSON.parse(out) as { checks: readonly Finding[] };
+    return names.map((name) => checks.find((check) => check.name === name)?.verdict);
+  };
+  t.deepEqual(await verdicts([]), ['warning', 'warning', 'warning']);
+  const complete = ['--Portal:PublicUrl=https://sign.example', '--Portal:Smtp:Host=127.0.0.1'];
+  const relay = [...complete, '--Portal:Smtp:Port=1', '--Portal:Smtp:From=a@example.org'];
+  t.deepEqual(await verdicts(relay), [undefined, undefined, 'warning']);
+
+  const service = start(cwd, words, production);
+  t.teardown(() => service.child.kill('SIGKILL'));
+  await service.says(/\[INF\] Ready/);
+  for (const text of ['links in e-mails begin with', 'No e-mail reaches anybody', 'Seals of level B end'])
+    t.true(service.out().includes(text), text);
+  for (const name of ['api-key', 'portal-application-secret', 'portal-monitor-secret'])
+    t.false(service.out().includes(readFileSync(join(cwd, 'data/keys', name), 'utf8').trim()), name);
+  const url = /Batch API\s+(\S+)/.exec(service.out())?.[1] ?? '';
+  const ready = (await (await fetch(`${url}/api/ready`)).json()) as {
+    checks: readonly { name: string; status: string }[];
+  };
+  t.deepEqual(
+    ready.checks.filter(({ status }) => status === 'Degraded').map(({ name }) => name),
+    ['portal:links', 'portal:mail'],
+  );
 });
 
 test('doctor reports a full disk as missing space, not as missing permission', async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { samplePdf } from '../../../bench/samples.ts';
 import { type SignatureFormat, validateFile } from '../../../crypto/index.ts';
+import { run } from '../../commands/program.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { Service, temporaryRoot } from '../service.ts';
 import { localProfile, type Settings } from './profiles.ts';
@@ -126,3 +127,30 @@ test.serial('a slow authority delays no job without it', async (t) => {
   }
   for (const { jobId } of waiting) t.is((await service.job(jobId)).status, 'Processing');
 });
+
+test.serial(
+  'with a time-stamp authority the portal signs at level LTA, and the batch service at level B',
+  async (t) => {
+    const made = await authority(t);
+    const root = await temporaryRoot(t);
+    const members = { Format: 'Pades', 'Timestamp:Url': made.timestampUrl };
+    const settings = {
+      ...trusting(made),
+      ...(await localProfile(root, 0, 'seal', made.pki.signer('p-256'), members)),
+    };
+    const service = await Service.start(t, { root, settings: { ...settings, 'Portal:Enabled': true } });
+    const { jobId } = await service.upload(...CONTENT.Pades);
+    const job = await service.finished(jobId);
+    t.is(job.errorMessage, null);
+    const words = Object.entries(settings).map(([key, value]) => `--${key}=${value}`);
+    const tried = await run(root, ['try', `--Storage:Root=${root}`, ...words]);
+    t.is(tried.code, 0, tried.out + tried.err);
+    for (const [path, level] of [
+      [join(root, 'output', job.outputFileName ?? ''), 'B'],
+      [join(root, 'sample-contract-signed.pdf'), 'LTA'],
+    ] as const) {
+      const report = await validateFile({ format: 'Pades', path, trust: made.trust, at: Date.now() });
+      t.is(report.signatures.find(({ isTimestamp }) => !isTimestamp)?.level, level, path);
+    }
+  },
+);
