@@ -129,6 +129,8 @@ export interface CreateDocuments {
   readonly externalId?: string | null | undefined;
   /** True: tags in the text of PDFs place marks and fields. Ours. */
   readonly textTags?: boolean | null | undefined;
+  /** Values of the sender, by name, for fields that only tags name; with `textTags`. */
+  readonly tagValues?: Readonly<Record<string, FieldInput['value']>>;
 }
 
 export interface CreatedDocument {

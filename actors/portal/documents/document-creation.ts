@@ -24,7 +24,7 @@ import {
   planActions,
   planObservers,
 } from './document-plans.ts';
-import { assertFieldFiles } from './field-plans.ts';
+import { assertFieldFiles, assertFieldsExist } from './field-plans.ts';
 import { highestMarkedPage } from './mark-plans.ts';
 import { withoutTaggedFields, withTextTags } from './text-tags.ts';
 import { planNamespaces } from './xades-plans.ts';
@@ -129,6 +129,8 @@ export class DocumentCreation {
         )),
         ...(reminders !== undefined && { reminders }),
       });
+    const fields = inputs.flatMap(({ actions }) => actions.flatMap((action) => action.fields ?? []));
+    if (request.tagValues !== undefined) assertFieldsExist(request.tagValues, fields);
     for (const input of inputs)
       await this.#dependencies.files.assertSignable(tenant.organization.id, input, input.actions);
     return inputs;
@@ -137,7 +139,7 @@ export class DocumentCreation {
   /** The document with what tags in the text of its file place. Refusals: `InvalidTextTag`, `LimitExceeded`. */
   async #tagged(
     { organization }: Tenant,
-    { textTags, flowActions }: CreateDocuments,
+    { textTags, flowActions, tagValues = {} }: CreateDocuments,
     { file }: PreparedFile,
     input: DocumentInput,
   ): Promise<DocumentInput> {
@@ -147,6 +149,7 @@ export class DocumentCreation {
     const { actions, covers } = withTextTags(input.actions, flowActions, tags, {
       ids: this.#dependencies.ids,
       uploadId: file.uploadId ?? undefined,
+      tagValues,
     });
     return { ...input, actions, ...(covers.length > 0 && { covers }) };
   }

@@ -154,3 +154,21 @@ function invalid(message: string): PortalRefusal {
 function tooMany(what: string, most: number): PortalRefusal {
   return new PortalRefusal('LimitExceeded', `There may be at most ${most} ${what}.`);
 }
+
+/** Most names in a refusal. */
+const MAX_NAMED = 20;
+
+/** Refusals: `InvalidFieldValue` for values of fields that there are not. */
+export function assertFieldsExist(
+  values: Readonly<Record<string, unknown>>,
+  fields: readonly { readonly name: string }[],
+): void {
+  const names = new Set(fields.map(({ name }) => name.trim()));
+  const unknown = Object.keys(values).filter((name) => !names.has(name));
+  if (unknown.length === 0) return;
+  throw new PortalRefusal('InvalidFieldValue', undefined, {
+    details: Object.fromEntries(
+      unknown.slice(0, MAX_NAMED).map((name) => [name.slice(0, 100), 'No field has this name.']),
+    ),
+  });
+}

@@ -72,6 +72,8 @@ type TagTarget = Pick<
 type TagDependencies = Parameters<typeof planFields>[2] & {
   /** Of the file; undefined for an envelope. */
   readonly uploadId: string | undefined;
+  /** Values of the sender for fields that the request does not list. */
+  readonly tagValues?: CreateDocuments['tagValues'];
 };
 
 const TYPE = /^([a-z]+)(\*?)$/;
@@ -161,7 +163,7 @@ function planTags(
   const added = inputs.map((): Added => ({ marks: [], fields: [] }));
   const names = inputs.map(namesOf);
   for (const tag of tags) {
-    const fault = addTag(tag, inputs, names, added);
+    const fault = addTag(tag, inputs, names, added, dependencies.tagValues ?? {});
     if (fault !== undefined) faults.set(`{{${plainLine(tag.text)}}}`, fault);
   }
   for (const [index, { fields }] of inputs.entries()) {
@@ -199,6 +201,7 @@ function addTag(
   inputs: readonly TagTarget[],
   names: readonly ActionNames[],
   added: readonly Added[],
+  values: NonNullable<CreateDocuments['tagValues']>,
 ): string | undefined {
   const tag = readTag(text);
   if (tag === undefined) return 'A tag is {{type:who}} or {{type:who:name}}.';
@@ -232,7 +235,7 @@ function addTag(
   const isBox = type.field.type === 'Checkbox';
   const extent = tag.extent ?? { width: isBox ? width : Math.max(width, place.width), height };
   own?.fields.push({
-    ...given,
+    ...(given ?? (Object.hasOwn(values, name) && { value: values[name] })),
     name,
     type: type.field.type,
     required: tag.isRequired || given?.required === true,

@@ -4,8 +4,9 @@
  * Source: docs/decisions/0123-documents-from-saved-flows.md, docs/decisions/0120-templates.md.
  */
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
+import type { CreateDocuments, FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
 import { folded } from '../document-records/document-index.ts';
+import { assertFieldsExist } from '../documents/field-plans.ts';
 
 /** Most names in a refusal. */
 const MAX_NAMED = 20;
@@ -70,22 +71,22 @@ function isRule({ type }: FlowActionInput): boolean {
   return type === 'SignRule' || type === 'ApproverRule';
 }
 
-/** Gives fields the values of the sender. Refusals: `InvalidFieldValue` for a field that no action has. */
-export function withFieldValues(
-  actions: readonly FlowActionInput[],
+/**
+ * Gives fields the values of the sender; with `textTags`, those of no listed field are for fields that tags name.
+ * Refusals: `InvalidFieldValue` for a field that no action has.
+ */
+export function withFieldValues<Request extends Pick<CreateDocuments, 'flowActions' | 'textTags'>>(
+  request: Request,
   values: FieldValueInputs,
-): readonly FlowActionInput[] {
-  const names = new Set(actions.flatMap(({ fields }) => (fields ?? []).map(({ name }) => name.trim())));
-  const unknown = Object.keys(values).filter((name) => !names.has(name));
-  if (unknown.length > 0)
-    throw new PortalRefusal('InvalidFieldValue', undefined, {
-      details: detailsOf(unknown.map((name) => [name, 'No field has this name.'])),
-    });
-  return actions.map((action) =>
+): Request & Pick<CreateDocuments, 'tagValues'> {
+  const listed = request.flowActions.flatMap(({ fields }) => fields ?? []);
+  if (request.textTags !== true) assertFieldsExist(values, listed);
+  const flowActions = request.flowActions.map((action) =>
     action.fields
       ? { ...action, fields: action.fields.map((field) => ({ ...field, ...presetOf(field, values) })) }
       : action,
   );
+  return { ...request, flowActions, ...(request.textTags === true && { tagValues: values }) };
 }
 
 function presetOf({ name }: FieldInput, values: FieldValueInputs): Pick<FieldInput, 'value'> {

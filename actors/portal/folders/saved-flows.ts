@@ -134,14 +134,14 @@ export class SavedFlowService implements SavedFlows {
     });
     return this.#dependencies.creation.create(
       tenant,
-      {
-        ...request,
-        observers: request.observers ?? observers,
-        flowActions: withFieldValues(
-          withRoles(flowActions, participants, saved.areActionsOrdered),
-          fieldValues,
-        ),
-      },
+      withFieldValues(
+        {
+          ...request,
+          observers: request.observers ?? observers,
+          flowActions: withRoles(flowActions, participants, saved.areActionsOrdered),
+        },
+        fieldValues,
+      ),
       seed,
     );
   }

@@ -30,10 +30,8 @@ export function withPeople(
   request: CreateDocuments,
   { participants, fieldValues }: Pick<TemplateDocuments, 'participants' | 'fieldValues'>,
 ): CreateDocuments {
-  return {
-    ...request,
-    flowActions: withFieldValues(withRoles(request.flowActions, participants, false), fieldValues),
-  };
+  const flowActions = withRoles(request.flowActions, participants, false);
+  return withFieldValues({ ...request, flowActions }, fieldValues);
 }
 
 /** Refusals: `BadRequest` for several documents. */

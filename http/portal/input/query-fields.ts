@@ -3,8 +3,10 @@
  *
  * Source: docs/portal-values.md §1 rows 5 to 8, §12 (`Limit`, `Offset`, `Order`), §21.
  */
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ListPosition } from '../../../actors/portal/api.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { word } from './fields.ts';
 
 const PAGE = 10;
@@ -44,18 +46,48 @@ export const paging = {
   }),
 };
 
-const positionShape = z.tuple([z.int().min(0), z.int().min(0)]);
+/** A position, and the list it is in; cursors of earlier versions name no list. */
+const positionShape = z.union([
+  z.tuple([z.int().min(0), z.int().min(0)]),
+  z.tuple([z.int().min(0), z.int().min(0), z.string()]),
+]);
 
-/** A position as the text of a cursor. */
-export function cursorOf(position: ListPosition | undefined): string | null {
-  if (position === undefined) return null;
-  return Buffer.from(JSON.stringify([position.after, position.totalCount])).toString('base64url');
+interface CursorPosition extends ListPosition {
+  readonly list?: string | undefined;
 }
 
-function positionOf(cursor: string): ListPosition | undefined {
+/** A position as the text of a cursor. @param filter filters and order of the list */
+export function cursorOf(position: ListPosition | undefined, filter: object): string | null {
+  if (position === undefined) return null;
+  const { after, totalCount } = position;
+  return Buffer.from(JSON.stringify([after, totalCount, listOf(filter)])).toString('base64url');
+}
+
+/**
+ * The position of a cursor in the list of these filters and this order.
+ * Refusals: `BadRequest` for the cursor of another list, whose pages would leave out items.
+ */
+export function positionIn(
+  cursor: 'start' | CursorPosition | undefined,
+  filter: object,
+): 'start' | ListPosition | undefined {
+  if (typeof cursor !== 'object' || cursor.list === undefined || cursor.list === listOf(filter))
+    return cursor;
+  const sentence = 'The Cursor field needs the filters and the order of the answer that it is from.';
+  throw new PortalRefusal('BadRequest', sentence, { errors: { Cursor: [sentence] } });
+}
+
+/** Names a list by its filters and order. */
+function listOf(filter: object): string {
+  return createHash('sha256').update(JSON.stringify(filter)).digest('base64url').slice(0, 12);
+}
+
+function positionOf(cursor: string): CursorPosition | undefined {
   try {
     const read = positionShape.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
-    return read.success ? { after: read.data[0], totalCount: read.data[1] } : undefined;
+    if (!read.success) return undefined;
+    const [after, totalCount, list] = read.data;
+    return { after, totalCount, list };
   } catch {
     return undefined;
   }
@@ -65,7 +97,7 @@ function positionOf(cursor: string): ListPosition | undefined {
 export const cursor = z
   .string()
   .max(100, { error: 'must be the nextCursor of an answer' })
-  .transform((given, context): 'start' | ListPosition => {
+  .transform((given, context): 'start' | CursorPosition => {
     const position = given === '' ? 'start' : positionOf(given);
     if (position !== undefined) return position;
     context.issues.push({ code: 'custom', message: 'must be the nextCursor of an answer', input: given });
@@ -74,6 +106,6 @@ export const cursor = z
   .optional()
   .meta({
     description:
-      'Pages by position: empty for the first one, then the `nextCursor` of the page before, with the same filters and order. `Offset` is not used.',
+      'Pages by position: empty for the first one, then the `nextCursor` of the page before, with the same filters and order, else it is refused. `Offset` is not used.',
     openapi: { type: 'string', maxLength: 100 },
   });

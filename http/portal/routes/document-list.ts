@@ -9,7 +9,7 @@ import { json, type StreamReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { documentFilter, filterQuery } from '../input/document-filter.ts';
 import { members } from '../input/fields.ts';
-import { cursor, paging } from '../input/query-fields.ts';
+import { cursor, paging, positionIn } from '../input/query-fields.ts';
 import { isoTime } from '../input/timestamps.ts';
 import { portalRoute } from '../route.ts';
 import { listItemBody, listItemShape } from '../shapes/documents.ts';
@@ -32,13 +32,11 @@ export function documentListRoutes(documents: PortalDocuments): readonly AnyRout
       responses: { 200: pageShape(listItemShape) },
       refusals: [],
       async handle({ tenant, query }) {
-        const { limit, offset, cursor: position } = query;
-        const newestFirst = query.order === 'Desc';
-        const page = await documents.list(tenant, {
-          ...documentFilter(query),
-          ...{ limit, offset, newestFirst, position },
-        });
-        return json(200, pageBody(page, listItemBody));
+        const { limit, offset, cursor: given } = query;
+        const filter = { ...documentFilter(query), newestFirst: query.order === 'Desc' };
+        const position = positionIn(given, filter);
+        const page = await documents.list(tenant, { ...filter, limit, offset, position });
+        return json(200, pageBody(page, listItemBody, filter));
       },
     }),
     portalRoute({

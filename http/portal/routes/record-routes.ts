@@ -36,6 +36,8 @@ export interface RecordRoutes<Item, View, Body, Query extends RecordQuery, Versi
   readonly item: { readonly shape: z.ZodType; body(item: Item): object };
   readonly view: { readonly shape: z.ZodType; body(view: View): object };
   readonly listQuery: z.ZodType<Query>;
+  /** Filters and order that a cursor is for. @default the list has no cursors */
+  cursorFilter?(query: Query): object;
   /** Query of the operation that reads one record, and its codes. */
   readonly getQuery: z.ZodType<Version>;
   readonly notRead: readonly PortalRefusalCode[];
@@ -74,8 +76,9 @@ export function recordRoutes<Item, View, Body, Query extends RecordQuery, Versio
       responses: { 200: pageShape(item.shape) },
       refusals: [],
       async handle({ tenant, query }) {
-        const page = await records.list(tenant, { ...query, newestFirst: query.order === 'Desc' });
-        return json(200, pageBody(page, item.body));
+        const newestFirst = query.order === 'Desc';
+        const page = await records.list(tenant, { ...query, newestFirst });
+        return json(200, pageBody(page, item.body, definition.cursorFilter?.(query) ?? {}));
       },
     }),
     portalRoute({

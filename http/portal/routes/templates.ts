@@ -19,7 +19,7 @@ import {
 } from '../input/flow-inputs.ts';
 import { documentId, idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
-import { cursor, queryText } from '../input/query-fields.ts';
+import { cursor, positionIn, queryText } from '../input/query-fields.ts';
 import { isoTime } from '../input/timestamps.ts';
 import { UNKNOWN_FILES } from '../refusal-groups.ts';
 import { portalRoute } from '../route.ts';
@@ -201,12 +201,14 @@ export function templateRoutes(
         role: queryText.describe('Templates with a role whose name contains this text, in any case.'),
         cursor,
       }),
+      cursorFilter: (query) => templateFilter(query),
       getQuery: members({ version }),
       notRead: ['TemplateVersionNotFound'],
       requests,
       keepsReplacements: true,
       records: {
-        list: (tenant, { cursor: position, ...query }) => templates.list(tenant, { ...query, position }),
+        list: (tenant, { cursor: given, ...query }) =>
+          templates.list(tenant, { ...query, position: positionIn(given, templateFilter(query)) }),
         create: (tenant, body, seed) => templates.create(tenant, body, readTemplate, seed),
         get: (tenant, template, query) => templates.get(tenant, template, query.version ?? null),
         replace: (tenant, template, body, request) =>
@@ -338,6 +340,16 @@ export function templateRoutes(
       },
     }),
   ];
+}
+
+/** Filters and order of the list. */
+function templateFilter(query: {
+  readonly q?: string | undefined;
+  readonly role?: string | undefined;
+  readonly order?: string | undefined;
+}) {
+  const { q, role, order } = query;
+  return { q, role, newestFirst: order === 'Desc' };
 }
 
 function itemBody(item: TemplateItem): z.infer<typeof itemShape> {

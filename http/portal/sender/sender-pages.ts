@@ -22,7 +22,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
 import { LIST_STATUSES } from '../input/enumerations.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
-import { cursor, cursorOf } from '../input/query-fields.ts';
+import { cursor, cursorOf, positionIn } from '../input/query-fields.ts';
 import { parseEnd, parseMoment } from '../input/timestamps.ts';
 
 const PAGE_SIZE = 25;
@@ -63,7 +63,8 @@ function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonl
       description: 'The query has the filters of the list.',
       auth: 'user',
       async handle({ page, user, query }) {
-        const { cursor: position = 'start', ...filters } = filterQuery.parse(query);
+        const { cursor: given = 'start', ...filters } = filterQuery.parse(query);
+        const position = positionIn(given, filters);
         const { q, status, from, to } = filters;
         const found = await documents.list(user.tenant, {
           ...{ limit: PAGE_SIZE, offset: 0, newestFirst: true, position },
@@ -78,8 +79,8 @@ function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonl
           newestFirst: true,
           q: undefined,
         });
-        const next = cursorOf(found.next);
-        const given = Object.entries(filters).filter(([, value]) => value !== '');
+        const next = cursorOf(found.next, filters);
+        const sent = Object.entries(filters).filter(([, value]) => value !== '');
         const html = documentsPage(page, user, {
           filters,
           items: found.items,
@@ -87,7 +88,7 @@ function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonl
           next:
             next === null
               ? undefined
-              : `/account/documents?${new URLSearchParams([...given, ['cursor', next]])}`,
+              : `/account/documents?${new URLSearchParams([...sent, ['cursor', next]])}`,
           isFirst: position === 'start',
         });
         return accountReply(200, html);

@@ -30,7 +30,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
 import { withIdempotency } from '../idempotency.ts';
 import { documentId } from '../input/ids.ts';
-import { cursor, cursorOf } from '../input/query-fields.ts';
+import { cursor, cursorOf, positionIn } from '../input/query-fields.ts';
 import { readTemplate } from '../routes/templates.ts';
 
 const PATH = '/account/templates';
@@ -75,12 +75,13 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
       description: 'The query has the filters of the list.',
       auth: 'user',
       async handle({ page, user, query }) {
-        const { q, cursor: position = 'start' } = listQuery.parse(query);
+        const { q, cursor: asked = 'start' } = listQuery.parse(query);
+        const position = positionIn(asked, { q });
         const { items, next } = await templates.list(user.tenant, {
           ...{ limit: PAGE_SIZE, offset: 0, newestFirst: true, position },
           q: q === '' ? undefined : q,
         });
-        const more = cursorOf(next);
+        const more = cursorOf(next, { q });
         const given: [string, string][] = q === '' ? [] : [['q', q]];
         return accountReply(
           200,

@@ -60,6 +60,8 @@ export function pageShape<Item extends z.ZodType>(item: Item) {
   });
 }
 
-export function pageBody<Item, Body>(page: Page<Item>, body: (item: Item) => Body) {
-  return { items: page.items.map(body), totalCount: page.totalCount, nextCursor: cursorOf(page.next) };
+/** @param filter filters and order of the list, for its cursor */
+export function pageBody<Item, Body>(page: Page<Item>, body: (item: Item) => Body, filter: object = {}) {
+  const { items, totalCount, next } = page;
+  return { items: items.map(body), totalCount, nextCursor: cursorOf(next, filter) };
 }

@@ -107,6 +107,25 @@ test('documents are found by external id, creation and any of their texts, withi
   t.is(refused.status, 400);
 });
 
+test('a cursor is refused with other filters or another order, and taken with another page size', async (t) => {
+  const { acme } = await startProgram(t);
+  for (const name of ['even', 'odd', 'even']) await acme.create(FLOW, { tags: [{ value: name }] });
+  const { nextCursor } = await list(acme, 'Limit=1&Tags=even&Cursor=');
+  const send = (query: string) => acme.fetch(`/api/documents?${query}&Cursor=${nextCursor}`);
+  for (const query of [
+    'Limit=1&Tags=odd',
+    'Limit=1',
+    'Limit=1&Tags=even&Order=Desc',
+    'Limit=1&Tags=even&Q=x',
+  ]) {
+    const refused = await send(query);
+    t.is(refused.status, 400, query);
+    t.like(await refused.json(), { code: 'BadRequest' });
+  }
+  for (const query of ['Limit=1&Tags=even', 'Limit=9&Tags=even&Order=Asc&Offset=4'])
+    t.is((await send(query)).status, 200, query);
+});
+
 test('an invented cursor is refused', async (t) => {
   const { call } = await startPortal(t);
   const text = (given: unknown) => Buffer.from(JSON.stringify(given)).toString('base64url');

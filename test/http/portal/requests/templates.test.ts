@@ -2,6 +2,7 @@
 import test from 'ava';
 import { type Client, until } from '../../../actors/portal/service.ts';
 import { type ClockedPortal, clientOf, clockedPortal, DAY } from './clocked-portal.ts';
+import { at, pdf } from './tagged-files.ts';
 
 const TEMPLATES = '/api/templates';
 const PLACE = { topLeftX: 10, topLeftY: 10, width: 80, height: 20 };
@@ -112,6 +113,40 @@ test('people take the roles of a template, its fields get values, and the docume
   t.is((await client.send(path, { flowActionId, fieldValues: { city: 'Porto' } })).status, 200);
   const { fieldValues } = await fixture.get((created?.documentId ?? '') as never);
   t.deepEqual([...(fieldValues ?? new Map()).values()], ['950', 'Porto']);
+});
+
+test('a field that only a tag in the text names takes the value of the sender, and is named when there is no such tag', async (t) => {
+  const { client } = await clockedPortal(t);
+  const file = pdf(`${at(40, 400, '{{number:tenant:rent}}')} ${at(40, 300, '{{text:tenant:city}}')}`);
+  const { id, name, contentType } = await client.upload(file);
+  const document = {
+    files: [{ id, displayName: 'Lease', name, contentType }],
+    flowActions: [
+      { title: 'Tenant', allowElectronicSignature: true, fields: [{ name: 'city', maxLength: 20 }] },
+    ],
+    textTags: true,
+  };
+  const template = await client.post<Template>(TEMPLATES, { name: 'Tagged', document });
+  const participants = PEOPLE.slice(0, 1);
+  const made = await use(client, template.id, { participants, fieldValues: { rent: 950, city: 'Braga' } });
+  t.is(made.status, 200, JSON.stringify(made.body));
+  const { flowActions } = await client.get<Detail>(`/api/documents/${made.body[0]?.documentId}`);
+  t.deepEqual(
+    flowActions[0]?.fields?.map((field) => [field.name, field.presetValue]),
+    [
+      ['rent', '950'],
+      ['city', 'Braga'],
+    ],
+  );
+  for (const [fieldValues, named] of [
+    [{ rent: 950, colour: 'red' }, 'colour'],
+    [{ rent: 'much' }, 'rent'],
+  ] as const) {
+    const refused = await use(client, template.id, { participants, fieldValues });
+    t.is(refused.status, 422, named);
+    t.like(refused.body, { code: 'InvalidFieldValue' });
+    t.deepEqual(Object.keys((refused.body as unknown as { details: object }).details), [named]);
+  }
 });
 
 test('an unsuitable role or value refuses the request and is named', async (t) => {
