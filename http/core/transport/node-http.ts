@@ -88,6 +88,8 @@ function begin(
   const start = () => {
     if (request.httpVersion !== '1.1') refuse(socket, '505 HTTP Version Not Supported');
     else if (request.rawHeaders.length > 2 * MAX_HEADERS) refuse(socket, REFUSALS['HPE_HEADER_OVERFLOW']);
+    // Node refuses a request without a host only (RFC 9112 §3.2).
+    else if ((request.headersDistinct['host']?.length ?? 0) > 1) refuse(socket);
     else handle(new NodeResponse(request, response, clock), new NodeRequest(request));
   };
   if (unanswered === undefined) start();

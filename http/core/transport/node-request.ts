@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHead } from './port.ts';
 
-/** Scheme and authority of an absolute target. Source: RFC 9112 §3.2.2. */
-const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
+/** Scheme and authority of an absolute target, which names no user. Source: RFC 9112 §3.2.2, RFC 9110 §4.2.4. */
+const ABSOLUTE = /^https?:\/\/([^/?#@]*)(?=[/?#]|$)/i;
 
 export class NodeRequest implements RequestHead {
   readonly #request: IncomingMessage;

@@ -63,6 +63,20 @@ for (const httpLibrary of LIBRARIES) {
     }
   });
 
+  test(`${httpLibrary}: a request with two hosts is refused`, async (t) => {
+    const { port } = await start(t, { allowedHosts: ['x'] });
+    for (const [hosts, status] of [
+      ['Host: x\r\nX-Host: y\r\n', '200'],
+      ['Host: x\r\nHost: y\r\n', '400'],
+    ] as const) {
+      const client = await RawClient.connect(port);
+      await client.send(`GET /api/health HTTP/1.1\r\n${hosts}\r\n`);
+      await client.until(/\r\n\r\n/);
+      t.deepEqual(statuses(client), [status], hosts);
+      client.reset();
+    }
+  });
+
   test(`${httpLibrary}: the credentials are judged before the body arrives`, async (t) => {
     const { port } = await start(t);
     const client = await RawClient.connect(port);
@@ -100,6 +114,7 @@ test('node: chunk extensions, trailers, an empty first line and absolute targets
     ['GET http://x/api/health?a=b HTTP/1.1\r\nHost: y\r\n\r\n', '200'],
     ['GET http://y/api/jobs HTTP/1.1\r\nHost: x\r\n\r\n', '400'],
     ['GET http://x HTTP/1.1\r\nHost: x\r\n\r\n', '302'],
+    ['GET http://x@y/api/health HTTP/1.1\r\nHost: x\r\n\r\n', '404'],
   ] as const) {
     const client = await RawClient.connect(port);
     await client.send(request);
