@@ -9,7 +9,7 @@ import { memorySource } from '../files/memory-source.ts';
 import type { Source } from '../files/source.ts';
 import { SourceRange } from '../files/source-range.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
-import { signatureSource } from './armor-reader.ts';
+import { signatureSource, textEncoding } from './armor-reader.ts';
 import { type ContentInfo, type DetachedSignedData, readDetachedContent } from './detached-content.ts';
 
 export interface SignatureFile {
@@ -18,6 +18,8 @@ export interface SignatureFile {
   readonly content: ContentDigests;
   /** Bytes after the end of the structure, which nothing covers. */
   readonly bytesAfter: number;
+  /** Text stands before the label of PEM, which nothing covers. */
+  readonly hasTextBefore: boolean;
 }
 
 /**
@@ -34,7 +36,8 @@ export function readSignatureFile(
     const source = signatureSource(file);
     const detached = readDetachedContent(source);
     const { der, bytesAfter } = detached;
-    return { der, content: new ContentDigests(source, detached, beside), bytesAfter };
+    const hasTextBefore = textEncoding(file)?.hasTextBefore === true;
+    return { der, content: new ContentDigests(source, detached, beside), bytesAfter, hasTextBefore };
   } catch (error) {
     if (error instanceof Asn1Error) return { reason: `${error.message}.` };
     if (error instanceof CryptoError && error.code === 'cms.malformed') return { reason: error.message };

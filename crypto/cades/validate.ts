@@ -30,7 +30,7 @@ export function inspectCades(file: Source, { content }: InspectCadesOptions = {}
     signatures: [...signaturesOf(read), ...inside.signatures],
     findings: [
       ...(content === undefined ? [] : read.content.compare()),
-      ...(read.bytesAfter === 0 ? [] : [bytesAfter(read.bytesAfter)]),
+      ...outside(read),
       ...inside.findings,
     ],
   };
@@ -65,7 +65,7 @@ function signaturesInside(content: ContentDigests, depth: number): FileSignature
         type: 'content.signed',
         message: 'The content is itself a signature, which is judged too.',
       },
-      ...(read.bytesAfter === 0 ? [] : [bytesAfter(read.bytesAfter)]),
+      ...outside(read),
       ...further.findings,
     ],
   };
@@ -89,9 +89,18 @@ function notExamined(reason: string): FileSignatures {
   return { signatures: [], findings: [{ status: 'warning', type: 'content.signed', message }] };
 }
 
-function bytesAfter(count: number): Finding {
-  const message = 'Bytes follow the end of the signature, which nothing covers.';
-  return { status: 'warning', type: 'structure.trailing', message, detail: `${count}` };
+/** Reports what stands before and after the signature in its file. */
+function outside({ bytesAfter, hasTextBefore }: SignatureFile): Finding[] {
+  const findings: Finding[] = [];
+  if (hasTextBefore) {
+    const message = 'Text stands before the signature, which nothing covers.';
+    findings.push({ status: 'warning', type: 'structure.leading', message });
+  }
+  if (bytesAfter > 0) {
+    const message = 'Bytes follow the end of the signature, which nothing covers.';
+    findings.push({ status: 'warning', type: 'structure.trailing', message, detail: `${bytesAfter}` });
+  }
+  return findings;
 }
 
 function unreadable(reason: string): Finding {

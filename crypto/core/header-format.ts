@@ -37,6 +37,8 @@ export interface TextEncoding {
   readonly form: 'pem' | 'base64' | 'mime';
   /** Offset of the first character of Base64. */
   readonly start: number;
+  /** Other text stands before the label of PEM. */
+  readonly hasTextBefore: boolean;
 }
 
 /** Undefined for other files. @param head first `HEADER_BYTES` of the file */
@@ -44,13 +46,16 @@ export function textEncodingOf(head: Buffer, layers = MAX_ENCODINGS): TextEncodi
   if (isDerHeader(head)) return undefined;
   const text = head.toString('latin1');
   const pem = PEM_LABEL.exec(text);
-  if (pem !== null) return { form: 'pem', start: pem.index + pem[0].length };
+  if (pem !== null) {
+    const hasTextBefore = startOfText(text) < pem.index;
+    return { form: 'pem', start: pem.index + pem[0].length, hasTextBefore };
+  }
   const [mime] = MIME_HEAD.exec(text) ?? [];
   if (mime !== undefined && MIME_TYPE.test(mime) && MIME_ENCODING.test(mime)) {
-    return { form: 'mime', start: mime.length };
+    return { form: 'mime', start: mime.length, hasTextBefore: false };
   }
   const start = startOfText(text);
-  return isBase64Cms(text.slice(start), layers) ? { form: 'base64', start } : undefined;
+  return isBase64Cms(text.slice(start), layers) ? { form: 'base64', start, hasTextBefore: false } : undefined;
 }
 
 function isBase64Cms(text: string, layers: number): boolean {

@@ -407,6 +407,23 @@ test('the structure at the first byte decides on the format, then the header of 
   }
 });
 
+test('text before the label of a signature is a warning', async (t) => {
+  const { path } = await signed('B');
+  const pem = pemOf(readFileSync(path));
+  for (const [before, warnings] of [
+    ['', []],
+    ['\ufeff \n\n', []],
+    ['I agree to all of it.\n', ['structure.leading']],
+  ] as const) {
+    const report = await validated(file(before + pem));
+    t.is(report.indication, 'TOTAL-PASSED', before);
+    t.deepEqual(
+      report.results.warnings.map(({ type }) => type),
+      [...warnings],
+    );
+  }
+});
+
 test('bytes after the end of a signature are a warning, and go when it is raised', async (t) => {
   const { path } = await signed('B');
   const der = readFileSync(path);
