@@ -15,17 +15,20 @@ export interface HandlerRunDependencies {
 }
 
 /**
- * Resolves with what the handler resolves with. Rejects with the reason of the signal once that is aborted, by the time
- * limit or by the caller: a later outcome is not used.
+ * Resolves with what the handler resolves with. Rejects once the time limit has passed, or with the reason of `stop` once
+ * that is aborted: a later outcome is not used.
  */
 export async function runHandler(
   { clock, log, context, timeLimitMs: defaultLimit }: HandlerRunDependencies,
   handler: EffectHandler,
   { key, actor, failures, effect }: StoredEffect,
-  attempt: AbortController,
+  stop: AbortSignal,
 ): Promise<unknown> {
+  stop.throwIfAborted();
+  // Not that of the caller, who stores the failure after the time limit, and may have to try that for long.
+  const attempt = new AbortController();
   const { signal } = attempt;
-  signal.throwIfAborted();
+  stop.addEventListener('abort', () => attempt.abort(stop.reason), { once: true });
   const { timeLimitMs = defaultLimit } = handler;
   const late = `The handler of "${effect.do}" did not end within ${timeLimitMs} milliseconds.`;
   let isAbandoned = false;

@@ -81,7 +81,7 @@ export class Outbox {
   readonly #dependencies: OutboxDependencies;
   readonly #now: () => Millis;
   readonly #running = new Set<Promise<void>>();
-  /** One for each effect in progress. */
+  /** One for each effect in progress, for a stop. */
   readonly #attempts = new Set<AbortController>();
   #isStarted = false;
   /** From an orderly stop to the next start: what fails meanwhile is no failed attempt. */
@@ -145,9 +145,7 @@ export class Outbox {
     });
   }
 
-  /**
-   * Polls because an alarm fired or an effect has a future due time; new effects are due at once and need no alarm.
-   */
+  /** Polls because an alarm fired or an effect is due later; new effects are due at once and need no alarm. */
   wakeAndRearm(): void {
     this.#rearm = true;
     this.wake();
@@ -166,7 +164,7 @@ export class Outbox {
   }
 
   async #poll(): Promise<void> {
-    const { queue, clock, inFlight, log } = this.#dependencies;
+    const { store, queue, clock, inFlight, log, journal } = this.#dependencies;
     // All commits of one group are announced in one run of microtasks; one poll serves them all.
     await undefined;
     this.#pollAgain = false;
@@ -175,7 +173,11 @@ export class Outbox {
     try {
       const now = this.#now();
       const { effects: leased, isCut, isPastNextDue } = await queue.lease(now, inFlight - this.#running.size);
-      const { journal } = this.#dependencies;
+      if (!this.#isStarted) {
+        for (const effect of leased) queue.ended(effect);
+        await store.releaseEffects(leased.map(({ key }) => key));
+        return;
+      }
       // Quarantined effects stay leased, so that they do not run.
       const effects = journal ? leased.filter(({ key }) => !journal.isSetAside(key)) : leased;
       for (const effect of leased) if (!effects.includes(effect)) queue.ended(effect);
@@ -213,7 +215,7 @@ export class Outbox {
     const attempt = new AbortController();
     this.#attempts.add(attempt);
     try {
-      await this.#attempt(stored, attempt);
+      await this.#attempt(stored, attempt.signal);
     } catch (error) {
       this.#dependencies.log.error(
         'An effect could not be put back; it is done again after the next start.',
@@ -224,13 +226,12 @@ export class Outbox {
   }
 
   /** Runs an effect once. Rejects when a failed effect could not be rescheduled. */
-  async #attempt(stored: StoredEffect, attempt: AbortController): Promise<void> {
-    const { signal } = attempt;
+  async #attempt(stored: StoredEffect, signal: AbortSignal): Promise<void> {
     try {
       const leased = this.#dependencies.faults.at('effect.leased.before-run', stored.effect.do);
       if (leased !== undefined) await leased;
       if (stored.effect.do === SEND_EFFECT) await this.#send(stored, signal);
-      else await this.#handle(stored, attempt);
+      else await this.#handle(stored, signal);
     } catch (error) {
       if (this.#isStopped) await this.#dependencies.store.releaseEffects([stored.key]);
       else await this.#requeue(stored, error, signal);
@@ -260,8 +261,7 @@ export class Outbox {
     else throw new Error(`${to.kind}/${to.id} did not take the message: ${outcome.reason}.`);
   }
 
-  async #handle(stored: StoredEffect, attempt: AbortController): Promise<void> {
-    const { signal } = attempt;
+  async #handle(stored: StoredEffect, signal: AbortSignal): Promise<void> {
     const { store, handlers, faults } = this.#dependencies;
     const handler = handlers[stored.effect.do];
     if (handler === undefined) throw new Error(`No handler exists for the effect "${stored.effect.do}".`);
@@ -272,10 +272,7 @@ export class Outbox {
     if (handler.after === 'durable') await store.flushed();
     let event: ActorEvent | null;
     try {
-      event = checkedOutcome(
-        stored.effect.do,
-        await runHandler(this.#dependencies, handler, stored, attempt),
-      );
+      event = checkedOutcome(stored.effect.do, await runHandler(this.#dependencies, handler, stored, signal));
     } catch (error) {
       if (isRetryable(error) && this.#isStopped) throw error;
       const isLast = stored.failures + 1 >= (handler.tries ?? Number.POSITIVE_INFINITY);

@@ -149,6 +149,53 @@ test('a handler that exceeds its time limit and ignores its signal is abandoned,
   await runtime.stop();
 });
 
+for (const [name, failed] of [
+  ['is tried again', undefined],
+  ['has its failed outcome', echo.failed],
+] as const) {
+  test(`an effect beyond its time limit ${name} although the store refuses for a while`, async (t) => {
+    const store = new MemoryStore();
+    let refusals = 0;
+    const refuse = (): void => {
+      if (refusals-- > 0) throw new Retryable('store.unavailable', 'not now');
+    };
+    const deferEffect = store.deferEffect.bind(store);
+    store.deferEffect = async (...given) => {
+      refuse();
+      await deferEffect(...given);
+    };
+    const commit = store.commit.bind(store);
+    store.commit = async (step) => {
+      refuse();
+      return commit(step);
+    };
+    let runs = 0;
+    const work: EffectHandler = {
+      after: 'visible',
+      timeLimitMs: 5000,
+      tries: failed === undefined ? 9 : 1,
+      ...(failed && { failed }),
+      run: (effect) => {
+        runs += 1;
+        return runs === 1 ? new Promise(() => {}) : Promise.resolve({ type: 'WORKED', what: effect.what });
+      },
+    };
+    const { runtime, system, clock } = createTestRuntime({ store, work });
+    runtime.start();
+    await system.create(T1, null);
+    await system.send(T1, { type: 'WORK', what: 'x' });
+    await settle();
+    refusals = 2;
+    for (let second = 0; second < 10; second++) {
+      clock.advance(1000);
+      await settle();
+    }
+    t.is(runs, failed === undefined ? 2 : 1);
+    t.deepEqual((await system.read(T1))?.context.heard, [failed === undefined ? 'x' : 'effect.time-limit']);
+    await runtime.stop();
+  });
+}
+
 test('effects have the time limit of the runtime where their handlers have none', async (t) => {
   const { runtime, system, store, clock } = createTestRuntime({
     work: { ...hung, tries: 1 },

@@ -402,6 +402,38 @@ test('stop starts no further effect and waits for running effects', async (t) =>
   );
 });
 
+test('an effect whose lease is answered after a stop does not start, and is free for the next start', async (t) => {
+  const store = new MemoryStore();
+  const leaseEffects = store.leaseEffects.bind(store);
+  let answer = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  store.leaseEffects = async (...given) => {
+    const leased = await leaseEffects(...given);
+    if (leased.length > 0) await held;
+    return leased;
+  };
+  const { runs, handler } = gate();
+  const { runtime, system, clock } = createTestRuntime({ store, work: handler });
+  runtime.start();
+  await system.create(T1, null);
+  await system.send(T1, { type: 'WORK', what: 'a' });
+  await settle();
+  const stopping = runtime.stop(500);
+  clock.advance(2000);
+  answer();
+  await settle();
+  t.is(runs.length, 0);
+  await stopping;
+  const next = createTestRuntime({ store, work: handler, clock });
+  next.runtime.start();
+  await settle();
+  t.is(runs.length, 1);
+  runs[0]?.done();
+  await next.runtime.stop();
+});
+
 test('after the grace period a running effect is aborted and stays stored', async (t) => {
   const { runs, handler } = gate();
   const { runtime, system, store, clock } = createTestRuntime({ work: handler });
