@@ -11,6 +11,9 @@ import type { ActorAddress, ActorStore, Clock, Log, Millis, Step, StoredTimer } 
 /** Longest interval between two reads of the wall clock, milliseconds. */
 const CHECK_INTERVAL_MS = 30_000;
 
+/** Pause before the next read when the store did not answer, milliseconds. */
+const STORE_PAUSE_MS = 1000;
+
 /** Deadlines fired together. */
 const BATCH = 256;
 
@@ -114,6 +117,7 @@ export class Timers {
       next = Math.min(next, clock.now() + Math.max(0, expiry - clock.elapsed()));
     } catch (error) {
       log.error('The deadlines could not be read.', describeFailure(error));
+      next = clock.now() + STORE_PAUSE_MS;
     }
     if (this.#started && !this.#pollAgain) this.#setAlarm(next);
   }

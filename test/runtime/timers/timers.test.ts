@@ -193,7 +193,7 @@ test('a deadline whose delivery failed comes again ten seconds later, and only o
   await runtime.stop();
 });
 
-test('a deadline comes again after the store failed to say which ones are due', async (t) => {
+test('a deadline comes again a second after the store failed to say which ones are due', async (t) => {
   const store = new MemoryStore();
   const dueTimers = store.dueTimers.bind(store);
   let failures = 0;
@@ -210,7 +210,7 @@ test('a deadline comes again after the store failed to say which ones are due', 
   runtime.start();
   await settle();
   t.is((await system.read(T1))?.state, 'asleep');
-  clock.advance(30_000);
+  clock.advance(1000);
   await settle();
   t.like(await system.read(T1), { state: 'awake', context: { count: 1 } });
   await runtime.stop();
