@@ -150,7 +150,7 @@ test('an upload that waits longer than the time limit of effects stays one attem
     dependencies as unknown as Parameters<typeof runHandler>[0],
     handler,
     stored as Parameters<typeof runHandler>[2],
-    new AbortController(),
+    new AbortController().signal,
   ).catch(({ message }: Error) => message);
   await pass(2 * TIMEOUT_S);
   breaker.succeeded();
