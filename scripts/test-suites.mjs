@@ -57,7 +57,7 @@ const DEEPER = [
   'crypto/pades/field-overlays',
   'crypto/xades/wrapping',
   'service/effects-under-load',
-  'runtime/{thread-start,crash/random,store/power-cut}',
+  'runtime/{thread-start,crash/random,store/lmdb,store/power-cut}',
 ];
 
 /** Folders whose files share a process, by the name of that process: most of a small file's time is loading the product. */

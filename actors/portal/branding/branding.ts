@@ -19,7 +19,6 @@ import type { MailPreview, PageBranding, PortalBranding } from '../api/branding.
 import type { Tenant } from '../api/callers.ts';
 import { samplePreview } from '../mail/mail-preview.ts';
 import { placeholdersOf, wordingFault } from '../mail/mail-wording.ts';
-import { cleanLogo } from './logo-file.ts';
 
 const BRANDING = actorKind<typeof brandingMachine>('branding');
 
@@ -95,6 +94,8 @@ export class BrandingService implements PortalBranding {
   }
 
   async setLogo(tenant: Tenant, file: Buffer | null): Promise<BrandingContext> {
+    // Threads that host actors load this module, and must not load the signature engine.
+    const { cleanLogo } = await import('./logo-file.ts');
     await this.#send(tenant, { type: 'SET_LOGO', logo: file === null ? null : cleanLogo(file) });
     return this.get(tenant);
   }
