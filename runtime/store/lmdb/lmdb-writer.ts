@@ -186,7 +186,8 @@ class Writer {
         post(sender, { type: 'failed', writes: writes.length, message, full });
       return;
     }
-    // The thread that started this one observes all steps; it receives those of others before they are answered.
+    // The thread that started this one observes all steps, and answers those of others when it receives them: it is told
+    // first. Its event loop may still serve another thread's message before this one; `serial` tells it what to wait for.
     const groups: ForwardedGroup[] = [];
     for (const [at, { sender, writes }] of parts.entries()) {
       if (sender === this.#main) continue;

@@ -154,6 +154,37 @@ test.serial(
   },
 );
 
+test.serial('a refused message is answered after the steps before it are observed', async (t) => {
+  const { runtime, heard } = await startShards(t);
+  const onShard: ActorAddress[] = [];
+  for (let n = 0; onShard[0] === undefined || onShard[1] === undefined; n += 1) {
+    await runtime.system.create(address(n), {});
+    onShard[Number((await runtime.inspector.actor(address(n)))?.shard)] ??= address(n);
+  }
+  const [first, second] = onShard as [ActorAddress, ActorAddress];
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let round = 2; round < 7; round += 1) {
+    const id = `m${round}`;
+    // The loop of this thread serves the writer, then shard 0, then shard 1: what arrives during the answer of shard 0
+    // is served from shard 1 before the step comes from the writer.
+    const blocked = runtime.system.send(first, { type: 'NOT KNOWN' }).then(({ accepted }) => {
+      Atomics.wait(pause, 0, 0, 150);
+      return accepted;
+    });
+    const stored = runtime.system.send(second, { type: 'ADD' }, { id });
+    const repeated = runtime.system.send(second, { type: 'ADD' }, { id }).then((outcome) => {
+      const isObserved = heard.some(
+        ({ actor }) => actor.address.id === second.id && actor.revision === round,
+      );
+      return { reason: outcome.accepted || outcome.reason, isObserved };
+    });
+    const answers = await Promise.all([blocked, stored, repeated]);
+    t.false(answers[0]);
+    t.true(answers[1].accepted);
+    t.deepEqual(answers[2], { reason: 'duplicate', isObserved: true });
+  }
+});
+
 test.serial('an effect of an actor on another thread reads no state older than its step', async (t) => {
   const { runtime, onWork } = await startShards(t);
   let old = 0;
