@@ -279,7 +279,10 @@ function assemble(
           message: asked.message,
           cause,
         };
-        if (asked.data !== undefined) line.data = asked.data;
+        if (asked.data !== undefined) {
+          assertStorableJson(definition, jsonProblem(asked.data, 'data of the journal line'));
+          line.data = asked.data;
+        }
         journalHash = lineHash(journalHash, address, line);
         line.hash = journalHash;
         journal.push(line);
@@ -299,6 +302,7 @@ function assemble(
         timers.delete(asked.name);
         break;
       case 'emit':
+        assertStorableJson(definition, jsonProblem(asked.event, `event "${asked.event.type}"`));
         events = [...(events ?? []), asked.event];
         break;
       case 'nothing':
@@ -325,6 +329,8 @@ function assemble(
     stored && derivedRecordsOf(definition, stored),
     derivedRecordsOf(definition, actor),
   );
+  for (const { view, value } of changes.rows.put)
+    assertStorableJson(definition, jsonProblem(value, `row of "${view}"`));
   const step: Writable<Step> = {
     actor,
     basedOn: stored?.revision ?? 0,

@@ -466,7 +466,11 @@ const keeper: ActorDefinition = {
   version: 1,
   machine: setup({
     types: { context: {} as { what: unknown }, events: {} as { type: string; at: number; what?: unknown } },
-    actions: { effect: (_, _params: object) => {}, keep: assign({ what: ({ event }) => event.what }) },
+    actions: {
+      effect: (_, _params: object) => {},
+      note: (_, _params: object) => {},
+      keep: assign({ what: ({ event }) => event.what }),
+    },
   }).createMachine({
     context: { what: null },
     initial: 'Still',
@@ -475,6 +479,13 @@ const keeper: ActorDefinition = {
         on: {
           KEEP: { actions: 'keep' },
           ASK: { actions: { type: 'effect', params: ({ event }) => ({ do: 'work', what: event.what }) } },
+          NOTE: {
+            actions: {
+              type: 'note',
+              params: ({ event }) => ({ message: 'Noted.', data: { what: event.what } }),
+            },
+          },
+          EMIT: { actions: emit(({ event }) => ({ type: 'DONE', what: event.what })) },
           LATER: { actions: raise(({ event }) => ({ ...event, type: 'KEEP' }), { delay: 5 }) },
           TURN: 'Here',
           ECHO: { actions: raise({ type: 'ECHO', at: 0 }) },
@@ -484,6 +495,9 @@ const keeper: ActorDefinition = {
       There: { always: 'Here' },
     },
   }),
+  // A row may be derived of a value that JSON keeps.
+  rows: ({ context: { what } }) =>
+    typeof what === 'number' ? [{ view: 'kept', key: [], value: { what: UNKEPT[what]?.[0] } as never }] : [],
 };
 
 const KEEPER = { kind: 'keeper', id: 'k' };
@@ -507,9 +521,9 @@ const UNKEPT: readonly (readonly [value: unknown, problem: string])[] = [
   [() => 1, 'what is a function'],
 ];
 
-test('a context, an effect or a deadline with a value that JSON does not keep is refused with its path', (t) => {
+test('a part of a step with a value that JSON does not keep is refused with its path', (t) => {
   const made = firstStep(keeper, KEEPER, null, { now: 1 }).actor;
-  for (const [what, problem] of UNKEPT) {
+  for (const [row, [what, problem]] of UNKEPT.entries()) {
     const next = (type: string) => () => nextStep(keeper, made, { type, at: 2, what }, { now: 2 });
     const refused = (where: string) => ({
       code: 'step.not-json',
@@ -518,6 +532,10 @@ test('a context, an effect or a deadline with a value that JSON does not keep is
     t.throws(next('KEEP'), refused('context'));
     t.throws(next('ASK'), refused('effect "work"'));
     t.throws(next('LATER'), refused('event "KEEP"'));
+    t.throws(next('NOTE'), refused('data of the journal line'));
+    t.throws(next('EMIT'), refused('event "DONE"'));
+    const ofRow = () => nextStep(keeper, made, { type: 'KEEP', at: 2, what: row }, { now: 2 });
+    t.throws(ofRow, refused('row of "kept"'));
   }
   const round: { self?: unknown } = {};
   round.self = round;
@@ -525,7 +543,7 @@ test('a context, an effect or a deadline with a value that JSON does not keep is
     code: 'step.not-json',
     message: /refers to itself/,
   });
-  for (const what of [undefined, null, 0, '', { a: [true, { b: undefined }] }])
+  for (const what of [undefined, null, -1, '', { a: [true, { b: undefined }] }])
     t.truthy(nextStep(keeper, made, { type: 'KEEP', at: 2, what }, { now: 2 }));
 });
 
