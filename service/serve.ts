@@ -122,7 +122,7 @@ export const serve: Serve = async (settings, log, options) => {
     for (const { stored: secret } of portal?.keys ?? []) if (secret) log.hide(secret.value);
     const services = await Services.open(
       {
-        ...(portal && { portal: portal.options }),
+        ...(portal && { portal: { ...portal.options, onSigned: metrics.portalSigned } }),
         version: options.version,
         shards: settings.runtime.shards,
         onLost: (why) => tellLost(why),

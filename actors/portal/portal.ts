@@ -88,6 +88,8 @@ export interface PortalOptions {
   readonly trust?: TrustOptions;
   /** `Portal:SealProfile`. @default the first profile that signs here */
   readonly sealProfile?: string;
+  /** Called with the kind of each signature that was put into a document, and the milliseconds that it took. */
+  readonly onSigned?: ((kind: string, took: number) => void) | undefined;
   /** The portal's secret from the key folder, at least 32 bytes. */
   readonly secret: Buffer;
   /** `Portal:PublicUrl` without trailing slash; read when a link is created. */
@@ -204,6 +206,7 @@ export class Portal implements PortalService, HostedService {
     const tellParticipants = options.notifyParticipants.concluded;
     const sealing = {
       ...{ pool, blobs, clock, faults, log, sealProfile, certificates, languageOf, tellParticipants, system },
+      onSigned: options.onSigned,
     };
     const outgoing = createOutgoing(
       { ...options.webhooks, sender: options.sender },

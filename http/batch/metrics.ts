@@ -4,13 +4,16 @@
  *
  * Source: docs/batch-values.md §0, §11.
  */
+
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type ActorInspection, HEALTH_STATUSES } from '../../actors/batch/api/inspection.ts';
 import type { BatchObserver, BatchService, Stage } from '../../actors/batch/api/service.ts';
 import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
+import type { OperatorActivity } from '../../actors/portal/api.ts';
 import { DISAGREEMENT_CODE, type JobFormat } from '../../machines/batch/job-context.ts';
 import type { RequestObserver } from '../core/request/request-outcome.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { createPortalMetrics, type PortalMetrics } from './portal-metrics.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
 import { createRequestCounter } from './request-counter.ts';
 
@@ -49,11 +52,13 @@ export interface BatchMetrics {
   readonly request: RequestObserver;
   /** Metrics of the portal, which has no endpoint of its own. */
   readonly portalRequest: RequestObserver;
+  readonly portalSigned: PortalMetrics['signed'];
   /** Text exposition, format 0.0.4. */
   expose(
     service: Pick<BatchService, 'pipeline' | 'folders' | 'profiles' | 'count' | 'health'>,
     inspection?: Pick<ActorInspection, 'stoppedActors'>,
     webhooks?: Pick<WebhookDeliveries, 'counts'>,
+    portal?: Pick<OperatorActivity, 'load'>,
   ): Promise<string>;
   /** Names of all metrics, for tests. */
   names(): readonly string[];
@@ -147,6 +152,7 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
     'One pass over the jobs that wait for a signer.',
     POLL_BUCKETS,
   );
+  const portal = createPortalMetrics(registry, now);
   const actorsStopped = gauge('batch_actors_stopped', 'Actors given up after too many failures.');
   const effectsFailing = gauge('batch_effects_failing', 'Effects that failed and wait for their next try.');
   const effectsSetAside = gauge(
@@ -221,7 +227,9 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
     },
     request,
     portalRequest,
-    async expose(service, inspection, webhooks) {
+    portalSigned: portal.signed,
+    async expose(service, inspection, webhooks, activity) {
+      if (activity !== undefined) await portal.read(activity);
       webhooksPending.set((await webhooks?.counts())?.Pending ?? 0);
       const {
         stopped: givenUp = 0,

@@ -147,7 +147,10 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events),
     ...(metrics === undefined
       ? []
-      : metricsRoutes(() => metrics.expose(service, inspection, webhooks), settings.metricsNeedKey ?? true)),
+      : metricsRoutes(
+          () => metrics.expose(service, inspection, webhooks, portalActivity),
+          settings.metricsNeedKey ?? true,
+        )),
     ...fileRoutes(service.jobs, settings),
     ...validateRoutes(service, {
       maxUploadBytes: settings.maxUploadBytes,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { createBatchMetrics } from '../../http/index.ts';
 import { freshFolder, run, start } from '../commands/program.ts';
+import { requireTool } from '../verifiers/index.ts';
 
 const EXPOSED = createBatchMetrics({ folders: ['default'], profiles: [] }, () => 0).names();
 
@@ -18,6 +19,16 @@ for (const file of ['grafana/dashboard.json', 'prometheus/alerts.yml']) {
     }
   });
 }
+
+test('the alerts of actors, effects, inputs and the portal fire when they should, and not before', (t) => {
+  if (!requireTool(t, 'promtool')) return;
+  const { status, stdout, stderr } = spawnSync(
+    'promtool',
+    ['test', 'rules', 'deploy/prometheus/alerts.test.yml'],
+    { encoding: 'utf8' },
+  );
+  t.is(status, 0, stdout + stderr);
+});
 
 test('the dashboard shows every metric of both services', (t) => {
   const { panels } = JSON.parse(readFileSync('deploy/grafana/dashboard.json', 'utf8')) as {

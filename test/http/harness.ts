@@ -105,6 +105,11 @@ export async function startServer(
     portalWebhooks: memoryPortalWebhooks(),
     portalKeys: { keys: async () => ({ items: [], complete: true }) },
     portalActivity: {
+      load: async () => ({
+        documents: {},
+        mails: { counts: {}, oldestWaiting: null },
+        webhooks: { counts: {}, oldestWaiting: null },
+      }),
       activity: async () => ({
         ...{
           since: 0,

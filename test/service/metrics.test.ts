@@ -1,5 +1,6 @@
 /** The metrics of a running service, beside what its jobs say. */
 import test from 'ava';
+import { run } from '../commands/program.ts';
 import { Service, temporaryRoot } from './service.ts';
 
 /** Name with labels → value. */
@@ -83,5 +84,27 @@ test('requests of both services are counted, by route and status', async (t) => 
   t.is(seen.get('portal_http_requests_total{route="/api/health",status="200"}'), 1);
   t.is(seen.get('portal_http_requests_total{route="/api/documents",status="401"}'), 1);
   t.is(seen.get('batch_http_requests_total{route="/api/jobs",status="200"}'), 1);
+  t.is(await service.stop(), 0);
+});
+
+test('documents, mails, webhook deliveries and signatures of the portal are counted', async (t) => {
+  const root = await temporaryRoot(t);
+  const service = await Service.start(t, { root, settings: { 'Portal:Enabled': true } });
+  const tried = await run(root, ['try', `--Storage:Root=${root}`]);
+  t.is(tried.code, 0, tried.out + tried.err);
+  const seen = await metrics(service);
+  for (const [name, value] of [
+    ['portal_documents{status="Concluded"}', 1],
+    ['portal_documents{status="Pending"}', 1],
+    ['portal_mails{status="Queued"}', 0],
+    ['portal_mails{status="Failed"}', 0],
+    ['portal_mail_oldest_waiting_seconds', 0],
+    ['portal_webhook_deliveries{status="Pending"}', 0],
+    ['portal_webhook_oldest_pending_seconds', 0],
+    ['portal_signing_duration_seconds_count{kind="electronic"}', 1],
+    ['portal_signing_duration_seconds_count{kind="certificate"}', 0],
+  ] as const)
+    t.is(seen.get(name), value, name);
+  t.true((seen.get('portal_mails{status="Sent"}') ?? 0) > 0);
   t.is(await service.stop(), 0);
 });

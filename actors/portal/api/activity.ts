@@ -21,7 +21,23 @@ export interface PortalActivity {
   readonly incomplete: readonly ActivitySort[];
 }
 
+/** Mails or webhook deliveries that wait, ended or failed. */
+export interface PortalQueue {
+  /** Number by state. */
+  readonly counts: { readonly [state: string]: number };
+  /** Creation of the oldest one that waits for an attempt; null when none waits. */
+  readonly oldestWaiting: Millis | null;
+}
+
+export interface PortalLoad {
+  /** Number by status, over all organizations. */
+  readonly documents: { readonly [status: string]: number };
+  readonly mails: PortalQueue;
+  readonly webhooks: PortalQueue;
+}
+
 export interface OperatorActivity {
+  load(): Promise<PortalLoad>;
   /** @param window length of the time that ends now */
   activity(window: Millis, intervals: number): Promise<PortalActivity>;
 }

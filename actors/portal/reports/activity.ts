@@ -6,8 +6,9 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Millis } from '../../../machines/ids.ts';
+import type { MailState } from '../../../machines/portal/mail.ts';
 import type { ActorStore, Clock, Row } from '../../../runtime/index.ts';
-import type { ActivitySort, OperatorActivity, PortalActivity } from '../api/activity.ts';
+import type { ActivitySort, OperatorActivity, PortalActivity, PortalLoad } from '../api/activity.ts';
 import { CREATED_DOCUMENT_ROW } from '../document-records/document-index.ts';
 import { MAILS_BY_STATE } from '../mail/mails.ts';
 import { ANY } from '../webhooks/deliveries.ts';
@@ -23,10 +24,17 @@ const ORGANIZATIONS_AT_ONCE = 8;
 const DEADLINE_MS: Millis = 5000;
 
 export interface ActivityDependencies {
-  readonly store: Pick<ActorStore, 'rows'>;
+  readonly store: Pick<ActorStore, 'rows' | 'counters'>;
   readonly clock: Pick<Clock, 'now' | 'elapsed'>;
   /** Returns the organizations with deliveries, those with most failures first. */
   organizations(): Promise<readonly string[]>;
+}
+
+/** States of mails that wait for an attempt. */
+const WAITING_MAILS: readonly MailState[] = ['Queued', 'Waiting'];
+
+function least(times: readonly Millis[]): Millis | null {
+  return times.length === 0 ? null : times.reduce((one, other) => Math.min(one, other));
 }
 
 interface Range {
@@ -43,6 +51,39 @@ export class Activity implements OperatorActivity {
 
   constructor(dependencies: ActivityDependencies) {
     this.#dependencies = dependencies;
+  }
+
+  async load(): Promise<PortalLoad> {
+    const { store, organizations } = this.#dependencies;
+    const [documents, mails, webhooks] = await Promise.all([
+      this.#totals('documents/'),
+      this.#totals('mails/'),
+      this.#totals('deliveries/'),
+    ]);
+    const oldest = async (view: string, prefix: readonly string[]) => {
+      const [row] = await store.rows({ view, prefix, limit: 1 });
+      return row === undefined ? [] : [Number(row.key[prefix.length])];
+    };
+    const waitingMails = await Promise.all(WAITING_MAILS.map((state) => oldest(MAILS_BY_STATE, [state])));
+    const all = webhooks['Pending'] ? (await organizations()).slice(0, MAX_ORGANIZATIONS) : [];
+    const waitingCalls = await Promise.all(
+      all.map((organization) => oldest('deliveries', [organization, ANY, 'Pending'])),
+    );
+    return {
+      documents,
+      mails: { counts: mails, oldestWaiting: least(waitingMails.flat()) },
+      webhooks: { counts: webhooks, oldestWaiting: least(waitingCalls.flat()) },
+    };
+  }
+
+  /** Adds up counters by the last part of their names. */
+  async #totals(prefix: string): Promise<{ readonly [state: string]: number }> {
+    const totals: { [state: string]: number } = {};
+    for (const [name, count] of Object.entries(await this.#dependencies.store.counters(prefix))) {
+      const state = name.slice(name.lastIndexOf('/') + 1);
+      totals[state] = (totals[state] ?? 0) + count;
+    }
+    return totals;
   }
 
   async activity(window: Millis, intervals: number): Promise<PortalActivity> {

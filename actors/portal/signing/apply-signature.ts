@@ -38,11 +38,13 @@ export type ApplySignatureEffect = Extract<DocumentEffect, { readonly do: 'apply
 export interface ApplySignatureDependencies {
   readonly pool: SigningPool;
   readonly blobs: Blobs;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>;
   readonly faults: Faults;
   readonly log: Log;
   /** Profile of the service's seals. */
   readonly sealProfile: string;
+  /** Called with the time of each attempt that put a signature into its document, milliseconds. */
+  readonly onSigned?: ((kind: AcceptedSignature['kind'], took: number) => void) | undefined;
   /** Checks the certificate before each seal. */
   readonly certificates: Pick<CertificateChecks, 'check'>;
   readonly languageOf: LanguageOf;
@@ -64,9 +66,11 @@ export function applySignatureHandler(
     after: 'visible',
     async run(effect, attempt): Promise<DocumentRequest> {
       const { id, kind } = effect.signature;
+      const started = dependencies.clock.elapsed();
       try {
         const message = await put(effect, attempt, dependencies);
         if (message.type === 'SIGNATURE_FAILED') reportFailure(dependencies, attempt, message);
+        else dependencies.onSigned?.(kind, dependencies.clock.elapsed() - started);
         return message;
       } catch (error) {
         if (attempt.signal.aborted) throw error;

@@ -49,6 +49,12 @@ const ADDED = [
   'batch_webhook_deliveries_total',
   'batch_webhook_deliveries_pending',
   'portal_http_requests_total',
+  'portal_documents',
+  'portal_mails',
+  'portal_mail_oldest_waiting_seconds',
+  'portal_webhook_deliveries',
+  'portal_webhook_oldest_pending_seconds',
+  'portal_signing_duration_seconds',
 ];
 
 const SUBJECTS = {
