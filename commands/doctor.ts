@@ -22,6 +22,7 @@ import { checkSigningKeys, checkTlsCertificate } from './doctor/certificates.ts'
 import { bad, type Finding, good } from './doctor/finding.ts';
 import { checkFolder, checkRoom, type FolderToCheck } from './doctor/folders.ts';
 import { checkHistory } from './doctor/history.ts';
+import { checkPublicUrl } from './doctor/public-url.ts';
 import { checkRunningService, mergeFindings } from './doctor/running-service.ts';
 import { checkSecrets } from './doctor/secrets.ts';
 import { checkSmtp } from './doctor/smtp.ts';
@@ -83,6 +84,7 @@ async function examine(
       dependencies,
     )),
     ...(await checkSmtp(settings)),
+    ...(await checkPublicUrl(settings)),
     ...portalNotices(settings).map(({ name, ...words }) => bad('warning', name, words)),
     ...checkTlsCertificate(settings, dependencies.clock.now()),
     ...(await Promise.all(

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Finding } from '../../commands/doctor/finding.ts';
@@ -196,6 +196,39 @@ test('doctor, start and readiness name links that lead nowhere, mails in files a
     ready.checks.filter(({ status }) => status === 'Degraded').map(({ name }) => name),
     ['portal:links', 'portal:mail'],
   );
+});
+
+test('doctor names a proxy that speaks HTTP/1.0 to the service, and one that leads elsewhere', async (t) => {
+  const cwd = freshFolder();
+  let portal = '';
+  // As nginx: the request goes on with the version of its configuration.
+  const proxy = (version: string) => async (socket: Socket) => {
+    const { hostname, port } = new URL(portal);
+    const upstream = connect(Number(port), hostname);
+    socket.once('data', (request) => {
+      upstream.write(request.toString('latin1').replace('HTTP/1.1', `HTTP/${version}`));
+    });
+    upstream.pipe(socket).on('error', () => upstream.destroy());
+    upstream.on('error', () => socket.destroy());
+  };
+  const urls: string[] = [];
+  for (const version of ['1.1', '1.0']) {
+    const server = createTcpServer(proxy(version));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    urls.push(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  }
+  const service = start(cwd, [FREE_PORT, FREE_PORTAL_PORT]);
+  t.teardown(() => service.child.kill('SIGKILL'));
+  await service.says(/\[INF\] Ready/);
+  portal = /Portal +(http\S+)/.exec(service.out())?.[1] ?? '';
+  const check = async (url: string) =>
+    (await examine(t, cwd, [FREE_PORT, `--Portal:PublicUrl=${url}`])).found('portal:public-url')[0];
+  t.is((await check(urls[0] ?? ''))?.verdict, 'good');
+  const old = await check(urls[1] ?? '');
+  t.is(old?.verdict, 'failed');
+  t.regex(old?.remedy ?? '', /proxy_http_version 1\.1/);
+  t.is((await check(await listening(t)))?.verdict, 'warning');
 });
 
 test('doctor reports a full disk as missing space, not as missing permission', async (t) => {
