@@ -223,7 +223,7 @@ function addressOf(url: string, path: string, params: object, query: object): UR
     return segment;
   });
   // The address may have a path, below which the service is.
-  const address = new URL(url.replace(/\/+$/, '') + filled);
+  const address = new URL((url.endsWith('/') ? url.slice(0, -1) : url) + filled);
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null) address.searchParams.set(name, String(value));
   }
