@@ -202,3 +202,12 @@ test('of a long text a group takes the members that it has room for', (t) => {
   t.deepEqual(pastedMembers(long, 9), { members: [{ name: 'C', email: 'c@example.org' }], isWhole: false });
   t.false(pastedMembers(`${' '.repeat(1_000_000)}D <d@example.org>`, 9).isWhole);
 });
+
+test('the editor keeps the order 0, also of an action without an order', (t) => {
+  const action = { type: 'Signer' as const, user: { name: 'Ana', email: 'ana@example.org' } };
+  const model = fromRequest({ flowActions: [{ ...action, step: 0 }, action, { ...action, step: 1 }] });
+  t.deepEqual(
+    toRequest(model).flowActions?.map(({ step }) => step),
+    [0, 0, 1],
+  );
+});

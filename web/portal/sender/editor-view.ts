@@ -133,7 +133,7 @@ function filesPart(editor: SenderTexts['editor']): Html {
 }
 
 function peoplePart({ editor, templates }: SenderTexts): Html {
-  const step = html`<label>${editor.order} <input name="step" type="number" min="1" max="100" value="1"></label>`;
+  const step = html`<label>${editor.order} <input name="step" type="number" min="0" max="100" value="1"></label>`;
   const tick = html`<label class="tick"><input name="electronic" type="checkbox" checked> ${editor.electronic}</label>`;
   const name = html`<label>${editor.personName} <input name="name" dir="auto" autocomplete="off" maxlength="200" required></label>`;
   const mail = html`<label>${editor.mail} <input name="email" type="email" autocomplete="off" maxlength="254" required></label>`;

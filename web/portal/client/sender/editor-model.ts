@@ -352,7 +352,7 @@ function personOf(action: RequestedAction, files: readonly EditorFile[]): Editor
     title: action.title ?? '',
     name: (isGroup({ role }) ? action.ruleName : action.user?.name) ?? '',
     email: action.user?.email ?? '',
-    step: action.step ?? 1,
+    step: action.step ?? 0,
     electronic: action.allowElectronicSignature ?? false,
     needed: action.numberRequiredSignatures ?? 1,
     members: (action.signRuleUsers ?? []).map(({ name, email }) => ({

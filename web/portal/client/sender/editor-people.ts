@@ -150,7 +150,7 @@ export function startPeople(model: EditorModel, words: EditorScriptTexts, change
       person.title = text('title');
       person.name = text('name');
       person.email = text('email');
-      person.step = whole(text('step'), 1);
+      person.step = whole(text('step') || '1', 0);
       person.needed = whole(text('needed'), 1);
       person.electronic = isTicked('electronic', person.electronic);
       person.continues = isTicked('continues', person.continues);
