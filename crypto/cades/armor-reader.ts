@@ -31,7 +31,7 @@ export function signatureSource(file: Source): Source {
     const encoding = textEncoding(source);
     if (encoding === undefined) {
       if (/^\s*-----BEGIN /.test(source.read(0, LABEL_ROOM).toString('latin1')))
-        throw malformed(file, 'its labels are not those of a signature');
+        throw malformed('its labels are not those of a signature');
       return source;
     }
     source = decodedSource(source, encoding);
@@ -43,26 +43,25 @@ function decodedSource(file: Source, { form, start }: TextEncoding): Source {
   const room = Math.min(file.size - start, LABEL_ROOM);
   const end = file.read(file.size - room, room).toString('latin1');
   const closing = form === 'pem' ? END.exec(end)?.index : end.trimEnd().length;
-  if (closing === undefined) throw malformed(file, 'its labels are not those of a signature');
+  if (closing === undefined) throw malformed('its labels are not those of a signature');
   const to = file.size - room + closing;
-  if (to <= start) throw malformed(file, 'there is nothing in it');
+  if (to <= start) throw malformed('there is nothing in it');
   return to - start <= IRREGULAR_LIMIT ? decodedWhole(file, start, to) : new ArmoredSource(file, start, to);
 }
 
-function malformed(file: Source, reason: string): CryptoError {
-  return new CryptoError('cms.malformed', `The text of ${file.path} can't be read: ${reason}.`);
+function malformed(reason: string): CryptoError {
+  return new CryptoError('cms.malformed', `The text of the file can't be read: ${reason}.`);
 }
 
 /** Decodes Base64 without white space; `Buffer.from` alone would ignore invalid characters. */
-function decode(file: Source, text: string): Buffer {
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text))
-    throw malformed(file, 'it is not Base64');
+function decode(text: string): Buffer {
+  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) throw malformed('it is not Base64');
   return Buffer.from(text, 'base64');
 }
 
 function decodedWhole(file: Source, from: number, to: number): Source {
   const text = file.read(from, to - from).toString('latin1');
-  const bytes = decode(file, text.replace(/\s+/g, ''));
+  const bytes = decode(text.replace(/\s+/g, ''));
   return {
     path: file.path,
     size: bytes.length,
@@ -100,7 +99,7 @@ class ArmoredSource implements Source {
     const [, line = '', ending = ''] = first ?? [];
     // Without line ends, any division will do.
     const characters = first === null ? CHUNK_CHARACTERS : line.length;
-    if (characters === 0 || characters % 4 !== 0) throw malformed(file, 'its lines are of no usual length');
+    if (characters === 0 || characters % 4 !== 0) throw malformed('its lines are of no usual length');
     this.path = file.path;
     this.mtimeMs = file.mtimeMs;
     this.inode = file.inode;
@@ -113,7 +112,7 @@ class ArmoredSource implements Source {
     const last = (to - from) % this.#stride;
     const padding = /={0,2}$/.exec(file.read(to - 2, 2).toString('latin1'))?.[0].length ?? 0;
     this.size = ((lines * this.#characters + last) / 4) * 3 - padding;
-    if (!Number.isInteger(this.size)) throw malformed(file, 'its lines are not of one length');
+    if (!Number.isInteger(this.size)) throw malformed('its lines are not of one length');
   }
 
   read(offset: number, length: number): Buffer {
@@ -138,9 +137,9 @@ class ArmoredSource implements Source {
     const lines = Math.ceil(end / perLine) - firstLine;
     const at = this.#from + firstLine * this.#stride;
     const raw = this.#file.read(at, Math.min(lines * this.#stride, this.#to - at));
-    const bytes = decode(this.#file, this.#withoutEndings(raw));
+    const bytes = decode(this.#withoutEndings(raw));
     const skip = start - firstLine * perLine;
-    if (bytes.length < skip + end - start) throw malformed(this.#file, 'its lines are not of one length');
+    if (bytes.length < skip + end - start) throw malformed('its lines are not of one length');
     return bytes.subarray(skip, skip + end - start);
   }
 
@@ -151,8 +150,7 @@ class ArmoredSource implements Source {
       const end = from + this.#characters;
       length += raw.copy(text, length, from, end);
       for (let at = end; at < Math.min(from + this.#stride, raw.length); at++) {
-        if (raw[at] !== 0x0a && raw[at] !== 0x0d)
-          throw malformed(this.#file, 'its lines are not of one length');
+        if (raw[at] !== 0x0a && raw[at] !== 0x0d) throw malformed('its lines are not of one length');
       }
     }
     return text.toString('latin1', 0, length);

@@ -3,6 +3,7 @@ import test from 'ava';
 import { signatureSource, textEncoding } from '../../../crypto/cades/armor-reader.ts';
 import { ArmorWriter } from '../../../crypto/cades/armor-writer.ts';
 import { openSource } from '../../../crypto/files/source.ts';
+import { validateFile } from '../../../crypto/index.ts';
 import { bytes, codeOf, file } from './cades-harness.ts';
 
 function armored(content: Buffer, { width = 64, ending = '\n', label = 'PKCS7' } = {}): string {
@@ -113,4 +114,12 @@ test('a file that begins like PEM but is not PEM is refused with a code', async 
   t.is(textEncoding(openSource(plain)), undefined);
   appendFileSync(plain, good);
   t.is(textEncoding(openSource(plain)), undefined);
+});
+
+test('the report about unreadable text does not name the path, which is one of the server', async (t) => {
+  const path = file('-----BEGIN PKCS7-----\n!!!!\n-----END PKCS7-----\n');
+  const trust = { anchors: [], intermediates: [], revocation: 'none' } as const;
+  const { results } = await validateFile({ format: 'Cades', path, trust, at: 0 });
+  t.regex(results.errors[0]?.message ?? '', /it is not Base64/);
+  t.false(JSON.stringify(results).includes(path));
 });
