@@ -207,8 +207,11 @@ function decodeLegacy(content: Buffer, declared: string, encoding: LegacyEncodin
   const parts: { readonly at: number; readonly utf8At: number }[] = [];
   let filled = 0;
   for (let at = 0; at < content.length; ) {
-    const end = room === content ? content.length : partEnd(content, at);
-    const text = room === content ? '' : encoding.decode(content.subarray(at, end));
+    let end = room === content ? content.length : Math.min(content.length, at + CHUNK_BYTES);
+    let text = room === content ? '' : encoding.decode(content.subarray(at, end));
+    // The end may divide a character.
+    for (let more = 1; text === undefined && more < MAX_CHARACTER_BYTES && end < content.length; more++)
+      text = encoding.decode(content.subarray(at, ++end));
     if (text === undefined) {
       const bad = at + encoding.validLength(content.subarray(at, end));
       throw invalidByte(declared, bad, content[bad]);
@@ -235,15 +238,8 @@ function decodeLegacy(content: Buffer, declared: string, encoding: LegacyEncodin
   return { utf8, toOriginal, encode };
 }
 
-/** Returns the end of a part: after a byte that is no part of any longer character. */
-function partEnd(content: Buffer, start: number): number {
-  let end = Math.min(content.length, start + CHUNK_BYTES);
-  while (end < content.length && (content[end - 1] as number) >= LEAST_TRAIL_BYTE) end++;
-  return end;
-}
-
-/** Bytes below are ASCII wherever they stand: a later byte of a character is at least a digit, in GB 18030. */
-const LEAST_TRAIL_BYTE = 0x30;
+/** Most bytes of a character, in GB 18030. */
+const MAX_CHARACTER_BYTES = 4;
 
 function contradiction(declared: string, mark: string): CryptoError {
   return new CryptoError(

@@ -377,3 +377,20 @@ test('damaged documents are accepted exactly when xmllint accepts them', (t) => 
     if (opinion === 'refuses') t.truthy(error, what);
   }
 });
+
+test('a document in an encoding of several bytes is decoded in parts that divide no character', (t) => {
+  const characters = [
+    [0xd2, 0xbb],
+    [0x81, 0x30, 0x81, 0x30],
+  ];
+  for (const ascii of ['', 'a', 'aa', 'aaa']) {
+    const start = Buffer.from(`<?xml version="1.0" encoding="GB18030"?><r>${ascii}`);
+    const text = Buffer.from(Array.from({ length: 200_000 }, (_, at) => characters[at % 2] ?? []).flat());
+    const document = Buffer.concat([start, text, Buffer.from('</r>')]);
+    const { utf8, toOriginal } = decodeXml(document);
+    t.true(utf8.equals(Buffer.from(new TextDecoder('gb18030').decode(document))), ascii);
+    t.is(toOriginal(utf8.length - 4), document.length - 4, ascii);
+    const invalid = Buffer.concat([start, text, Buffer.from([0xff]), Buffer.from('</r>')]);
+    t.throws(() => decodeXml(invalid), { message: new RegExp(`byte ${document.length - 4} \\(0xFF\\)`) });
+  }
+});
