@@ -61,6 +61,15 @@ test('doctor reports no problem on a fresh machine, and leaves no file', async (
   const { ok, checks } = await examine(t, cwd);
   t.true(ok, JSON.stringify(checks));
   t.deepEqual(readdirSync(cwd), []);
+  const page = readFileSync('docs/operations.md', 'utf8');
+  const [, table = ''] = /^### What doctor checks\n([\s\S]*?)^### /m.exec(page) ?? [];
+  const documented = new Set(
+    [...table.matchAll(/`([a-z-]+(?::[a-z-]+)*)(?::<\w+>)?`/g)].map(([, name]) => name),
+  );
+  const undocumented = checks
+    .map(({ name }) => name)
+    .filter((name) => !documented.has(name) && !documented.has(name.replace(/:[^:]*$/, '')));
+  t.deepEqual(undocumented, []);
   const plain = await run(cwd, ['doctor', FREE_PORT, FREE_PORTAL_PORT]);
   t.is(plain.code, 0);
   t.regex(plain.out, /good +folder:output: /);

@@ -34,6 +34,19 @@ test('docs/errors.md has every code of the engine', (t) => {
   );
 });
 
+test('docs/webhooks.md has every type of event', (t) => {
+  const source = readFileSync('machines/portal/portal-types.ts', 'utf8');
+  const optional = /OPTIONAL_EVENT_TYPES = \[([^\]]*)\]/.exec(source)?.[1] ?? '';
+  const always = /interface DocumentEvent \{\s*readonly type:([^;]*);/.exec(source)?.[1] ?? '';
+  const types = [...`${optional}${always}`.matchAll(/'(\w+)'/g)].map(([, type]) => type ?? '');
+  const page = readFileSync('docs/webhooks.md', 'utf8');
+  const [table = ''] = /^\| `type`[\s\S]*?\n\n/m.exec(page) ?? [];
+  const documented = [...table.matchAll(/`(\w+)`/g)]
+    .map(([, name]) => name ?? '')
+    .filter((name) => /^(?:Document|Mail)/.test(name));
+  t.deepEqual(documented.toSorted(), types.toSorted());
+});
+
 test('every link and picture of the documents leads to a file', (t) => {
   const broken = PAGES.flatMap((page) =>
     [...readFileSync(page, 'utf8').matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)]
