@@ -2,8 +2,8 @@
  * Runs every command of README.md, docs/tutorial.md and the guides as printed; only the two addresses are replaced by
  * those of free ports. Blocks of the language `console` are examples with values of the reader, and are not run.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -217,6 +217,20 @@ async function runAll(t: ExecutionContext, commands: readonly string[]): Promise
     const result = await shell.run(withAddresses(command));
     t.true(works(result), `${command}\n${JSON.stringify(result)}`);
   }
+  const own = new Set([
+    'package.json',
+    'package-lock.json',
+    'dist',
+    'node_modules',
+    'broken.pdf',
+    '.curlrc',
+    '.npm',
+  ]);
+  const made = readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => !own.has(name))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+  const { stdout } = spawnSync('git', ['check-ignore', '--no-index', ...made], { encoding: 'utf8' });
+  t.deepEqual(stdout.trim().split('\n').toSorted(), made.toSorted(), 'git shows none of them as untracked');
 }
 
 function works({ exitCode, statuses }: CommandResult): boolean {
