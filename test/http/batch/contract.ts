@@ -141,6 +141,7 @@ export const CODES: { readonly [code: string]: number | null } = {
 /** Codes beyond the document's, with where they come from. Codes are only ever added. */
 export const ADDED_CODES: { readonly [code: string]: number | null } = {
   'job.path-too-long': 400, // docs/batch-values.md §3
+  'job.input-not-removed': null, // docs/decisions/0162-files-still-written.md
   'job.input-diverged': null, // docs/batch-values.md §7
   'validation.body-invalid': 400, // docs/batch-values.md §2
   'validation.encoding-unsupported': 415, // RFC 9110 §15.5.16
