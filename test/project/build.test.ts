@@ -25,6 +25,7 @@ function tree(t: ExecutionContext) {
   for (const script of readdirSync('scripts')) {
     if (/^(check-.*|bundle)\.mjs$/.test(script)) writeFileSync(join(root, 'scripts', script), '');
   }
+  writeFileSync(join(root, 'scripts', 'vendor-pdf.mjs'), 'export function vendorPdf() {}');
   writeFileSync(join(root, 'runs'), '');
   writeFileSync(
     join(bin, 'tsc'),
