@@ -19,6 +19,7 @@ import {
   envelopeKey,
   type LoadedSigner,
   loadSigner,
+  readCertificate,
 } from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
 import { type Clock, describeFailure, Fatal, type Ids } from '../runtime/clocks-and-failures.ts';
@@ -196,7 +197,7 @@ export async function portalProfiles(
     if (seal === undefined || seal.choices?.level === level) return { profiles, sealProfile, warnings: [] };
     const name = `${seal.name} (portal)` as ProfileName;
     const own = { ...seal, name, choices: { ...seal.choices, level } };
-    return { profiles: [...profiles, own], sealProfile: name, warnings: [] };
+    return { profiles: [...profiles, own], sealProfile: name, warnings: addressWarnings(own, trust.roots) };
   }
   if (!settings.signing.allowSelfSigned) return undefined;
   const source = await developmentSource(settings, keys, parts);
@@ -272,12 +273,13 @@ function localProfile(
 }
 
 function warningsAbout(
-  { name, validateCertificate }: LocalProfile,
+  profile: LocalProfile,
   loaded: LoadedSigner,
   source: CertificateSource,
   { roots, intermediates }: TrustOptions,
 ): readonly string[] {
-  const warnings: string[] = [];
+  const { name, validateCertificate } = profile;
+  const warnings = [...addressWarnings(profile, roots)];
   const { issuer, subject } = new X509Certificate(loaded.certificate);
   if (issuer === subject) {
     warnings.push(`The certificate of signing profile ${name} is self-signed: ${loaded.subject}`);
@@ -298,6 +300,21 @@ function warningsAbout(
     if (code !== 'chain.incomplete' || roots.length === 0) warnings.push(`Signing profile ${name}: ${text}`);
   }
   return warnings;
+}
+
+/** From level LT on, signatures embed proof that no certificate below the root is revoked, from the addresses in these. */
+function addressWarnings({ name, choices, signer }: LocalProfile, roots: readonly Buffer[]): readonly string[] {
+  const level = choices?.level;
+  if (signer === undefined || (level !== 'LT' && level !== 'LTA')) return [];
+  return [signer.certificate, ...signer.chain].flatMap((der) => {
+    const { issuer, subject } = new X509Certificate(der);
+    const { ocspUrls, crlUrls, ocspNoCheck } = readCertificate(der);
+    const isAsked = issuer !== subject && !ocspNoCheck && !roots.some((root) => root.equals(der));
+    if (!isAsked || ocspUrls.length + crlUrls.length > 0) return [];
+    return [
+      `Signing profile ${name} signs at level ${level}, but the certificate of ${subject.replaceAll('\n', ', ')} names no address of revocation information (OCSP or CRL): its signatures fail. Set Level to T, or use a certificate with such an address.`,
+    ];
+  });
 }
 
 /**

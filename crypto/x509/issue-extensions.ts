@@ -25,9 +25,9 @@ export interface ExtensionRequest {
   readonly issuerKey: KeyObject;
   readonly use: CertificateUse;
   /** Address of the CRL. */
-  readonly crlUrl?: string;
+  readonly crlUrl?: string | undefined;
   /** Address of the OCSP responder. */
-  readonly ocspUrl?: string;
+  readonly ocspUrl?: string | undefined;
   /** Address of the issuer's certificate. */
   readonly issuerUrl?: string;
   readonly alternativeNames?: readonly GeneralName[];
