@@ -17,7 +17,6 @@ const SKIPPED = /^(node_modules|dist.*|data|docs|scripts|test|bench|\..*)$/;
 const CONSTRUCTED = {
   'actors/portal/webhooks/deliveries.ts': 'anchored, of fixed length',
   'crypto/pdf/fonts/reading-order.ts': 'nothing that can fail follows its quantifiers',
-  'crypto/xades/elements/node-filter.ts': 'sticky, and no quantifier matches what its neighbour matches',
   'logging/redaction.ts': 'an alternative of literal texts',
   'machines/plain-text.ts': 'single characters, and a run of joiners without another quantifier',
 };

@@ -303,7 +303,10 @@ function warningsAbout(
 }
 
 /** From level LT on, signatures embed proof that no certificate below the root is revoked, from the addresses in these. */
-function addressWarnings({ name, choices, signer }: LocalProfile, roots: readonly Buffer[]): readonly string[] {
+function addressWarnings(
+  { name, choices, signer }: LocalProfile,
+  roots: readonly Buffer[],
+): readonly string[] {
   const level = choices?.level;
   if (signer === undefined || (level !== 'LT' && level !== 'LTA')) return [];
   return [signer.certificate, ...signer.chain].flatMap((der) => {

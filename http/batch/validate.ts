@@ -1,6 +1,6 @@
 /**
  * `POST /api/validate` and its page: validates the signatures of an uploaded file; the result is the validation
- * report of ETSI TS 119 102-2 or, for browsers, a page with the same content.
+ * report of ETSI TS 119 102-2, JSON for clients that ask for it, or, for browsers, a page.
  *
  * Source: docs/batch-values.md §2 for the conventions; ETSI TS 119 102-2 for the report.
  */
@@ -10,12 +10,14 @@ import type { Html } from '../../base/html.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { framedPage, type PageLink } from '../../web/batch/layout.ts';
 import { VALIDATION_FORM, validationPage } from '../../web/batch/validation.ts';
-import { prefersHtml } from '../core/accept.ts';
-import { page } from '../core/reply.ts';
+import { asksForJson, prefersHtml } from '../core/accept.ts';
+import { json, page } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
+import { VALIDATION_BODY } from './description/example-values.ts';
 import { PASSWORD_HEADER, readPassword, readTypedPassword } from './files.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
 import { readUploadForm } from './upload-form.ts';
+import { validationBody, validationShape } from './validation-shape.ts';
 
 const FORMATS: readonly SignedFormat[] = ['Pades', 'Cades', 'Xades', 'Asic'];
 
@@ -96,7 +98,7 @@ export function validateRoutes(
       group: 'Files',
       summary: 'Validates the signatures of a file and answers with the report of ETSI TS 119 102-2.',
       description:
-        'A form with one part `file`, and `format` where the content is ambiguous. `Signing:Trust` and the anchors of all profiles are trusted. The file is validated in the pool and removed. Clients that prefer HTML get a page; all others the XML report of ETSI TS 119 102-2. A detached signature needs the files that it is over, in parts `content` after the signed file.',
+        'A form with one part `file`, and `format` where the content is ambiguous. `Signing:Trust` and the anchors of all profiles are trusted. The file is validated in the pool and removed. Clients that prefer HTML get a page, those that name `application/json` in `Accept` the same checks as JSON, and all others the XML report of ETSI TS 119 102-2. `TOTAL-PASSED`: every signature is valid. A detached signature needs the files that it is over, in parts `content` after the signed file.',
       auth: 'operator',
       rate: 'upload',
       bodyPolicy: 'stream',
@@ -105,7 +107,8 @@ export function validateRoutes(
       query: noQuery,
       body: validateForm,
       unfit,
-      responses: { 200: ['xml', 'page'] },
+      responses: { 200: [validationShape, 'xml', 'page'] },
+      examples: { responses: { 200: VALIDATION_BODY } },
       refusals: [
         'upload.empty',
         'upload.too-large',
@@ -144,7 +147,9 @@ export function validateRoutes(
             format,
             password: password ?? readTypedPassword(fields.get('password')),
           });
-          if (prefersHtml(header('accept'))) return page(200, framed(validationPage(fileName, report)));
+          const accept = header('accept');
+          if (prefersHtml(accept)) return page(200, framed(validationPage(fileName, report)));
+          if (asksForJson(accept)) return json(200, validationBody(fileName, report));
           return {
             kind: 'asset',
             status: 200,

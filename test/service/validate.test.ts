@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import type { z } from 'zod';
 import { samplePdf } from '../../bench/samples.ts';
 import { signFile } from '../../crypto/index.ts';
+import type { validationShape } from '../../http/batch/validation-shape.ts';
 import { structureFaults } from '../crypto/validation/report-structure.ts';
 import { pki } from '../pki/pki.ts';
 import { Service, temporaryRoot } from './service.ts';
@@ -40,6 +42,27 @@ test.serial(
     const xml = await good.text();
     t.deepEqual(structureFaults(xml), []);
     t.regex(xml, /<MainIndication>urn:etsi:019102:mainindication:total-passed<\/MainIndication>/);
+
+    for (const Accept of ['*/*', 'text/plain, */*', 'application/xml, application/json']) {
+      const same = await post(signed, 'a.pdf', { Accept });
+      t.is(same.headers.get('content-type'), 'application/xml; charset=utf-8', Accept);
+      await same.text();
+    }
+    for (const Accept of ['application/json', 'application/json, text/plain, */*']) {
+      const answer = await post(signed, 'a.pdf', { Accept });
+      t.is(answer.headers.get('content-type'), 'application/json; charset=utf-8', Accept);
+      const report = (await answer.json()) as z.infer<typeof validationShape>;
+      t.like(report, {
+        fileName: 'a.pdf',
+        format: 'Pades',
+        indication: 'TOTAL-PASSED',
+        signatures: [{ indication: 'TOTAL-PASSED', subIndication: null, level: 'B', location: null }],
+      });
+      const { signingTime, bestTime, certificate } = report
+        .signatures[0] as (typeof report.signatures)[number];
+      for (const time of [signingTime ?? '', bestTime, certificate?.validityEnd ?? ''])
+        t.is(new Date(time).toISOString(), time);
+    }
 
     const changed = Buffer.from(signed);
     changed[20] = (changed[20] ?? 0) ^ 1;

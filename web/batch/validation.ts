@@ -12,7 +12,7 @@ export const VALIDATION_FORM = html`<h1>Validate</h1>
 <label>Password, for an encrypted PDF <input name="password" type="password" maxlength="127" autocomplete="off"></label>
 <button type="submit">Validate</button>
 </form>
-<p>The file is checked and then removed. Programs send it to <code>POST /api/validate</code> and get the report of ETSI TS 119 102-2 as XML.</p>`;
+<p>The file is checked and then removed. Programs send it to <code>POST /api/validate</code> and get the report of ETSI TS 119 102-2 as XML, or with <code>Accept: application/json</code> the same checks as JSON.</p>`;
 
 const VERDICTS: { readonly [indication in SignatureRecord['indication']]: string } = {
   'TOTAL-PASSED': 'Valid',

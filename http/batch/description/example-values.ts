@@ -69,3 +69,52 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   reply: { example: '250 2.0.0 Ok: queued as 4VdL2k3Z' },
   title: { example: 'The job was not found.' },
 };
+
+const CHECKS = {
+  isValid: true,
+  passedChecks: [
+    { type: 'digest.content', message: 'The content is unchanged.', detail: 'SHA-256', inner: null },
+  ],
+  errors: [],
+  warnings: [],
+};
+
+export const VALIDATION_BODY = {
+  fileName: 'contract.pdf',
+  indication: 'TOTAL-PASSED',
+  format: 'Pades',
+  signatures: [
+    {
+      format: 'Pades',
+      level: 'B',
+      indication: 'TOTAL-PASSED',
+      subIndication: null,
+      name: 'Signature1',
+      isTimestamp: false,
+      isInContent: false,
+      certificate: {
+        subjectName: 'Contracts',
+        issuerName: 'Example CA',
+        emailAddress: null,
+        identifier: null,
+        companyName: 'Example Ltd',
+        companyIdentifier: null,
+        thumbprint: 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=',
+        validityStart: '2026-01-01T00:00:00.000Z',
+        validityEnd: '2027-12-31T23:59:59.000Z',
+      },
+      signingTime: JOB_BODY.createdAt,
+      bestTime: AT,
+      scope: { kind: 'document', description: 'the whole file' },
+      timestamps: [],
+      changes: [],
+      counterSignatures: [],
+      policy: null,
+      reason: null,
+      location: null,
+      contentIdentifier: null,
+      results: CHECKS,
+    },
+  ],
+  results: { ...CHECKS, passedChecks: [] },
+};

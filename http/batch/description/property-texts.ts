@@ -174,6 +174,7 @@ export const BATCH_PROPERTY_TEXTS: PropertyTexts = {
   'certificate.source': ['Where the key is kept.', 'Pfx'],
   status: 'State of it.',
   'attempts.status': ['HTTP status of the receiver. Null: there was no answer.', 204],
+  results: 'Checks that were made, and what they found.',
   subject: ['Distinguished name of the certificate.', 'CN=Contracts, O=Example'],
   throughputPerMinute: ['Completed jobs of the last minute.', 62],
   thumbprint: ['SHA-1 of the certificate, upper-case hex.', '5F1E2D3C4B5A69788796A5B4C3D2E1F001122334'],

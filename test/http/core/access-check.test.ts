@@ -1,5 +1,5 @@
 import test from 'ava';
-import { prefersHtml } from '../../../http/core/accept.ts';
+import { asksForJson, prefersHtml } from '../../../http/core/accept.ts';
 import { createAccessCheck } from '../../../http/core/access/access-check.ts';
 import { createAuthenticator } from '../../../http/core/access/auth.ts';
 import { openEndedSessions } from '../../../http/core/access/ended-sessions.ts';
@@ -113,4 +113,11 @@ test('HTML is sent only to clients whose Accept header prefers it', (t) => {
   ]) {
     t.false(prefersHtml(other), other);
   }
+});
+
+test('JSON is asked for by its name, and not where XML has the same weight', (t) => {
+  for (const json of ['application/json', 'Application/JSON;q=0.5, */*', 'application/json, text/xml;q=0.9'])
+    t.true(asksForJson(json), json);
+  for (const other of ['', '*/*', 'application/*', 'application/json;q=0', 'text/xml, application/json'])
+    t.false(asksForJson(other), other);
 });

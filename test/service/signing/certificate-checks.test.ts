@@ -97,30 +97,33 @@ test.serial('a certificate without a path to the roots signs nothing, unless the
   t.is(unseen.errorMessage, null);
 });
 
-test.serial('a profile of level LTA whose certificate names no revocation address says so at start', async (t) => {
-  const made = await authority(t);
-  const root = await temporaryRoot(t);
-  const level = { Format: 'Cades', 'Timestamp:Url': made.timestampUrl };
-  const bare = made.pki.freshSigner({ ocspUrl: undefined, crlUrl: undefined });
-  const service = await Service.start(t, {
-    root,
-    settings: {
-      ...trusting(made),
-      ...(await localProfile(root, 0, 'bare', bare, { ...level, Level: 'LTA' })),
-      ...(await localProfile(root, 1, 'lower', bare, { ...level, Level: 'T' })),
-      ...(await localProfile(root, 2, 'full', made.pki.freshSigner(), { ...level, Level: 'LTA' })),
-      ...(await localProfile(root, 3, 'seal', bare, level)),
-      'Portal:Enabled': true,
-      'Portal:SealProfile': 'seal',
-    },
-  });
-  const named = [
-    ...service.printed.matchAll(
-      /Signing profile (.+) signs at level LTA, but the certificate of \S.*names no address/g,
-    ),
-  ];
-  t.deepEqual([...new Set(named.map(([, name]) => name))].sort(), ['bare', 'seal (portal)']);
-});
+test.serial(
+  'a profile of level LTA whose certificate names no revocation address says so at start',
+  async (t) => {
+    const made = await authority(t);
+    const root = await temporaryRoot(t);
+    const level = { Format: 'Cades', 'Timestamp:Url': made.timestampUrl };
+    const bare = made.pki.freshSigner({ ocspUrl: undefined, crlUrl: undefined });
+    const service = await Service.start(t, {
+      root,
+      settings: {
+        ...trusting(made),
+        ...(await localProfile(root, 0, 'bare', bare, { ...level, Level: 'LTA' })),
+        ...(await localProfile(root, 1, 'lower', bare, { ...level, Level: 'T' })),
+        ...(await localProfile(root, 2, 'full', made.pki.freshSigner(), { ...level, Level: 'LTA' })),
+        ...(await localProfile(root, 3, 'seal', bare, level)),
+        'Portal:Enabled': true,
+        'Portal:SealProfile': 'seal',
+      },
+    });
+    const named = [
+      ...service.printed.matchAll(
+        /Signing profile (.+) signs at level LTA, but the certificate of \S.*names no address/g,
+      ),
+    ];
+    t.deepEqual([...new Set(named.map(([, name]) => name))].sort(), ['bare', 'seal (portal)']);
+  },
+);
 
 for (const allowed of [true, false]) {
   test.serial(
