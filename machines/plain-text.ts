@@ -38,6 +38,14 @@ const REDUNDANT_JOINERS = new RegExp(
 const RIGHT_TO_LEFT =
   /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}|\p{Script=Adlam}/u;
 
+/** Characters that a person sees. A pattern of Braille without a dot is seen beside others, but is none by itself. */
+const SEEN = /[^\s\p{Cc}\p{Surrogate}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;
+
+/** True when a person sees nothing of the text: it is empty, or holds only white space and invisible characters. */
+export function isBlank(text: string): boolean {
+  return !SEEN.test(text);
+}
+
 /** Removes invisible characters and normalizes to NFC. Keeps controls, line ends and lone surrogates. */
 export function visibleText(text: string): string {
   // Characters separated by an invisible one may combine once it is removed.

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isolated, plainLine, plainText, visibleText } from '../../machines/plain-text.ts';
+import { isBlank, isolated, plainLine, plainText, visibleText } from '../../machines/plain-text.ts';
 
 test('invisible characters are removed from user texts, and visible ones kept', (t) => {
   for (const hidden of [0x202a, 0x202e, 0x2066, 0x2069, 0x200e, 0x200f, 0x61c, 0x200b, 0x2060, 0xfeff, 0xad])
@@ -19,4 +19,22 @@ test('invisible characters are removed from user texts, and visible ones kept', 
 test('a right-to-left name is isolated from the surrounding words', (t) => {
   t.is(isolated('Ana'), 'Ana');
   t.is(isolated('דנה\u2069 (\u202e'), '\u2068דנה (\u2069', 'and cannot end that itself');
+});
+
+test('a text is blank when nothing of it is seen', (t) => {
+  for (const blank of [
+    '',
+    ' \t\n',
+    '\u200b',
+    '\u00a0\u3000',
+    '\u200d',
+    '\ufe0f',
+    '\u2800',
+    '\u3164',
+    '\ud800',
+    '\u{e0041}',
+  ])
+    t.true(isBlank(blank), JSON.stringify(blank));
+  for (const seen of ['0', '\u200bA', '\u2800\u2801', '👩\u200d👧', '.'])
+    t.false(isBlank(seen), JSON.stringify(seen));
 });

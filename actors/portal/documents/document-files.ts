@@ -4,6 +4,7 @@
  */
 
 import type { OrganizationId } from '../../../machines/ids.ts';
+import { isBlank } from '../../../machines/plain-text.ts';
 import type { DocumentFile } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {
@@ -107,7 +108,7 @@ export class DocumentFiles {
     name: string,
     forceCades: boolean,
   ): Promise<PreparedFile> {
-    if (name.trim() === '') throw new PortalRefusal('EnvelopeNameRequired');
+    if (isBlank(name)) throw new PortalRefusal('EnvelopeNameRequired');
     if (inputs.length > MAX_ENVELOPE_FILES)
       throw new PortalRefusal('LimitExceeded', `An envelope holds at most ${MAX_ENVELOPE_FILES} files.`);
     const parts: FileEntry[] = [];

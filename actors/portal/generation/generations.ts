@@ -8,6 +8,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parsePortalId } from '../../../machines/ids.ts';
+import { isBlank } from '../../../machines/plain-text.ts';
 import {
   GENERATION_EXPIRED,
   type GenerationFile,
@@ -311,7 +312,7 @@ function assertNamed({ flowActions, observers }: Omit<CreateDocuments, 'files'>)
     ...flowActions.flatMap(({ user, signRuleUsers }) => [user, ...(signRuleUsers ?? [])]),
     ...(observers ?? []).map(({ user }) => user),
   ];
-  if (people.some((one) => typeof one?.name === 'string' && one.name.trim() === ''))
+  if (people.some((one) => typeof one?.name === 'string' && isBlank(one.name)))
     throw new PortalRefusal('InvalidFlowAction', 'A participant has no name.');
 }
 

@@ -1,4 +1,5 @@
 /** Rows of a table as people and values of a document template. Source: docs/decisions/0120-templates.md. */
+import { isBlank } from '../../../machines/plain-text.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
@@ -44,7 +45,10 @@ export function assertColumns(given: Wanted, columns: readonly string[]): void {
 /** The request for the documents of one row. Refusals: `InvalidFlowAction`, `InvalidFieldValue`. */
 export function requestOfRow(given: Wanted, columns: readonly string[], row: DataRow): CreateDocuments {
   const request = requestOf(given);
-  const filled = (column: string) => row.get(column)?.trim() || undefined;
+  const filled = (column: string) => {
+    const cell = row.get(column) ?? '';
+    return isBlank(cell) ? undefined : cell.trim();
+  };
   const participants = rolesIn(request).flatMap((role): readonly RoleInput[] => {
     const entries = Object.entries(PERSON_COLUMNS).flatMap(([column, member]) => {
       const value = filled(columnOf(role, column));

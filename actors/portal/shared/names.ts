@@ -1,5 +1,5 @@
 /** Names that clients give to folders, saved flows and drafts. */
-import { visibleText } from '../../../machines/plain-text.ts';
+import { isBlank, visibleText } from '../../../machines/plain-text.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 
 const MAX_NAME_LENGTH = 255;
@@ -10,7 +10,7 @@ const MAX_NAME_LENGTH = 255;
  */
 export function cleanName(given: string): string {
   const name = visibleText(given).trim();
-  if (name !== '' && name.length <= MAX_NAME_LENGTH && !/[\p{Cc}\p{Surrogate}]/u.test(name)) return name;
+  if (!isBlank(name) && name.length <= MAX_NAME_LENGTH && !/[\p{Cc}\p{Surrogate}]/u.test(name)) return name;
   const message = `The Name must have 1 to ${MAX_NAME_LENGTH} characters and no control character.`;
   throw new PortalRefusal('BadRequest', message, { errors: { Name: [message] } });
 }

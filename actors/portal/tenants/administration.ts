@@ -9,7 +9,7 @@ import {
   type OrganizationId,
   parsePortalId,
 } from '../../../machines/ids.ts';
-import { visibleText } from '../../../machines/plain-text.ts';
+import { isBlank, visibleText } from '../../../machines/plain-text.ts';
 import {
   type ApplicationRole,
   type ApplicationSecret,
@@ -302,7 +302,7 @@ function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis): 
 /** Without the bar that ends an application's name in a key, without control characters, spaces trimmed. */
 function cleanName(given: string, member: string): string {
   const name = visibleText(given).trim();
-  const fits = name !== '' && name.length <= MAX_NAME_LENGTH && !/[|\p{Cc}\p{Surrogate}]/u.test(name);
+  const fits = !isBlank(name) && name.length <= MAX_NAME_LENGTH && !/[|\p{Cc}\p{Surrogate}]/u.test(name);
   if (fits) return name;
   const message = `The ${member} must have 1 to ${MAX_NAME_LENGTH} characters and no bar or control character.`;
   throw new PortalRefusal('BadRequest', message, { errors: { [member]: [message] } });

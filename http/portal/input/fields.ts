@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { Millis } from '../../../machines/ids.ts';
+import { isBlank } from '../../../machines/plain-text.ts';
 import { SchemaBook } from '../../core/openapi/schemas.ts';
 import { base64Bytes } from './base64.ts';
 import { MAX_FAULTS, REQUIRED } from './invalid-input.ts';
@@ -47,10 +48,12 @@ export function textUpTo(most: number) {
 
 export const anyText = textUpTo(MAX_TEXT);
 
-/** Text that is required and not blank. */
-export const text = anyText.refine((given) => given.trim() !== '', { error: REQUIRED });
+/** Text that is required and not blank: invisible characters alone count as blank, as white space does. */
+export const text = anyText.refine((given) => !isBlank(given), { error: REQUIRED });
 /** Text, null or absent; blank counts as absent. */
-export const maybeText = anyText.nullish().transform((given) => (given?.trim() === '' ? null : given));
+export const maybeText = anyText
+  .nullish()
+  .transform((given) => (given != null && isBlank(given) ? null : given));
 
 export const flag = z.boolean({ error: 'must be true or false' });
 export const maybeFlag = flag.nullish();

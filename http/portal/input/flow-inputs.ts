@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { CreateDocuments, FlowActionInput } from '../../../actors/portal/api.ts';
+import { isBlank } from '../../../machines/plain-text.ts';
 import { FIELD_FORMATS, FIELD_TYPES } from '../../../machines/portal/field-values.ts';
 import { ACTION_TYPES } from '../../../machines/portal/portal-types.ts';
 import { CONFIRMATION_FLAG_NAMES, CONFIRMATION_FLAGS, forEachFlag } from '../shapes/flow-actions.ts';
@@ -71,7 +72,7 @@ export const markInput = members({
 const fieldValue = z.union([anyText, number, flag], { error: 'must be a string, a number, true or false' });
 
 const fieldInput = members({
-  name: textUpTo(100).refine((given) => given.trim() !== '', { error: REQUIRED }),
+  name: textUpTo(100).refine((given) => !isBlank(given), { error: REQUIRED }),
   type: word(FIELD_TYPES).nullish(),
   label: maybeText,
   required: maybeFlag,

@@ -51,6 +51,28 @@ test('a reason that is absent, empty or blank is required', async (t) => {
   }
 });
 
+test('a name without a visible character is required', async (t) => {
+  const { send } = await startPortal(t);
+  const file = { displayName: 'A', id: IDS.document, name: 'a.pdf', contentType: 'application/pdf' };
+  const flowActions = [{ type: 'Signer', user: { name: 'Ana', email: 'ana@example.com' } }];
+  const named: readonly (readonly [path: string, body: (name: string) => object, message: string])[] = [
+    ['/api/documents', (displayName) => ({ files: [{ ...file, displayName }], flowActions }), 'DisplayName'],
+    ['/api/documents', (name) => ({ files: [{ ...file, name }], flowActions }), 'Name'],
+    ['/api/folders', (name) => ({ name }), 'Name'],
+    ['/api/document-flows', (name) => ({ name, flowActions }), 'Name'],
+    ['/api/templates', (name) => ({ name, document: { files: [file], flowActions } }), 'Name'],
+    ['/api/document-drafts', (name) => ({ name, document: { files: [file], flowActions } }), 'Name'],
+    ['/api/organizations/users', (name) => ({ name, email: 'ana@example.com' }), 'Name'],
+  ];
+  for (const [path, body, member] of named) {
+    for (const name of [' ', '\u200b', '\u2060\u00ad', '\ufe0f', '\u2800']) {
+      const refused = await assertRefused(t, await send(path, body(name)), 'BadRequest');
+      t.is(refused.message, `The ${member} field is required.`, `${path} ${JSON.stringify(name)}`);
+    }
+    t.notRegex(await (await send(path, body('\u200bA'))).text(), /is required/, path);
+  }
+});
+
 test('a refusal has its code, a message and flat details', async (t) => {
   const { send, set } = await startPortal(t);
   set('documents.refuse', () => {
