@@ -1,4 +1,5 @@
 /** Replies for tasks whose thread was lost or ended. */
+import { isAbsolute } from 'node:path';
 import type { PoolReply, PoolTask } from './tasks.ts';
 
 /** The thread was terminated because a task exceeded its time limit. */
@@ -38,6 +39,25 @@ export function lostAnswer(
     code: 'pool.worker-lost',
     message: `The thread of the ${task} task was lost: ${reason}`,
   };
+}
+
+/**
+ * The message without the place of files on this server: callers and job records see it. Files of a job keep their
+ * name; the others are stored under names of the service.
+ * @param workingFolder folder of the task's job; undefined for a task without one
+ */
+export function withoutPaths(message: string, task: PoolTask, workingFolder: string | undefined): string {
+  if (workingFolder !== undefined) return message.replaceAll(`${workingFolder}/`, '');
+  let text = message;
+  for (const path of pathsIn(task).sort((left, right) => right.length - left.length))
+    text = text.replaceAll(path, (_, at: number) => (at === 0 ? 'The file' : 'the file'));
+  return text;
+}
+
+/** The absolute paths among the values of a task, at any depth. */
+function pathsIn(value: unknown): string[] {
+  if (typeof value === 'string') return isAbsolute(value) && value !== '/' ? [value] : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(pathsIn) : [];
 }
 
 /** The job or document of a task, for the log. */

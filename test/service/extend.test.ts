@@ -124,6 +124,8 @@ test.serial('a file that was broken before its extension is not published', asyn
   const job = await service.finished(jobId);
   t.is(job.status, 'Failed');
   t.is(job.errorCode, 'signature.mismatch');
+  const unsigned = await service.upload('b.xml', '<order/>', '?profile=lt&operation=Extend');
+  t.is((await service.finished(unsigned.jobId)).errorMessage, 'b.xml has no XAdES signature.');
 });
 
 test.serial(

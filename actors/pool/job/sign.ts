@@ -13,6 +13,7 @@ import { type Staged, stage } from '../../shared/files/stage.ts';
 import { withdrawOutput } from '../../shared/files/tidy.ts';
 import { describeDiskError, isStorageCode } from '../disk-errors.ts';
 import { extend } from '../extend.ts';
+import { withoutPaths } from '../pool-failures.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { PoolResults, SignTask } from '../tasks.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';
@@ -98,9 +99,10 @@ async function releaseSigned(
     const result = await release(order, thread);
     return { ...signed, release: { ok: true, result }, workMs: signed.signMs + clock.elapsed() - start };
   } catch (error) {
+    const { code, message } = describeDiskError(error, [thread.setup.processing, thread.setup.output]);
     return {
       ...signed,
-      release: { ok: false, ...describeDiskError(error, [thread.setup.processing, thread.setup.output]) },
+      release: { ok: false, code, message: withoutPaths(message, task, thread.folders.pathOf(task.jobId)) },
     };
   }
 }

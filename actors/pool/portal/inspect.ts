@@ -57,7 +57,7 @@ function tryOut(
   } catch (error) {
     throw new TaskFailure(
       xades === null && content === undefined ? 'document.unreadable' : 'document.unfit',
-      describeFailure(error).message.replaceAll(path, 'The file'),
+      describeFailure(error).message,
     );
   }
 }

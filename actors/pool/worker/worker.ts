@@ -22,6 +22,7 @@ import { describeDiskError } from '../disk-errors.ts';
 import { HeartbeatCell } from '../heartbeat-cell.ts';
 import { performJob } from '../job/index.ts';
 import type { JobTaskContext } from '../job/job-task-context.ts';
+import { withoutPaths } from '../pool-failures.ts';
 import { isPortalTask, performPortal } from '../portal/index.ts';
 import type { PoolReply, PoolResults, PoolTask } from '../tasks.ts';
 import { warmUp } from '../warm-up.ts';
@@ -73,11 +74,12 @@ function answer(task: PoolTask): PoolReply | Promise<PoolReply> {
     result,
     ms: 'workMs' in result ? result.workMs : clock.elapsed() - start,
   });
-  const bad = (error: unknown): PoolReply => ({
-    ok: false,
-    ...describeDiskError(error, isPortalTask(task) ? [] : jobFolders),
-    ms: clock.elapsed() - start,
-  });
+  const bad = (error: unknown): PoolReply => {
+    const isJob = task.task !== 'validate' && !isPortalTask(task);
+    const { code, message } = describeDiskError(error, isJob ? jobFolders : []);
+    const folder = isJob ? jobContext.folders.pathOf(task.jobId) : undefined;
+    return { ok: false, code, message: withoutPaths(message, task, folder), ms: clock.elapsed() - start };
+  };
   try {
     const result = perform(task);
     return result instanceof Promise ? result.then(good, bad) : good(result);

@@ -1,6 +1,6 @@
 /** Tasks that wait for others, in threads of their own. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
@@ -50,6 +50,30 @@ test('a network task over its deadline is abandoned, and one on the same thread 
   t.true(!gone.ok && gone.code === 'pool.deadline', JSON.stringify(gone));
   const done = await other;
   t.true(done.ok, JSON.stringify(done));
+});
+
+test('failures of tasks name files, and not where the server keeps them', async (t) => {
+  const { layout } = await batchFixture(t, { start: false, watch: false });
+  const pool = new SigningPool({
+    threads: 1,
+    clock: systemClock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    setup: { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined },
+  });
+  t.teardown(() => pool.destroy());
+  const path = join(layout.input, 'stored-name');
+  await writeFile(path, '<a/>');
+  await truncate(path, 2 ** 30);
+  const at = systemClock.now();
+  const answer = await pool.run({
+    task: 'validate',
+    documentId: 'v',
+    path,
+    fileName: 'a.xml',
+    format: 'Xades',
+    at,
+  });
+  t.regex(answer.ok ? JSON.stringify(answer.result) : answer.message, /^The file has 1073741824 bytes/);
 });
 
 (process.platform === 'linux' ? test : test.skip)(
