@@ -43,21 +43,25 @@ export function lostAnswer(
 
 /**
  * The message without the place of files on this server: callers and job records see it. Files of a job keep their
- * name; the others are stored under names of the service.
+ * name, and the files of a list are called by their titles; others are stored under names of the service.
  * @param workingFolder folder of the task's job; undefined for a task without one
  */
 export function withoutPaths(message: string, task: PoolTask, workingFolder: string | undefined): string {
   if (workingFolder !== undefined) return message.replaceAll(`${workingFolder}/`, '');
   let text = message;
-  for (const path of pathsIn(task).sort((left, right) => right.length - left.length))
-    text = text.replaceAll(path, (_, at: number) => (at === 0 ? 'The file' : 'the file'));
+  for (const [path, name] of filesIn(task).sort(([left], [right]) => right.length - left.length))
+    text = text.replaceAll(path, (_, at: number) => name ?? (at === 0 ? 'The file' : 'the file'));
   return text;
 }
 
-/** The absolute paths among the values of a task, at any depth. */
-function pathsIn(value: unknown): string[] {
-  if (typeof value === 'string') return isAbsolute(value) && value !== '/' ? [value] : [];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(pathsIn) : [];
+/** The absolute paths among the values of a task, at any depth, with the title of the object that they are in. */
+function filesIn(value: object): [path: string, name: string | undefined][] {
+  const { title } = value as { readonly title?: unknown };
+  const name = typeof title === 'string' ? title : undefined;
+  return Object.values(value).flatMap((inner): [string, string | undefined][] => {
+    if (typeof inner === 'string') return isAbsolute(inner) && inner !== '/' ? [[inner, name]] : [];
+    return typeof inner === 'object' && inner !== null ? filesIn(inner) : [];
+  });
 }
 
 /** The job or document of a task, for the log. */

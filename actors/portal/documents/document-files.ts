@@ -189,7 +189,7 @@ export class DocumentFiles {
       return { ...(await blobs.adoptWhole(output)), pages, signatures };
     }
     if (answer.code === 'document.unreadable')
-      throw new PortalRefusal('DocumentUnreadable', inAscii(withoutPaths(answer.message, parts, blobs)));
+      throw new PortalRefusal('DocumentUnreadable', inAscii(answer.message));
     if (answer.code === 'document.too-large') throw new PortalRefusal('PayloadTooLarge');
     throw poolRefusal(answer);
   }
@@ -271,11 +271,6 @@ export class DocumentFiles {
       throw new PortalRefusal('InvalidFlowAction', inAscii(answer.message));
     throw poolRefusal(answer);
   }
-}
-
-/** Files are called what their sender calls them. */
-function withoutPaths(message: string, parts: readonly FileEntry[], blobs: Blobs): string {
-  return parts.reduce((text, { blob, name }) => text.replaceAll(blobs.pathOf(blob), name), message);
 }
 
 /** One client decodes messages in the character set of its platform. Source: docs/portal-values.md §2. */

@@ -74,6 +74,18 @@ test('failures of tasks name files, and not where the server keeps them', async 
     at,
   });
   t.regex(answer.ok ? JSON.stringify(answer.result) : answer.message, /^The file has 1073741824 bytes/);
+  const gone = join(layout.input, 'gone');
+  const merged = await pool.run({
+    ...({
+      task: 'portal.merge',
+      documentId: 'm',
+      files: [{ path: gone, title: 'Annex' }],
+      title: 'All',
+      at,
+    } as const),
+    ...{ maxBytes: 1000, output: join(layout.input, 'merged') },
+  });
+  t.regex(merged.ok ? '' : merged.message, /^[^/]*Annex[^/]*$/);
 });
 
 (process.platform === 'linux' ? test : test.skip)(
