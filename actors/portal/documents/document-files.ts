@@ -23,7 +23,7 @@ import type { Blobs } from '../uploads/blobs.ts';
 import type { InspectedUploads } from '../uploads/inspected-uploads.ts';
 import { cleanContentType, cleanName, cleanTitle } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { formContent } from './form-content.ts';
+import { answersToTry, formContent } from './form-content.ts';
 import type { MarkedFile } from './mark-plans.ts';
 import { MAX_TEXT_TAGS } from './text-tags.ts';
 import { assertSignaturesCoexist } from './xades-plans.ts';
@@ -209,7 +209,9 @@ export class DocumentFiles {
     if (fields.length > 0) {
       if (format !== 'Pades')
         throw new PortalRefusal('InvalidFlowAction', 'Only a PDF that is signed as PDF has fields.');
-      await this.#inspect(organization, file, { content: { fields, marks: [] } });
+      await this.#inspect(organization, file, {
+        content: { fields: [...fields, ...answersToTry(added)], marks: [] },
+      });
     }
     if (format !== 'Xades') return;
     assertSignaturesCoexist(actions);

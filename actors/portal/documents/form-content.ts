@@ -26,3 +26,18 @@ export function formContent(
     ),
   );
 }
+
+/**
+ * The answers that buttons of the PDF's own form must take: a box is ticked, a choice is any of its options. Without a trial,
+ * a participant's signature would be refused for a form that cannot hold what was asked.
+ */
+export function answersToTry(actions: readonly Pick<ActionPlan, 'fields'>[]): SignatureContent['fields'] {
+  return actions.flatMap(({ fields = [] }) =>
+    fields.flatMap(({ type, label, formField, options }) => {
+      if (formField === null) return [];
+      const answers = type === 'Checkbox' ? ['true'] : type === 'Choice' ? options : [];
+      const kind = type === 'Checkbox' ? 'checkbox' : 'text';
+      return answers.map((value) => ({ name: formField, kind, label, place: null, value }) as const);
+    }),
+  );
+}

@@ -145,6 +145,34 @@ test('an invalid value of a field is refused with the name of the field, without
   t.false((await fixture.get(id)).hasSignature);
 });
 
+test('a field for buttons of the form that cannot take its answers is refused at creation', async (t) => {
+  const fixture = await portalFixture(t);
+  const objects = documentObjects({ text: 'Form' });
+  const form = '/Type /Catalog /AcroForm << /Fields [50 0 R] >>';
+  objects.set(1, (objects.get(1) ?? '').replace('/Type /Catalog', form));
+  objects.set(10, (objects.get(10) ?? '').replace('[0 0 200 200]', '[0 0 400 400] /Annots [51 0 R 52 0 R]'));
+  objects.set(50, '<< /FT /Btn /Ff 32768 /T (plan) /Kids [51 0 R 52 0 R] >>');
+  for (const [number, state] of [
+    [51, 'Basic'],
+    [52, 'Full'],
+  ] as const)
+    objects.set(
+      number,
+      `<< /Type /Annot /Subtype /Widget /F 4 /P 10 0 R /Parent 50 0 R /Rect [20 ${number} 40 90] /AP << /N << /${state} 53 0 R /Off 53 0 R >> >> >>`,
+    );
+  objects.set(53, '<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 1 >>\nstream\n\n\nendstream');
+  const file = await fixture.file('form.pdf', classicPdf(objects));
+  const asked = (field: object) =>
+    fixture.create([signer('Ana', 1, { fields: [{ name: 'x', formField: 'plan', ...field }] as never })], {
+      files: [file],
+    });
+  await refusedAs(t, 'InvalidFlowAction', asked({ type: 'Choice', options: ['Basic', 'Other'] }));
+  await refusedAs(t, 'InvalidFlowAction', asked({ type: 'Checkbox' }));
+  const id = await asked({ type: 'Choice', options: ['Basic', 'Full'] });
+  await fixture.sign(id, 'ana@example.org', { fieldValues: { x: 'Full' } });
+  t.true((await fixture.get(id)).hasSignature);
+});
+
 test('invalid fields are refused at creation', async (t) => {
   const fixture = await portalFixture(t);
   const asked = (field: object, more: Partial<FlowActionInput> = {}) =>
