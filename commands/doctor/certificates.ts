@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { canSign, certificateProblem, type LocalProfile } from '../../actors/index.ts';
 import { type Clock, describeFailure, Fatal, type Ids } from '../../runtime/clocks-and-failures.ts';
 import type { KeyFolder } from '../../service/key-folder.ts';
-import { loadSigning } from '../../service/signing-setup.ts';
+import { loadSigning, portalProfiles } from '../../service/signing-setup.ts';
 import type { Settings } from '../../settings.ts';
 import { bad, errorCode, type Finding, good } from './finding.ts';
 
@@ -21,7 +21,10 @@ export async function checkSigningKeys(
   parts: { readonly clock: Clock; readonly ids: Ids },
 ): Promise<readonly Finding[]> {
   try {
-    const { profiles, warnings, faults } = await loadSigning(settings, readOnly(keys), parts);
+    const loaded = await loadSigning(settings, readOnly(keys), parts);
+    const { profiles, warnings, faults } = loaded;
+    const seals = settings.portal.enabled && profiles.some(({ method }) => method === 'Local');
+    const portal = seals ? await portalProfiles(settings, readOnly(keys), loaded, parts) : undefined;
     const now = parts.clock.now();
     const able = profiles.some((profile) => canSign(profile, now));
     return [
@@ -35,7 +38,7 @@ export async function checkSigningKeys(
           remedy: 'Correct the path or the file, or remove the key.',
         }),
       ),
-      ...warnings.map((says) =>
+      ...[...warnings, ...(portal?.warnings ?? [])].map((says) =>
         bad('warning', 'certificates', {
           says,
           cause: 'The configuration allows it.',

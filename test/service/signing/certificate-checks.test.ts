@@ -1,6 +1,7 @@
 /** Everything that becomes of jobs whose profile has a certificate that may not sign. Source: docs/batch-values.md §6.5. */
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { run } from '../../commands/program.ts';
 import { signedDataIn } from '../../crypto/cades/cades-harness.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { Service, temporaryRoot } from '../service.ts';
@@ -104,24 +105,24 @@ test.serial(
     const root = await temporaryRoot(t);
     const level = { Format: 'Cades', 'Timestamp:Url': made.timestampUrl };
     const bare = made.pki.freshSigner({ ocspUrl: undefined, crlUrl: undefined });
-    const service = await Service.start(t, {
-      root,
-      settings: {
-        ...trusting(made),
-        ...(await localProfile(root, 0, 'bare', bare, { ...level, Level: 'LTA' })),
-        ...(await localProfile(root, 1, 'lower', bare, { ...level, Level: 'T' })),
-        ...(await localProfile(root, 2, 'full', made.pki.freshSigner(), { ...level, Level: 'LTA' })),
-        ...(await localProfile(root, 3, 'seal', bare, level)),
-        'Portal:Enabled': true,
-        'Portal:SealProfile': 'seal',
-      },
-    });
-    const named = [
-      ...service.printed.matchAll(
+    const settings = {
+      ...trusting(made),
+      ...(await localProfile(root, 0, 'bare', bare, { ...level, Level: 'LTA' })),
+      ...(await localProfile(root, 1, 'lower', bare, { ...level, Level: 'T' })),
+      ...(await localProfile(root, 2, 'full', made.pki.freshSigner(), { ...level, Level: 'LTA' })),
+      ...(await localProfile(root, 3, 'seal', bare, level)),
+      'Portal:Enabled': true,
+      'Portal:SealProfile': 'seal',
+    };
+    const service = await Service.start(t, { root, settings });
+    const words = Object.entries(settings).map(([key, value]) => `--${key}=${value}`);
+    const doctor = await run(root, ['doctor', `--Storage:Root=${root}`, ...words]);
+    for (const text of [service.printed, doctor.out]) {
+      const named = text.matchAll(
         /Signing profile (.+) signs at level LTA, but the certificate of \S.*names no address/g,
-      ),
-    ];
-    t.deepEqual([...new Set(named.map(([, name]) => name))].sort(), ['bare', 'seal (portal)']);
+      );
+      t.deepEqual([...new Set([...named].map(([, name]) => name))].sort(), ['bare', 'seal (portal)']);
+    }
   },
 );
 
