@@ -15,6 +15,7 @@ import {
   seededIds,
   systemClock,
 } from '../../../../runtime/index.ts';
+import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type Receiver, startReceiver, status } from '../../portal/webhooks/receiver.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -56,7 +57,7 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
     definitions,
     handlers: {
       ...Object.fromEntries(others.map((name) => [name, nothing])),
-      ...webhooks.handlers,
+      ...withoutTimeLimits(webhooks.handlers),
       recordEvent: recordEventHandler({ record: (event, id) => events.record(event, id) }),
     },
     onCommitted: ({ actor, counters }) => {

@@ -21,6 +21,7 @@ import {
   seededIds,
   systemClock,
 } from '../../../../runtime/index.ts';
+import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
 
@@ -63,7 +64,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
     log: QUIET,
     faults,
     definitions: [stubDocument, mailDefinition],
-    handlers: {
+    handlers: withoutTimeLimits({
       notify: createMailHandler(),
       reportMail: reportMailHandler(),
       sendMail: sendMailHandler({
@@ -84,7 +85,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
         codeFor: (_action, _user, generation) => String(100_000 + generation),
         sender: options.sender ?? 'no-reply@portal.example.test',
       }),
-    },
+    }),
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
   const sendTest = async () => ({ isAccepted: true, code: null, answer: '' });

@@ -169,7 +169,7 @@ test('a receiver that never answers times out, and is tried again later', async 
   dead.answer = ok;
   await webhookSystem.until(() => {
     webhookSystem.clock.advance(1000);
-    return dead.calls.length === 2;
+    return dead.calls.length >= 2;
   });
 });
 

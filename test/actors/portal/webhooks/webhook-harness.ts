@@ -27,6 +27,7 @@ import {
   seededIds,
   systemClock,
 } from '../../../../runtime/index.ts';
+import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type DOCUMENT_1, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
 
@@ -109,7 +110,7 @@ export async function startWebhookSystem(
       webhookSetDefinition,
       withRelatedActors(webhookDeliveryQueueDefinition),
     ],
-    handlers: { ...outgoing.handlers, emptyFolder: nothing },
+    handlers: withoutTimeLimits({ ...outgoing.handlers, emptyFolder: nothing }),
     onCommitted: (step) => outgoing.registry.observe(step),
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
