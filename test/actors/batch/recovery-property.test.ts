@@ -198,6 +198,8 @@ async function picture({
   for (const folder of ['input', 'processing', 'output', 'error'] as const) {
     for (const entry of await readdir(layout[folder], { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
+      // A thread of the pool signs a sample there, at any time after its start.
+      if (path.includes('/.spare-warm-')) continue;
       files[path.slice(layout.root.length + 1)] = entry.isFile() ? sha256(await readFile(path)) : 'directory';
     }
   }
