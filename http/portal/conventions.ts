@@ -95,7 +95,8 @@ function belowPath(reply: Reply, basePath: string): Reply {
   if (reply.kind === 'page')
     return {
       ...reply,
-      html: reply.html.replace(/(?<=\s(?:href|src|action|formaction)=")\/(?!\/)/g, `${basePath}/`),
+      // A function, because a path may contain `$`.
+      html: reply.html.replace(/(?<=\s(?:href|src|action|formaction)=")\/(?!\/)/g, () => `${basePath}/`),
     };
   if (reply.kind !== 'empty' || reply.headers === undefined) return reply;
   const headers = reply.headers.map(([name, value]) =>
