@@ -183,7 +183,7 @@ export const ACYCLIC_ZONES = ['crypto', 'actors'];
 export const MAX_FILES_PER_FOLDER = 25;
 
 /** Lines of a product file, at most. */
-export const MAX_LINES = 400;
+export const MAX_LINES = 600;
 
 /**
  * Files that may ask the machine for time and randomness; everybody else is given a Clock and Ids. The last two
