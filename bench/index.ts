@@ -1,6 +1,6 @@
 /** Exports of the benchmarks for the command line. */
 
-export type { Screen } from '../base/progress.ts';
+export type { Screen } from '../logging/progress.ts';
 export { BENCH_NAMES, type BenchName, CATALOG, isBenchName } from './catalog.ts';
 export { type BenchSettings, PROFILES } from './frame/bench.ts';
 export { compareReports } from './frame/compare.ts';

@@ -34,7 +34,7 @@ export type {
 } from './core/validation-report.ts';
 export { decryptFile, EnvelopeError } from './envelope/decrypt.ts';
 export { encryptFile } from './envelope/encrypt.ts';
-export { envelopeKey } from './envelope/format.ts';
+export { envelopeKey, NONCE_BYTES } from './envelope/format.ts';
 export type {
   AuthorityRequest,
   AuthorityTransport,

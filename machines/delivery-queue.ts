@@ -27,7 +27,7 @@
  * Source: docs/portal-values.md §19; docs/decisions/0019-mails-and-webhooks.md.
  */
 import { assign, setup } from 'xstate';
-import { type Backoff, pauseAfter } from '../base/backoff.ts';
+import { type Backoff, pauseAfter } from './backoff.ts';
 import type { Millis } from './ids.ts';
 
 export type DeliveryQueueState = 'Idle' | 'Calling' | 'Waiting';

@@ -7,4 +7,5 @@ export { machineTime, systemClock, threadClock } from './clock.ts';
 export { describeFailure, Fatal, isRetryable, Retryable } from './failures.ts';
 export { declareFaultPoints, Faults } from './faults.ts';
 export { ownMark, type ProcessMark, runs, systemIds } from './ids.ts';
+export { LeaseDeadline } from './model/lease-deadline.ts';
 export type { Clock, Ids, Json, Log, LogProperties, Millis, StoreNodes } from './ports.ts';

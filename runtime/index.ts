@@ -54,6 +54,7 @@ export type { MachineChart } from './inspection/machine-chart.ts';
 export { jsonType } from './json-type.ts';
 export { assertStorable } from './machine-shape.ts';
 export { migrateStore } from './migrate.ts';
+export type { LeaseDeadline } from './model/lease-deadline.ts';
 export type {
   ActorAddress,
   ActorStore,

@@ -3,7 +3,7 @@
  * data is plain, so that a store in another process can implement the same contract.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { LeaseDeadline } from '../base/lease-deadline.ts';
+import type { LeaseDeadline } from './model/lease-deadline.ts';
 
 /** Identifies one actor, independently of its location. */
 export interface ActorAddress<Kind extends string = string> {

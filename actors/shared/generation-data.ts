@@ -2,8 +2,9 @@
  * Table of a generation: CSV (RFC 4180; also with semicolons or tabs), a JSON array of flat objects, or rows of a
  * spreadsheet. The first row holds the column names.
  */
-import { decodeWindows1252 } from '../../base/windows-1252.ts';
+
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
+import { decodeWindows1252 } from './windows-1252.ts';
 
 /** Rows of cells; the first row holds the column names. */
 export type Lines = readonly (readonly string[])[];

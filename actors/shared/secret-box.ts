@@ -5,9 +5,8 @@
  * Format: Base64url of version, nonce (12 bytes), ciphertext, tag (16 bytes). Source: NIST SP 800-38D §8.2.2.
  */
 import { hkdfSync } from 'node:crypto';
-import { NONCE_BYTES } from '../../base/aes-gcm.ts';
-import { decryptToken, encryptToken } from '../../base/token.ts';
 import { Fatal, type Ids } from '../../runtime/clocks-and-failures.ts';
+import { decryptToken, encryptToken, NONCE_BYTES } from './token.ts';
 
 const VERSION = 1;
 /** Longest text that is read; secrets have a few kilobytes at most. */

@@ -1,7 +1,5 @@
 /** Formatting of figures and tables. */
 
-export { number } from '../../base/number-text.ts';
-
 export function percent(share: number): string {
   const value = share * 100;
   return `${Math.abs(value) < 10 ? Number(value.toPrecision(2)) : Math.round(value)} %`;

@@ -1,5 +1,6 @@
 /** Formats a comparison as text. */
-import { columns, number } from './columns.ts';
+import { number } from '../../logging/progress.ts';
+import { columns } from './columns.ts';
 import { type ComparedFigure, type ComparedLimit, type Comparison, NOISE } from './compare.ts';
 import type { ComparedReport } from './report.ts';
 

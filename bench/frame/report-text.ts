@@ -1,6 +1,8 @@
 /** Formats a result as text. */
+
+import { number } from '../../logging/progress.ts';
 import type { Aim, Limit } from './bench.ts';
-import { columns, number, percent } from './columns.ts';
+import { columns, percent } from './columns.ts';
 import type { BenchEnvironment } from './machine.ts';
 import type { BenchReport, JudgedFigure } from './report.ts';
 

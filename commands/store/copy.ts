@@ -4,7 +4,7 @@
  * Source: docs/operations.md.
  */
 import { resolve } from 'node:path';
-import { Progress } from '../../base/progress.ts';
+import { Progress } from '../../logging/progress.ts';
 import { escapeControls } from '../../logging.ts';
 import {
   type Clock,

@@ -1,10 +1,10 @@
 /** Decrypts an encryption envelope, chunk by chunk. Source: docs/batch-values.md §9. */
+import { createDecipheriv } from 'node:crypto';
 import { linkSync, renameSync, unlinkSync } from 'node:fs';
-import { startDecryption, TAG_BYTES } from '../../base/aes-gcm.ts';
 import { CryptoError } from '../core/types.ts';
 import { openSource } from '../files/source.ts';
 import { createTarget } from '../files/target.ts';
-import { CHUNK_BYTES, HEAD_BYTES, HEADER, OVERHEAD_BYTES } from './format.ts';
+import { CHUNK_BYTES, CIPHER, HEAD_BYTES, HEADER, OVERHEAD_BYTES, TAG_BYTES } from './format.ts';
 
 /** Failure to open an envelope. Matched on `code`. */
 export class EnvelopeError extends Error {
@@ -42,7 +42,7 @@ export function decryptFile({ input, output, key }: DecryptRequest): void {
     const end = source.size - TAG_BYTES;
     const nonce = Buffer.from(head.subarray(HEADER.length));
     const tag = Buffer.from(source.read(end, TAG_BYTES));
-    const decipher = startDecryption(key, { nonce, tag });
+    const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAuthTag(tag);
     const target = createTarget(`${output}.part`);
     try {
       for (let at = HEAD_BYTES; at < end; at += CHUNK_BYTES)

@@ -1,10 +1,9 @@
 /** Writes a file into an encryption envelope, chunk by chunk. Source: docs/batch-values.md §9. */
-import { createHash } from 'node:crypto';
-import { NONCE_BYTES, startEncryption } from '../../base/aes-gcm.ts';
+import { createCipheriv, createHash } from 'node:crypto';
 import { CryptoError } from '../core/types.ts';
 import { openSource } from '../files/source.ts';
 import { createTarget } from '../files/target.ts';
-import { CHUNK_BYTES, HEADER, MAX_PLAINTEXT_BYTES } from './format.ts';
+import { CHUNK_BYTES, CIPHER, HEADER, MAX_PLAINTEXT_BYTES, NONCE_BYTES, TAG_BYTES } from './format.ts';
 
 export interface EncryptRequest {
   /** Path of the file to encrypt. */
@@ -41,7 +40,7 @@ export function encryptFile({ input, output, key, nonce }: EncryptRequest): {
         hash.update(bytes);
         target.write(bytes);
       };
-      const cipher = startEncryption(key, nonce);
+      const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
       put(HEADER);
       put(nonce);
       for (let at = 0; at < source.size; at += CHUNK_BYTES)

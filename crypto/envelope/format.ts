@@ -12,11 +12,15 @@
  * Source: docs/batch-values.md §9.
  */
 import { pbkdf2 } from 'node:crypto';
-import { NONCE_BYTES, TAG_BYTES } from '../../base/aes-gcm.ts';
 
 /** `BSENC` and three zero bytes. */
 const MAGIC = Buffer.from('4253454e43000000', 'hex');
 const VERSION = 1;
+
+/** Cipher of version 1 (NIST SP 800-38D). */
+export const CIPHER = 'aes-256-gcm';
+export const NONCE_BYTES = 12;
+export const TAG_BYTES = 16;
 
 /** The first nine bytes of every envelope. */
 export const HEADER = Buffer.concat([MAGIC, Buffer.from([VERSION])]);

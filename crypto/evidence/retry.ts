@@ -1,4 +1,3 @@
-import { type Backoff, pauseAfter } from '../../base/backoff.ts';
 import { CryptoError } from '../core/types.ts';
 
 export interface RetrySettings {
@@ -8,8 +7,9 @@ export interface RetrySettings {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** Pauses between attempts. */
-const BACKOFF: Backoff = { firstMs: 200, maxMs: 5_000 };
+/** First and longest pause between attempts, milliseconds; each one doubles the last. */
+const FIRST_PAUSE = 200;
+const LONGEST_PAUSE = 5_000;
 
 /** Retries while an authority is unreachable; a refusal is final, since a retry would give the same result. */
 export async function withRetries<T>(settings: RetrySettings, attempt: () => Promise<T>): Promise<T> {
@@ -19,7 +19,7 @@ export async function withRetries<T>(settings: RetrySettings, attempt: () => Pro
     } catch (error) {
       const passing = error instanceof CryptoError && error.code === 'authority.unreachable';
       if (!passing || tries >= settings.retries) throw error;
-      await settings.wait(pauseAfter(tries + 1, BACKOFF));
+      await settings.wait(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries));
     }
   }
 }

@@ -2,7 +2,6 @@
  * Encodings of documents beside Unicode, Latin-1 and ASCII: single-byte tables and the East Asian encodings of the
  * decoders of Node (WHATWG Encoding). In all of them the bytes below 0x80 outside multi-byte characters are ASCII.
  */
-import { decodeWindows1252 } from '../../base/windows-1252.ts';
 import { CryptoError } from '../core/types.ts';
 
 /** Decodes part of a document; the parts are cut between characters. */
@@ -32,6 +31,12 @@ const REFUSED = /^(?:iso-2022-jp|replacement|x-user-defined|utf-.*)$/;
  */
 const SUPERSET = /^windows-(?:1252|1254|874)$/;
 const MICROSOFT = /^(?:windows-|cp12|x-cp|dos-)/;
+
+/**
+ * Characters of the bytes 0x80 to 0x9F in windows-1252 (WHATWG Encoding). `TextDecoder` of several versions of Node
+ * decodes Latin-1 under that name: https://github.com/nodejs/node/issues/56542
+ */
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 const known = new Map<string, LegacyEncoding | undefined>();
 
@@ -104,9 +109,10 @@ class SingleByte implements LegacyEncoding {
  * characters for private use; other programs refuse such bytes.
  */
 function unitOf(name: string, byte: number): number {
-  const bytes = Buffer.of(byte);
-  // Several versions of Node decode Latin-1 under this name.
-  const text = name === 'windows-1252' ? decodeWindows1252(bytes) : new TextDecoder(name).decode(bytes);
+  const text =
+    name === 'windows-1252' && byte < 0xa0
+      ? WINDOWS_1252.charAt(byte - 0x80)
+      : new TextDecoder(name).decode(Buffer.of(byte));
   const unit = text.charCodeAt(0);
   const isControl = unit === byte && unit < 0xa0 && name.startsWith('windows-');
   const isPrivate = unit >= 0xe000 && unit <= 0xf8ff;

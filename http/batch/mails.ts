@@ -6,10 +6,10 @@
  */
 import { z } from 'zod';
 import type { MailboxEntry, MailTextState, MailView, OperatorMails } from '../../actors/portal/api.ts';
-import { html } from '../../base/html.ts';
 import { MAIL_STATES } from '../../machines/portal/mail.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../machines/refusals.ts';
+import { html } from '../../web/html.ts';
 import { json, page, type ReplyHeaders } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { AT, JOB_ID, OTHER_ID } from './description/example-values.ts';

@@ -5,7 +5,6 @@
  */
 
 import { DELIVERY_STATUSES } from '../../actors/batch/api/webhooks.ts';
-import type { Html } from '../../base/html.ts';
 import { JOB_STATES } from '../../machines/batch/job-context.ts';
 import { MAIL_STATES } from '../../machines/portal/mail.ts';
 import { framedPage, type PageLink } from '../../web/batch/layout.ts';
@@ -28,6 +27,7 @@ import {
   webhooksPage,
 } from '../../web/batch/runtime-pages.ts';
 import { PAGES_STYLE, REFERENCE_STYLE } from '../../web/batch/styles.ts';
+import type { Html } from '../../web/html.ts';
 import { assetRoutes } from '../core/page-assets.ts';
 import { page } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';

@@ -6,10 +6,10 @@
  */
 import { z } from 'zod';
 import type { BatchService, SignedFormat } from '../../actors/batch/api/service.ts';
-import type { Html } from '../../base/html.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { framedPage, type PageLink } from '../../web/batch/layout.ts';
 import { VALIDATION_FORM, validationPage } from '../../web/batch/validation.ts';
+import type { Html } from '../../web/html.ts';
 import { asksForJson, prefersHtml } from '../core/accept.ts';
 import { json, page } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';

@@ -4,7 +4,7 @@
  * Source: RFC 9110 §13 (conditions) and §14 (ranges); RFC 6266 (Content-Disposition).
  */
 import { type FileHandle, open } from 'node:fs/promises';
-import { shortFileName } from '../../base/file-name.ts';
+import { shortFileName } from '../../actors/shared/file-names.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import {
   type EmptyReply,

@@ -18,7 +18,7 @@
  * Source: docs/decisions/0019-mails-and-webhooks.md; docs/portal-values.md §11; RFC 5321 §4.5.4.1 (pauses and when to give up).
  */
 import { assign, setup } from 'xstate';
-import { type Backoff, pauseAfter } from '../../base/backoff.ts';
+import { type Backoff, pauseAfter } from '../backoff.ts';
 import type { FlowActionId, Millis, OrganizationId, UserId } from '../ids.ts';
 import type { DocumentSummary, MailRequest } from './portal-types.ts';
 

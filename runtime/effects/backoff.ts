@@ -1,5 +1,4 @@
 /** Pauses between attempts of effects. */
-import { jittered, pauseAfter } from '../../base/backoff.ts';
 import type { Ids, Millis, StoredEffect } from '../ports.ts';
 
 /** Longest pause, milliseconds. */
@@ -7,11 +6,12 @@ export const MAX_BACKOFF_MS = 5 * 60_000;
 
 /**
  * Returns the pause after the `failures`-th failure in a row (from 1): 1 s, 2 s, 4 s … 5 min, each shortened at random
- * by up to a quarter.
+ * by up to a quarter, so that
+ * what failed together is not retried together.
  */
 export function effectPause(failures: number, ids: Ids): Millis {
-  const pause = pauseAfter(failures, { firstMs: 1000, maxMs: MAX_BACKOFF_MS });
-  return jittered(pause, ids.bytes(2).readUInt16BE(0) / 0x10000);
+  const pause = Math.min(MAX_BACKOFF_MS, 1000 * 2 ** (failures - 1));
+  return Math.round(pause * (1 - ids.bytes(2).readUInt16BE(0) / 0x40000));
 }
 
 /** Returns the latest valid due time of an effect: only failed effects are scheduled in the future. */

@@ -57,9 +57,9 @@ export const ZONES = {
       // The command line starts without the actors.
       /^actors\/http-client\/index\.ts$/,
       /^actors\/shared\/signature-view\.ts$/,
-      /^actors\/shared\/storage-layout\.ts$/,
+      /^actors\/shared\/(file-names|storage-layout|token|windows-1252)\.ts$/,
     ],
-    imports: { base: 'all', machines: 'all', runtime: 'all', crypto: 'all', independent: 'all' },
+    imports: { base: 'all', machines: 'all', runtime: 'all', crypto: 'all', independent: 'all', web: 'all' },
     packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs', 'pdfjs-dist'],
     builtins: true,
   },
@@ -87,7 +87,7 @@ export const ZONES = {
   },
   logging: {
     owns: /^logging(\/|\.ts$)/,
-    enteredBy: [/^logging\.ts$/],
+    enteredBy: [/^logging\.ts$/, /^logging\/progress\.ts$/],
     imports: { runtime: 'types' },
     packages: ['pino'],
     builtins: true,
@@ -161,8 +161,8 @@ export const ZONES = {
 
 /** Imports forbidden between folders of one zone: files of `from` import nothing of `to`, types included. */
 export const FORBIDDEN_PAIRS = [
-  // Machines compute; they do not encrypt.
-  { from: /^machines\//, to: /^base\/(aes-gcm|token)\.ts$/ },
+  // Mails have the escaping of the pages, not the pages.
+  { from: /^actors\//, to: /^web\/(?!html\.ts$)/ },
   { from: /^actors\/pool\//, to: /^actors\/(batch|portal)\// },
   { from: /^actors\/shared\//, to: /^actors\/(batch|portal|pool)\// },
   { from: /^actors\/batch\//, to: /^actors\/portal\// },

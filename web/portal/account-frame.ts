@@ -3,7 +3,7 @@
  * the token of their session.
  */
 import type { SignedInUser } from '../../actors/portal/api.ts';
-import { type Html, html } from '../../base/html.ts';
+import { type Html, html } from '../html.ts';
 import { logoOf, portalPage, type Theme } from './page-frame.ts';
 import { senderTexts } from './sender/sender-language.ts';
 import { ACCOUNT_ENGLISH, type AccountTexts } from './texts/account-english.ts';

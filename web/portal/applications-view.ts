@@ -1,7 +1,7 @@
 /** Pages of the applications of an organization, and of the keys of one application. */
 import type { ApplicationView, SignedInUser } from '../../actors/portal/api.ts';
-import { type Html, html } from '../../base/html.ts';
 import { APPLICATION_ROLES, KEY_SCOPES } from '../../machines/portal/organization.ts';
+import { type Html, html } from '../html.ts';
 import {
   type AccountNotice,
   type AccountPage,

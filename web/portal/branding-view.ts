@@ -1,7 +1,7 @@
 /** Branding of an organization: logo, colors, page after signing, and texts of mails with a preview. */
 import type { MailPreview, SignedInUser } from '../../actors/portal/api.ts';
-import { type Html, html, lines } from '../../base/html.ts';
 import { BRANDED_MAILS, type BrandedMail, type BrandingContext } from '../../machines/portal/branding.ts';
+import { type Html, html, lines } from '../html.ts';
 import {
   type AccountNotice,
   type AccountPage,

@@ -1,5 +1,5 @@
 /** The first page of the portal. Documents are opened by links, so it has no list of them. */
-import { html } from '../../base/html.ts';
+import { html } from '../html.ts';
 import { accountTexts } from './account-frame.ts';
 import { portalPage, type Theme } from './page-frame.ts';
 import type { PageTexts } from './texts/page-texts.ts';

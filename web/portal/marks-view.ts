@@ -4,8 +4,8 @@
  * Source: docs/portal-values.md §9 (`marksPositioned`) and §20.
  */
 import type { PageBranding } from '../../actors/portal/api.ts';
-import { html } from '../../base/html.ts';
 import { plainLine } from '../../machines/plain-text.ts';
+import { html } from '../html.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
 import { filled, type PageTexts } from './texts/page-texts.ts';
 

@@ -6,7 +6,7 @@ import type {
   SignedInUser,
   WebhookView,
 } from '../../actors/portal/api.ts';
-import { type Html, html } from '../../base/html.ts';
+import { type Html, html } from '../html.ts';
 import {
   type AccountNotice,
   type AccountPage,

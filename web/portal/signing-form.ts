@@ -2,7 +2,7 @@
  * Forms of the signing page as HTML. The scripts in `client/` enable their buttons, which have no function before.
  */
 import type { SigningPageView } from '../../actors/portal/api.ts';
-import { type Html, html } from '../../base/html.ts';
+import { type Html, html } from '../html.ts';
 import { fieldsForm } from './fields-form.ts';
 import { filled, type PageTexts } from './texts/page-texts.ts';
 

@@ -3,8 +3,8 @@
  * a script draws the document.
  */
 import type { SigningPageView } from '../../actors/portal/api.ts';
-import { type Html, html, lines } from '../../base/html.ts';
 import type { Millis } from '../../machines/ids.ts';
+import { type Html, html, lines } from '../html.ts';
 import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
 import { portalPage } from './page-frame.ts';
 import { actionForms } from './signing-form.ts';

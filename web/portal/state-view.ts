@@ -1,6 +1,6 @@
 /** Pages of a document on which its participant cannot act: before the turn, afterwards, and when a link is over. */
 import type { SigningPageView } from '../../actors/portal/api.ts';
-import { type Html, html, lines } from '../../base/html.ts';
+import { type Html, html, lines } from '../html.ts';
 import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
 import type { FrameEvent } from './frame-events.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';

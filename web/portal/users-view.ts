@@ -1,7 +1,7 @@
 /** Page of the users of an organization. */
 import type { MemberView, Page, SignedInUser } from '../../actors/portal/api.ts';
-import { type Html, html } from '../../base/html.ts';
 import { roleOf, USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
+import { type Html, html } from '../html.ts';
 import {
   type AccountNotice,
   type AccountPage,

@@ -6,7 +6,7 @@
  */
 import { access, constants, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Backoff, pauseAfter } from '../../../base/backoff.ts';
+import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { type Clock, describeFailure, type Log } from '../../../runtime/index.ts';
 import { SPARE_PREFIX } from '../../shared/files/working-folders.ts';

@@ -1,5 +1,5 @@
 /** Offers complete files with bounded concurrency and backs off while they are rejected. */
-import { type Backoff, pauseAfter } from '../../../base/backoff.ts';
+import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import { type Clock, isRetryable } from '../../../runtime/index.ts';
 import { createFifoQueue } from './sampling-queue.ts';
 

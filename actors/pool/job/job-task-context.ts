@@ -1,6 +1,5 @@
 /** Dependencies of job tasks, created once per pool thread. */
-import type { LeaseDeadline } from '../../../base/lease-deadline.ts';
-import type { Clock, Faults, Ids } from '../../../runtime/index.ts';
+import type { Clock, Faults, Ids, LeaseDeadline } from '../../../runtime/index.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { WorkingFolders } from '../../shared/files/working-folders.ts';
 import { LEASE_NOT_HELD, TaskFailure } from '../task-failure.ts';

@@ -1,9 +1,14 @@
 /** Verifies, encrypts when the profile requires it, and publishes the output. */
 import { join } from 'node:path';
-import { NONCE_BYTES } from '../../../base/aes-gcm.ts';
-import { shortFileName } from '../../../base/file-name.ts';
+import { NONCE_BYTES } from '../../../crypto/index.ts';
 import type { IndependentOutcome } from '../../../machines/batch/job-context.ts';
-import { type OutputFormat, outputName, outputNames, PLAIN_FORM } from '../../shared/file-names.ts';
+import {
+  type OutputFormat,
+  outputName,
+  outputNames,
+  PLAIN_FORM,
+  shortFileName,
+} from '../../shared/file-names.ts';
 import { makeDirectories } from '../../shared/files/directories.ts';
 import { encryptOutput } from '../../shared/files/encrypt-output.ts';
 import { publish } from '../../shared/files/publish.ts';

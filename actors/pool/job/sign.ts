@@ -5,9 +5,8 @@
  * meanwhile, and their syncs share commits of the file system.
  */
 import { join } from 'node:path';
-import { NAME_LIMIT } from '../../../base/file-name.ts';
 import { type SignedFile, type SignFileRequest, signFile, signFileAtLevel } from '../../../crypto/index.ts';
-import { outputName, outputNames } from '../../shared/file-names.ts';
+import { NAME_LIMIT, outputName, outputNames } from '../../shared/file-names.ts';
 import { emptyFolder } from '../../shared/files/directories.ts';
 import { type Staged, stage } from '../../shared/files/stage.ts';
 import { withdrawOutput } from '../../shared/files/tidy.ts';

@@ -5,9 +5,9 @@
  */
 import { getPriority, platform, setPriority } from 'node:os';
 import { threadId, workerData } from 'node:worker_threads';
-import { LeaseDeadline } from '../../../base/lease-deadline.ts';
 import {
   Faults,
+  LeaseDeadline,
   machineTime,
   systemClock,
   systemIds,

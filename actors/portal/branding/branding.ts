@@ -1,5 +1,5 @@
 /** The actors of brandings, one per organization that has one. Implements `PortalBranding`. Source: docs/decisions/0130-branding.md. */
-import { AA_CONTRAST, COLOUR, contrast, readableShade, textOn } from '../../../base/contrast.ts';
+
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { plainLine, plainText } from '../../../machines/plain-text.ts';
 import {
@@ -19,6 +19,7 @@ import type { MailPreview, PageBranding, PortalBranding } from '../api/branding.
 import type { Tenant } from '../api/callers.ts';
 import { samplePreview } from '../mail/mail-preview.ts';
 import { placeholdersOf, wordingFault } from '../mail/mail-wording.ts';
+import { AA_CONTRAST, COLOUR, contrast, readableShade, textOn } from '../shared/contrast.ts';
 
 const BRANDING = actorKind<typeof brandingMachine>('branding');
 

@@ -6,12 +6,12 @@
  */
 import { rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { cutToBytes, NAME_LIMIT, shortFileName } from '../../../base/file-name.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DownloadType } from '../../../machines/portal/portal-types.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
+import { cutToBytes, NAME_LIMIT, shortFileName } from '../../shared/file-names.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentPackages, TemporaryFile } from '../api/document-packages.ts';
 import type { PortalDocuments } from '../api/documents.ts';

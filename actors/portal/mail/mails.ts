@@ -4,7 +4,7 @@
  * Views: `mails` [createdAt, id] → id · `mails-by` [state, createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
  * counters `mails/<state>`.
  */
-import { pauseAfter } from '../../../base/backoff.ts';
+import { pauseAfter } from '../../../machines/backoff.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import {
   MAIL_BACKOFF,

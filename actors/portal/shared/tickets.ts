@@ -7,10 +7,11 @@
  *
  * Source: docs/portal-values.md §§9, 13, 18; limits of §21.
  */
-import { readSignedToken, signToken } from '../../../base/token.ts';
+
 import type { Millis } from '../../../machines/ids.ts';
 import { EDITOR_LINK_LIFETIME } from '../../../machines/portal/editor-session.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
+import { readSignedToken, signToken } from '../../shared/token.ts';
 
 /** Kinds of tickets with their byte on the wire. Never renumbered. */
 const KINDS = {

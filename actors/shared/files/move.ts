@@ -1,7 +1,7 @@
 /** Moves files of a job, also to an error folder on another device. Synchronous: pool threads and recovery only. */
 import { lstatSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { cutToBytes, NAME_LIMIT } from '../../../base/file-name.ts';
+import { cutToBytes, NAME_LIMIT } from '../file-names.ts';
 import { copyWhole } from './copy.ts';
 import { errno, syncDirectory } from './directories.ts';
 

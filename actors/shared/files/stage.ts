@@ -18,7 +18,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { shortFileName } from '../../../base/file-name.ts';
+import { shortFileName } from '../file-names.ts';
 import { uploadName } from '../storage-layout.ts';
 import { errno, inodeOf, linksRefused, mtimeOf, syncDirectory } from './directories.ts';
 

@@ -6,8 +6,7 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { NONCE_BYTES } from '../../../base/aes-gcm.ts';
-import { decryptToken, encryptToken } from '../../../base/token.ts';
+import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/token.ts';
 import type { Clock, Ids } from '../../../runtime/index.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import type { SessionKeyRing } from './session-keys.ts';

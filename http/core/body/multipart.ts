@@ -4,7 +4,7 @@
  * Source: RFC 7578; RFC 2046 §5.1.1 (delimiters, preamble, epilogue); RFC 2183 and RFC 6266 (file names);
  * RFC 8187, which replaced RFC 5987 (`filename*`); RFC 2047 (encoded words).
  */
-import { decodeWindows1252 } from '../../../base/windows-1252.ts';
+import { decodeWindows1252 } from '../../../actors/shared/windows-1252.ts';
 
 export type MultipartEvent =
   /** Start of a part. `fileName` is undefined for a plain field, and may be empty. */

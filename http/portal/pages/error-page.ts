@@ -1,5 +1,5 @@
 /** Error page for people: never a problem body, and without the cause, which is in the log under the reference. */
-import { html } from '../../../base/html.ts';
+import { html } from '../../../web/html.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { message, portalPage } from '../../../web/portal/page-frame.ts';
 import { filled } from '../../../web/portal/texts/page-texts.ts';

@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §§8-11, 14, 15, 19.
  */
 
-import { type Backoff, pauseAfter } from '../../../base/backoff.ts';
+import { type Backoff, pauseAfter } from '../../backoff.ts';
 import type { Millis } from '../../ids.ts';
 import type { CompletedAction, DocumentEvent } from '../portal-types.ts';
 import type { DocumentContext } from './document-context.ts';

@@ -1,6 +1,6 @@
 /** Queries and requests of this node about the other nodes on its database. */
 import type pg from 'pg';
-import type { LeaseDeadline } from '../../../base/lease-deadline.ts';
+import type { LeaseDeadline } from '../../model/lease-deadline.ts';
 import type { NodeListener, NodeStatus, SharedClock, StoreNodes } from '../../ports.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { unavailable } from './connection.ts';

@@ -4,9 +4,10 @@
  * over what it owned. `commit_steps` refuses every commit of a deleted session, so a node that was suspended writes
  * nothing.
  */
-import { LeaseDeadline } from '../../../base/lease-deadline.ts';
+
 import { machineTime } from '../../clock.ts';
 import { describeFailure, Fatal } from '../../failures.ts';
+import { LeaseDeadline } from '../../model/lease-deadline.ts';
 import type { Clock, Json, Log, NodeStatus } from '../../ports.ts';
 import type { Statements } from './statement-watch.ts';
 import type { SessionStatements } from './statements.ts';

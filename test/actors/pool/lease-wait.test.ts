@@ -2,8 +2,8 @@
 import test from 'ava';
 import { messageOf } from '../../../actors/batch/effects/effect-handler.ts';
 import { leaseHeld } from '../../../actors/pool/job/job-task-context.ts';
-import { LeaseDeadline } from '../../../base/lease-deadline.ts';
 import { describeFailure, systemClock } from '../../../runtime/index.ts';
+import { LeaseDeadline } from '../../../runtime/model/lease-deadline.ts';
 
 /** The lowest `Pipeline:TaskTimeoutSeconds`, milliseconds. A sign task waits twice. */
 const LOWEST_TIME_LIMIT_MS = 10_000;

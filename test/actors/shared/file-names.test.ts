@@ -3,14 +3,15 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import {
+  NAME_LIMIT,
   type OutputFormat,
   outputContentType,
   outputName,
   outputNames,
   PLAIN_FORM,
   possibleOutputNames,
+  shortFileName,
 } from '../../../actors/shared/file-names.ts';
-import { NAME_LIMIT, shortFileName } from '../../../base/file-name.ts';
 import type { JobFormat } from '../../../machines/batch/job-context.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 

@@ -5,8 +5,8 @@ import type {
   MailView,
   SignedInUser,
 } from '../../../actors/portal/api.ts';
-import { type Html, html, lines } from '../../../base/html.ts';
 import type { DownloadType, FlowAction } from '../../../machines/portal/portal-types.ts';
+import { type Html, html, lines } from '../../html.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
 import { filled } from '../texts/page-texts.ts';
 import type { SenderTexts } from '../texts/sender-texts.ts';

@@ -1,6 +1,6 @@
 /** The editor of a session in another application: the forms of the editor without the pages of users around them. */
 import type { EditorSessionPage } from '../../../actors/portal/api.ts';
-import { html } from '../../../base/html.ts';
+import { html } from '../../html.ts';
 import { message, portalPage, type Theme } from '../page-frame.ts';
 import { EDITOR_SESSION_TEXTS } from '../texts/editor-session-texts.ts';
 import type { PageTexts } from '../texts/page-texts.ts';

@@ -1,6 +1,6 @@
 /** The editor of a new document: files, people, fields on the pages, message. A script fills its lists. */
 import type { SignedInUser } from '../../../actors/portal/api.ts';
-import { type Html, html } from '../../../base/html.ts';
+import { type Html, html } from '../../html.ts';
 import { type AccountPage, accountPage } from '../account-frame.ts';
 import { filled } from '../texts/page-texts.ts';
 import type { PlacedKind, SenderTexts } from '../texts/sender-texts.ts';

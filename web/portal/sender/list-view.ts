@@ -1,7 +1,7 @@
 /** The documents of the organization, with filters, and the drafts that are not sent. Works without scripts. */
 import type { DocumentListItem, DraftItem, SignedInUser } from '../../../actors/portal/api.ts';
-import { type Html, html, lines } from '../../../base/html.ts';
 import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
+import { type Html, html, lines } from '../../html.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
 import type { SenderTexts } from '../texts/sender-texts.ts';
 import { senderTexts, timeText } from './sender-language.ts';

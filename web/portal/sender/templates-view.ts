@@ -1,6 +1,6 @@
 /** Templates of the organization: their list, and the form that makes a document of one. Works without scripts. */
 import type { CreateDocuments, FieldInput, SignedInUser, TemplateItem } from '../../../actors/portal/api.ts';
-import { type Html, html, lines } from '../../../base/html.ts';
+import { type Html, html, lines } from '../../html.ts';
 import {
   type AccountNotice,
   type AccountPage,

@@ -2,9 +2,10 @@
  * Text of a mail, rendered as plain text and HTML. The HTML loads no resources and contains no scripts or tracking, only
  * the link of the mail and the organization's logo, which is a part of the mail.
  */
-import { textOn } from '../../../../base/contrast.ts';
-import { type Html, html, lines } from '../../../../base/html.ts';
+
 import type { Language } from '../../../../machines/portal/organization.ts';
+import { type Html, html, lines } from '../../../../web/html.ts';
+import { textOn } from '../../shared/contrast.ts';
 
 export interface MailBody {
   readonly subject: string;

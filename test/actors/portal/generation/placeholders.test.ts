@@ -1,7 +1,7 @@
 import test from 'ava';
 import { readLines, tableOf } from '../../../../actors/shared/generation-data.ts';
 import { placeholdersIn, replacePlaceholders } from '../../../../actors/shared/placeholders.ts';
-import { decodeWindows1252 } from '../../../../base/windows-1252.ts';
+import { decodeWindows1252 } from '../../../../actors/shared/windows-1252.ts';
 
 const names = (text: string) => [...placeholdersIn(text)].map(({ name }) => name);
 

@@ -1,7 +1,7 @@
 /** Branding of an organization: logo, colors, texts of mails, and the page after signing. Source: docs/decisions/0130-branding.md. */
 import { crc32, deflateSync } from 'node:zlib';
 import test from 'ava';
-import { AA_CONTRAST, contrast } from '../../../../base/contrast.ts';
+import { AA_CONTRAST, contrast } from '../../../../actors/portal/shared/contrast.ts';
 import { until } from '../../../actors/portal/service.ts';
 import { assertRefused } from '../harness.ts';
 import { ticketOf } from '../signing/certificate-client.ts';

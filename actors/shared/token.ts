@@ -2,8 +2,19 @@
  * Tokens that a client carries and this service reads back: sessions, tickets of links, secrets at rest. The text is
  * Base64url; the bytes are either authenticated with HMAC-SHA-256 (readable) or encrypted with AES-256-GCM.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { decryptText, type EncryptOptions, encryptText } from './aes-gcm.ts';
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Encryption of tokens: AES-256-GCM (NIST SP 800-38D). */
+const CIPHER = 'aes-256-gcm';
+export const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+interface EncryptOptions {
+  /** 32 bytes. */
+  readonly key: Uint8Array;
+  /** Authenticated and not encrypted, e.g. the use of the secret. */
+  readonly associated: Uint8Array;
+}
 
 /** Bytes of the authentication value of a signed token: the first half of an HMAC-SHA-256. */
 const MAC_BYTES = 16;
@@ -25,9 +36,11 @@ export function readSignedToken(text: string, key: Uint8Array, maxLength: number
 export function encryptToken(
   head: Buffer,
   text: string,
-  { nonce, ...options }: EncryptOptions & { readonly nonce: Uint8Array },
+  { nonce, key, associated }: EncryptOptions & { readonly nonce: Uint8Array },
 ): string {
-  return Buffer.concat([head, encryptText(text, nonce, options)]).toString('base64url');
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(associated);
+  const parts = [head, nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
+  return Buffer.concat(parts).toString('base64url');
 }
 
 /**
@@ -41,11 +54,16 @@ export function decryptToken(
   keyFor: (head: Buffer) => EncryptOptions | undefined,
 ): string | undefined {
   const bytes = tokenBytes(text, maxLength);
-  if (bytes === undefined || bytes.length < headBytes) return undefined;
+  if (bytes === undefined || bytes.length < headBytes + NONCE_BYTES + TAG_BYTES) return undefined;
   const options = keyFor(bytes.subarray(0, headBytes));
   if (options === undefined) return undefined;
+  const nonce = bytes.subarray(headBytes, headBytes + NONCE_BYTES);
+  const decipher = createDecipheriv(CIPHER, options.key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(options.associated)
+    .setAuthTag(bytes.subarray(-TAG_BYTES));
   try {
-    return decryptText(bytes.subarray(headBytes), options);
+    const body = decipher.update(bytes.subarray(headBytes + NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([body, decipher.final()]).toString('utf8');
   } catch {
     return undefined;
   }

@@ -1,5 +1,4 @@
 /** Progress display: a bar with rate and remaining time on a terminal, periodic lines otherwise. */
-import { number } from './number-text.ts';
 
 const WIDTH = 24;
 /** Milliseconds between lines, and between updates of the bar. */
@@ -59,4 +58,11 @@ export class Progress {
 
 function span(seconds: number): string {
   return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
+}
+
+/** Formats with at most four digits: `1,409`, `83.5`, `0.0417`. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en-US');
+  return String(Number(value.toPrecision(Math.abs(value) >= 100 ? 4 : 3)));
 }

@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
+import { createCipheriv, createHmac } from 'node:crypto';
 import test from 'ava';
-import { decryptToken, encryptToken, readSignedToken, signToken } from '../../base/token.ts';
+import { decryptToken, encryptToken, readSignedToken, signToken } from '../../../actors/shared/token.ts';
 
 const key = Buffer.alloc(32, 5);
 const lengths = { maxLength: 1024, headBytes: 2 };
@@ -43,4 +43,27 @@ test('an encrypted token opens with the key of its head and the same associated 
   t.is(decryptToken(encryptToken(Buffer.of(1, 3), 'secret', encryption), lengths, open), undefined);
   t.is(decryptToken('AQ', lengths, open), undefined);
   t.is(decryptToken('not a token', lengths, open), undefined);
+});
+
+test('an encrypted token is head, nonce, ciphertext and tag, as node:crypto computes them', (t) => {
+  const { nonce, associated } = encryption;
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associated);
+  const expected = [Buffer.of(1, 2), nonce, cipher.update('secret'), cipher.final(), cipher.getAuthTag()];
+  const token = encryptToken(Buffer.of(1, 2), 'secret', encryption);
+  t.is(token, Buffer.concat(expected).toString('base64url'));
+  for (const at of [2, 14, expected.length - 1]) {
+    const changed = Buffer.concat(expected);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    t.is(
+      decryptToken(changed.toString('base64url'), lengths, () => encryption),
+      undefined,
+    );
+  }
+  for (const length of [2, 13, 29]) {
+    const short = Buffer.concat(expected).subarray(0, length).toString('base64url');
+    t.is(
+      decryptToken(short, lengths, () => encryption),
+      undefined,
+    );
+  }
 });

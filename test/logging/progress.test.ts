@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Progress } from '../../base/progress.ts';
+import { Progress } from '../../logging/progress.ts';
 import { SimulatedClock } from '../../runtime/clock.ts';
 
 function progress(live: boolean) {
