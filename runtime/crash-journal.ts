@@ -3,8 +3,9 @@
  *
  * Each group of effects is written to the file before it runs, without a flush: written data survives the end of the
  * process. After one crash everything runs as usual. After a second crash in a row, the effects that were in progress
- * at both run one at a time, before all others; an effect during which the process crashes again is quarantined: it
- * does not run until an operator releases it.
+ * at both are isolated: they run one at a time, beside all others. If the process crashes during one of them, that one
+ * runs first and alone after the next start; if it crashes again, the effect is quarantined: it does not run until an
+ * operator releases it.
  */
 import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,12 +18,14 @@ export interface MarkedEffect {
   readonly do: string;
 }
 
+/** Contents of the file. Earlier versions of the program wrote the same members. */
 interface Contents {
   /** Crashes in a row with effects in progress. */
   readonly deaths: number;
   readonly running: readonly MarkedEffect[];
+  /** Effects in progress at the last crash, or isolated ones, that have not ended since. */
   readonly suspects: readonly MarkedEffect[];
-  /** True while one suspect runs alone. */
+  /** True while one effect runs and no other. */
   readonly alone: boolean;
   readonly setAside: readonly MarkedEffect[];
 }
@@ -36,9 +39,11 @@ export class CrashJournal {
   readonly #file: number;
   /** The text of each effect in progress. */
   readonly #running = new Map<EffectKey, string>();
-  #deaths: number;
-  #suspects: readonly MarkedEffect[];
-  #alone = false;
+  /** Crashes in a row with effects in progress. */
+  #crashes: number;
+  /** Effects in progress at the last crash, or isolated ones, that have not ended since. */
+  #unfinished: readonly MarkedEffect[];
+  #isExclusive = false;
   #setAside: readonly MarkedEffect[];
   #writing: NodeJS.Immediate | undefined;
   #isClosed = false;
@@ -48,6 +53,8 @@ export class CrashJournal {
   #length = Number.POSITIVE_INFINITY;
   /** The quarantined effect: the last process crashed while it ran alone. */
   readonly newlySetAside: MarkedEffect | undefined;
+  /** The effect to run before all others, and alone: the last process crashed while it was isolated. */
+  readonly exclusive: MarkedEffect | undefined;
 
   /**
    * @param path path of the file; its folder is created
@@ -59,17 +66,30 @@ export class CrashJournal {
     const last = read(path);
     // Not in append mode, which ignores positions, and without truncating the file.
     this.#file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o640);
-    this.#deaths = last.running.length === 0 ? 0 : last.deaths + 1;
+    this.#crashes = last.running.length === 0 ? 0 : last.deaths + 1;
     const [only] = last.running;
     this.newlySetAside = last.alone && last.running.length === 1 ? only : undefined;
     this.#setAside = this.newlySetAside ? [...last.setAside, this.newlySetAside] : last.setAside;
-    this.#suspects = suspectsAfter(last, this.newlySetAside);
+    const again = last.running.filter(({ key }) => last.suspects.some((one) => one.key === key));
+    if (this.newlySetAside === undefined && last.deaths >= 2 && again.length === 1) this.exclusive = again[0];
+    const ran = this.newlySetAside ?? this.exclusive;
+    if (ran !== undefined) this.#unfinished = last.suspects.filter(({ key }) => key !== ran.key);
+    else this.#unfinished = again.length > 0 ? again : last.running;
+    if (this.exclusive !== undefined) this.#unfinished = [this.exclusive, ...this.#unfinished];
     this.#write();
   }
 
-  /** Effects to run one at a time before all others. */
-  get suspects(): readonly MarkedEffect[] {
-    return this.#deaths >= 2 || this.newlySetAside !== undefined ? this.#suspects : [];
+  /** Effects that run one at a time. */
+  get isolated(): readonly MarkedEffect[] {
+    return this.#crashes >= 2 ? this.#unfinished : [];
+  }
+
+  isIsolated(key: EffectKey): boolean {
+    return this.isolated.some((one) => one.key === key);
+  }
+
+  isRunning(key: EffectKey): boolean {
+    return this.#running.has(key);
   }
 
   get setAside(): readonly MarkedEffect[] {
@@ -91,21 +111,28 @@ export class CrashJournal {
   /** The record is written with those of the next group, or in the next turn of the event loop. */
   end(key: EffectKey): void {
     this.#running.delete(key);
-    this.#acquit(key);
+    this.#forgive(this.#unfinished.filter((one) => one.key === key));
     this.#writing ??= setImmediate(() => this.#write());
   }
 
-  /** Records one suspect that runs alone. */
-  beginAlone(effect: StoredEffect): void {
-    this.#alone = true;
+  /** Records that one effect runs and no other. */
+  beginExclusive(effect: StoredEffect): void {
+    this.#isExclusive = true;
     this.begin([effect]);
   }
 
-  /** The suspects have run, or no longer exist. */
-  endTrial(): void {
-    this.#alone = false;
-    this.#suspects = [];
-    this.#deaths = 0;
+  /**
+   * Records that others run from now on. If the effect has ended, the crashes had another cause: counting starts anew.
+   */
+  endExclusive(): void {
+    this.#isExclusive = false;
+    if (this.exclusive !== undefined && !this.isIsolated(this.exclusive.key)) this.#forgive(this.#unfinished);
+    this.#write();
+  }
+
+  /** Records that effects no longer exist. */
+  forget(keys: ReadonlySet<EffectKey>): void {
+    this.#forgive(this.#unfinished.filter(({ key }) => keys.has(key)));
     this.#write();
   }
 
@@ -117,22 +144,22 @@ export class CrashJournal {
     return released.map(({ key }) => key);
   }
 
-  /** Records an orderly stop: the remaining effects are not suspects. */
+  /** Records an orderly stop: the remaining effects caused no crash. */
   close(): void {
     if (this.#isClosed) return;
     this.#running.clear();
-    this.#suspects = [];
-    this.#alone = false;
-    this.#deaths = 0;
+    this.#unfinished = [];
+    this.#isExclusive = false;
+    this.#crashes = 0;
     this.#write();
     this.#isClosed = true;
     closeSync(this.#file);
   }
 
-  #acquit(key: EffectKey): void {
-    if (this.#suspects.length === 0) return;
-    this.#suspects = this.#suspects.filter((one) => one.key !== key);
-    if (this.#suspects.length === 0) this.#deaths = 0;
+  #forgive(effects: readonly MarkedEffect[]): void {
+    if (effects.length === 0) return;
+    this.#unfinished = this.#unfinished.filter((one) => !effects.includes(one));
+    if (this.#unfinished.length === 0) this.#crashes = 0;
   }
 
   #write(): void {
@@ -140,9 +167,9 @@ export class CrashJournal {
     this.#writing = undefined;
     if (this.#isClosed) return;
     const others: Omit<Contents, 'running'> = {
-      deaths: this.#deaths,
-      suspects: this.#suspects,
-      alone: this.#alone,
+      deaths: this.#crashes,
+      suspects: this.#unfinished,
+      alone: this.#isExclusive,
       setAside: this.#setAside,
     };
     const running = [...this.#running.values()].join();
@@ -160,18 +187,6 @@ export class CrashJournal {
       this.#hasFailed = true;
     }
   }
-}
-
-/**
- * Returns the effects in progress at this crash that were also in progress at the previous one; all of them if there
- * are none.
- */
-function suspectsAfter(last: Contents, setAside: MarkedEffect | undefined): readonly MarkedEffect[] {
-  if (setAside !== undefined) return last.suspects.filter(({ key }) => key !== setAside.key);
-  if (last.running.length === 0) return [];
-  const before = new Set(last.suspects.map(({ key }) => key));
-  const both = last.running.filter(({ key }) => before.has(key));
-  return both.length === 0 ? last.running : both;
 }
 
 /** A missing or unreadable file means an orderly stop. */

@@ -10,12 +10,12 @@ import { describeFailure, Fatal } from './failures.ts';
 import { Faults } from './faults.ts';
 import { Host, type HostDependencies } from './host.ts';
 import { Inspector } from './inspection/inspect.ts';
+import { isolationQueue, runExclusive } from './isolation.ts';
 import { assertStorable } from './machine-shape.ts';
 import { SEND_EFFECT } from './messages/tell.ts';
 import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './ports.ts';
 import { ShardedHost } from './shards/sharded-host.ts';
 import { type RestartLimit, Supervisor } from './supervisor.ts';
-import { runSuspects } from './suspects.ts';
 import { Timers } from './timers/timers.ts';
 
 export interface RuntimeOptions {
@@ -137,7 +137,7 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
   const onUnaccepted = dependencies.onUnaccepted ?? (() => {});
   const outboxes = new Outboxes(
     {
-      ...{ store, clock, ids, log, faults, handlers, journal },
+      ...{ store, clock, ids, log, faults, handlers, journal, isolate: isolationQueue(clock) },
       context: { system, clock, log },
       deliver: (address, event, delivery) => host.deliver(address, event, delivery),
       settle: (address, effect) => host.settle(address, effect),
@@ -266,7 +266,7 @@ function followNodes(
   });
 }
 
-/** Starts the outboxes; effects suspected of crashing the process run first, one at a time. */
+/** Starts the outboxes; an effect that may crash the process runs first and alone. */
 function startOutboxes(
   { store, clock, log }: RuntimeDependencies,
   journal: CrashJournal | undefined,
@@ -277,7 +277,7 @@ function startOutboxes(
     if (!isStopping()) outboxes.start();
   };
   if (journal === undefined) start();
-  else void runSuspects({ journal, store, clock, log, outbox: outboxes.common }, isStopping).then(start);
+  else void runExclusive({ journal, store, clock, log, outbox: outboxes.common }).then(start);
 }
 
 /** Corrects due times after the wall clock was set back. */

@@ -75,6 +75,8 @@ export interface OutboxDependencies {
   readonly settle: (address: ActorAddress, effect: EffectKey) => Promise<void>;
   /** Records the effects in progress; missing: they are not recorded. */
   readonly journal?: CrashJournal | undefined;
+  /** Runs an isolated effect when no other one runs. */
+  readonly isolate: (run: () => Promise<void>) => void;
 }
 
 export class Outbox {
@@ -153,7 +155,7 @@ export class Outbox {
 
   /** Runs one unleased effect while nothing else runs; resolves when it has ended, with any outcome. */
   async runAlone(effect: StoredEffect): Promise<void> {
-    this.#dependencies.journal?.beginAlone(effect);
+    this.#dependencies.journal?.beginExclusive(effect);
     const run = this.#run(effect);
     this.#running.add(run);
     await run;
@@ -178,11 +180,9 @@ export class Outbox {
         await store.releaseEffects(leased.map(({ key }) => key));
         return;
       }
-      // Quarantined effects stay leased, so that they do not run.
-      const effects = journal ? leased.filter(({ key }) => !journal.isSetAside(key)) : leased;
-      for (const effect of leased) if (!effects.includes(effect)) queue.ended(effect);
+      const effects = journal ? leased.filter((effect) => !this.#holdBack(effect, journal)) : leased;
       journal?.begin(effects.filter(({ effect }) => effect.do !== SEND_EFFECT));
-      for (const effect of effects) this.#start(effect);
+      for (const effect of effects) void this.#start(effect, () => queue.ended(effect));
       if (this.#running.size >= inFlight) return;
       // Slots became free during the lease; their effects had nobody to wake for those that wait.
       if (isCut) this.#pollAgain = true;
@@ -199,15 +199,34 @@ export class Outbox {
     if (this.#isStarted) this.#cancelAlarm = clock.after(pause, () => this.wakeAndRearm());
   }
 
-  #start(effect: StoredEffect): void {
+  /**
+   * Keeps a leased effect from running now: a quarantined one stays leased, an isolated one waits for its turn. Both
+   * leave their slots to others. Returns false for an effect that may run.
+   */
+  #holdBack(effect: StoredEffect, journal: CrashJournal): boolean {
+    if (!journal.isSetAside(effect.key) && !journal.isIsolated(effect.key)) return false;
+    if (this.#dependencies.queue.ended(effect)) this.#pollAgain = true;
+    if (journal.isSetAside(effect.key)) return true;
+    this.#dependencies.isolate(async () => {
+      // One that has run alone for too long is still in progress.
+      if (!this.#isStarted || journal.isRunning(effect.key)) return;
+      journal.begin([effect]);
+      await this.#start(effect, () => false);
+    });
+    return true;
+  }
+
+  /** @param ended releases the slot of the effect; returns true when others waited for it */
+  #start(effect: StoredEffect, ended: () => boolean): Promise<void> {
     const run = this.#run(effect).finally(() => {
       this.#dependencies.journal?.end(effect.key);
       const wasFull = this.#running.size >= this.#dependencies.inFlight;
       this.#running.delete(run);
-      const partitionWasFull = this.#dependencies.queue.ended(effect);
+      const partitionWasFull = ended();
       if (wasFull || partitionWasFull) this.wake();
     });
     this.#running.add(run);
+    return run;
   }
 
   /** Runs an effect and settles or reschedules it. Never rejects. */

@@ -4,6 +4,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { CrashJournal } from '../../runtime/crash-journal.ts';
+import type { StoredEffect } from '../../runtime/index.ts';
+
+/** Splits lines into those of the first actors and those of the actors added later. */
+const split = (said: readonly string[]) =>
+  [false, true].map((isMore) => said.filter((line) => line.includes('more') === isMore)) as [
+    string[],
+    string[],
+  ];
 
 const WORKER = new URL('./deadly-worker.js', import.meta.url).pathname;
 
@@ -21,21 +30,63 @@ test('an effect that repeatedly ends the process is found alone, set aside, and 
     t.is(signal, 'SIGKILL', mode);
     t.deepEqual([...said].sort(), ['run a', 'run b', 'run deadly', 'run z'], 'all run side by side');
   }
-  const trial = await live('run');
-  t.is(trial.signal, 'SIGKILL');
-  const before = trial.said.slice(0, -1);
-  t.is(trial.said.at(-1), 'run deadly');
-  for (let at = 0; at < before.length; at += 2)
-    t.is(before[at + 1], before[at]?.replace('run', 'done'), 'one at a time');
+  const isolated = await live('add');
+  t.is(isolated.signal, 'SIGKILL');
+  const [first, more] = split(isolated.said);
+  t.deepEqual(
+    [...more].sort(),
+    ['done more1', 'done more2', 'run more1', 'run more2'],
+    'others run meanwhile',
+  );
+  t.is(first.at(-1), 'run deadly');
+  for (let at = 0; at < first.length - 1; at += 2)
+    t.is(first[at + 1], first[at]?.replace('run', 'done'), 'one at a time');
+  const alone = await live('run');
+  t.is(alone.signal, 'SIGKILL');
+  t.deepEqual(alone.said, ['run deadly'], 'the one that ran at the third crash runs before all others');
   const after = await live('run');
   t.is(after.signal, null);
   t.false(after.said.includes('run deadly'));
   t.true(after.said.includes('set aside deadly'));
   t.regex(after.said.at(-1) ?? '', /^trouble effect\.set-aside: /);
-  t.is([...trial.said, ...after.said].filter((line) => line.startsWith('done')).length, 3);
+  t.is([...first, ...after.said].filter((line) => line.startsWith('done')).length, 3);
   const still = await live('run');
   t.deepEqual(still.said.slice(0, 1), ['set aside deadly'], 'a stop in order forgets nothing');
   const again = await live('again');
   t.is(again.signal, null);
   t.deepEqual(again.said.slice(0, 3), ['run deadly', 'done deadly', 'set aside ']);
+});
+
+test('an isolated effect that ends well when it runs alone frees the others; a third crash counts as the first', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sealwright-journal-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const effect = (key: string): StoredEffect => ({
+    key,
+    actor: { kind: 'counting', id: key },
+    effect: { do: 'work' },
+    dueAt: 0,
+    failures: 0,
+    lastError: null,
+  });
+  /** Returns what a start finds; the process then begins effects, ends some, and crashes. */
+  const live = (begun: readonly string[], ended: readonly string[], isAlone = false) => {
+    const journal = new CrashJournal(join(folder, 'effects.json'), (error) => t.fail(String(error)));
+    const found = [journal.isolated.map(({ key }) => key), journal.exclusive?.key, journal.setAside.length];
+    if (isAlone) for (const key of begun.slice(0, 1)) journal.beginExclusive(effect(key));
+    else journal.begin(begun.map(effect));
+    for (const key of ended) journal.end(key);
+    if (isAlone) {
+      journal.endExclusive();
+      journal.begin(begun.slice(1).map(effect));
+    }
+    return found;
+  };
+  t.deepEqual(live(['a', 'b', 'c'], []), [[], undefined, 0]);
+  t.deepEqual(live(['a', 'b', 'd'], []), [[], undefined, 0]);
+  // Beside the isolated "a" runs "e", which is to blame for the third crash.
+  t.deepEqual(live(['e', 'a'], []), [['a', 'b'], undefined, 0]);
+  t.deepEqual(live(['a', 'e', 'b'], ['a'], true), [['a', 'b'], 'a', 0]);
+  t.deepEqual(live(['e', 'b'], []), [[], undefined, 0], 'nothing is isolated after a crash without "a"');
+  t.deepEqual(live([], []), [['e', 'b'], undefined, 0]);
+  t.deepEqual(live([], []), [[], undefined, 0]);
 });

@@ -2,7 +2,8 @@
  * A process that dies of one of its effects. Says on standard output `run <actor>` and `done <actor>` for each effect,
  * and `set aside <actors>` once nothing is left to do.
  *
- * node deadly-worker.js <folder> make|run|again   make: asks for the effects first · again: runs again what is set aside, cured
+ * node deadly-worker.js <folder> make|run|add|again   make: asks for the effects first · add: asks for two more, which
+ * end when both and one of the first have begun; the process dies after them · again: runs again what is set aside, cured
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,9 +11,16 @@ import { createRuntime, openLmdbStore, systemClock, systemIds } from '../../runt
 import { counting } from './shards/counting-module.ts';
 
 const ACTORS = ['a', 'b', 'deadly', 'z'];
+const MORE = ['more1', 'more2'];
 const [, , folder = '', mode = 'run'] = process.argv;
 const say = (text: string) => writeSync(1, `${text}\n`);
 const quiet = () => {};
+const begun = new Set<string>();
+const ended = new Set<string>();
+/** Waits up to ten seconds. */
+const until = async (isTrue: () => boolean) => {
+  for (let tries = 0; tries < 1000 && !isTrue(); tries += 1) await systemClock.sleep(10);
+};
 const store = openLmdbStore({ folder: join(folder, 'store') });
 const runtime = createRuntime({
   store,
@@ -26,12 +34,17 @@ const runtime = createRuntime({
       after: 'durable',
       async run(_, { actor }) {
         say(`run ${actor.id}`);
+        begun.add(actor.id);
         if (actor.id === 'deadly' && mode !== 'again') {
           // The others have begun by then, if they may.
           await systemClock.sleep(50);
+          if (mode === 'add') await until(() => MORE.every((id) => ended.has(id)));
           process.kill(process.pid, 'SIGKILL');
         }
-        await systemClock.sleep(mode === 'again' ? 0 : 300);
+        if (MORE.includes(actor.id))
+          await until(() => MORE.every((id) => begun.has(id)) && ACTORS.some((id) => begun.has(id)));
+        else await systemClock.sleep(mode === 'again' ? 0 : 300);
+        ended.add(actor.id);
         say(`done ${actor.id}`);
         return { type: 'WORKED' };
       },
@@ -39,17 +52,17 @@ const runtime = createRuntime({
   },
 });
 const address = (id: string) => ({ kind: 'counting', id });
-if (mode === 'make')
-  for (const id of ACTORS) {
+if (mode === 'make' || mode === 'add')
+  for (const id of mode === 'make' ? ACTORS : MORE) {
     await runtime.system.create(address(id), {});
     const outcome = await runtime.system.send(address(id), { type: 'WORK' });
     if (outcome.accepted) await outcome.durable;
   }
 runtime.start();
 if (mode === 'again') await runtime.runAgain(address('deadly'));
-const worked = async () => (await store.counters('worked'))['worked'] ?? 0;
 const isSettled = async () => {
-  const left = ACTORS.length - (await worked());
+  const { counted = 0, worked = 0 } = await store.counters('');
+  const left = counted - worked;
   return left === runtime.setAside().length;
 };
 while (!(await isSettled())) await systemClock.sleep(10);
