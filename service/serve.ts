@@ -223,7 +223,7 @@ export const serve: Serve = async (settings, log, options) => {
       working.push(() => listener.close());
     }
     const facts = { runId, batchUrl: url ?? null, portalUrl: portalUrl ?? null };
-    const removeServiceFile = writeServiceFile(settings, facts);
+    const removeServiceFile = writeServiceFile(settings, facts, { clock, log });
     working.push(async () => removeServiceFile());
     const healthUrl = settings.hosting.healthUrl;
     if (healthUrl !== undefined) {

@@ -8,6 +8,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { nodeFolderName, storageLayout } from '../actors/shared/storage-layout.ts';
 import { ownMark, type ProcessMark, runs } from '../runtime/clocks-and-failures.ts';
+import type { Clock, Log } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
 
 /** Information that a running service writes about itself. URLs are those of the sockets, with their real ports. */
@@ -26,13 +27,41 @@ export function nodeName({ runtime, batch }: Settings): string {
 
 const NAME = /^service(?:\.[^/]+)?\.json$/;
 
-/** Returns the function that removes the file. Throws the error of the file system. */
-export function writeServiceFile(settings: Settings, facts: Omit<ServiceFile, 'process'>): () => void {
+/** Pause between tries to write the file, milliseconds. */
+const RETRY_PAUSE = 10_000;
+
+/**
+ * Writes the file; returns the function that removes it. A disk that takes no file now is tried again until it does:
+ * until then commands ask the configured address.
+ */
+export function writeServiceFile(
+  settings: Settings,
+  facts: Omit<ServiceFile, 'process'>,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): () => void {
   const path = join(storageLayout(settings.storage.root).db, fileName(settings));
   const temporary = `${path}.${process.pid}`;
-  writeFileSync(temporary, `${JSON.stringify({ process: ownMark(), ...facts }, null, 2)}\n`);
-  renameSync(temporary, path);
-  return () => rmSync(path, { force: true });
+  const text = `${JSON.stringify({ process: ownMark(), ...facts }, null, 2)}\n`;
+  let cancel = () => {};
+  const write = (isFirst: boolean) => {
+    try {
+      writeFileSync(temporary, text);
+      renameSync(temporary, path);
+    } catch (error) {
+      if (isFirst)
+        log.warn('The file that names the addresses of this service cannot be written', {
+          Path: path,
+          Error: String(error),
+        });
+      cancel = clock.after(RETRY_PAUSE, () => write(false));
+    }
+  };
+  write(true);
+  return () => {
+    cancel();
+    rmSync(path, { force: true });
+    rmSync(temporary, { force: true });
+  };
 }
 
 /** Finds the service that runs on this machine and this root. Files of dead processes and of other machines do not count. */

@@ -56,6 +56,13 @@ export function isKey(parts: readonly unknown[]): parts is readonly (string | nu
   }
 }
 
+/** False if no stored key can begin with these parts. LMDB throws at reads of longer keys than it can hold. */
+export function fitsKey(parts: readonly (string | number)[]): boolean {
+  let bytes = 0;
+  for (const part of parts) bytes += typeof part === 'string' ? Buffer.byteLength(part) + 1 : 9;
+  return bytes <= MAX_KEY;
+}
+
 function isPart(part: unknown): part is string | number {
   return typeof part === 'string' || typeof part === 'number';
 }

@@ -81,6 +81,8 @@ export async function logIn(page: Page, url: string, key: string): Promise<void>
   await page.getByLabel('API key').fill(key);
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Log out' }).waitFor();
+  // The scripts of the page run before this event; a key pressed earlier would reach none of them.
+  await page.waitForLoadState('load');
 }
 
 /** A service whose pages refresh every second. */

@@ -123,6 +123,20 @@ export function storeContract(
     });
   };
 
+  promise('a read finds nothing under a name that is too long for a key', async (t, store) => {
+    await store.commit(stepOf(A, 0, {}));
+    for (const text of ['é'.repeat(1000), 'x'.repeat(5000)]) {
+      const actor = { kind: A.kind, id: text };
+      t.is(await store.load(actor), undefined);
+      t.is(await store.holder(text), undefined);
+      t.deepEqual(await store.journal(actor), []);
+      t.deepEqual(await store.pendingEffects(actor), []);
+      t.deepEqual(await store.rows({ view: 'v', prefix: [text], limit: 9 }), []);
+      t.deepEqual(await store.actors({ kind: text, limit: 9 }), []);
+      t.deepEqual(await store.counters(text), {});
+    }
+  });
+
   promise('what is committed is what is loaded', async (t, store) => {
     const step = stepOf(
       A,

@@ -10,6 +10,7 @@ import {
   type EffectValue,
   effectKey,
   type Key,
+  parseStored,
   positionText,
   queueOf,
   readPosition,
@@ -28,7 +29,7 @@ export function refusal(tables: Tables, plan: StepPlan): Exclude<Committed, { ok
   for (const name of plan.take ?? NONE) {
     const holder = tables.names.get([name]);
     if (holder !== undefined && holder !== holderValue(own)) {
-      return { ok: false, reason: 'taken', name, holder: JSON.parse(holder) };
+      return { ok: false, reason: 'taken', name, holder: parseStored(holder) };
     }
   }
   return undefined;
@@ -146,7 +147,7 @@ export function writeDeferral(tables: Tables, key: EffectKey, until: number, err
   const { table, at } = queueOf(tables, place, own);
   const value = table.get(at);
   if (value === undefined) return;
-  const before = JSON.parse(value) as EffectValue;
+  const before = parseStored<EffectValue>(value);
   const after = error === null ? before : { ...before, failures: before.failures + 1, lastError: error };
   const later = { ...place, dueAt: until };
   void table.remove(at);

@@ -21,6 +21,7 @@ import {
   type EffectValue,
   type Key,
   openTables,
+  parseStored,
   partsOf,
   positionText,
   queueOf,
@@ -105,7 +106,7 @@ class LmdbCopy implements CopySide {
     const position = readPosition(place);
     const { dueAt, partition } = position;
     const { table, at } = queueOf(this.#tables, position, key);
-    const { effect, failures, lastError } = JSON.parse(table.get(at) ?? '{}') as EffectValue;
+    const { effect, failures, lastError } = parseStored<EffectValue>(table.get(at) ?? '{}');
     return effectText({ dueAt, lane: partition, failures, lastError, effect });
   }
 
@@ -116,7 +117,7 @@ class LmdbCopy implements CopySide {
 
   async marker(): Promise<CopyMarker | undefined> {
     const text = this.#tables.meta.get(COPY_MARKER);
-    return text === undefined ? undefined : (JSON.parse(text) as CopyMarker);
+    return text === undefined ? undefined : parseStored<CopyMarker>(text);
   }
 
   async begin(marker: CopyMarker): Promise<void> {
@@ -131,8 +132,8 @@ class LmdbCopy implements CopySide {
 
   #put(table: CopiedTable, key: Key, value: string): void {
     if (table === 'actors')
-      void this.#tables.actors.put(key, value, (JSON.parse(value) as StoredActor).revision);
-    else if (table === 'effects') this.#putEffect(key, JSON.parse(value) as CopiedEffect);
+      void this.#tables.actors.put(key, value, parseStored<StoredActor>(value).revision);
+    else if (table === 'effects') this.#putEffect(key, parseStored<CopiedEffect>(value));
     else void this.#tables[table].put(key, value);
   }
 

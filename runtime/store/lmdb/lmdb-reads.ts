@@ -1,23 +1,26 @@
 /** Reads shared by all views of a store on disk: the service's own and the read-only one. */
 import type { ActorAddress, ActorStore, JournalLine, Row, RowQuery, StoredActor } from '../../ports.ts';
-import { AFTER_ALL_TEXT } from '../keys.ts';
-import { actorKey, type Key, partsOf, type Tables } from './lmdb-tables.ts';
+import { AFTER_ALL_TEXT, fitsKey } from '../keys.ts';
+import { actorKey, type Key, parseStored, partsOf, type Tables } from './lmdb-tables.ts';
 
 /** The tables that are read here. */
 export type ReadTables = Pick<Tables, 'actors' | 'journal' | 'rows' | 'counters'>;
 
 export function readActor({ actors }: Pick<Tables, 'actors'>, actor: ActorAddress): StoredActor | undefined {
-  const value = actors.get(actorKey(actor));
-  return value === undefined ? undefined : (JSON.parse(value) as StoredActor);
+  const key = actorKey(actor);
+  const value = fitsKey(key) ? actors.get(key) : undefined;
+  return value === undefined ? undefined : parseStored(value);
 }
 
 export function readActors(
   { actors }: ReadTables,
   { kind, after, limit }: Parameters<ActorStore['actors']>[0],
 ): StoredActor[] {
+  const start = after === undefined ? [kind] : [kind, after];
+  if (!fitsKey(start)) return [];
   return valuesOf(
     actors.getRange({
-      start: after === undefined ? [kind] : [kind, after],
+      start,
       exclusiveStart: after !== undefined,
       end: [kind, AFTER_ALL_TEXT],
       limit,
@@ -31,6 +34,7 @@ export function readJournal(
   { after = 0, limit }: NonNullable<Parameters<ActorStore['journal']>[1]>,
 ): JournalLine[] {
   const own = actorKey(actor);
+  if (!fitsKey(own)) return [];
   const range = { start: [...own, after + 1], end: [...own, AFTER_ALL_TEXT] };
   return valuesOf(journal.getRange(limit === undefined ? range : { ...range, limit }));
 }
@@ -39,6 +43,7 @@ export function readRows({ rows }: ReadTables, query: RowQuery): Row[] {
   const first: Key = [query.view, ...(query.prefix ?? [])];
   const last: Key = [...first, AFTER_ALL_TEXT];
   const from = query.after && [query.view, ...query.after];
+  if (!fitsKey(first) || (from !== undefined && !fitsKey(from))) return [];
   const range = rows.getRange({
     start: from ?? (query.reverse ? last : first),
     exclusiveStart: from !== undefined,
@@ -51,12 +56,13 @@ export function readRows({ rows }: ReadTables, query: RowQuery): Row[] {
   });
   const found: Row[] = [];
   for (const { key, value } of range)
-    found.push({ view: query.view, key: partsOf(key).slice(1), value: JSON.parse(value) });
+    found.push({ view: query.view, key: partsOf(key).slice(1), value: parseStored(value) });
   return found;
 }
 
 export function readCounters({ counters }: ReadTables, prefix: string): { readonly [name: string]: number } {
   const found: [string, number][] = [];
+  if (!fitsKey([prefix])) return {};
   for (const { key, value } of counters.getRange({ start: [prefix], end: [prefix + AFTER_ALL_TEXT] }))
     found.push([String(partsOf(key)[0]), Number(value)]);
   return Object.fromEntries(found);
@@ -65,6 +71,6 @@ export function readCounters({ counters }: ReadTables, prefix: string): { readon
 /** Parses the values of a range. */
 export function valuesOf<T>(range: Iterable<{ value: string }>): T[] {
   const values: T[] = [];
-  for (const { value } of range) values.push(JSON.parse(value) as T);
+  for (const { value } of range) values.push(parseStored(value));
   return values;
 }

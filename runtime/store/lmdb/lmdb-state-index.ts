@@ -17,7 +17,7 @@ import {
 import type { StateIndexEntry, StoredActor } from '../../ports.ts';
 import { AFTER_ALL_TEXT } from '../keys.ts';
 import { type Move, writeCounters } from './lmdb-changes.ts';
-import { type Key, type Tables, transact } from './lmdb-tables.ts';
+import { type Key, parseStored, type Tables, transact } from './lmdb-tables.ts';
 
 /**
  * Maximum moves in memory, some 400 bytes each. At most as many actors are read again when a store opens after a crash.
@@ -98,12 +98,12 @@ export function settlePending(tables: Tables): void {
   if (keys.length === 0) return;
   transact(tables, () => {
     for (const key of keys) {
-      const moves = (JSON.parse(tables.meta.get(key) ?? '[]') as PendingMove[]).map(([actor, from]): Move => {
+      const moves = parseStored<PendingMove[]>(tables.meta.get(key) ?? '[]').map(([actor, from]): Move => {
         const value = tables.actors.get(actor);
         return {
           actor,
           from,
-          to: value === undefined ? null : stateIndexEntryOf(JSON.parse(value) as StoredActor),
+          to: value === undefined ? null : stateIndexEntryOf(parseStored<StoredActor>(value)),
         };
       });
       writeMoves(tables, moves);

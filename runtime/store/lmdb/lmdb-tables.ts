@@ -171,6 +171,21 @@ export function queueOf(tables: Tables, place: EffectPosition, key: Key): { read
     : { table: tables.partitions, at: [place.partition, ...at] };
 }
 
+/**
+ * Parses a stored value. The check at the open looks at the pages, not at the values in them.
+ * @throws {Fatal} `store.damaged`
+ */
+export function parseStored<Value>(text: string): Value {
+  try {
+    return JSON.parse(text) as Value;
+  } catch (error) {
+    throw new Fatal(
+      'store.damaged',
+      `The store holds a value that is no JSON (${String(error)}): its file was changed from outside. Stop the service, keep a copy of the folder, and restore the last backup (docs/operations.md).`,
+    );
+  }
+}
+
 /** An effect without the members in its key. */
 export type EffectValue = Pick<StoredEffect, 'effect' | 'failures' | 'lastError'>;
 
@@ -181,7 +196,7 @@ export function readEffect(key: Key, value: string, partition?: string): StoredE
     key: `${kind}/${id}/${revision}/${index}`,
     actor: { kind: String(kind), id: String(id) },
     dueAt: Number(dueAt),
-    ...(JSON.parse(value) as EffectValue),
+    ...parseStored<EffectValue>(value),
     ...(partition !== undefined && { partition }),
   };
 }

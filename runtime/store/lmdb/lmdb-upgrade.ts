@@ -9,7 +9,7 @@ import {
   stateIndexKey,
 } from '../../inspection/state-index.ts';
 import type { StoredActor } from '../../ports.ts';
-import { type EffectValue, STORE_FORMAT, type Tables, transact } from './lmdb-tables.ts';
+import { type EffectValue, parseStored, STORE_FORMAT, type Tables, transact } from './lmdb-tables.ts';
 
 /** Upgrades a store in one transaction. Call it before any write. */
 export function upgradeTables(tables: Tables): void {
@@ -21,7 +21,7 @@ export function upgradeTables(tables: Tables): void {
     const counted = new Map<string, number>();
     const count = (name: string) => counted.set(name, (counted.get(name) ?? 0) + 1);
     for (const { value } of tables.actors.getRange()) {
-      const actor = JSON.parse(value) as StoredActor;
+      const actor = parseStored<StoredActor>(value);
       const { kind, id } = actor.address;
       const place = stateIndexEntryOf(actor);
       count(stateCounterName(kind, place));
@@ -37,7 +37,7 @@ export function upgradeTables(tables: Tables): void {
     for (const [name, value] of counted) void tables.counters.put([name], String(value));
     for (const { key, value } of tables.due.getRange()) {
       const [due, ...effect] = key;
-      if ((JSON.parse(value) as EffectValue).failures > 0) void tables.troubled.put(effect, String(due));
+      if (parseStored<EffectValue>(value).failures > 0) void tables.troubled.put(effect, String(due));
     }
     void tables.meta.put(['census'], '1');
   });

@@ -23,7 +23,7 @@ import type {
   StoredEffect,
   StoredTimer,
 } from '../../ports.ts';
-import { AFTER_ALL_TEXT } from '../keys.ts';
+import { AFTER_ALL_TEXT, fitsKey } from '../keys.ts';
 import { assertRoomForStore } from '../room.ts';
 import { effectsDueAfter } from './late-effects.ts';
 import { assertSound, noteClosed } from './lmdb-check.ts';
@@ -38,6 +38,7 @@ import {
   effectKey,
   type Key,
   openTables,
+  parseStored,
   queueOf,
   readEffect,
   readPosition,
@@ -167,8 +168,8 @@ class LmdbStore implements ActorStore {
   }
 
   async holder(name: string): Promise<ActorAddress | undefined> {
-    const value = this.#tables.names.get([name]);
-    return value === undefined ? undefined : (JSON.parse(value) as ActorAddress);
+    const value = fitsKey([name]) ? this.#tables.names.get([name]) : undefined;
+    return value === undefined ? undefined : parseStored(value);
   }
 
   /** Reads an effect by its key and its stored position. */
@@ -246,6 +247,7 @@ class LmdbStore implements ActorStore {
   async pendingEffects(actor: ActorAddress): Promise<readonly StoredEffect[]> {
     const own = actorKey(actor);
     const pending: StoredEffect[] = [];
+    if (!fitsKey(own)) return pending;
     for (const { key, value } of this.#tables.effects.getRange({
       start: own,
       end: [...own, AFTER_ALL_TEXT],
@@ -284,7 +286,7 @@ class LmdbStore implements ActorStore {
         actor: { kind: String(kind), id: String(id) },
         name: String(name),
         due: Number(time),
-        event: JSON.parse(value),
+        event: parseStored(value),
       });
     }
     return due;

@@ -121,6 +121,7 @@ test.serial('each dialog is accessible while it is open, and fits at 200 % zoom'
 
   const { jobId } = await service.upload('waits.txt', 'hello');
   await page.goto(`${service.url}/jobs/${jobId}`);
+  await page.locator('main[data-refreshed]').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).press('Enter');
   await assertDialog(t, page, 'cancel');
   await page.keyboard.press('Escape');
@@ -137,12 +138,14 @@ test.serial('each dialog is accessible while it is open, and fits at 200 % zoom'
   t.is(await focused(page), 'cancel-all');
 
   await page.goto(`${service.url}/webhooks`);
+  await page.locator('main[data-refreshed]').waitFor();
   await page.getByRole('button', { name: 'Send all failed ones again' }).press('Enter');
   await assertDialog(t, page, 'send again');
   await back();
   t.is(await focused(page), 'replay');
 
   await page.goto(`${service.url}/failures`);
+  await page.locator('main[data-refreshed]').waitFor();
   await page.getByRole('button', { name: 'Retry all of them' }).press('Enter');
   await assertDialog(t, page, 'retry many');
   await page

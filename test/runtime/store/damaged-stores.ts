@@ -74,7 +74,8 @@ for (const [name, content] of tried) {
       await opened.counters('');
       await opened.commit(stepOf(A, 0));
     } catch (error) {
-      found = `opened, ${String(error).slice(0, 80)}`;
+      const { code } = error as { code?: string };
+      found = code === 'store.damaged' ? 'read in part' : `opened, ${String(error).slice(0, 80)}`;
     }
     await opened.close();
     process.stdout.write(`${found}\n`);

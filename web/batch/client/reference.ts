@@ -85,6 +85,8 @@ async function shownText(answer: Response): Promise<string> {
 }
 
 search.addEventListener('input', filter);
+// What was typed before this script ran.
+filter();
 document.addEventListener('keydown', (event) => {
   const typing = event.target instanceof Element && event.target.closest('input, textarea') !== null;
   if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
