@@ -4,7 +4,7 @@
  */
 
 import { isMainThread, threadId } from 'node:worker_threads';
-import { LruCache } from '../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from './actor-host.ts';
 import { answerWithoutStep, refused } from './answers-without-step.ts';
 import type { ActorDefinition, CommittedActor, SendOptions, StepOutcome } from './definition.ts';
@@ -81,14 +81,15 @@ export class Host implements ActorHost {
   readonly #dependencies: HostDependencies;
   readonly #mailboxes = new Mailboxes();
   /** Recently used actors, so that a busy one is not read and parsed for every message. */
-  readonly #cache: LruCache<string, StoredActor>;
+  /** Undefined: none is cached. */
+  readonly #cache: LRUCache<string, StoredActor> | undefined;
   readonly #traffic: Traffic;
   readonly #commitTimes = new RecentTimes();
   readonly #utilisation = new LoopUtilisation();
 
   constructor(dependencies: HostDependencies) {
     this.#dependencies = dependencies;
-    this.#cache = new LruCache({ entries: dependencies.cached });
+    this.#cache = dependencies.cached > 0 ? new LRUCache({ max: dependencies.cached }) : undefined;
     this.#traffic = new Traffic(() => dependencies.clock.elapsed());
   }
 
@@ -184,7 +185,7 @@ export class Host implements ActorHost {
 
   /** Forgets an actor that another node changed. */
   forget(address: ActorAddress): void {
-    this.#cache.delete(addressKey(address));
+    this.#cache?.delete(addressKey(address));
   }
 
   #definition(address: ActorAddress): ActorDefinition {
@@ -214,13 +215,13 @@ export class Host implements ActorHost {
 
   /** The cached actor, where no other process may have changed it. */
   #peek(key: string): StoredActor | undefined {
-    return this.#dependencies.isShared ? undefined : this.#cache.get(key);
+    return this.#dependencies.isShared ? undefined : this.#cache?.get(key);
   }
 
   /** Forgets a cached actor that may be older than the stored one. False when it was just loaded. */
   #mayBeStale(key: string, isCached: boolean): boolean {
     if (!isCached || !this.#dependencies.isShared) return false;
-    this.#cache.delete(key);
+    this.#cache?.delete(key);
     return true;
   }
 
@@ -233,7 +234,7 @@ export class Host implements ActorHost {
   /** Loads an actor that is not in the cache. */
   async #load(key: string, address: ActorAddress): Promise<StoredActor | undefined> {
     const stored = await this.#dependencies.store.load(address);
-    if (stored !== undefined) this.#cache.set(key, withFrozenContext(stored));
+    if (stored !== undefined) this.#cache?.set(key, withFrozenContext(stored));
     return stored;
   }
 
@@ -242,7 +243,7 @@ export class Host implements ActorHost {
     const key = addressKey(address);
     for (let tries = 0; tries < this.#recomputeLimit; tries++) {
       await this.#pauseBefore(tries);
-      const cached = this.#cache.get(key);
+      const cached = this.#cache?.get(key);
       const isCached = cached !== undefined;
       const stored = cached ?? (await this.#load(key, address));
       if (stored === undefined) return { accepted: false, reason: 'unknown-actor' };
@@ -269,7 +270,7 @@ export class Host implements ActorHost {
       try {
         step = this.#compute(definition, key, stored, stamped, context);
       } catch (error) {
-        this.#cache.delete(key);
+        this.#cache?.delete(key);
         if (isCached && this.#dependencies.isShared) continue;
         await this.#supervise(key, stored, stamped, error, delivery);
         throw error;
@@ -352,7 +353,7 @@ export class Host implements ActorHost {
     const key = addressKey(address);
     for (let tries = 0; tries < this.#recomputeLimit; tries++) {
       await this.#pauseBefore(tries);
-      const cached = this.#cache.get(key);
+      const cached = this.#cache?.get(key);
       const stored = cached ?? (await this.#load(key, address));
       if (stored === undefined) return { accepted: false, reason: 'unknown-actor' };
       const step = make(stored);
@@ -373,7 +374,7 @@ export class Host implements ActorHost {
   async #commit(key: string, step: Step, call?: number): Promise<StepOutcome | 'again'> {
     const { faults, store, clock } = this.#dependencies;
     // The store can show the step, and lease its effects, before it answers: reads use the store until then.
-    this.#cache.delete(key);
+    this.#cache?.delete(key);
     const before = faults.at('step.computed.before-commit', step.actor.address.kind);
     if (before !== undefined) await before;
     const begun = clock.elapsed();
@@ -382,7 +383,7 @@ export class Host implements ActorHost {
     if (committed.ok) {
       const after = faults.at('step.committed.before-reply', step.actor.address.kind);
       if (after !== undefined) await after;
-      if (!step.ends) this.#cache.set(key, withFrozenContext(step.actor));
+      if (!step.ends) this.#cache?.set(key, withFrozenContext(step.actor));
       if (!this.#dependencies.isShared) announce(this.#dependencies, step);
       return {
         accepted: true,

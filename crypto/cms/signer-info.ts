@@ -3,8 +3,8 @@
  * Each signature then adds a digest, a time and the private-key operation.
  */
 
+import { LRUCache } from 'lru-cache';
 import { TAG } from '../../base/asn1/tags.ts';
-import { LruCache } from '../../base/lru-cache.ts';
 import { algorithmOf } from '../algorithms/algorithm-choice.ts';
 import { DIGEST_LENGTH, digestIdentifier, signatureIdentifier } from '../algorithms/algorithm-identifier.ts';
 import { kindOf } from '../algorithms/local-key.ts';
@@ -53,7 +53,7 @@ const EMPTY = Buffer.alloc(0);
 const CACHE_SIZE = 32;
 
 interface TemplateCache {
-  readonly byForm: LruCache<string, SignerInfoTemplate>;
+  readonly byForm: LRUCache<string, SignerInfoTemplate>;
   /** Format requested last and its template: one signature requests it several times, the next mostly the same. */
   last: { readonly form: SignerFormat; readonly parts: SignerInfoTemplate } | undefined;
 }
@@ -68,7 +68,7 @@ const cache = new WeakMap<SignerIdentity, TemplateCache>();
 export function signerInfoTemplate(form: SignerFormat): SignerInfoTemplate {
   let cached = cache.get(form.signer);
   if (cached === undefined) {
-    cached = { byForm: new LruCache({ entries: CACHE_SIZE }), last: undefined };
+    cached = { byForm: new LRUCache({ max: CACHE_SIZE }), last: undefined };
     cache.set(form.signer, cached);
   }
   if (cached.last !== undefined && isSameFormat(cached.last.form, form)) return cached.last.parts;

@@ -1,5 +1,5 @@
 /** Cache of authority responses until they expire; concurrent requests for one key share one exchange. */
-import { LruCache } from '../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 
 /** A response with its expiry time, milliseconds since the epoch. */
 export interface ExpiringValue<T> {
@@ -22,21 +22,24 @@ export interface AnswerCache<T> {
  * are common. The oldest entry of any cache is evicted first.
  */
 export class CacheLimit {
-  readonly #entries: LruCache<symbol, { readonly bytes: number; readonly drop: () => void }>;
+  readonly #entries: LRUCache<symbol, { readonly bytes: number; readonly drop: () => void }>;
 
   constructor(most: number) {
-    this.#entries = new LruCache({
-      entries: MAX_ENTRIES,
-      bytes: most,
-      sizeOf: ({ bytes }) => bytes,
-      onEvict: (_, { drop }) => drop(),
+    this.#entries = new LRUCache({
+      max: MAX_ENTRIES,
+      maxSize: most,
+      sizeCalculation: ({ bytes }) => bytes,
+      dispose: ({ drop }, _, reason) => {
+        if (reason === 'evict') drop();
+      },
     });
   }
 
   /** Reserves bytes. @returns the token for `release`; undefined when the size exceeds the whole limit */
   reserve(bytes: number, drop: () => void): symbol | undefined {
     const place = Symbol();
-    return this.#entries.set(place, { bytes, drop }) ? place : undefined;
+    // The cache wants positive sizes.
+    return this.#entries.set(place, { bytes: Math.max(1, bytes), drop }).has(place) ? place : undefined;
   }
 
   release(place: symbol): void {
@@ -61,9 +64,11 @@ export function createAnswerCache<T>(
   sizeOf: (value: T) => number,
   room: CacheLimit = SHARED,
 ): AnswerCache<T> {
-  const cache = new LruCache<string, CacheEntry<T>>({
-    entries: most,
-    onEvict: (_, { place }) => room.release(place),
+  const cache = new LRUCache<string, CacheEntry<T>>({
+    max: most,
+    dispose: ({ place }, _, reason) => {
+      if (reason === 'evict') room.release(place);
+    },
   });
   const pending = new Map<string, Promise<ExpiringValue<T>>>();
   const forget = (key: string): void => {

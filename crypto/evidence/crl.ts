@@ -2,7 +2,6 @@
 
 import { Asn1Error } from '../../base/asn1/asn1-error.ts';
 import { TAG } from '../../base/asn1/tags.ts';
-import { LruCache } from '../../base/lru-cache.ts';
 import { Cursor, childrenOf, contents, type Element, encoded, enter, readWhole } from '../asn1/read.ts';
 import { readFractionalTime, readTime } from '../asn1/time.ts';
 import type { Certificate } from '../x509/certificate.ts';
@@ -96,8 +95,8 @@ function parse(der: Buffer): Crl {
     wrapped === undefined ? undefined : new Cursor(wrapped).next(),
     issuer,
   );
-  const found = new LruCache<string, Revocation | undefined>({ entries: CACHE_SIZE });
-  const faults = new LruCache<string, string | undefined>({ entries: 8 });
+  const found = new Map<string, Revocation | undefined>();
+  const faults = new WeakMap<Certificate, string | undefined>();
   return {
     der,
     issuerKey: nameKey(issuer),
@@ -106,15 +105,14 @@ function parse(der: Buffer): Crl {
     ...extensions,
     signature,
     signatureFault(certificate) {
-      if (!faults.has(certificate.fingerprint)) {
-        faults.set(certificate.fingerprint, structureFault(signature, certificate.publicKey));
-      }
-      return faults.get(certificate.fingerprint);
+      if (!faults.has(certificate)) faults.set(certificate, structureFault(signature, certificate.publicKey));
+      return faults.get(certificate);
     },
     find(serial, issuerKey) {
       const { indirect } = extensions.scope;
       const key = `${serial.toString('latin1')}${indirect ? issuerKey : ''}`;
       if (!found.has(key)) {
+        if (found.size === CACHE_SIZE) found.clear();
         const search = (list: Element) =>
           indirect ? searchIndirect(list, serial, issuerKey, nameKey(issuer)) : searchDirect(list, serial);
         found.set(key, entries === undefined ? undefined : search(entries));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LruCache } from '../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 
 /**
  * Caches the latest parsed values, so that one response in many files is parsed once.
@@ -10,10 +10,10 @@ export function memoizeParsed<T extends object>(
   parse: (der: Buffer) => T,
   { most, mostBytes }: { readonly most: number; readonly mostBytes: number },
 ): (der: Buffer) => T {
-  const cache = new LruCache<string, { readonly value: T; readonly length: number }>({
-    entries: most,
-    bytes: mostBytes,
-    sizeOf: ({ length }) => length,
+  const cache = new LRUCache<string, { readonly value: T; readonly length: number }>({
+    max: most,
+    maxSize: mostBytes,
+    sizeCalculation: ({ length }) => length,
   });
   // Reuses the result for the same Buffer object without a digest; callers do not modify a buffer they passed. Errors
   // are cached too: a file can hold thousands of unreadable responses that are requested many times.

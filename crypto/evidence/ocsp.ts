@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto';
 import { parseAlgorithm } from '../../base/asn1/algorithm.ts';
 import { Asn1Error } from '../../base/asn1/asn1-error.ts';
 import { TAG } from '../../base/asn1/tags.ts';
-import { LruCache } from '../../base/lru-cache.ts';
 import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
 import {
   Cursor,
@@ -119,7 +118,7 @@ function parse(der: Buffer): OcspAnswer {
   if (singles.length > MAX_SINGLES) throw new Asn1Error('too many answers', 0);
   const critical = extensionsIn(data.nextIf(TAG.context1Constructed)).find((extension) => extension.critical);
   const certificates = wrapped === undefined ? [] : childrenOf(new Cursor(wrapped).next(TAG.sequence));
-  const faults = new LruCache<string, string | undefined>({ entries: 8 });
+  const faults = new WeakMap<Certificate, string | undefined>();
   return {
     der,
     producedAt,
@@ -129,10 +128,8 @@ function parse(der: Buffer): OcspAnswer {
     signature,
     names: responderTest(responder),
     signatureFault(certificate) {
-      if (!faults.has(certificate.fingerprint)) {
-        faults.set(certificate.fingerprint, structureFault(signature, certificate.publicKey));
-      }
-      return faults.get(certificate.fingerprint);
+      if (!faults.has(certificate)) faults.set(certificate, structureFault(signature, certificate.publicKey));
+      return faults.get(certificate);
     },
   };
 }

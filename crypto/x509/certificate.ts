@@ -1,9 +1,9 @@
 /** Fields of an X.509 certificate for signing and path validation (RFC 5280 §4.1). */
 
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { Asn1Error } from '../../base/asn1/asn1-error.ts';
 import { TAG } from '../../base/asn1/tags.ts';
-import { LruCache } from '../../base/lru-cache.ts';
 import {
   Cursor,
   childrenOf,
@@ -49,7 +49,7 @@ export interface Certificate extends CertificateExtensions {
 
 /** Parsed certificates in memory; most operations use the same few. */
 const CACHE_SIZE = 1024;
-const parsed = new LruCache<string, Certificate>({ entries: CACHE_SIZE });
+const parsed = new LRUCache<string, Certificate>({ max: CACHE_SIZE });
 
 /** Avoids a second digest of the same buffer; callers don't modify a buffer after passing it. */
 const same = new WeakMap<Buffer, Certificate>();
@@ -118,7 +118,7 @@ function parse(der: Buffer, fingerprint: string): Certificate {
     const keyBits = contents(keyFields.next(TAG.bitString)).subarray(1);
     const extensions = readExtensions(extensionElements(fields));
     const native = new X509Certificate(der);
-    const issuers = new LruCache<string, boolean>({ entries: 8 });
+    const issuers = new WeakMap<Certificate, boolean>();
     return {
       der,
       fingerprint,
@@ -135,11 +135,11 @@ function parse(der: Buffer, fingerprint: string): Certificate {
       publicKey: native.publicKey,
       ...extensions,
       signedBy(other) {
-        // The result depends on two byte strings only, so it is cached; the cache is bounded.
-        let good = issuers.get(other.fingerprint);
+        // The result depends on two byte strings only, so it is cached.
+        let good = issuers.get(other);
         if (good === undefined) {
           good = verifies(native, other.publicKey);
-          issuers.set(other.fingerprint, good);
+          issuers.set(other, good);
         }
         return good;
       },

@@ -1,5 +1,5 @@
 /** Proofs that an actor's chain is part of a signed checkpoint. Source: docs/decisions/0053-tamper-evident-history.md; RFC 6962 §2.1.1. */
-import { LruCache } from '../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { ActorAddress, ActorStore } from '../ports.ts';
 import {
   CHECKPOINTS_VIEW,
@@ -32,7 +32,7 @@ const MAX_LEAVES = 10_000;
 /** Makes proofs; caches the trees of the checkpoints used last. */
 export class HistoryProofs {
   readonly #store: Pick<ActorStore, 'rows'>;
-  readonly #trees = new LruCache<string, Promise<readonly string[]>>({ entries: MAX_TREES });
+  readonly #trees = new LRUCache<string, Promise<readonly string[]>>({ max: MAX_TREES });
 
   constructor(store: Pick<ActorStore, 'rows'>) {
     this.#store = store;

@@ -30,14 +30,14 @@ export const ZONES = {
     // `clocks-and-failures.ts`: what threads without a store need of `index.ts`.
     enteredBy: [/^runtime\/(index|clocks-and-failures)\.ts$/],
     imports: { base: 'all' },
-    packages: ['xstate', 'lmdb', 'comlink', 'pg'],
+    packages: ['xstate', 'lmdb', 'comlink', 'pg', 'lru-cache'],
     builtins: true,
   },
   crypto: {
     owns: /^crypto\//,
     enteredBy: [/^crypto\/index\.ts$/],
     imports: { base: 'all' },
-    packages: ['node-forge', '@fontsource/dejavu-sans', 'harfbuzzjs', 'bidi-js'],
+    packages: ['node-forge', '@fontsource/dejavu-sans', 'harfbuzzjs', 'bidi-js', 'lru-cache'],
     builtins: true,
   },
   /** The second implementation of signature checking: it shares no code with `crypto`. */
@@ -60,14 +60,23 @@ export const ZONES = {
       /^actors\/shared\/(file-names|storage-layout|token|windows-1252)\.ts$/,
     ],
     imports: { base: 'all', machines: 'all', runtime: 'all', crypto: 'all', independent: 'all', web: 'all' },
-    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs', 'pdfjs-dist'],
+    packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs', 'pdfjs-dist', 'lru-cache'],
     builtins: true,
   },
   http: {
     owns: /^http\//,
     enteredBy: [/^http\/index\.ts$/],
     imports: { base: 'all', machines: 'all', actors: 'all', runtime: 'types', web: 'all' },
-    packages: ['zod', 'prom-client', 'piscina', 'uws-node20', 'uws-node22', 'pdfjs-dist', 'node-forge'],
+    packages: [
+      'zod',
+      'prom-client',
+      'piscina',
+      'uws-node20',
+      'uws-node22',
+      'pdfjs-dist',
+      'node-forge',
+      'lru-cache',
+    ],
     builtins: true,
   },
   /** Page templates, and the scripts of browsers below client/: a compiler project of their own, imported by no other code. */

@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import {
   ACTIVE_STATES,
   type JobContext,
@@ -77,7 +77,7 @@ export interface JobsDependencies {
 export class JobService implements Jobs {
   readonly #dependencies: JobsDependencies;
   /** Cached details; clients poll the same job until it ends. */
-  readonly #details = new LruCache<JobId, JobDetail>({ entries: DETAIL_CACHE_SIZE });
+  readonly #details = new LRUCache<JobId, JobDetail>({ max: DETAIL_CACHE_SIZE });
   /** Number of steps seen: a read that overlaps a step may be stale and is not cached. */
   #steps = 0;
   /** Uploads refused because the store failed: it is unknown whether their jobs are stored. */

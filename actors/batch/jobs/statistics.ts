@@ -8,7 +8,7 @@
  * Source: docs/batch-values.md §14; §15.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ActorStore, Clock, Row, Step } from '../../../runtime/index.ts';
 import type { StageStatistics, Statistics, StatisticsSeries, StatisticsView } from '../api/inspection.ts';
@@ -142,8 +142,8 @@ export class StatisticsService implements Statistics {
 
 /** Answers of the last seconds; concurrent questions share one. */
 class AnswerCache<Answer> {
-  readonly #answers = new LruCache<string, { readonly at: number; readonly answer: Promise<Answer> }>({
-    entries: CACHE_SIZE,
+  readonly #answers = new LRUCache<string, { readonly at: number; readonly answer: Promise<Answer> }>({
+    max: CACHE_SIZE,
   });
 
   get(question: string, now: number, read: () => Promise<Answer>): Promise<Answer> {

@@ -1,7 +1,7 @@
 /** Validation results of files, computed in the pool and cached. Concurrent requests for one file share a task. */
 
 import { createHash } from 'node:crypto';
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
@@ -40,8 +40,8 @@ export interface FileToDescribe {
 
 export class DescribedFiles {
   readonly #dependencies: DescribedFilesDependencies;
-  readonly #cached = new LruCache<string, { readonly at: Millis; readonly file: Promise<DescribedFile> }>({
-    entries: CACHE_SIZE,
+  readonly #cached = new LRUCache<string, { readonly at: Millis; readonly file: Promise<DescribedFile> }>({
+    max: CACHE_SIZE,
   });
 
   constructor(dependencies: DescribedFilesDependencies) {

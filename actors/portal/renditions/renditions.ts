@@ -11,7 +11,7 @@
 
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import { type DocumentId, parsePortalId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -64,7 +64,7 @@ export interface RenditionsDependencies {
 
 export class Renditions {
   readonly #dependencies: RenditionsDependencies;
-  readonly #cached = new LruCache<string, Promise<BlobRef>>({ entries: CACHE_SIZE });
+  readonly #cached = new LRUCache<string, Promise<BlobRef>>({ max: CACHE_SIZE });
 
   constructor(dependencies: RenditionsDependencies) {
     this.#dependencies = dependencies;

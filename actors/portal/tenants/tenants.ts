@@ -5,7 +5,7 @@
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { Application, OrganizationContext } from '../../../machines/portal/organization.ts';
 import {
@@ -57,7 +57,7 @@ export function secretDigest(secret: string): string {
 export class TenantDirectory implements Tenants {
   readonly #dependencies: TenantDirectoryDependencies;
   /** By the key of the application's name. */
-  readonly #cached = new LruCache<string, CachedTenant>({ entries: CACHE_SIZE });
+  readonly #cached = new LRUCache<string, CachedTenant>({ max: CACHE_SIZE });
   /** Raised by each step of an organization: what was read before it is not kept. */
   #steps = 0;
 

@@ -12,7 +12,7 @@ import { createReadStream, mkdirSync, readdirSync, rmSync, statSync, unlinkSync 
 import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../../machines/ids.ts';
 import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import { type ActorStore, type Clock, type Ids, Retryable } from '../../../runtime/index.ts';
@@ -107,7 +107,7 @@ export class Blobs {
   /** For each placement by another thread: the files removed since it began. */
   readonly #placements = new Set<Set<string>>();
   /** Time of the last placement or touch by this process, of the files used last. */
-  readonly #touchedAt = new LruCache<string, Millis>({ entries: MAX_TOUCHED });
+  readonly #touchedAt = new LRUCache<string, Millis>({ max: MAX_TOUCHED });
   /** Bytes held in memory by sinks. */
   readonly #held = { bytes: 0 };
 

@@ -2,7 +2,7 @@
  * Formats of PDFs that were inspected while they were stored, so that the creation of a document soon after needs no
  * second task. Kept in memory: without an entry, the creation inspects the file.
  */
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../../machines/ids.ts';
 import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import type { Clock } from '../../../runtime/index.ts';
@@ -19,8 +19,8 @@ export interface FileDescription {
 
 export class InspectedUploads {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #formats = new LruCache<string, { readonly format: DocumentFormat; readonly at: Millis }>({
-    entries: MAX_ENTRIES,
+  readonly #formats = new LRUCache<string, { readonly format: DocumentFormat; readonly at: Millis }>({
+    max: MAX_ENTRIES,
   });
 
   constructor(clock: Pick<Clock, 'now'>) {

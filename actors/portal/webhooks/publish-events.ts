@@ -3,7 +3,7 @@
  * queue sends it and records its attempts.
  */
 
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { NewDelivery } from '../../../machines/delivery-queue.ts';
 import type { WebhookId } from '../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
@@ -58,7 +58,7 @@ const MAX_ATTEMPTS = 4;
 export function publishEventsHandler(
   dependencies: PublishEventsDependencies,
 ): EffectHandler<PublishEventsEffect> {
-  const ended = new LruCache<EffectKey, true>({ entries: MAX_ENDED });
+  const ended = new LRUCache<EffectKey, true>({ max: MAX_ENDED });
   return {
     after: 'durable',
     isNeeded: ({ events }) =>

@@ -5,7 +5,7 @@
  * Source: docs/portal-values.md §19; docs/configuration.md, `Portal:Organizations[].Webhook`.
  */
 
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type DocumentEvent, OPTIONAL_EVENT_TYPES } from '../../../machines/portal/portal-types.ts';
@@ -85,7 +85,7 @@ const MAX_TOKEN_LENGTH = 4096;
 
 export class WebhookRegistry {
   readonly #dependencies: WebhookRegistryDependencies;
-  readonly #withoutAny = new LruCache<OrganizationId, true>({ entries: MAX_KNOWN });
+  readonly #withoutAny = new LRUCache<OrganizationId, true>({ max: MAX_KNOWN });
   /** Number of committed steps of webhooks; the result of a read that began before the last one is not remembered. */
   #steps = 0;
 

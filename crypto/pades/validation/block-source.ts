@@ -2,7 +2,7 @@
  * Reads a large file in cached blocks: comparing states jumps between objects and cross-reference entries,
  * and a separate read for each would dominate the cost.
  */
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { ByteSource } from '../../pdf/index.ts';
 
 /** Smaller sources are in memory. */
@@ -14,7 +14,7 @@ const CACHE_SIZE = 24;
 
 export function blockSource(source: ByteSource): ByteSource {
   if (source.size <= MIN_CACHED_SOURCE_BYTES) return source;
-  const blocks = new LruCache<number, Buffer>({ entries: CACHE_SIZE });
+  const blocks = new LRUCache<number, Buffer>({ max: CACHE_SIZE });
   const block = (start: number): Buffer => {
     const cached = blocks.get(start);
     if (cached !== undefined) return cached;

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import { LruCache } from '../../../base/lru-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { PngFile } from './png-file.ts';
 import { onWhite, unpackPng } from './png-samples.ts';
 
@@ -21,10 +21,10 @@ const CACHE_SIZE = 8;
 const CACHE_BYTES = 16 << 20;
 
 /** Keyed by digest of the file and treatment of its transparency. */
-const cache = new LruCache<string, PackedPng>({
-  entries: CACHE_SIZE,
-  bytes: CACHE_BYTES,
-  sizeOf: ({ colours, alpha }) => colours.length + (alpha?.length ?? 0),
+const cache = new LRUCache<string, PackedPng>({
+  max: CACHE_SIZE,
+  maxSize: CACHE_BYTES,
+  sizeCalculation: ({ colours, alpha }) => colours.length + (alpha?.length ?? 0),
 });
 
 /**

@@ -4,9 +4,10 @@
  *
  * Source: docs/decisions/0151-shared-answers-for-pages.md.
  */
+
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { ActorInspection } from '../../../actors/batch/api/inspection.ts';
-import { LruCache } from '../../../base/lru-cache.ts';
 import type { Clock, Millis } from '../../../runtime/index.ts';
 import { type JsonReply, json } from '../../core/reply.ts';
 
@@ -44,10 +45,10 @@ export const sharedQuery = z.object({ version: sharedVersion });
 export class SharedAnswers {
   readonly #changes: Pick<ActorInspection['changes'], 'version' | 'includes'>;
   readonly #clock: Pick<Clock, 'elapsed'>;
-  readonly #answers = new LruCache<string, Answer>({
-    entries: MAX_ANSWERS,
-    bytes: MAX_CHARACTERS,
-    sizeOf: ({ reply }) => reply.text.length,
+  readonly #answers = new LRUCache<string, Answer>({
+    max: MAX_ANSWERS,
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: ({ reply }) => reply.text.length,
   });
   /** Reads in progress, by what they answer. */
   readonly #reading = new Map<string, Reading>();
