@@ -70,6 +70,14 @@ test('doctor reports no problem on a fresh machine, and leaves no file', async (
     .map(({ name }) => name)
     .filter((name) => !documented.has(name) && !documented.has(name.replace(/:[^:]*$/, '')));
   t.deepEqual(undocumented, []);
+  const sources = ['commands/doctor.ts', 'service/portal-notices.ts', 'actors/batch/health-probes.ts'].concat(
+    readdirSync('commands/doctor').map((name) => join('commands/doctor', name)),
+  );
+  const code = sources.map((path) => readFileSync(path, 'utf8')).join('\n');
+  const names = [...documented].filter(
+    (name) => name !== undefined && !code.includes(name.split(':')[0] ?? ''),
+  );
+  t.deepEqual(names, [], 'documented, but not checked');
   const plain = await run(cwd, ['doctor', FREE_PORT, FREE_PORTAL_PORT]);
   t.is(plain.code, 0);
   t.regex(plain.out, /good +folder:output: /);

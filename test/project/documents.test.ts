@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'ava';
+import { type ExitCode, exitCodeOf } from '../../commands/exit-codes.ts';
 import { loadSettings } from '../../settings.ts';
 
 const PAGES = [
@@ -45,6 +46,94 @@ test('docs/webhooks.md has every type of event', (t) => {
     .map(([, name]) => name ?? '')
     .filter((name) => /^(?:Document|Mail)/.test(name));
   t.deepEqual(documented.toSorted(), types.toSorted());
+});
+
+test('docs/webhooks.md has every type of event of jobs', (t) => {
+  const table = readFileSync('settings/notifications-table.ts', 'utf8');
+  const types = [...table.matchAll(/'(Job[A-Z]\w+)'/g)].map(([, type]) => type ?? '');
+  t.true(types.length > 2);
+  const [, section = ''] = readFileSync('docs/webhooks.md', 'utf8').split('## Ends of jobs');
+  const named = new Set([...section.matchAll(/\bJob[A-Z]\w+/g)].map(([type]) => type));
+  t.deepEqual([...named].toSorted(), types.toSorted());
+});
+
+test('docs/operations.md has the exit codes and the codes of failures that lead to them', (t) => {
+  const source = readFileSync('commands/exit-codes.ts', 'utf8');
+  const listed = [...source.matchAll(/^const \w+ = \[([^\]]*)\]/gm)].flatMap(([, items = '']) =>
+    [...items.matchAll(/'([^']+)'/g)].map(([, code]) => code ?? ''),
+  );
+  t.true(listed.length > 10);
+  const [, section = ''] =
+    /^### Exit codes\n([\s\S]*?)^##/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? [];
+  const documented = [...section.matchAll(/^\| (\d) \|(.*)$/gm)].flatMap(([, exit, row = '']) =>
+    [...row.matchAll(/`([^`]+)`/g)].map(([, code]) => ({ code: code ?? '', exit: Number(exit) as ExitCode })),
+  );
+  t.deepEqual(documented.map(({ code }) => code).toSorted(), listed.toSorted());
+  for (const { code, exit } of documented) {
+    t.is(exitCodeOf(Object.assign(new Error('refused'), { code: code.replace(/\.$/, '.x') })), exit, code);
+  }
+  const [sentence = ''] =
+    /Exit codes: .*/.exec(readFileSync('commands/command-line/command-line.ts', 'utf8')) ?? [];
+  t.true(readFileSync('README.md', 'utf8').includes(sentence.replace(/`;$/, '')), sentence);
+});
+
+/** Options by command, as the shell completes them. */
+function optionsByCommand(): ReadonlyMap<string, readonly string[]> {
+  const { stdout } = spawnSync(process.execPath, ['dist/main.js', 'completion', 'bash'], {
+    encoding: 'utf8',
+  });
+  return new Map(
+    [...stdout.matchAll(/^ {4}"([^"]*)"\) words="([^"]*)"/gm)].map(([, path = '', words = '']) => [
+      path,
+      words.split(' '),
+    ]),
+  );
+}
+
+test('the documents name commands and options that exist', (t) => {
+  const commands = optionsByCommand();
+  t.true(commands.size > 15);
+  let named = 0;
+  const unknown = PAGES.filter((page) => !/docs\/decisions/.test(page)).flatMap((page) =>
+    [
+      ...readFileSync(page, 'utf8').matchAll(
+        /(?:^|[`( ])(?:sealwright|node dist\/main\.js) ([a-z][^`\n|]*)/gm,
+      ),
+    ]
+      .filter(([whole]) => /^`|dist/.test(whole))
+      .filter(([, words = '']) => {
+        const [first = '', second = ''] = words.split(' ');
+        const options = commands.get(`${first} ${second}`) ?? commands.get(first);
+        const flags = [...words.matchAll(/(?:^|[ [])(--[a-z][\w-]*)/g)].map(([, flag]) => flag ?? '');
+        named += flags.length;
+        return options === undefined || flags.some((flag) => !options.includes(flag));
+      })
+      .map(([whole]) => `${page}: ${whole}`),
+  );
+  t.deepEqual(unknown, []);
+  t.true(named > 15, `${named} options`);
+});
+
+test('the sizes in docs/operations.md are those of the runs that they name', (t) => {
+  const page = readFileSync('docs/operations.md', 'utf8');
+  const [, sizing = ''] = /^## Sizing\n([\s\S]*?)^- /m.exec(page) ?? [];
+  const rows = [...sizing.matchAll(/^\| [^|]+ \| ([^|]+) \| `([\w.-]+)` \|$/gm)];
+  t.true(rows.length > 2);
+  for (const [, figures = '', run = ''] of rows) {
+    const report = readFileSync(join('bench/results', run), 'utf8');
+    for (const [figure] of figures.matchAll(/\d[\d,.]*\d|\d/g)) {
+      t.regex(
+        report,
+        new RegExp(`(?<![\\d.])${figure.replaceAll('.', '\\.')}(?!\\d|\\.\\d)`),
+        `${run}: ${figure}`,
+      );
+    }
+  }
+  const loaded = loadSettings({ argv: [], env: {}, cwd: '/nonexistent', readFile: () => undefined });
+  if (!loaded.ok) return t.fail(JSON.stringify(loaded.faults));
+  const { fileSizeLimitBytes, retainedFileCountLimit } = loaded.settings.logging.file;
+  const megabytes = Math.round((fileSizeLimitBytes * retainedFileCountLimit) / 1e6);
+  t.true(page.includes(`Log files take at most ${megabytes} MB`), `${megabytes} MB`);
 });
 
 test('every link and picture of the documents leads to a file', (t) => {

@@ -31,15 +31,14 @@ const GUIDES = [
   ['docs/fields.md', ['curl -F file=@passport.pdf "https://sign.example.com/']],
   ['docs/embedding.md', ['curl -s https://portal.example/']],
 ] as const;
-/** Commands that need a stopped service. */
-const STOPPED = /^sealwright (keys|verify-history)/;
+/** Blocks that need a stopped service. */
+const STOPPED = /(?:^|\$\()sealwright keys/m;
 const INSTALL = 'npm ci && npm start';
 const FREE_PORTS = { Batch__Url: 'http://127.0.0.1:0', Portal__Url: 'http://127.0.0.1:0' };
 
-/** Preparation of commands that need something to exist; gives shell assignments. */
 interface Preparation {
   readonly before: RegExp;
-  readonly prepare: (reader: Reader) => Promise<string>;
+  readonly prepare: (reader: Reader) => Promise<void>;
 }
 
 /** A reader of the README: a folder, the running service, and a shell. */
@@ -50,71 +49,40 @@ interface Reader {
   readonly shell: Shell;
 }
 
+/** Waits of a reader, and acts in a browser, before a command; each command itself runs as printed. */
 const PREPARATIONS: readonly Preparation[] = [
   {
     before: /verify data\/output\/hello/,
-    async prepare({ folder }) {
-      await until('the signed file', () => existsSync(join(folder, 'data/output/hello.signed.txt')));
-      return '';
-    },
+    prepare: ({ folder }) =>
+      until('the signed file', () => existsSync(join(folder, 'data/output/hello.signed.txt'))),
   },
   {
-    before: /^curl .*\/api\/jobs\/\$JOB$/,
-    prepare: async (reader) => `JOB=${await jobOf(reader, 'contract.pdf', 'Completed')}`,
+    before: /\/api\/jobs\/\$JOB\/output/,
+    prepare: (reader) => untilJob(reader, '$JOB', 'Completed'),
   },
   {
-    before: /\/api\/jobs\/\$JOB\/cancel/,
-    prepare: async (reader) => `JOB=${await jobOf(reader, 'contract.pdf', 'Queued')}`,
+    before: /\/api\/jobs\/\$FAILED\/retry/,
+    prepare: (reader) => untilJob(reader, '$FAILED', 'Failed'),
   },
   {
-    before: /\/api\/jobs\/\$JOB\/retry/,
+    // In the tutorial the participants act before the signed file is downloaded.
+    before: /\/documents\/\$DOCUMENT\/content\?type=Signatures/,
     async prepare(reader) {
-      writeFileSync(join(reader.folder, 'broken.pdf'), '%PDF-1.7\nnot a PDF');
-      return `JOB=${await jobOf(reader, 'broken.pdf', 'Failed')}`;
-    },
-  },
-  {
-    before: /flow-action-reminder/,
-    async prepare(reader) {
-      const { flowActions, key } = await documentOf(reader);
-      return `FLOW_ACTION=${flowActions[0]?.id} VALIDATION_KEY=${key}`;
-    },
-  },
-  {
-    // On both pages the participants act before the signed file is downloaded.
-    before: /content\?type=Signatures/,
-    async prepare(reader) {
-      const { key, flowActions } = await documentOf(reader);
+      const { key } = await documentOf(reader);
       await act(reader, 'ana@example.com', `${key}/electronic-signature`, { typedName: 'Ana' });
-      if (flowActions.length > 1) await act(reader, 'bo@example.com', `${key}/approval`, {});
+      await act(reader, 'bo@example.com', `${key}/approval`, {});
       await until('the concluded document', async () => (await documentOf(reader)).isConcluded);
-      return '';
-    },
-  },
-  {
-    before: /validate-signatures/,
-    async prepare({ shell, portal }) {
-      const file = 'data/output/contract.signed.pdf';
-      const { out } = await shell.run(`curl -H "$KEY" -F file=@${file} ${portal}/api/uploads`);
-      return `UPLOAD=${JSON.parse(out).id}`;
-    },
-  },
-  {
-    // A concluded document cannot be canceled.
-    before: /\/cancellation/,
-    async prepare({ shell, portal }) {
-      const made = await shell.run(`curl -H "$KEY" --json @document.json ${portal}/api/documents`);
-      return `DOCUMENT=${JSON.parse(made.out)[0].documentId}`;
     },
   },
 ];
 
 for (const [page, least] of PAGES) {
   test(`${page}: every command works as printed`, async (t) => {
-    const commands = commandsOf(readFileSync(page, 'utf8'));
+    const text = readFileSync(page, 'utf8');
+    const commands = commandsOf(text);
     t.true(commands.length >= least, `${commands.length} commands found`);
     t.is(commands[0], INSTALL);
-    await runAll(t, commands.slice(1));
+    await runAll(t, commands.slice(1), /^```\n(sealwright [\s\S]*?)^```/m.exec(text)?.[1]);
   });
 }
 
@@ -136,28 +104,19 @@ async function runGuide(t: ExecutionContext, commands: readonly string[]): Promi
   for (const name of ['contract.pdf', 'lease.pdf'])
     writeFileSync(join(folder, name), classicPdf(documentObjects({ pages: 2, text: 'Clause' })));
   writeFileSync(join(folder, 'logo.png'), Buffer.from(LOGO, 'base64'));
-  const PATH = process.env['PATH'] ?? '';
-  const stopped = new Shell(folder, { PATH });
-  t.teardown(() => stopped.close());
-  await stopped.run('sealwright() { node dist/main.js "$@"; }');
-  const { out } = await stopped.run('sealwright keys create "Sys Admin" Administration --role Administrator');
-  const administrator = /^Administration\|\w+$/m.exec(out)?.[0] ?? '';
-  t.not(administrator, '', out);
-  for (const command of commands.filter((one) => STOPPED.test(one))) {
-    const result = await stopped.run(command);
-    t.is(result.exitCode, 0, `${command}\n${JSON.stringify(result)}`);
-  }
-  const { batch, portal } = await startsWithNpm(t, folder);
-  const shell = new Shell(folder, { PATH, Batch__Url: batch, Portal__Url: portal });
+  const shell = new Shell(folder, { PATH: process.env['PATH'] ?? '' });
   t.teardown(() => shell.close());
-  const addressed = (command: string) => command.replaceAll('http://127.0.0.1:8090', portal);
-  for (const line of prepared(administrator)) {
-    const result = await shell.run(addressed(line));
-    t.true(works(result), `${line}\n${JSON.stringify(result)}`);
-  }
-  for (const command of commands.filter((one) => !STOPPED.test(one))) {
-    const result = await shell.run(`set -o pipefail\n${addressed(command)}`);
+  const runs = async (command: string) => {
+    const result = await shell.run(`set -o pipefail\n${command}`);
     t.true(works(result), `${command}\n${JSON.stringify(result)}`);
+  };
+  for (const command of commands.filter((one) => STOPPED.test(one))) await runs(command);
+  const { portal } = await startsWithNpm(t, folder);
+  const addressed = (command: string) => command.replaceAll('http://127.0.0.1:8090', portal);
+  for (const command of commands.filter((one) => !STOPPED.test(one))) {
+    const own = prepared(command);
+    if (own !== '') await runs(addressed(own));
+    await runs(addressed(command));
   }
 }
 
@@ -165,29 +124,20 @@ async function runGuide(t: ExecutionContext, commands: readonly string[]): Promi
 const LOGO =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-/** Commands that set the variables which the guides name, make a concluded document and a draft. */
-function prepared(administrator: string): readonly string[] {
-  const flow =
-    '"flowActions":[{"user":{"name":"Ana","email":"ana@example.com"},"allowElectronicSignature":true}]';
+/** Commands that make the draft and the document which a block of templates.md takes from a list. */
+function prepared(command: string): string {
+  if (!/^DRAFT=/.test(command)) return '';
   const file =
     '"files":[{"id":"\'$UPLOAD\'","displayName":"Lease","name":"lease.pdf","contentType":"application/pdf"}]';
   const roles = '"flowActions":[{"title":"Tenant","allowElectronicSignature":true}]';
-  return [
-    'PORTAL=http://127.0.0.1:8090',
-    'KEY="X-Api-Key: default|$(cat data/keys/portal-application-secret)"',
-    `ADMINISTRATOR='${administrator}'`,
-    'ALL=$(curl -sH "X-Api-Key: $ADMINISTRATOR" $PORTAL/api/admin/organizations)',
-    `ORGANIZATION=$(jq -r '.items[] | select(.name=="Default") | .id' <<< "$ALL")`,
-    'APPLICATION=$(curl -sH "X-Api-Key: $ADMINISTRATOR" --json \'{"name":"Guide"}\' $PORTAL/api/admin/organizations/$ORGANIZATION/applications | jq -r .id)',
-    'UPLOAD=$(curl -sH "$KEY" -F file=@lease.pdf $PORTAL/api/uploads | jq -r .id)',
-    `DOCUMENT=$(curl -sH "$KEY" --json '{${file},${flow}}' $PORTAL/api/documents | jq -r '.[0].documentId')`,
-    `ACTION=$(curl -sH "$KEY" $PORTAL/api/documents/$DOCUMENT | jq -r '.flowActions[0].id')`,
-    `curl -sH "$KEY" --json '{"flowActionId":"'$ACTION'"}' $PORTAL/api/documents/$DOCUMENT/electronic-signature`,
-    `curl -sH "$KEY" --json '{"name":"Lease","document":{${file},${roles}}}' $PORTAL/api/document-drafts`,
-  ];
+  const flow =
+    '"flowActions":[{"user":{"name":"Ana","email":"ana@example.com"},"allowElectronicSignature":true}]';
+  return `curl -sH "$KEY" --json '{"name":"Lease","document":{${file},${roles}}}' $PORTAL/api/document-drafts
+curl -sH "$KEY" --json '{${file},${flow}}' $PORTAL/api/documents`;
 }
 
-async function runAll(t: ExecutionContext, commands: readonly string[]): Promise<void> {
+/** @param banner what the page says that the start prints */
+async function runAll(t: ExecutionContext, commands: readonly string[], banner?: string): Promise<void> {
   const folder = freshFolder();
   copyFileSync('package.json', join(folder, 'package.json'));
   copyFileSync('package-lock.json', join(folder, 'package-lock.json'));
@@ -195,13 +145,19 @@ async function runAll(t: ExecutionContext, commands: readonly string[]): Promise
   writeFileSync(join(folder, 'contract.pdf'), classicPdf(documentObjects({ pages: 2, text: 'Clause' })));
 
   await installs(t, folder);
-  const { batch, portal } = await startsWithNpm(t, folder);
-  // Commands that ask the running service find it at its addresses.
-  const shell = new Shell(folder, {
-    PATH: process.env['PATH'] ?? '',
-    Batch__Url: batch,
-    Portal__Url: portal,
-  });
+  const { batch, portal, out } = await startsWithNpm(t, folder);
+  if (banner !== undefined) {
+    const printed = out
+      .replaceAll(batch, 'http://127.0.0.1:8080')
+      .replaceAll(portal, 'http://127.0.0.1:8090')
+      .replaceAll(`${folder}/`, '');
+    t.deepEqual(
+      linesOf(banner).filter((line) => !linesOf(printed).includes(line)),
+      [],
+      printed,
+    );
+  }
+  const shell = new Shell(folder, { PATH: process.env['PATH'] ?? '' });
   t.teardown(() => shell.close());
   const reader = { folder, batch, portal, shell };
   const withAddresses = (command: string) =>
@@ -212,25 +168,25 @@ async function runAll(t: ExecutionContext, commands: readonly string[]): Promise
       continue;
     }
     for (const { before, prepare } of PREPARATIONS) {
-      if (before.test(command)) await shell.run(await prepare(reader));
+      if (before.test(command)) await prepare(reader);
     }
     const result = await shell.run(withAddresses(command));
     t.true(works(result), `${command}\n${JSON.stringify(result)}`);
   }
-  const own = new Set([
-    'package.json',
-    'package-lock.json',
-    'dist',
-    'node_modules',
-    'broken.pdf',
-    '.curlrc',
-    '.npm',
-  ]);
+  const own = new Set(['package.json', 'package-lock.json', 'dist', 'node_modules', '.curlrc', '.npm']);
   const made = readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => !own.has(name))
     .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
   const { stdout } = spawnSync('git', ['check-ignore', '--no-index', ...made], { encoding: 'utf8' });
   t.deepEqual(stdout.trim().split('\n').toSorted(), made.toSorted(), 'git shows none of them as untracked');
+}
+
+/** Lines of what a start prints, without the keys in it. */
+function linesOf(printed: string): readonly string[] {
+  return printed
+    .replace(/(API key +)\S+/, '$1…')
+    .replaceAll(/(Portal key +\w+\|)\S+/g, '$1…')
+    .split('\n');
 }
 
 function works({ exitCode, statuses }: CommandResult): boolean {
@@ -254,7 +210,7 @@ async function installs(t: ExecutionContext, folder: string): Promise<void> {
 async function startsWithNpm(
   t: ExecutionContext,
   folder: string,
-): Promise<{ batch: string; portal: string }> {
+): Promise<{ batch: string; portal: string; out: string }> {
   const child: ChildProcess = spawn('npm', ['start'], {
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -282,7 +238,7 @@ async function startsWithNpm(
   });
   const batch = /Batch API +(\S+)/.exec(out)?.[1] ?? '';
   const portal = /Portal +(http\S+)/.exec(out)?.[1] ?? '';
-  return { batch, portal };
+  return { batch, portal, out };
 }
 
 /** The command that serves, in a folder of its own. */
@@ -293,15 +249,12 @@ async function serves(t: ExecutionContext, command: string): Promise<void> {
   t.is(await program.ended, 0);
 }
 
-/** Sends a file and gives the id of its job, once the job has this status. */
-async function jobOf({ batch, shell }: Reader, name: string, status: string): Promise<string> {
-  const { out } = await shell.run(`curl -H "$AUTH" -F file=@${name} ${batch}/api/files`);
-  const { jobId } = JSON.parse(out) as { jobId: string };
-  await until(`job ${jobId} to be ${status}`, async () => {
-    const shown = await shell.run(`curl -H "$AUTH" ${batch}/api/jobs/${jobId}`);
-    return (JSON.parse(shown.out) as { status: string }).status === status;
+/** @param job shell variable with the id of a job */
+function untilJob({ batch, shell }: Reader, job: string, status: string): Promise<void> {
+  return until(`job ${job} to be ${status}`, async () => {
+    const { out } = await shell.run(`curl -H "$AUTH" ${batch}/api/jobs/${job}`);
+    return (JSON.parse(out) as { status: string }).status === status;
   });
-  return jobId;
 }
 
 /** Acts as a participant on her or his page, once it is that participant's turn. */
@@ -325,7 +278,6 @@ async function act(reader: Reader, emailAddress: string, path: string, body: obj
 interface ShownDocument {
   readonly key: string;
   readonly isConcluded: boolean;
-  readonly flowActions: readonly { readonly id: string }[];
 }
 
 async function documentOf({ portal, shell }: Reader): Promise<ShownDocument> {
