@@ -1,6 +1,6 @@
 /**
- * Compiles both projects (Node, and the browser scripts of web/) into dist/, checks layout and words, and bundles the
- * program.
+ * Compiles the program into dist/, checks the types of the browser scripts, layout and words, and bundles the program
+ * and the pages.
  *
  * node scripts/build.mjs [--when-changed]   exit 0: dist/ is what the sources say, otherwise what the failed step gave
  *
@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { vendorPdf } from './vendor-pdf.mjs';
 
 const SKIPPED = /^(\.|dist|node_modules$|data$|docs$)/;
-const SOURCES = /(\.ts|\.mjs|^tsconfig\.json|^package-lock\.json)$/;
+const SOURCES = /(\.ts|\.mjs|\.css|^tsconfig\.json|^package-lock\.json)$/;
 
 const root = join(import.meta.dirname, '..');
 const stamp = join(root, 'dist', '.built');

@@ -1,10 +1,12 @@
 /**
  * Bundles with esbuild what would otherwise load hundreds of modules at each start: the program with the threads that
- * it always starts, and tests that share a process (ava.config.mjs). Packages stay outside.
+ * it always starts, and tests that share a process (ava.config.mjs), with packages left outside. And the scripts and
+ * stylesheets of the pages.
  *
- * node scripts/bundle.mjs   replaces the compiled entries of the program in dist/; dist/chunks/ has what they share
+ * node scripts/bundle.mjs   replaces the compiled entries of the program in dist/; dist/chunks/ has what they share;
+ *                           dist/web/assets/ has what browsers load
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -22,6 +24,14 @@ const ENTRIES = [
   'actors/batch/watched-folder/sample-worker.ts',
   'actors/portal/reports/report-worker.ts',
   'http/portal/input/body-worker.ts',
+];
+
+/** Sources of the pages: service, folder, end of the names. */
+const PAGE_FOLDERS = [
+  ['batch', 'web/batch/client/pages', '.ts'],
+  ['portal', 'web/portal/client/pages', '.ts'],
+  ['batch', 'web/styles/batch', '.css'],
+  ['portal', 'web/styles/portal', '.css'],
 ];
 
 const SHARED = {
@@ -69,6 +79,41 @@ export async function bundleProgram() {
     banner: { js: BANNER('dist') },
     plugins: [ADDRESSES],
   });
+}
+
+/**
+ * One file per page: the scripts in the folders `pages/` of browser code, and the stylesheets. Names stay, for stacks
+ * of browsers; the source maps beside the scripts are not served.
+ *
+ * Source: docs/decisions/0188-bundled-pages.md.
+ */
+export async function bundlePages() {
+  const outdir = join(ROOT, 'dist', 'web', 'assets');
+  rmSync(outdir, { recursive: true, force: true });
+  const options = {
+    absWorkingDir: ROOT,
+    outdir,
+    bundle: true,
+    platform: 'browser',
+    target: 'es2023',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    charset: 'utf8',
+    sourcemap: 'external',
+    sourcesContent: false,
+    logLevel: 'warning',
+  };
+  const entries = PAGE_FOLDERS.flatMap(([service, folder, extension]) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith(extension))
+      .map((name) => ({ in: join(folder, name), out: `${service}/${name.slice(0, -extension.length)}` })),
+  );
+  // Other sites load the widget as a classic script, whose names must not collide with theirs.
+  const isClassic = ({ out }) => out === 'portal/widget';
+  await Promise.all([
+    build({ ...options, format: 'esm', entryPoints: entries.filter((entry) => !isClassic(entry)) }),
+    build({ ...options, format: 'iife', entryPoints: entries.filter(isClassic) }),
+  ]);
 }
 
 /**
@@ -143,4 +188,4 @@ export async function importersOf(files, names) {
   return new Set([...found].flatMap((file) => entries.get(file) ?? []));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleProgram();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await Promise.all([bundleProgram(), bundlePages()]);

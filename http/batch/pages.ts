@@ -26,7 +26,6 @@ import {
   RUNTIME,
   webhooksPage,
 } from '../../web/batch/runtime-pages.ts';
-import { PAGES_STYLE, REFERENCE_STYLE } from '../../web/batch/styles.ts';
 import type { Html } from '../../web/html.ts';
 import { assetRoutes } from '../core/page-assets.ts';
 import { page } from '../core/reply.ts';
@@ -64,39 +63,9 @@ export function pageLinks(mails: boolean): readonly PageLink[] {
   ];
 }
 
-/** The scripts of all pages; each imports some of the others. */
-const SCRIPTS = [
-  'actor-list.js',
-  'actor-page.js',
-  'api.js',
-  'certificate-list.js',
-  'dom.js',
-  'failure-list.js',
-  'focus.js',
-  'input-page.js',
-  'job-list.js',
-  'job-page.js',
-  'machine-picture.js',
-  'mail-list.js',
-  'operation-dialog.js',
-  'operator.js',
-  'overview.js',
-  'paged-list.js',
-  'pipeline.js',
-  'reference.js',
-  'runtime-page.js',
-  'series-chart.js',
-  'state-labels.js',
-  'system-page.js',
-  'times.js',
-  'portal-activity.js',
-  'portal-deliveries.js',
-  'webhook-list.js',
-];
-
 interface OperatorPage {
   readonly path: string;
-  /** Name of the page in `client/operator.ts`. */
+  /** Name in `web/batch/client/pages/`. */
   readonly script: string;
   readonly title: string;
   readonly summary: string;
@@ -115,7 +84,7 @@ function paramsOf(path: string) {
 const INSPECTION_PAGES: readonly OperatorPage[] = [
   {
     path: '/failures',
-    script: 'failures',
+    script: 'failure-list',
     title: 'Failures',
     summary: 'The failed jobs by cause, with what to do.',
     description: 'Shows the data of `GET /api/failures`, and retries all jobs of a group.',
@@ -123,7 +92,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
   },
   {
     path: '/actors',
-    script: 'actors',
+    script: 'actor-list',
     title: 'Actors',
     summary: 'The kinds of actors, and the actors of one kind.',
     description: 'Shows the data of `GET /api/actors`; the query has the filters.',
@@ -131,7 +100,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
   },
   {
     path: '/actors/{kind}/{id}',
-    script: 'actor',
+    script: 'actor-page',
     title: 'Actor',
     summary: 'One actor, a picture of its state machine, and what it waits for.',
     description: 'Shows the data of `GET /api/actors/{kind}/{id}`, with a diagram of the state machine.',
@@ -139,7 +108,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
   },
   {
     path: '/runtime',
-    script: 'runtime',
+    script: 'runtime-page',
     title: 'Runtime',
     summary: 'Threads, pool, store and memory.',
     description: 'Shows the data of `GET /api/runtime`.',
@@ -147,7 +116,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
   },
   {
     path: '/webhooks',
-    script: 'webhooks',
+    script: 'webhook-list',
     title: 'Webhooks',
     summary: 'Calls of webhooks, their attempts, and sending them again.',
     description: 'Shows the data of `GET /api/webhooks/deliveries`, and sends deliveries again.',
@@ -155,7 +124,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
   },
   {
     path: '/certificates',
-    script: 'certificates',
+    script: 'certificate-list',
     title: 'Certificates',
     summary:
       'The certificates that profiles sign with, the keys of applications, and how long they are valid.',
@@ -167,7 +136,7 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
 
 const DOCUMENTS_PAGE: OperatorPage = {
   path: '/documents',
-  script: 'actors',
+  script: 'actor-list',
   title: 'Documents',
   summary: 'The states of the documents of the portal, without their content.',
   description: 'The actors of kind `document`; no title, person or content.',
@@ -176,7 +145,7 @@ const DOCUMENTS_PAGE: OperatorPage = {
 
 const MAILS: OperatorPage = {
   path: '/mails',
-  script: 'mails',
+  script: 'mail-list',
   title: 'E-mails',
   summary: 'The e-mails of the portal, and what became of each.',
   description: 'Absent when the portal is not served. Without a relay each mail can be read.',
@@ -199,7 +168,7 @@ export function pageRoutes(
     },
     {
       path: '/jobs',
-      script: 'jobs',
+      script: 'job-list',
       title: 'Jobs',
       summary: 'The jobs, with filters.',
       description: 'The filters are those of `GET /api/jobs`.',
@@ -207,7 +176,7 @@ export function pageRoutes(
     },
     {
       path: '/jobs/{id}',
-      script: 'job',
+      script: 'job-page',
       title: 'Job',
       summary: 'One job, its history, and what can be done with it.',
       description: 'Stops refreshing once the job has ended.',
@@ -215,7 +184,7 @@ export function pageRoutes(
     },
     {
       path: '/input',
-      script: 'input',
+      script: 'input-page',
       title: 'Input',
       summary: 'The input folders and their watchers.',
       description: 'One card for each folder, with a rescan of it or of all.',
@@ -225,7 +194,7 @@ export function pageRoutes(
     ...(mails ? [DOCUMENTS_PAGE, MAILS] : []),
     {
       path: '/system',
-      script: 'system',
+      script: 'system-page',
       title: 'System',
       summary: 'The pipeline, readiness, profiles, and the program itself.',
       description:
@@ -262,14 +231,14 @@ export function pageRoutes(
             links,
             version,
             styles: ['pages.css'],
-            scripts: ['operator.js'],
-            data: { page: script, poll: String(pollSeconds) },
+            script: `${script}.js`,
+            pollSeconds,
             main: main(params.id),
           });
           return page(200, html);
         },
       }),
     ),
-    ...assetRoutes(SCRIPTS, { 'pages.css': PAGES_STYLE, 'reference.css': REFERENCE_STYLE }),
+    ...assetRoutes(),
   ];
 }

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { SystemEvents } from '../../actors/batch/api/service.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { LOGIN_STYLE, type LoginError, loginPage } from '../../web/batch/login.ts';
+import { type LoginError, loginPage } from '../../web/batch/login.ts';
 import { prefersHtml } from '../core/accept.ts';
 import { ORIGIN_HEADERS, requireSameOrigin } from '../core/access/access-check.ts';
 import { clientNetwork } from '../core/access/addresses.ts';
@@ -14,8 +14,9 @@ import { type Authenticator, OPERATOR } from '../core/access/auth.ts';
 import { clearedCookie, readCookie, sessionCookie } from '../core/access/cookies.ts';
 import type { RateLimiter } from '../core/access/rate-limit.ts';
 import { localReturnUrl } from '../core/access/return-url.ts';
-import { asset, assetReply } from '../core/asset.ts';
+import { assetReply } from '../core/asset.ts';
 import { SMALL_BODY_BYTES } from '../core/body/json-body.ts';
+import { readAsset } from '../core/page-assets.ts';
 import { problemFrom } from '../core/problem.ts';
 import { page, type ReplyHeaders, redirect } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';
@@ -23,8 +24,6 @@ import { noBody, noParams, noQuery } from './queries.ts';
 
 /** Permitted wrong keys per address and window, seconds; correct keys are not counted. */
 export const FAILED_LOGINS = { permits: 10, windowSeconds: 60 } as const;
-
-const STYLESHEET = asset('text/css; charset=utf-8', LOGIN_STYLE);
 
 const INVALID_INPUT_CODES = {
   params: 'route.not-found',
@@ -62,6 +61,7 @@ export function sessionRoutes(
   failures: RateLimiter,
   events: Pick<SystemEvents, 'recordSession'>,
 ): readonly AnyRoute[] {
+  const stylesheet = readAsset('batch', 'login.css');
   /** Creates the token of a new session. A correct key is never refused because of wrong ones. */
   const logIn = ({ ApiKey, Once }: z.infer<typeof loginForm>, address: string): string => {
     try {
@@ -152,7 +152,7 @@ export function sessionRoutes(
       responses: { 200: ['page', 'asset'] },
       refusals: [],
       handle({ query, header }) {
-        if (query.part === 'style') return assetReply(STYLESHEET, header('if-none-match'));
+        if (query.part === 'style') return assetReply(stylesheet, header('if-none-match'));
         const error = query.error === 'invalid' || query.error === 'server' ? query.error : undefined;
         // Only the button uses the link up, because mail scanners and previews open links, too.
         const once = query.once?.slice(0, MAX_TOKEN_LENGTH);

@@ -70,7 +70,6 @@ export function validateRoutes(
       links,
       version,
       styles: ['pages.css'],
-      scripts: [],
       main,
     });
   return [

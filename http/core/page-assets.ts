@@ -1,39 +1,53 @@
 /**
- * `/assets/{name}`: scripts and styles of the pages. The scripts are the compiled files of `client/`, sent as compiled;
- * each is a module that imports the others by name.
+ * `/assets/{name}`: scripts and styles of the pages, as the build bundles them: one script for each page.
+ *
+ * Source: docs/decisions/0188-bundled-pages.md.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Refusal } from '../../machines/refusals.ts';
 import { type Asset, asset, assetReply } from './asset.ts';
-import { clientScriptUrl, servedScript } from './client-scripts.ts';
 import { ICON } from './icon.ts';
 import { type AnyRoute, route } from './router.ts';
 
+/** Media types of the bundles. */
+const TYPES: { readonly [extension: string]: string } = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
+
+/** Folder of the bundled scripts and styles, which the build makes (`scripts/bundle.mjs`). */
+export const PAGE_ASSETS = new URL('../../web/assets/', import.meta.url);
+
+/** Names of the scripts and styles of a service. The source maps beside them are for developers. */
+export function assetNames(service: 'batch' | 'portal'): readonly string[] {
+  return readdirSync(new URL(service, PAGE_ASSETS)).filter((name) => /\.(js|css)$/.test(name));
+}
+
+/** @param name one of `assetNames`, never a client's text */
+export function readAsset(service: 'batch' | 'portal', name: string): Asset {
+  const extension = name.slice(name.lastIndexOf('.') + 1);
+  return asset(TYPES[extension] ?? '', readFileSync(new URL(`${service}/${name}`, PAGE_ASSETS), 'utf8'));
+}
+
 /**
- * Builds the routes of the assets.
- * @param scripts names of compiled files, with those that they import
- * @param styles name → content
+ * Builds the routes of the assets of `batch`.
+ * @param names the files that are served. @default all
  * @param at where they are, their group in the API description, and who may have them. @default `/assets`, for operators
  */
 export function assetRoutes(
-  scripts: readonly string[],
-  styles: { readonly [name: string]: string },
+  names: readonly string[] = assetNames('batch'),
   at: { readonly prefix: string; readonly group: string; readonly auth: 'operator' | 'anonymous' } = {
     prefix: '/assets',
     group: 'Pages',
     auth: 'operator',
   },
 ): readonly AnyRoute[] {
-  const loaded = new Map<string, Asset>(
-    Object.entries(styles).map(([name, text]) => [name, asset('text/css; charset=utf-8', text)]),
-  );
-  loaded.set('icon.svg', ICON);
+  const loaded = new Map<string, Asset>([['icon.svg', ICON]]);
   const find = (name: string): Asset | undefined => {
     const known = loaded.get(name);
-    if (known !== undefined || !scripts.includes(name)) return known;
-    const text = servedScript(readFileSync(clientScriptUrl('batch', name), 'utf8'));
-    const found = asset('text/javascript; charset=utf-8', text);
+    if (known !== undefined || !names.includes(name)) return known;
+    const found = readAsset('batch', name);
     loaded.set(name, found);
     return found;
   };

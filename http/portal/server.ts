@@ -4,7 +4,6 @@
 import { tmpdir } from 'node:os';
 import type { PortalService } from '../../actors/portal/api.ts';
 import type { Clock, Ids, Log } from '../../runtime/index.ts';
-import { PAGES_STYLE, REFERENCE_STYLE } from '../../web/batch/styles.ts';
 import { createCallerFinder } from '../core/access/caller.ts';
 import { createWrongKeys } from '../core/access/wrong-keys.ts';
 import { BlockPool } from '../core/body/block-pool.ts';
@@ -119,11 +118,11 @@ export function portalRoutes(
     ...systemRoutes(runId),
     ...pageRoutes,
     FAVICON_ROUTE,
-    ...assetRoutes(
-      ['dom.js', 'reference.js'],
-      { 'pages.css': PAGES_STYLE, 'reference.css': REFERENCE_STYLE },
-      { prefix: REFERENCE_ASSETS, group: 'Description', auth: 'anonymous' },
-    ),
+    ...assetRoutes(['reference.js', 'pages.css', 'reference.css'], {
+      prefix: REFERENCE_ASSETS,
+      group: 'Description',
+      auth: 'anonymous',
+    }),
   ];
   return withReference(routes, portalApi(version), {
     links: [{ href: '/scalar/v1', text: 'API' }],

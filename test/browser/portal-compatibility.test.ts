@@ -125,8 +125,8 @@ test.serial(
       t.is(again.status, 304, name);
     }
     t.log(`scripts of the signing page: ${own} bytes of our own, ${whole} with pdf.js`);
-    t.true(names.length > 8);
-    t.true(own < 60_000, `${own} bytes`);
+    t.deepEqual(names, ['early-pdf.js', 'signing-client.js']);
+    t.true(own < 16_000, `${own} bytes`);
     t.true(whole < 480_000, `${whole} bytes`);
     const worker = () => look('/document/assets/pdf.worker.min.mjs', { 'accept-encoding': 'br' });
     const quick = await worker();

@@ -77,8 +77,8 @@ function framed(main: Parameters<typeof framedPage>[0]['main']): string {
     ],
     version: HOSTILE,
     styles: ['pages.css'],
-    scripts: ['operator.js'],
-    data: { page: HOSTILE, poll: '5' },
+    script: HOSTILE,
+    pollSeconds: 5,
     main,
   });
 }

@@ -21,9 +21,9 @@ export interface Frame {
   readonly session?: boolean;
   /** Files below `assets`. */
   readonly styles: readonly string[];
-  readonly scripts: readonly string[];
-  /** Attributes of `<body>` that the scripts read; lower-case names with hyphens, without `data-`. */
-  readonly data?: { readonly [name: string]: string };
+  readonly script?: string;
+  /** Of a page that refreshes itself: `Dashboard:PollIntervalSeconds`. */
+  readonly pollSeconds?: number;
   readonly main: Html;
 }
 
@@ -35,13 +35,12 @@ const TIMES = html`<label class="quiet">Times <select id="times">
 const MENU = html`<details class="menu"><summary>Menu</summary></details>`;
 
 export function framedPage(frame: Frame): string {
-  const { title, version, main, data = {}, assets = '/assets', session = true } = frame;
+  const { title, version, main, script, pollSeconds, assets = '/assets', session = true } = frame;
   const links = frame.links.map(({ href, text }) => {
     const inside = href === '/' ? frame.path === '/' : `${frame.path}/`.startsWith(`${href}/`);
     const current = inside ? html` aria-current="page"` : '';
     return html`<a href="${href}"${current}>${text}</a>`;
   });
-  const attributes = Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`);
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -51,9 +50,9 @@ export function framedPage(frame: Frame): string {
 <title>${title} - sealwright</title>
 <link rel="icon" href="${assets}/icon.svg">
 ${lines(frame.styles.map((name) => html`<link rel="stylesheet" href="${assets}/${name}">`))}
-${lines(frame.scripts.map((name) => html`<script type="module" src="${assets}/${name}"></script>`))}
+${script === undefined ? '' : html`<script type="module" src="${assets}/${script}"></script>`}
 </head>
-<body${attributes}>
+<body${pollSeconds === undefined ? '' : html` data-poll="${pollSeconds}"`}>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="bar">
 <strong>sealwright</strong>
@@ -61,7 +60,7 @@ ${links.length > 0 ? MENU : ''}
 <nav aria-label="Pages">
 ${lines(links)}
 </nav>
-${frame.scripts.includes('operator.js') ? TIMES : ''}
+${pollSeconds === undefined ? '' : TIMES}
 ${session ? html`<form method="post" action="/api/auth/logout"><button type="submit">Log out</button></form>` : ''}
 <span class="version">${version}</span>
 </header>

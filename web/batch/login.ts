@@ -56,19 +56,3 @@ ${alert}${credentials}
 </html>
 `.text;
 }
-
-export const LOGIN_STYLE = `:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: Canvas; color: CanvasText; }
-main { width: min(22rem, calc(100vw - 2rem)); }
-h1 { font-size: 1.5rem; font-weight: 600; margin: 0 0 1.5rem; }
-form { display: grid; gap: 0.5rem; }
-label { font-weight: 600; }
-input { font: inherit; padding: 0.6rem; border: 1px solid GrayText; border-radius: 0.375rem; }
-button {
-  font: inherit; font-weight: 600; margin-top: 0.75rem; padding: 0.6rem; border: 0; border-radius: 0.375rem;
-  background: #1b5fb4; color: #fff; cursor: pointer;
-}
-button:hover { background: #164d92; }
-:is(input, button):focus-visible { outline: 3px solid #6aa5ea; outline-offset: 2px; }
-.trouble { margin: 0 0 0.5rem; padding: 0.6rem; border-left: 4px solid #c0392b; background: rgb(192 57 43 / 12%); }
-`;

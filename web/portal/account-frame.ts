@@ -2,6 +2,7 @@
  * Frame of the pages for users who are signed in: navigation, language, sign out. Forms work without scripts, and carry
  * the token of their session.
  */
+
 import type { SignedInUser } from '../../actors/portal/api.ts';
 import { type Html, html } from '../html.ts';
 import { logoOf, portalPage, type Theme } from './page-frame.ts';
@@ -9,7 +10,8 @@ import { senderTexts } from './sender/sender-language.ts';
 import { ACCOUNT_ENGLISH, type AccountTexts } from './texts/account-english.ts';
 import { ACCOUNT_PORTUGUESE } from './texts/account-portuguese.ts';
 import { ACCOUNT_SPANISH } from './texts/account-spanish.ts';
-import { filled, type Language, type PageTexts } from './texts/page-texts.ts';
+import { filled } from './texts/filled.ts';
+import type { Language, PageTexts } from './texts/page-texts.ts';
 
 /** Name of the form field with the session's token, and of the header in requests of scripts. */
 export const FORM_TOKEN = 'formToken';
@@ -70,20 +72,20 @@ function pagesOf({ role }: SignedInUser, { texts, words }: AccountPage): readonl
   ];
 }
 
-/** A page of a user. @param scripts as in `portalPage` */
+/** A page of a user. @param script as in `portalPage` */
 export function accountPage(
   page: AccountPage,
   user: SignedInUser,
   content: {
     readonly title: string;
     readonly main: Html;
-    readonly scripts?: readonly string[];
+    readonly script?: string;
     readonly data?: unknown;
   },
 ): string {
   const { words, texts, theme } = page;
   const { navigation } = texts;
-  const { title, main, scripts, data } = content;
+  const { title, main, script, data } = content;
   const links = pagesOf(user, page).map(({ path, label }) => {
     const current = path === page.path ? html` aria-current="page"` : '';
     return html`<a href="${addressFrom(page, path)}"${current}>${label}</a>\n`;
@@ -97,7 +99,7 @@ export function accountPage(
     kind: 'account',
     branding: user.branding,
     ownHeader: true,
-    ...(scripts !== undefined && { scripts }),
+    script,
     ...(data !== undefined && { data }),
     main: html`<a class="skip" href="#main">${words.skip}</a>
 <header class="account-head">

@@ -1,4 +1,5 @@
 /** Pages of the applications of an organization, and of the keys of one application. */
+
 import type { ApplicationView, SignedInUser } from '../../actors/portal/api.ts';
 import { APPLICATION_ROLES, KEY_SCOPES } from '../../machines/portal/organization.ts';
 import { type Html, html } from '../html.ts';
@@ -15,7 +16,7 @@ import {
 } from './account-frame.ts';
 import { entriesOf, type FormEntries } from './entered-form.ts';
 import type { AccountTexts } from './texts/account-english.ts';
-import { filled } from './texts/page-texts.ts';
+import { filled } from './texts/filled.ts';
 
 /** @param hasRoles true in the organization whose applications may have other roles */
 export function applicationsPage(

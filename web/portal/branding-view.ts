@@ -16,8 +16,6 @@ import { BRANDING } from './page-frame.ts';
 import { senderTexts } from './sender/sender-language.ts';
 
 const PATH = '/organization/branding';
-const SCRIPTS = ['branding.js', 'dom.js', 'page-data.js', 'sender-requests.js'];
-
 export interface BrandingPage {
   readonly branding: BrandingContext;
   /** The mail whose texts are edited. */
@@ -36,7 +34,7 @@ export function brandingPage(page: AccountPage, user: SignedInUser, shown: Brand
 ${logoPart(page, user, shown)}
 ${looksPart(page, user, shown)}
 ${mailPart(page, user, shown)}`,
-    scripts: SCRIPTS,
+    script: 'branding.js',
     data: {
       formToken: user.formToken,
       organization: id,

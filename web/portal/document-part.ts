@@ -104,5 +104,5 @@ export function earlyParts(
   content: string,
 ): Pick<PortalFrame, 'early' | 'preload'> {
   if (mimeType !== 'application/pdf') return {};
-  return { early: 'pdf-library.js', preload: length <= MAX_PRELOAD_BYTES ? content : undefined };
+  return { early: 'early-pdf.js', preload: length <= MAX_PRELOAD_BYTES ? content : undefined };
 }

@@ -3,11 +3,13 @@
  *
  * Source: docs/portal-values.md §9 (`marksPositioned`) and §20.
  */
+
 import type { PageBranding } from '../../actors/portal/api.ts';
 import { plainLine } from '../../machines/plain-text.ts';
 import { html } from '../html.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
-import { filled, type PageTexts } from './texts/page-texts.ts';
+import { filled } from './texts/filled.ts';
+import type { PageTexts } from './texts/page-texts.ts';
 
 export interface MarksPage {
   readonly files: readonly { readonly id: string; readonly location: string }[];
@@ -15,16 +17,6 @@ export interface MarksPage {
   readonly data: unknown;
   readonly branding?: PageBranding | undefined;
 }
-
-const SCRIPTS = [
-  'marks.js',
-  'dom.js',
-  'mark-boxes.js',
-  'page-data.js',
-  'parent-window.js',
-  'pdf-view.js',
-  'pdf-library.js',
-];
 
 /** Names of a file and of a participant in the request, where present. */
 interface Asked {
@@ -79,7 +71,7 @@ export function marksPage(
     branding,
     // Usually in a frame: the page around it has a header.
     ownHeader: true,
-    scripts: SCRIPTS,
+    script: 'marks.js',
     data: { files, asked: data, people, embedOrigins: origins, words: marks.script },
     main,
   });

@@ -1,4 +1,5 @@
 /** Page of the organization: webhooks with their deliveries (Integration), embedding origins, test mail. */
+
 import type {
   DeliveryView,
   OrganizationView,
@@ -19,7 +20,7 @@ import {
   utcTime,
 } from './account-frame.ts';
 import { entriesOf, type FormEntries } from './entered-form.ts';
-import { filled } from './texts/page-texts.ts';
+import { filled } from './texts/filled.ts';
 
 const AUTH_TYPES: readonly WebhookView['authType'][] = ['NoAuth', 'Basic', 'Bearer', 'ApiKey'];
 const STATUSES: readonly DeliveryView['status'][] = ['Pending', 'Delivered', 'Failed'];

@@ -18,8 +18,8 @@ export interface PortalFrame {
   readonly theme?: Theme | undefined;
   /** Class of `<body>`. */
   readonly kind: string;
-  /** Files below `ASSETS`; the first is the entry module, the others are its imports. */
-  readonly scripts?: readonly string[];
+  /** Script of the page, a file below `ASSETS`. */
+  readonly script?: string | undefined;
   /** File below `ASSETS` that runs as soon as it is loaded, before the others. */
   readonly early?: string | undefined;
   /** Path of a file that a script will read; requested at once. */
@@ -34,8 +34,7 @@ export interface PortalFrame {
 }
 
 export function portalPage(frame: PortalFrame): string {
-  const { words, title, theme, kind, scripts = [], early, preload, data, main, branding, ownHeader } = frame;
-  const [entry, ...imported] = scripts;
+  const { words, title, theme, kind, script, early, preload, data, main, branding, ownHeader } = frame;
   const theming = theme === undefined ? '' : html` data-theme="${theme}"`;
   const head = [
     html`<link rel="icon" href="${ASSETS}/icon.svg">`,
@@ -44,9 +43,8 @@ export function portalPage(frame: PortalFrame): string {
       ? []
       : [html`<link rel="stylesheet" href="${brandingPath(branding)}/colors.css?v=${branding.colors}">`]),
     ...(early === undefined ? [] : [html`<script type="module" async src="${ASSETS}/${early}"></script>`]),
-    ...(entry === undefined ? [] : [html`<script type="module" src="${ASSETS}/${entry}"></script>`]),
+    ...(script === undefined ? [] : [html`<script type="module" src="${ASSETS}/${script}"></script>`]),
     ...(preload === undefined ? [] : [html`<link rel="preload" as="fetch" crossorigin href="${preload}">`]),
-    ...imported.map((name) => html`<link rel="modulepreload" href="${ASSETS}/${name}">`),
   ];
   const block =
     data === undefined

@@ -1,9 +1,10 @@
 /** Pages on which users ask for a link and sign in, and the page about their account. */
+
 import type { SignedInUser, SignInLinkView } from '../../actors/portal/api.ts';
 import { type Html, html } from '../html.ts';
 import { type AccountPage, accountPage, addressFrom, languages } from './account-frame.ts';
 import { message, portalPage } from './page-frame.ts';
-import { filled } from './texts/page-texts.ts';
+import { filled } from './texts/filled.ts';
 
 /** @param isBusy too many requests came from the address */
 export function signInPage(page: AccountPage, isBusy = false): string {

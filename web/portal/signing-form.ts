@@ -1,10 +1,12 @@
 /**
  * Forms of the signing page as HTML. The scripts in `client/` enable their buttons, which have no function before.
  */
+
 import type { SigningPageView } from '../../actors/portal/api.ts';
 import { type Html, html } from '../html.ts';
 import { fieldsForm } from './fields-form.ts';
-import { filled, type PageTexts } from './texts/page-texts.ts';
+import { filled } from './texts/filled.ts';
+import type { PageTexts } from './texts/page-texts.ts';
 
 type Action = NonNullable<SigningPageView['action']>;
 

@@ -2,6 +2,7 @@
  * The signing page: title, participants and actions are in the HTML, so that they are visible before any script runs;
  * a script draws the document.
  */
+
 import type { SigningPageView } from '../../actors/portal/api.ts';
 import type { Millis } from '../../machines/ids.ts';
 import { type Html, html, lines } from '../html.ts';
@@ -10,34 +11,8 @@ import { portalPage } from './page-frame.ts';
 import { actionForms } from './signing-form.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
 import { statePage } from './state-view.ts';
-import { filled, type PageTexts } from './texts/page-texts.ts';
-
-/** Modules that `signing-client.js` imports directly. */
-const SCRIPTS = [
-  'dom.js',
-  'page-data.js',
-  'requests.js',
-  'outcome.js',
-  'return-link.js',
-  'document-view.js',
-  'parent-window.js',
-];
-const PDF_SCRIPTS = ['pdf-view.js', 'pdf-library.js', 'pager.js', 'guide.js'];
-const NAME_SCRIPTS = ['electronic.js', 'signature-look.js', 'drawing.js', 'initials.js'];
-const CERTIFICATE_SCRIPTS = ['certificate.js', 'initials.js'];
-
-/** Modules that this page imports, for preloading. */
-function scriptsFor(mimeType: string, action: NonNullable<SigningPageView['action']>, approves: boolean) {
-  return [
-    'signing-client.js',
-    ...new Set([
-      ...SCRIPTS,
-      ...(mimeType === 'application/pdf' ? PDF_SCRIPTS : []),
-      ...(!approves && action.allowElectronicSignature ? NAME_SCRIPTS : []),
-      ...(approves ? [] : CERTIFICATE_SCRIPTS),
-    ]),
-  ];
-}
+import { filled } from './texts/filled.ts';
+import type { PageTexts } from './texts/page-texts.ts';
 
 export function signingPage(
   view: SigningPageView,
@@ -85,7 +60,7 @@ ${participantList(view, words, 'h3')}
     branding: view.branding,
     kind: wishes.embedded ? 'signing embedded' : 'signing',
     ...(wishes.hideDocument ? {} : earlyParts(shown, addresses.content)),
-    scripts: scriptsFor(shown.mimeType, action, approves),
+    script: 'signing-client.js',
     data: {
       ...page,
       documentId: shown.id,

@@ -1,15 +1,15 @@
 /** Pages of a document on which its participant cannot act: before the turn, afterwards, and when a link is over. */
+
 import type { SigningPageView } from '../../actors/portal/api.ts';
 import { type Html, html, lines } from '../html.ts';
 import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
 import type { FrameEvent } from './frame-events.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
-import { filled, type PageMessage, type PageTexts } from './texts/page-texts.ts';
+import { filled } from './texts/filled.ts';
+import type { PageMessage, PageTexts } from './texts/page-texts.ts';
 
-/** Modules of the pages that report a state. */
-const STATE_SCRIPTS = ['state-client.js', 'page-data.js', 'parent-window.js', 'dom.js'];
-const PDF_SCRIPTS = ['document-view.js', 'requests.js', 'pdf-view.js', 'pdf-library.js', 'pager.js'];
+const SCRIPT = 'state-client.js';
 
 /** Page in a frame of an origin that may not show the document. It has nothing of the document. */
 export function refusedFramePage(words: PageTexts, theme: Theme | undefined): string {
@@ -18,7 +18,7 @@ export function refusedFramePage(words: PageTexts, theme: Theme | undefined): st
     title: words.refusedFrame.title,
     theme,
     kind: 'quiet embedded',
-    scripts: STATE_SCRIPTS,
+    script: SCRIPT,
     data: { events: [{ type: 'error', code: 'FrameRefused' }], embedOrigins: [] },
     main: message(words.refusedFrame),
   });
@@ -44,7 +44,6 @@ export function statePage(
       : html`<p class="hint"><bdi>${shown.name}</bdi><br>${filled(words.from, { organization: shown.organizationName })}</p>\n`;
   const events = wishes.embedded && view.embedOrigins.length > 0 ? stateEvents(view) : [];
   const pdf = isOpenToRead(view) && shown?.mimeType === 'application/pdf' ? shown : undefined;
-  const scripts = pdf === undefined ? STATE_SCRIPTS : [...STATE_SCRIPTS, ...PDF_SCRIPTS];
   const embedded = wishes.embedded ? 'embedded ' : '';
   const text = html`${wishes.embedded ? '' : languageSwitch(words, addresses)}
 <h1>${notice.title}</h1>
@@ -56,7 +55,7 @@ ${participantList(view, words, 'h2')}`;
   return portalPage({
     words,
     ...((events.length > 0 || pdf !== undefined) && {
-      scripts,
+      script: SCRIPT,
       data: {
         events,
         embedOrigins: view.embedOrigins,

@@ -1,4 +1,5 @@
 /** Page of the users of an organization. */
+
 import type { MemberView, Page, SignedInUser } from '../../actors/portal/api.ts';
 import { roleOf, USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
 import { type Html, html } from '../html.ts';
@@ -13,7 +14,7 @@ import {
   sureForm,
 } from './account-frame.ts';
 import { entriesOf } from './entered-form.ts';
-import { filled } from './texts/page-texts.ts';
+import { filled } from './texts/filled.ts';
 
 export function usersPage(
   page: AccountPage,

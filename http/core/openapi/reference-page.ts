@@ -74,7 +74,7 @@ ${lines(
     session: frame.keyHeader === undefined,
     version: info.version,
     styles: ['pages.css', 'reference.css'],
-    scripts: ['reference.js'],
+    script: 'reference.js',
     main,
   });
 }

@@ -15,7 +15,7 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
 import { organizationPage } from '../../../web/portal/organization-view.ts';
-import { filled } from '../../../web/portal/texts/page-texts.ts';
+import { filled } from '../../../web/portal/texts/filled.ts';
 import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { DELIVERY_STATUSES, EVENT_TYPES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';

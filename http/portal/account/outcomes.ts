@@ -2,7 +2,7 @@
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
 import type { AccountTexts } from '../../../web/portal/texts/account-english.ts';
-import { filled } from '../../../web/portal/texts/page-texts.ts';
+import { filled } from '../../../web/portal/texts/filled.ts';
 import { type EmptyReply, type PageReply, redirect } from '../../core/reply.ts';
 
 type Done = keyof AccountTexts['done'];

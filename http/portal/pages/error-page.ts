@@ -2,7 +2,7 @@
 import { html } from '../../../web/html.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { message, portalPage } from '../../../web/portal/page-frame.ts';
-import { filled } from '../../../web/portal/texts/page-texts.ts';
+import { filled } from '../../../web/portal/texts/filled.ts';
 import { type PageReply, page } from '../../core/reply.ts';
 import type { PageFailure } from '../../core/router.ts';
 import { readPortalQuery } from '../input/query-text.ts';

@@ -1,6 +1,6 @@
 /**
- * Scripts, styles and fonts of the portal's pages, below one prefix: the compiled files of `client/`, pdf.js
- * unchanged, and the library that opens certificate files. Compressed where the browser accepts it.
+ * Scripts, styles and fonts of the portal's pages, below one prefix: the bundles of the build, pdf.js unchanged, and
+ * the library that opens certificate files. Compressed where the browser accepts it.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,62 +11,13 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { z } from 'zod';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { ASSETS } from '../../../web/portal/page-frame.ts';
-import { PORTAL_STYLE } from '../../../web/portal/styles.ts';
 import { type Asset, asset, assetReply } from '../../core/asset.ts';
-import { clientScriptUrl, servedScript } from '../../core/client-scripts.ts';
 import { ICON_SVG } from '../../core/icon.ts';
+import { assetNames, PAGE_ASSETS } from '../../core/page-assets.ts';
 import type { AssetReply, EmptyReply, ReplyHeaders } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
 import { DECODER_HEADERS, KEY_HEADERS } from './page-policy.ts';
-
-/** Compiled files of `client/`. */
-const SCRIPTS = [
-  'algorithm.js',
-  'asn1-error.js',
-  'ber-header.js',
-  'ber-reader.js',
-  'return-link.js',
-  'branding.js',
-  'certificate.js',
-  'document-view.js',
-  'dom.js',
-  'drawing.js',
-  'editor.js',
-  'editor-files.js',
-  'editor-faults.js',
-  'editor-model.js',
-  'pasted-members.js',
-  'editor-people.js',
-  'editor-places.js',
-  'electronic.js',
-  'forge.js',
-  'forge-primitives.js',
-  'guide.js',
-  'initials.js',
-  'key-worker.js',
-  'mark-boxes.js',
-  'marks.js',
-  'new-version.js',
-  'outcome.js',
-  'page-data.js',
-  'pager.js',
-  'password-derivation.js',
-  'password-encryption.js',
-  'parent-window.js',
-  'pdf-library.js',
-  'pdf-view.js',
-  'pkcs12.js',
-  'pkcs12-reader.js',
-  'requests.js',
-  'sender-requests.js',
-  'upload-progress.js',
-  'session-editor.js',
-  'signature-look.js',
-  'signing-client.js',
-  'state-client.js',
-  'tags.js',
-] as const;
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const TYPES: { readonly [extension: string]: string } = {
@@ -120,14 +71,11 @@ function sources(): ReadonlyMap<string, Source> {
   const file = (path: string, headers: ReplyHeaders = []): Source => {
     return async () => ({ bytes: await readFile(path), headers });
   };
-  const compiled = (name: string): Source => {
-    const headers = name === 'key-worker.js' ? KEY_HEADERS : [];
-    return async () => ({ bytes: await readScript(name), headers });
-  };
+  const bundled = (name: string): Source =>
+    file(fileURLToPath(new URL(`portal/${name}`, PAGE_ASSETS)), name === 'key-worker.js' ? KEY_HEADERS : []);
   return new Map<string, Source>([
     ['icon.svg', async () => ({ bytes: ICON_SVG })],
-    ['pages.css', async () => ({ bytes: PORTAL_STYLE })],
-    ...SCRIPTS.map((name) => [name, compiled(name)] as const),
+    ...assetNames('portal').map((name) => [name, bundled(name)] as const),
     ['pdf.min.mjs', file(join(pdf, 'build', 'pdf.min.mjs'))],
     ['pdf.worker.min.mjs', file(join(pdf, 'build', 'pdf.worker.min.mjs'), DECODER_HEADERS)],
     ['old-pdf.min.mjs', file(join(pdf, 'legacy', 'build', 'pdf.min.mjs'))],
@@ -140,11 +88,6 @@ function sources(): ReadonlyMap<string, Source> {
       }),
     ],
   ]);
-}
-
-/** Reads a compiled script of `client/`, as served. */
-export async function readScript(name: string): Promise<string> {
-  return servedScript(await readFile(clientScriptUrl('portal', name), 'utf8'));
 }
 
 /** Routes of every asset of the pages. */

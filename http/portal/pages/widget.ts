@@ -2,13 +2,13 @@
  * `/widget.js`: the script with which other sites embed the signing page. A classic script and not a module, so that
  * it works in any page; see docs/embedding.md.
  */
-import { type Asset, asset, assetReply } from '../../core/asset.ts';
+import { assetReply } from '../../core/asset.ts';
+import { readAsset } from '../../core/page-assets.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
-import { readScript } from './portal-assets.ts';
 
 export function widgetRoutes(): readonly AnyRoute[] {
-  let loading: Promise<Asset> | undefined;
+  const widget = readAsset('portal', 'widget.js');
   return [
     portalRoute({
       method: 'GET',
@@ -20,9 +20,8 @@ export function widgetRoutes(): readonly AnyRoute[] {
       headers: ['if-none-match'],
       responses: { 200: 'asset' },
       refusals: [],
-      async handle({ header }) {
-        loading ??= load();
-        const reply = assetReply(await loading, header('if-none-match'));
+      handle({ header }) {
+        const reply = assetReply(widget, header('if-none-match'));
         // Cross-origin isolated sites load only resources that permit it.
         return {
           ...reply,
@@ -31,10 +30,4 @@ export function widgetRoutes(): readonly AnyRoute[] {
       },
     }),
   ];
-}
-
-/** Wrapped in a function, so that its names do not collide with those of the page. */
-async function load(): Promise<Asset> {
-  const text = (await readScript('widget.js')).replace(/\bexport \{\};\s*$/, '');
-  return asset('text/javascript; charset=utf-8', `(() => {\n${text}\n})();\n`);
 }

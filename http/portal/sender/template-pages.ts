@@ -23,7 +23,7 @@ import {
   templatePage,
   templatesPage,
 } from '../../../web/portal/sender/templates-view.ts';
-import { filled } from '../../../web/portal/texts/page-texts.ts';
+import { filled } from '../../../web/portal/texts/filled.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';

@@ -1,6 +1,6 @@
 /** Webhook deliveries of one organization of the portal, below the queues of `/webhooks`. */
 import { createElement, requireElement, setText } from '../../client/dom.ts';
-import { actorLink } from './actor-list.ts';
+import { actorLink } from './actors.ts';
 import { getShared, post, runAction } from './api.ts';
 import { chip, emptyRow, type ListPage, refill, timeElement } from './state-labels.ts';
 

@@ -58,3 +58,20 @@ export function relativeTime(milliseconds: number): string {
   const [unit, length] = UNITS.find(([, size]) => Math.abs(milliseconds) >= size) ?? ['second', 1000];
   return distance.format(Math.round(milliseconds / length), unit);
 }
+
+/** The two largest units of a duration. */
+export function duration(seconds: number): string {
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [Math.round(seconds % 60), 's'],
+  ] as const;
+  const from = parts.findIndex(([count]) => count > 0);
+  if (from === -1) return '0 s';
+  return parts
+    .slice(from, from + 2)
+    .filter(([count]) => count > 0)
+    .map(([count, unit]) => `${count} ${unit}`)
+    .join(' ');
+}

@@ -3,11 +3,13 @@
  *
  * Source: docs/portal-values.md §10.
  */
+
 import { findElement, requireElement } from '../../client/dom.ts';
+import { filled } from '../texts/filled.ts';
 import { initialsPlaces, type PageSize } from './initials.ts';
 import type { KeyError, KeyRequest, KeyResponse } from './key-messages.ts';
 import { filledFields, showMissing, uploadedFiles, withStatus } from './outcome.ts';
-import { filled, type SigningData } from './page-data.ts';
+import type { SigningData } from './page-data.ts';
 import { post, Refused } from './requests.ts';
 
 interface CertificateVerdict {

@@ -1,7 +1,12 @@
 /** Displays the file to sign: PDF page by page, pictures and text inline, other types as a download. */
+
 import { below, createElement, findElement, requireElement } from '../../client/dom.ts';
+import { counted } from '../texts/filled.ts';
+import { startGuide } from './guide.ts';
 import type { PageSize } from './initials.ts';
-import { counted, type SigningData } from './page-data.ts';
+import type { SigningData } from './page-data.ts';
+import { startPager, startPrint } from './pager.ts';
+import { showPdf } from './pdf-view.ts';
 import { post } from './requests.ts';
 
 /** Maximum length of a displayed text. */
@@ -32,11 +37,9 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
   const type = mimeType.toLowerCase().replace(/;.*/s, '').trim();
   try {
     if (type === 'application/pdf') {
-      const { showPdf } = await import('./pdf-view.ts');
       const shown = await showPdf(requireElement('#pages'), content, words);
-      state.textContent = counted(words.showing, shown.count);
+      state.textContent = counted(document.documentElement.lang, words.showing, shown.count);
       state.className = 'unseen';
-      const { startPager, startPrint } = await import('./pager.ts');
       startPager(shown, data.page);
       startPrint(shown, () => {
         state.className = 'hint';
@@ -55,10 +58,7 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
         if (place !== null) await shown.point({ ...place, type: 'Field' }, label, index);
       }
       const guide = findElement('#guide');
-      if (guide !== undefined) {
-        const { startGuide } = await import('./guide.ts');
-        startGuide(shown, data);
-      }
+      if (guide !== undefined) startGuide(shown, data);
       document.dispatchEvent(new Event('marks-shown'));
       return {
         pageSizes: () => shown.pageSizes(),

@@ -1,6 +1,8 @@
 /** Leads the participant through the document: to each mark and field, to pages not seen yet, and to the actions. */
+
 import { createElement, findElement, requireElement } from '../../client/dom.ts';
-import { counted, filled, type SigningData } from './page-data.ts';
+import { counted, filled } from '../texts/filled.ts';
+import type { SigningData } from './page-data.ts';
 import type { ShownPdf } from './pdf-view.ts';
 
 /** Width of a thumbnail, CSS pixels. */
@@ -38,7 +40,7 @@ export function startGuide(shown: ShownPdf, { words }: Pick<SigningData, 'words'
     const left = shown.count - seen.size;
     if (left === 0 && !unseen.hidden) document.dispatchEvent(new Event('pages-seen'));
     unseen.hidden = left === 0;
-    unseen.textContent = counted(words.unseen, left);
+    unseen.textContent = counted(document.documentElement.lang, words.unseen, left);
   };
   next.addEventListener('click', () => {
     const place = places[visited];

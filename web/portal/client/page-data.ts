@@ -1,7 +1,7 @@
-/** Data from the server for the scripts of a page, and text templates. */
+/** Data from the server for the scripts of a page. */
 
 import { requireElement } from '../../client/dom.ts';
-import type { PluralTexts, SigningScriptTexts } from '../texts/page-texts.ts';
+import type { SigningScriptTexts } from '../texts/page-texts.ts';
 
 /** A mark placed before; points from the top left corner of the page as displayed. */
 export interface PlacedMark {
@@ -49,24 +49,4 @@ export interface SigningData {
 /** Parses the block of JSON in the page. */
 export function pageData<Data>(): Data {
   return JSON.parse(requireElement('#page-data').textContent ?? '') as Data;
-}
-
-/** The text for a number, in the language of the page; `{count}` in it is the number. */
-export function counted(texts: PluralTexts, count: number): string {
-  const category = new Intl.PluralRules(document.documentElement.lang).select(count);
-  return filled(category === 'one' ? texts.one : texts.other, { count });
-}
-
-/** Letters that are written from right to left. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
-
-/** Keeps the direction of a name inside of a sentence (Unicode Standard Annex #9, FSI and PDI). */
-function isolated(value: string | number): string {
-  const text = String(value);
-  return RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
-}
-
-/** `filled('Page {n}', { n: '2' })` → `Page 2`. */
-export function filled(text: string, values: { readonly [name: string]: string | number }): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => isolated(values[name] ?? whole));
 }

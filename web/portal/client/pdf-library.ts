@@ -61,11 +61,12 @@ function address(path: string): string {
   return new URL(path, import.meta.url).href;
 }
 
-let library: Promise<PdfLibrary> | undefined;
+/** The library that this page has; `pages/early-pdf.ts` is another script of the page. */
+const loaded: typeof globalThis & { pdfLibrary?: Promise<PdfLibrary> } = globalThis;
 
-function pdfLibrary(): Promise<PdfLibrary> {
-  library ??= load();
-  return library;
+export function pdfLibrary(): Promise<PdfLibrary> {
+  loaded.pdfLibrary ??= load();
+  return loaded.pdfLibrary;
 }
 
 async function load(): Promise<PdfLibrary> {
@@ -76,9 +77,6 @@ async function load(): Promise<PdfLibrary> {
   pdf.GlobalWorkerOptions.workerPort = worker;
   return pdf;
 }
-
-// Largest of all files of the page, so it is requested before anything asks for it.
-void pdfLibrary().catch(() => undefined);
 
 /** Opens the PDF at an address of this host; fetches ranges on demand. */
 export async function openPdf(

@@ -2,9 +2,11 @@
  * Pages of a PDF in a column: a canvas for each and, over it, its transparent text for selection, find-in-page and
  * screen readers. Canvases are rendered near the viewport and released far from it.
  */
+
 import { createElement, delay } from '../../client/dom.ts';
+import { filled } from '../texts/filled.ts';
 import type { PageSize } from './initials.ts';
-import { filled, type PlacedMark } from './page-data.ts';
+import type { PlacedMark } from './page-data.ts';
 import { openPdf, type PdfDocument, type PdfLibrary, type PdfPage } from './pdf-library.ts';
 
 /** CSS pixels per point at 100 per cent. */

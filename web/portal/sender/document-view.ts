@@ -1,4 +1,5 @@
 /** One document for its senders: state, participants, downloads, history and actions. Works without scripts. */
+
 import type {
   DocumentHistoryEntry,
   DocumentView,
@@ -8,11 +9,9 @@ import type {
 import type { DownloadType, FlowAction } from '../../../machines/portal/portal-types.ts';
 import { type Html, html, lines } from '../../html.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
-import { filled } from '../texts/page-texts.ts';
+import { filled } from '../texts/filled.ts';
 import type { SenderTexts } from '../texts/sender-texts.ts';
 import { senderTexts, timeText } from './sender-language.ts';
-
-const SCRIPTS = ['new-version.js', 'dom.js', 'page-data.js', 'sender-requests.js', 'upload-progress.js'];
 
 export interface SenderDocument {
   readonly document: DocumentView;
@@ -43,7 +42,7 @@ ${historyPart(page, texts, shown)}`;
   return accountPage(page, user, {
     title: document.name,
     main,
-    scripts: SCRIPTS,
+    script: 'new-version.js',
     data: { formToken: user.formToken, documentId: document.id, words: texts.editor.script },
   });
 }

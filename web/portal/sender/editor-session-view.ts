@@ -4,7 +4,7 @@ import { html } from '../../html.ts';
 import { message, portalPage, type Theme } from '../page-frame.ts';
 import { EDITOR_SESSION_TEXTS } from '../texts/editor-session-texts.ts';
 import type { PageTexts } from '../texts/page-texts.ts';
-import { EDITOR_SCRIPTS, editorForms } from './editor-view.ts';
+import { editorForms } from './editor-view.ts';
 import { senderTexts } from './sender-language.ts';
 
 /** Texts, colours and frame of a page. */
@@ -33,7 +33,7 @@ export function editorSessionPage(
     theme,
     kind: embedded ? 'account embedded' : 'account',
     branding,
-    scripts: ['session-editor.js', 'parent-window.js', ...EDITOR_SCRIPTS],
+    script: 'session-editor.js',
     data: {
       ...{ id, draftId, ticket, embedded, texts },
       embedOrigins: embedded ? embedOrigins : [],

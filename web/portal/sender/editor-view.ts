@@ -1,28 +1,11 @@
 /** The editor of a new document: files, people, fields on the pages, message. A script fills its lists. */
+
 import type { SignedInUser } from '../../../actors/portal/api.ts';
 import { type Html, html } from '../../html.ts';
 import { type AccountPage, accountPage } from '../account-frame.ts';
-import { filled } from '../texts/page-texts.ts';
+import { filled } from '../texts/filled.ts';
 import type { PlacedKind, SenderTexts } from '../texts/sender-texts.ts';
 import { senderTexts } from './sender-language.ts';
-
-/** Modules that the page loads; the first is the entry. */
-export const EDITOR_SCRIPTS = [
-  'editor.js',
-  'dom.js',
-  'page-data.js',
-  'editor-model.js',
-  'pasted-members.js',
-  'editor-faults.js',
-  'editor-files.js',
-  'editor-people.js',
-  'editor-places.js',
-  'sender-requests.js',
-  'upload-progress.js',
-  'mark-boxes.js',
-  'pdf-view.js',
-  'pdf-library.js',
-];
 
 const KINDS: readonly PlacedKind[] = [
   'Signature',
@@ -77,7 +60,7 @@ ${templatePart(texts, template)}
   return accountPage(page, user, {
     title: titleOf(texts, template),
     main: editorForms(texts, finish, template !== undefined),
-    scripts: EDITOR_SCRIPTS,
+    script: 'editor.js',
     data: {
       formToken: user.formToken,
       draft: draft === undefined ? null : { id: draft.id, document: draft.document },

@@ -1,4 +1,5 @@
 /** Templates of the organization: their list, and the form that makes a document of one. Works without scripts. */
+
 import type { CreateDocuments, FieldInput, SignedInUser, TemplateItem } from '../../../actors/portal/api.ts';
 import { type Html, html, lines } from '../../html.ts';
 import {
@@ -11,7 +12,7 @@ import {
   noticePart,
   sureForm,
 } from '../account-frame.ts';
-import { filled } from '../texts/page-texts.ts';
+import { filled } from '../texts/filled.ts';
 import type { SenderTexts } from '../texts/sender-texts.ts';
 import { senderTexts, timeText } from './sender-language.ts';
 

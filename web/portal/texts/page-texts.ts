@@ -3,8 +3,8 @@
  */
 
 import type { SigningPageView } from '../../../actors/portal/api.ts';
-import { isolated } from '../../../machines/plain-text.ts';
 import type { ActionStatus, ActionType, DocumentStatus } from '../../../machines/portal/portal-types.ts';
+import type { PluralTexts } from './filled.ts';
 
 export type Language = 'en' | 'pt' | 'es';
 
@@ -14,12 +14,6 @@ export type MessageState = Exclude<SigningPageView['state'], 'ready'>;
 export interface PageMessage {
   readonly title: string;
   readonly text: string;
-}
-
-/** A text for one, and for each other number. */
-export interface PluralTexts {
-  readonly one: string;
-  readonly other: string;
 }
 
 /** Texts of the signing page's scripts; sent with the page. */
@@ -235,14 +229,4 @@ export interface PageTexts {
     readonly signer: string;
     readonly script: MarksScriptTexts;
   };
-}
-
-/**
- * `filled('Page {n}', { n: '2' })` → `Page 2`. Inserted text is isolated from the direction of the text around it.
- */
-export function filled(text: string, values: { readonly [name: string]: string }): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
-    const value = values[name];
-    return value === undefined ? whole : isolated(value);
-  });
 }

@@ -1,9 +1,10 @@
 /** Fields on the pages of a PDF: added by a button or by dragging, moved and resized, listed with their settings. */
+
 import { createElement, requireElement } from '../../../client/dom.ts';
+import { filled } from '../../texts/filled.ts';
 import type { EditorScriptTexts, PlacedKind } from '../../texts/sender-texts.ts';
 import type { PageSize } from '../initials.ts';
 import { type MarkBox, showMarkBox } from '../mark-boxes.ts';
-import { filled } from '../page-data.ts';
 import { type ShownPdf, showPdf } from '../pdf-view.ts';
 import {
   acts,

@@ -1,0 +1,134 @@
+/** `/certificates`: certificates that profiles sign with, keys of applications, and how long they are valid. */
+import { createElement, requireElement, setText } from '../../../client/dom.ts';
+import { ApiProblem, getJson, getShared, requestAny } from '../api.ts';
+import { startPage } from '../live-page.ts';
+import { chip, emptyRow, refill, timeElement } from '../state-labels.ts';
+import { duration, untilTime } from '../times.ts';
+
+interface Profile {
+  readonly name: string;
+  readonly certificate: {
+    readonly source: string;
+    readonly subject: string;
+    readonly thumbprint: string;
+    readonly notAfter: string;
+  } | null;
+}
+
+interface Ready {
+  readonly checks: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly detail: string | null;
+  }[];
+}
+
+/** See `GET /api/portal/keys`. */
+interface Key {
+  readonly id: string;
+  readonly organization: string;
+  readonly application: string;
+  readonly limited: boolean;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly expiresAt: string | null;
+  readonly expiry: 'never' | 'later' | 'soon' | 'over';
+}
+
+const EXPIRY_TEXTS = { never: 'Valid', later: 'Valid', soon: 'Expires soon', over: 'Expired' } as const;
+/** Refreshes between two reads of the keys, which reads many organizations. */
+const KEYS_EVERY = 12;
+
+let refreshes = 0;
+
+async function refreshCertificateList(): Promise<void> {
+  const [{ profiles }, { checks }] = await Promise.all([
+    getJson<{ readonly profiles: readonly Profile[] }>('/api/profiles'),
+    requestAny<Ready>('/api/ready'),
+  ]);
+  const rows = profiles.map((profile) =>
+    certificateRow(
+      profile,
+      checks.find(({ name }) => name === `profile:${profile.name}`),
+    ),
+  );
+  refill(requireElement('#rows'), ...(rows.length > 0 ? rows : [emptyRow(6, 'No profile is configured.')]));
+  if (refreshes % KEYS_EVERY === 0) await showKeys();
+  refreshes += 1;
+}
+
+/** Without a portal there are none. */
+async function showKeys(): Promise<void> {
+  const section = requireElement('#keys-section');
+  try {
+    const { items, complete } = await getShared<{
+      readonly items: readonly Key[];
+      readonly complete: boolean;
+    }>('/api/portal/keys');
+    section.hidden = false;
+    const ending = items.filter(({ expiry }) => expiry === 'soon' || expiry === 'over').length;
+    setText(
+      requireElement('#keys-total'),
+      `${items.length} ${items.length === 1 ? 'key' : 'keys'}, ${ending} expired or about to expire${complete ? '' : '. There are more than these'}`,
+    );
+    refill(
+      requireElement('#keys'),
+      ...(items.length > 0 ? items.map(keyRow) : [emptyRow(7, 'No key was made.')]),
+    );
+  } catch (error) {
+    if (!(error instanceof ApiProblem) || error.code !== 'route.not-found') throw error;
+    section.hidden = true;
+  }
+}
+
+function keyRow({
+  id,
+  organization,
+  application,
+  limited,
+  createdAt,
+  lastUsedAt,
+  expiresAt,
+  expiry,
+}: Key): HTMLElement {
+  const cells: (HTMLElement | string)[] = [
+    application,
+    organization,
+    createElement('code', { title: id }, limited ? `${id.slice(0, 8)}, limited` : id.slice(0, 8)),
+    chip(EXPIRY_TEXTS[expiry]),
+    expiresAt === null ? 'never' : timeElement(expiresAt),
+    lastUsedAt === null ? 'never' : timeElement(lastUsedAt),
+    timeElement(createdAt),
+  ];
+  return createElement('tr', {}, ...cells.map((cell) => createElement('td', {}, cell)));
+}
+
+function certificateRow(
+  { name, certificate }: Profile,
+  check: Ready['checks'][number] | undefined,
+): HTMLElement {
+  const cells: (HTMLElement | string)[] =
+    certificate === null
+      ? ['none here: a remote portal signs', '', '', '']
+      : [
+          createElement('span', { title: `SHA-1 ${certificate.thumbprint}` }, certificate.subject),
+          certificate.source,
+          timeElement(certificate.notAfter),
+          left(certificate.notAfter),
+        ];
+  const state = chip(check?.status ?? 'Unknown');
+  return createElement(
+    'tr',
+    {},
+    createElement('td', {}, name),
+    createElement('td', {}, state, check?.detail && check.status !== 'Healthy' ? ` ${check.detail}` : ''),
+    ...cells.map((cell) => createElement('td', {}, cell)),
+  );
+}
+
+function left(notAfter: string): string {
+  const seconds = untilTime(notAfter) / 1000;
+  return seconds <= 0 ? 'ended' : duration(seconds);
+}
+
+startPage(refreshCertificateList);

@@ -1,0 +1,119 @@
+/** `/mails`: the e-mails of the portal, the development mailbox. The address contains filters and page. */
+
+import { createElement, delay, requireElement } from '../../../client/dom.ts';
+import { getShared, post, runAction } from '../api.ts';
+import { startPage } from '../live-page.ts';
+import { firstPage, keepInAddress, showList, startPages } from '../paged-list.ts';
+import { chip, type ListPage, timeElement } from '../state-labels.ts';
+
+/** See `GET /api/mails`. */
+interface Mail {
+  readonly id: string;
+  readonly about: string;
+  readonly subject: string | null;
+  readonly to: string;
+  readonly status: string;
+  readonly tries: number;
+  readonly createdAt: string;
+  readonly lastError: { readonly code: string; readonly message: string } | null;
+  readonly hasText: boolean;
+  readonly textRemoved: boolean;
+}
+
+/** Shown beside an e-mail whose retention has ended (`Portal:MailFolderKeepDays`). */
+const REMOVED = ' (text no longer kept)';
+
+/** States of e-mails that can be sent again. */
+const UNSENT: ReadonlySet<string> = new Set(['Waiting', 'Failed']);
+
+const WORDS = { one: 'e-mail', many: 'e-mails', columns: 7 };
+
+/** Pause of typing after which the search starts, milliseconds. */
+const TYPING_PAUSE_MS = 250;
+
+const search = () => requireElement('#filters input', HTMLInputElement);
+const status = () => requireElement('#filters select', HTMLSelectElement);
+
+let refreshPage = () => {};
+
+/** Fills the form from the address, and refreshes on changes. */
+function startMailList(refresh: () => void): void {
+  refreshPage = refresh;
+  const given = new URLSearchParams(location.search);
+  status().value = given.get('status') ?? '';
+  search().value = given.get('search') ?? '';
+  let cancel = () => {};
+  search().addEventListener('input', () => {
+    cancel();
+    cancel = delay(TYPING_PAUSE_MS, () => {
+      firstPage();
+      refresh();
+    });
+  });
+  requireElement('#filters').addEventListener('submit', (event) => event.preventDefault());
+  status().addEventListener('change', () => {
+    firstPage();
+    refresh();
+  });
+  startPages(given, refresh);
+}
+
+async function refreshMailList(): Promise<void> {
+  const query = new URLSearchParams();
+  if (search().value.trim() !== '') query.set('search', search().value.trim());
+  if (status().value !== '') query.set('status', status().value);
+  keepInAddress(query);
+  showList(await getShared<ListPage<Mail>>(`/api/mails?${query}`), WORDS, mailRow);
+}
+
+function mailRow({
+  id,
+  to,
+  about,
+  subject,
+  status,
+  tries,
+  lastError,
+  createdAt,
+  ...mail
+}: Mail): HTMLElement {
+  const title = subject ?? about;
+  const link = (view: 'html' | 'text', text: string, label?: string) => {
+    const href = `/api/mails/${encodeURIComponent(id)}/${view}`;
+    return createElement('a', { href, id: `${view}-${id}`, 'aria-label': label }, text);
+  };
+  const shown = mail.hasText
+    ? [link('html', title), ' ', link('text', 'as text', `As text: ${title}`)]
+    : [title, mail.textRemoved ? REMOVED : ''];
+  return createElement(
+    'tr',
+    {},
+    createElement('td', {}, ...shown),
+    createElement('td', {}, to),
+    createElement('td', {}, chip(status)),
+    createElement('td', {}, String(tries)),
+    createElement('td', {}, lastError === null ? '' : `${lastError.code}: ${lastError.message}`),
+    createElement('td', {}, timeElement(createdAt)),
+    createElement('td', {}, ...(UNSENT.has(status) ? [resendButton(id, to)] : [])),
+  );
+}
+
+function resendButton(id: string, to: string): HTMLElement {
+  const label = `Send again to ${to}`;
+  const button = createElement(
+    'button',
+    { type: 'button', id: `resend-${id}`, 'aria-label': label },
+    'Send again',
+  );
+  button.addEventListener('click', async () => {
+    await runAction(
+      button,
+      () => post(`/api/mails/${encodeURIComponent(id)}/resend`),
+      () => 'It is sent again.',
+    );
+    refreshPage();
+  });
+  return button;
+}
+
+startPage(refreshMailList, startMailList);

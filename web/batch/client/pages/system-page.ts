@@ -1,0 +1,127 @@
+/** `/system`: the pipeline's switch, readiness, profiles and cleanup. */
+
+import { createElement, requireElement } from '../../../client/dom.ts';
+import { getJson, getShared, post, promptReason, requestAny, runAction } from '../api.ts';
+import { startPage } from '../live-page.ts';
+import { clearPipelineState, type PipelineState, pipelineState } from '../pipeline.ts';
+import { chip, definitionList, type JobList, refill, timeElement } from '../state-labels.ts';
+
+interface Ready {
+  readonly checks: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly detail: string | null;
+  }[];
+}
+
+interface Profiles {
+  readonly profiles: readonly {
+    readonly name: string;
+    readonly format: string | null;
+    readonly method: string;
+    readonly verify: boolean;
+    readonly encrypt: boolean;
+    readonly certificate: {
+      readonly source: string;
+      readonly subject: string;
+      readonly notAfter: string;
+    } | null;
+    readonly default: boolean;
+  }[];
+}
+
+const toggle = requireElement('#toggle', HTMLButtonElement);
+let paused = false;
+
+function startSystemPage(refresh: () => void): void {
+  toggle.addEventListener('click', async () => {
+    const action = paused ? 'resume' : 'pause';
+    const title = paused ? 'Resume the pipeline?' : 'Pause the pipeline?';
+    const reason = await promptReason(title, paused ? 'Resume' : 'Pause');
+    if (reason === undefined) return;
+    await runAction(
+      toggle,
+      () => post<PipelineState>(`/api/pipeline/${action}`, reason === '' ? {} : { reason }),
+      (state) => (state.paused ? 'The pipeline is paused.' : 'The pipeline is running.'),
+    );
+    clearPipelineState();
+    refresh();
+  });
+  const cleanup = requireElement('#cleanup', HTMLButtonElement);
+  cleanup.addEventListener('click', () => {
+    void runAction(
+      cleanup,
+      () => post<{ readonly message: string }>('/api/cleanup'),
+      ({ message }) => message,
+    );
+  });
+}
+
+async function refreshSystemPage(): Promise<void> {
+  const [state, ready, { profiles }, queued] = await Promise.all([
+    pipelineState(),
+    requestAny<Ready>('/api/ready'),
+    getJson<Profiles>('/api/profiles'),
+    getShared<JobList>('/api/jobs?pageSize=1&status=Queued'),
+  ]);
+  ({ paused } = state);
+  toggle.hidden = false;
+  toggle.textContent = paused ? 'Resume' : 'Pause';
+  refill(
+    requireElement('#pipeline'),
+    ...definitionList([
+      ['State', chip(paused ? 'Paused' : state.held ? 'Held' : 'Running')],
+      ...(state.held
+        ? ([
+            ['Held since', timeElement(state.held.since)],
+            ['Held because', state.held.reason],
+          ] as const)
+        : []),
+      ['Queue', String(queued.totalCount)],
+      ['In flight', `${state.jobsInFlight} of ${state.maxConcurrency}`],
+      [paused ? 'Paused' : 'Resumed', timeElement(paused ? state.pausedAtUtc : state.resumedAtUtc)],
+      ['By', state.pausedBy],
+      ['Reason', state.reason ?? '-'],
+    ]),
+  );
+  refill(
+    requireElement('#checks'),
+    ...ready.checks.map(({ name, status, detail }) =>
+      createElement(
+        'tr',
+        {},
+        createElement('td', {}, name),
+        createElement('td', {}, chip(status)),
+        createElement('td', {}, detail ?? ''),
+      ),
+    ),
+  );
+  refill(
+    requireElement('#profiles'),
+    ...profiles.map((profile) =>
+      createElement(
+        'tr',
+        {},
+        createElement('td', {}, profile.default ? `${profile.name} (default)` : profile.name),
+        createElement('td', {}, profile.format ?? 'by extension'),
+        createElement('td', {}, profile.method),
+        createElement('td', {}, profile.verify ? 'yes' : 'no'),
+        createElement('td', {}, profile.encrypt ? 'yes' : 'no'),
+        createElement(
+          'td',
+          {},
+          profile.certificate === null
+            ? '-'
+            : `${profile.certificate.source}: ${profile.certificate.subject}`,
+        ),
+        createElement(
+          'td',
+          {},
+          profile.certificate === null ? '-' : timeElement(profile.certificate.notAfter),
+        ),
+      ),
+    ),
+  );
+}
+
+startPage(refreshSystemPage, startSystemPage);
