@@ -53,13 +53,21 @@ export {
   type SerializedSigner,
   serializeSigner,
 } from './keys/transfer.ts';
+export { pictureFaultIn } from './pades/appearance/picture-check.ts';
 export { signPadesSeries } from './pades/series.ts';
 export { countPdfSignatures } from './pades/signature-count.ts';
 export { countPdfPages } from './pdf/document/page-count.ts';
 export { isShowable } from './pdf/fonts/shown-text.ts';
 export { jpegOrientation } from './pdf/graphics/jpeg.ts';
 export { type ComposeRequest, composePdf, type DrawnPage } from './pdf/pages/compose.ts';
-export { type DrawnItem, isPicture, pictureFault, textWidth, wrapText } from './pdf/pages/drawing.ts';
+export {
+  type DrawnItem,
+  isPicture,
+  pictureFault,
+  quickPictureFault,
+  textWidth,
+  wrapText,
+} from './pdf/pages/drawing.ts';
 export type { ShownPage } from './pdf/pages/page-copy.ts';
 export {
   augmentFile,

@@ -185,6 +185,14 @@ export interface TextTagsTask extends DocumentTask {
   readonly most: number;
 }
 
+/** Checks the picture of a signature whose faults only its samples or the document show. */
+export interface PictureTask extends DocumentTask {
+  readonly task: 'portal.picture';
+  readonly picture: Uint8Array;
+  /** Path of the document; null when it is no PDF. */
+  readonly pdf: string | null;
+}
+
 /** A tag with the rectangle of its text. */
 export interface TextTag {
   /** Between the braces. */
@@ -298,6 +306,7 @@ export type PortalTask =
   | FinishSigningTask
   | InspectTask
   | TextTagsTask
+  | PictureTask
   | CheckTask
   | MergeTask
   | ZipTask
@@ -360,6 +369,8 @@ export interface PortalResults {
     /** Pieces and letters that the search visited; at most a multiple of the text and its tags. */
     readonly visits: { readonly pieces: number; readonly letters: number };
   };
+  /** The reason why it cannot be drawn, as a sentence. */
+  readonly 'portal.picture': { readonly fault: string | null };
   readonly 'portal.check': {
     /** The time-stamped file; null when not requested or no authority is configured. */
     readonly output: BlobRef | null;

@@ -17,6 +17,7 @@ const INTERACTIVE_MS: { readonly [Name in PoolTask['task']]?: number } = {
   'portal.store': 30_000,
   'portal.inspect': 30_000,
   'portal.text-tags': 30_000,
+  'portal.picture': 30_000,
   'portal.describe': 30_000,
   'portal.begin': 30_000,
   'portal.render': 30_000,

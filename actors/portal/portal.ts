@@ -272,7 +272,7 @@ export class Portal implements PortalService, HostedService {
       tellNewVersion: options.notifyParticipants.newVersion,
     });
     const signing = new SigningService({
-      ...{ system, clock, ids, faults, blobs, directory, watch, links, uploads, tenants },
+      ...{ system, clock, ids, faults, blobs, pool, directory, watch, links, uploads, tenants },
       contents: renditions,
       codes: new SigningCodes({ system, clock, codeFor }),
       fieldUploads: new FieldUploads(uploads),

@@ -19,7 +19,7 @@ import {
 import { textString } from '../pdf/syntax/text-string.ts';
 import { IncrementalUpdate, referenceText } from '../pdf/update/incremental-update.ts';
 import { addPageContent } from './content/page-content.ts';
-import { needsAppearances } from './content/settled-appearances.ts';
+import { needsAppearances, showsAllValues } from './content/settled-appearances.ts';
 import { updateField } from './fields/field-update.ts';
 import { surveyForm, targetField } from './fields/form-survey.ts';
 import { assertSeedValue, FILTER, SUB_FILTER } from './fields/seed-value.ts';
@@ -65,8 +65,12 @@ function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): Pr
   }
   const isSigned = survey.signed.length > 0;
   // Viewers that draw the fields of the form hide the appearance of the signature.
-  const isDrawn = !isSigned && form.appearance !== undefined && needsAppearances(pdf);
-  if (form.content !== undefined || isDrawn) addPageContent(update, form.content ?? NO_CONTENT, isSigned);
+  const hides = form.appearance !== undefined && needsAppearances(pdf);
+  if (form.content !== undefined || (hides && !isSigned))
+    addPageContent(update, form.content ?? NO_CONTENT, isSigned);
+  // In a signed file the appearances of other fields stay as they are.
+  if (hides && isSigned && showsAllValues(pdf))
+    update.catalog.child('AcroForm').set('NeedAppearances', 'false');
   updateField(update, target, reference, {
     appearance: form.appearance,
     isSigned,

@@ -3,6 +3,7 @@ import type { PortalResults, PortalTask } from '../portal-tasks.ts';
 import { applyServiceSignature } from './apply-service-signature.ts';
 import { beginParticipantSigning } from './begin-signing.ts';
 import { checkSignatures } from './check.ts';
+import { checkPicture } from './check-picture.ts';
 import { describe } from './describe.ts';
 import { finishParticipantSigning } from './finish-signing.ts';
 import { fill, readGeneration } from './generation.ts';
@@ -28,6 +29,7 @@ const PERFORM: {
   'portal.finish': finishParticipantSigning,
   'portal.inspect': inspect,
   'portal.text-tags': findTextTags,
+  'portal.picture': checkPicture,
   'portal.check': checkSignatures,
   'portal.describe': describe,
   'portal.merge': merge,

@@ -5,13 +5,15 @@
  * Source: docs/portal-values.md §§9, 10.
  */
 import { readFile } from 'node:fs/promises';
-import { holderIdentifiers, pictureFault } from '../../../crypto/index.ts';
+import { holderIdentifiers, quickPictureFault } from '../../../crypto/index.ts';
+import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
 import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
+import type { SigningPool } from '../../pool/pool.ts';
 import type { RequestOrigin, Tenants } from '../api/callers.ts';
 import type {
   ElectronicSigning,
@@ -25,6 +27,7 @@ import { sendToDocument, wrongStatus } from '../document-records/document-change
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { participantPrincipal, recordAction } from '../document-records/record-action.ts';
 import { attachmentFile, publicAttachments } from '../documents/attachments.ts';
+import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import '../../shared/document-faults.ts';
 import { reasonOf } from '../document-records/document-changes.ts';
@@ -50,7 +53,7 @@ import { marksOf } from './signing-marks.ts';
 const SIGNING_TIMEOUT_MS = 10_000;
 /** Pictures of signatures; ours. */
 const MAX_IMAGE_BYTES = 2 * 1024 * 1024;
-/** Larger pictures are not decoded while the call waits: their checksums alone are verified. */
+/** Larger pictures are decoded in the pool. */
 const MAX_DECODED_PIXELS = 2_000_000;
 
 export interface SigningDependencies {
@@ -59,6 +62,7 @@ export interface SigningDependencies {
   readonly ids: Pick<Ids, 'uuid'>;
   readonly faults: Faults;
   readonly blobs: Blobs;
+  readonly pool: Pick<SigningPool, 'run'>;
   readonly directory: DocumentDirectory;
   readonly watch: DocumentWatch;
   readonly links: SigningLinks;
@@ -316,13 +320,32 @@ export class SigningService implements PortalSigning {
     if (imageUploadId !== undefined) {
       const upload = await this.#dependencies.uploads.findUpload(context.organization.id, imageUploadId);
       assertImageLength(upload.blob.length);
-      assertImage(await readFile(this.#dependencies.blobs.pathOf(upload.blob)));
+      await this.#assertImage(context, await readFile(this.#dependencies.blobs.pathOf(upload.blob)));
       return upload.blob;
     }
     if (image === undefined || image.length === 0) return null;
     assertImageLength(image.length);
-    assertImage(image);
+    await this.#assertImage(context, image);
     return (await this.#dependencies.blobs.put(image)).blob;
+  }
+
+  /** Refuses a picture that cannot be drawn: it would be missing in the signed file. */
+  async #assertImage({ id, format, current, organization }: DocumentContext, picture: Buffer): Promise<void> {
+    if (!isImage(picture))
+      throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
+    const { pool, blobs } = this.#dependencies;
+    let fault = quickPictureFault(picture, MAX_DECODED_PIXELS);
+    if (fault === 'unknown') {
+      const pdf = format === 'Pades' ? blobs.pathOf(current) : null;
+      const scope = { organization: organization.id, bytes: current.length };
+      const answer = await pool.run({ task: 'portal.picture', documentId: id, picture, pdf }, scope);
+      if (!answer.ok) throw poolRefusal(answer);
+      fault = answer.result.fault ?? undefined;
+    }
+    if (fault === undefined) return;
+    const remedy =
+      'Save it as a PNG or JPEG of RGB colours and at most 16 million pixels, and send it again.';
+    throw new PortalRefusal('BadRequest', `The SignatureImage cannot be drawn. ${fault} ${remedy}`);
   }
 }
 
@@ -338,15 +361,6 @@ function holderOf(certificate: Buffer): readonly string[] {
 function assertImageLength(length: number): void {
   if (length > MAX_IMAGE_BYTES)
     throw new PortalRefusal('BadRequest', `The SignatureImage has more than ${MAX_IMAGE_BYTES} bytes.`);
-}
-
-/** A picture that cannot be drawn would be missing in the signed file. */
-function assertImage(bytes: Buffer): void {
-  if (!isImage(bytes)) throw new PortalRefusal('BadRequest', 'The SignatureImage is neither PNG nor JPEG.');
-  const fault = pictureFault(bytes, MAX_DECODED_PIXELS);
-  if (fault === undefined) return;
-  const remedy = 'Save it as a PNG or JPEG of at most 16 million pixels, and send it again.';
-  throw new PortalRefusal('BadRequest', `The SignatureImage cannot be drawn. ${fault} ${remedy}`);
 }
 
 /** By its first bytes. */

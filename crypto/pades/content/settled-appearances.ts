@@ -65,6 +65,21 @@ export function settleAppearances(
   draft.catalog.child('AcroForm').set('NeedAppearances', 'false');
 }
 
+/** True when each field has an appearance that shows its value, so that viewers need not draw any. */
+export function showsAllValues(pdf: PdfDocument): boolean {
+  for (const { type, dict } of fields(pdf)) {
+    if (type === 'Sig' || asName(pdf.resolve(dict.get('Subtype'))) !== 'Widget') continue;
+    if (type === 'Btn') {
+      const normal = pdf.dict(pdf.dict(dict.get('AP'))?.get('N'));
+      const state = asName(pdf.resolve(dict.get('AS'))) ?? 'Off';
+      const value = asName(pdf.resolve(inheritedByField(pdf, dict, 'V'))) ?? 'Off';
+      const shown = value !== 'Off' && normal?.get(value) !== undefined ? value : 'Off';
+      if (normal === undefined || state !== shown) return false;
+    } else if (valuesOf(pdf, dict).length > 0 && !isFaithful(pdf, dict)) return false;
+  }
+  return true;
+}
+
 function valuesOf(pdf: PdfDocument, field: PdfDict): readonly string[] {
   const value = pdf.resolve(inheritedByField(pdf, field, 'V'));
   if (isArray(value)) return [...items(value)].flatMap((item) => asText(pdf.resolve(item)) ?? []);

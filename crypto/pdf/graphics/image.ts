@@ -12,6 +12,8 @@ export interface ShownImage {
   /** Pixels. */
   readonly width: number;
   readonly height: number;
+  /** True for a JPEG of four components, which not every file has a definition of. */
+  readonly isCmyk: boolean;
   /** Embeds the image and returns the text of the reference to it. */
   embed(draft: ObjectSink, rules: PdfARules): string;
 }
@@ -23,12 +25,17 @@ export function showImage(file: Uint8Array): ShownImage {
   assertFileLength(image);
   if (isPng(image)) {
     const png = readPng(image);
-    return { width: png.width, height: png.height, embed: (...to) => embedPng(image, png, ...to) };
+    return {
+      width: png.width,
+      height: png.height,
+      isCmyk: false,
+      embed: (...to) => embedPng(image, png, ...to),
+    };
   }
   if (isJpeg(image)) {
     const jpeg = readJpeg(image);
     const [width, height] = jpeg.orientation < 5 ? [jpeg.width, jpeg.height] : [jpeg.height, jpeg.width];
-    return { width, height, embed: (...to) => embedJpeg(jpeg, ...to) };
+    return { width, height, isCmyk: jpeg.components === 4, embed: (...to) => embedJpeg(jpeg, ...to) };
   }
   throw refusedImage('is neither PNG nor JPEG');
 }

@@ -146,15 +146,27 @@ export function isPicture(file: Uint8Array): boolean {
   return pictureFault(file) === undefined;
 }
 
+/** Returns the reason why an image cannot be drawn, as a sentence; undefined when it can. */
+export function pictureFault(file: Uint8Array, rules = RULES): string | undefined {
+  return faultOf(() => showImage(file).embed({ add: () => ({ number: 1, generation: 0 }) }, rules));
+}
+
 /**
- * Returns the reason why an image cannot be drawn, as a sentence; undefined when it can.
- * @param decodeTo most pixels of a PNG whose samples are decoded, which takes time and finds all errors. @default all
+ * Like `pictureFault`, but without reading samples or other files. `unknown`: only they can tell.
+ * @param pixels a PNG of so many pixels is decoded
  */
-export function pictureFault(file: Uint8Array, decodeTo = Number.POSITIVE_INFINITY): string | undefined {
-  try {
+export function quickPictureFault(file: Uint8Array, pixels: number): string | 'unknown' | undefined {
+  let isCostly = false;
+  const fault = faultOf(() => {
     const image = showImage(file);
-    if (image.width * image.height <= decodeTo)
-      image.embed({ add: () => ({ number: 1, generation: 0 }) }, RULES);
+    isCostly = image.isCmyk || image.width * image.height > pixels;
+  });
+  return fault ?? (isCostly ? 'unknown' : pictureFault(file));
+}
+
+function faultOf(draw: () => void): string | undefined {
+  try {
+    draw();
     return undefined;
   } catch (error) {
     if (error instanceof CryptoError) return error.message;

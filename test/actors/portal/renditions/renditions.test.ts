@@ -1,11 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
+import { deflateSync } from 'node:zlib';
 import test from 'ava';
 import type { StoredFile } from '../../../../actors/portal/api.ts';
 import type { DocumentId } from '../../../../machines/ids.ts';
 import type { DownloadType } from '../../../../machines/portal/portal-types.ts';
+import { JPEGS } from '../../../crypto/pades/appearance/appearance-jpegs.ts';
 import { FOUR_COLOURS, pngOf } from '../../../crypto/pades/appearance/appearance-pictures.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
-import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
+import { classicPdf, documentObjects, stream } from '../../../crypto/pdf/build.ts';
 import { complaints, pictures, seenText } from '../../../crypto/pdf/pages/pages-harness.ts';
 import { pki } from '../../../pki/pki.ts';
 import { opensslCms, pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
@@ -203,6 +205,43 @@ test('a picture that cannot be drawn is refused with what to do, and the signatu
   t.false((await fixture.get(id)).hasSignature);
   await fixture.sign(id, 'ana@example.org', { positions: [MARK], image: FOUR_COLOURS });
   await fixture.until(id, ({ hasSignature }) => hasSignature);
+});
+
+test('a large picture with missing samples is refused, an intact one of the same size is drawn', async (t) => {
+  const fixture = await openFixture();
+  const rows = deflateSync(Buffer.alloc((2001 + 1) * 1000));
+  const cut = deflateSync(Buffer.alloc((2001 + 1) * 1000 - 1));
+  const picture = (samples: Buffer) =>
+    pngOf([
+      ['IHDR', Buffer.from('000007d1000003e80800000000', 'hex')],
+      ['IDAT', samples],
+      ['IEND', Buffer.alloc(0)],
+    ]);
+  const id = await fixture.create([signer('Ana')], { files: [await fixture.file('c.pdf', pages())] });
+  const sign = (image: Buffer) => fixture.sign(id, 'ana@example.org', { positions: [MARK], image });
+  await t.throwsAsync(sign(picture(cut)), {
+    message: /cannot be drawn.* is a PNG with too few samples\. Save it as/,
+  });
+  t.false((await fixture.get(id)).hasSignature);
+  await sign(picture(rows));
+  await fixture.until(id, ({ hasSignature }) => hasSignature);
+});
+
+test('a picture in printing colours is refused for a PDF/A file, and drawn in another', async (t) => {
+  const fixture = await openFixture();
+  const sign = async (name: string, file: Buffer, image: Buffer) => {
+    const id = await fixture.create([signer('Ana')], { files: [await fixture.file(name, file)] });
+    await fixture.sign(id, 'ana@example.org', { positions: [MARK], image });
+    await fixture.until(id, ({ hasSignature }) => hasSignature);
+  };
+  const objects = documentObjects({ catalog: '/Metadata 90 0 R' });
+  objects.set(90, stream('/Type /Metadata /Subtype /XML', '<x pdfaid:part="2"/>'));
+  const archive = classicPdf(objects);
+  await t.throwsAsync(sign('a.pdf', archive, JPEGS.cmyk), {
+    message: /cannot be drawn.* printing colours, .* Save it as a PNG or JPEG of RGB colours/,
+  });
+  await t.notThrowsAsync(sign('a.pdf', archive, JPEGS.baseline));
+  await t.notThrowsAsync(sign('b.pdf', pages(), JPEGS.cmyk));
 });
 
 test('a canceled or refused document has its original and its printer-friendly version alone', async (t) => {

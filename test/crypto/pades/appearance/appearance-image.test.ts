@@ -5,7 +5,7 @@ import { requireTool } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream } from '../../pdf/build.ts';
 import { inspect } from '../inspect.ts';
 import { accepted, put } from '../validation/verdicts.ts';
-import { JPEGS } from './appearance-jpegs.ts';
+import { JPEGS, turnedJpeg } from './appearance-jpegs.ts';
 import {
   type Colour,
   FOUR_COLOURS,
@@ -198,34 +198,6 @@ test('baseline and progressive JPEGs are rendered in grey, RGB and CMYK', async 
     await accepted(t, signed);
   }
 });
-
-/** As cameras write it: metadata before the picture, with an orientation and a place. */
-function turnedJpeg(orientation: number, order: 'II' | 'MM'): Buffer {
-  const tiff = Buffer.alloc(60);
-  const isLittle = order === 'II';
-  const short = (value: number, at: number) =>
-    isLittle ? tiff.writeUInt16LE(value, at) : tiff.writeUInt16BE(value, at);
-  const long = (value: number, at: number) =>
-    isLittle ? tiff.writeUInt32LE(value, at) : tiff.writeUInt32BE(value, at);
-  tiff.write(order, 0, 'latin1');
-  short(42, 2);
-  long(8, 4);
-  short(2, 8);
-  for (const [at, tag, value] of [
-    [10, 0x0100, 16],
-    [22, 0x0112, orientation],
-  ] as const) {
-    short(tag, at);
-    short(3, at + 2);
-    long(1, at + 4);
-    short(value, at + 8);
-  }
-  tiff.write('Place of Ana', 40, 'latin1');
-  const body = Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff]);
-  const head = Buffer.from([0xff, 0xe1, 0, 0]);
-  head.writeUInt16BE(body.length + 2, 2);
-  return Buffer.concat([JPEGS.baseline.subarray(0, 2), head, body, JPEGS.baseline.subarray(2)]);
-}
 
 test('a JPEG is turned as its metadata says, and the metadata is left out', async (t) => {
   if (!requireTool(t, ...TOOLS)) return;

@@ -33,3 +33,31 @@ export const JPEGS = {
       'xAAUEAEAAAAAAAAAAAAAAAAAAAAA/9oADgRDAE0AWQBLAAA/AGplVFVGpphGoFVAU9svpVwmEagVUB//2Q==',
   ),
 } as const;
+
+/** As cameras write it: metadata before the picture, with an orientation and a place. */
+export function turnedJpeg(orientation: number, order: 'II' | 'MM'): Buffer {
+  const tiff = Buffer.alloc(60);
+  const isLittle = order === 'II';
+  const short = (value: number, at: number) =>
+    isLittle ? tiff.writeUInt16LE(value, at) : tiff.writeUInt16BE(value, at);
+  const long = (value: number, at: number) =>
+    isLittle ? tiff.writeUInt32LE(value, at) : tiff.writeUInt32BE(value, at);
+  tiff.write(order, 0, 'latin1');
+  short(42, 2);
+  long(8, 4);
+  short(2, 8);
+  for (const [at, tag, value] of [
+    [10, 0x0100, 16],
+    [22, 0x0112, orientation],
+  ] as const) {
+    short(tag, at);
+    short(3, at + 2);
+    long(1, at + 4);
+    short(value, at + 8);
+  }
+  tiff.write('Place of Ana', 40, 'latin1');
+  const body = Buffer.concat([Buffer.from('Exif\0\0', 'latin1'), tiff]);
+  const head = Buffer.from([0xff, 0xe1, 0, 0]);
+  head.writeUInt16BE(body.length + 2, 2);
+  return Buffer.concat([JPEGS.baseline.subarray(0, 2), head, body, JPEGS.baseline.subarray(2)]);
+}

@@ -216,6 +216,29 @@ test('a form that asks viewers to draw its fields hides no signature and loses n
   t.deepEqual(verdicts(readFileSync(later)), ['TOTAL-PASSED', 'TOTAL-PASSED']);
 });
 
+test('a mark in a signed file is seen where the fields show their values, and no value is lost for it elsewhere', async (t) => {
+  if (!requireTool(t, 'pdftotext', ...VIEWERS)) return;
+  const options = { format: 'Pades', signer: pki().signer('p-256'), at: Date.now() } as const;
+  const second = async (...fields: readonly string[]) => {
+    const input = form(fields, '/NeedAppearances true', [[80, STALE]]);
+    const first = freshPath('first.pdf');
+    signPades({ ...options, input, output: first, pades: {} });
+    const path = filled(first, [], { appearance: MARK });
+    t.deepEqual(verdicts(readFileSync(path)), ['TOTAL-PASSED', 'TOTAL-PASSED']);
+    const update = readFileSync(path, 'latin1').slice(readFileSync(first).length);
+    const shown = (await words(path)).map(({ text }) => text);
+    const pages = await Promise.all(VIEWERS.map((viewer) => picture(viewer, path)));
+    const isOff = /\/NeedAppearances *false/.test(update);
+    return { isOff, shown, isSeen: pages.every((page) => has(page, MARKED, [0, 0, 0])) };
+  };
+  const faithful = '/FT /Tx /T (kept) /V (Stale) /Rect [100 240 200 260] /AP << /N 80 0 R >>';
+  const empty = '/FT /Tx /T (empty) /Rect [100 300 200 320]';
+  t.like(await second(faithful, empty), { isOff: true, isSeen: true });
+  const withOther = await second(faithful, '/FT /Tx /T (name) /V (Prefilled) /Rect [100 300 200 320]');
+  t.false(withOther.isOff);
+  t.true(withOther.shown.includes('Prefilled'));
+});
+
 const SQUARE = stream('/Type /XObject /Subtype /Form /BBox [0 0 20 20]', '4 4 12 12 re f');
 const NOTHING = stream('/Type /XObject /Subtype /Form /BBox [0 0 20 20]', '');
 

@@ -3,6 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import test from 'ava';
 import { AA_CONTRAST, contrast } from '../../../../actors/portal/shared/contrast.ts';
 import { until } from '../../../actors/portal/service.ts';
+import { turnedJpeg } from '../../../crypto/pades/appearance/appearance-jpegs.ts';
 import { assertRefused } from '../harness.ts';
 import { ticketOf } from '../signing/certificate-client.ts';
 import { type ClockedPortal, clientOf, clockedPortal, untilMailed } from './clocked-portal.ts';
@@ -60,8 +61,10 @@ test.serial('a logo is a validated PNG or JPEG, re-encoded without metadata', as
     [png(4, 4).subarray(0, 60), /damaged PNG/],
     [Buffer.concat([png(4, 4), Buffer.alloc(64 * 1024)]), /at most 65536/],
     [Buffer.from('ffd8ffe000104a46494600', 'hex'), /damaged JPEG/],
+    [turnedJpeg(6, 'II'), /turned by its metadata only/],
   ] as const)
     t.regex((await assertRefused(t, await logo(file), 'InvalidBranding')).message, words);
+  t.is((await logo(turnedJpeg(1, 'II'))).status, 200);
   t.is((await logo(png(300, 100))).status, 200);
   const own = await portal.client.get<{ logo: object }>(path);
   t.deepEqual(own.logo, { contentType: 'image/png', width: 300, height: 100 });
