@@ -3,8 +3,9 @@ import { storageLayout } from '../actors/index.ts';
 import { documentDefinition } from '../actors/portal/document-records/document-index.ts';
 import type { DocumentId } from '../machines/ids.ts';
 import type { DocumentContext } from '../machines/portal/document/document-context.ts';
-import { openLmdbStore, type Step, type StoredActor, systemIds } from '../runtime/index.ts';
-import { stateMove } from '../runtime/inspection/state-index.ts';
+import { type Step, type StoredActor, systemIds } from '../runtime/index.ts';
+import { openLmdbStore } from '../runtime/lmdb.ts';
+import { stateMove } from '../runtime/step/state-index.ts';
 
 /** Steps per commit. */
 const GROUP = 2000;

@@ -8,11 +8,11 @@ import {
   type ActorDefinition,
   type ActorStore,
   createRuntime,
-  openLmdbStore,
   type Runtime,
   systemClock,
   systemIds,
 } from '../runtime/index.ts';
+import { openLmdbStore } from '../runtime/lmdb.ts';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 
 /** Deadlines per second of measuring. */

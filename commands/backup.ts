@@ -17,7 +17,8 @@ import {
 import { join, resolve } from 'node:path';
 import { storageLayout } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
-import { backupLmdbStore, describeFailure, Fatal, noteBackup } from '../runtime/index.ts';
+import { describeFailure, Fatal } from '../runtime/index.ts';
+import { backupLmdbStore, noteBackup } from '../runtime/lmdb.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';

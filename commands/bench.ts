@@ -23,7 +23,7 @@ import {
   runBench,
 } from '../bench/index.ts';
 import { escapeControls } from '../logging.ts';
-import { type Clock, describeFailure } from '../runtime/clocks-and-failures.ts';
+import { type Clock, describeFailure } from '../runtime/core.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 

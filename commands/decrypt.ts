@@ -6,7 +6,7 @@
  */
 import { decryptFile, EnvelopeError, envelopeKey } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
-import { describeFailure } from '../runtime/clocks-and-failures.ts';
+import { describeFailure } from '../runtime/core.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface DecryptOptions {

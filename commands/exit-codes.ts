@@ -1,5 +1,5 @@
 /** Exit codes of the process. Source: docs/operations.md. */
-import { describeFailure } from '../runtime/clocks-and-failures.ts';
+import { describeFailure } from '../runtime/core.ts';
 
 export const EXIT = {
   good: 0,

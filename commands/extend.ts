@@ -15,7 +15,7 @@ import {
   type SigningServices,
 } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
-import { type Clock, describeFailure, type Ids } from '../runtime/clocks-and-failures.ts';
+import { type Clock, describeFailure, type Ids } from '../runtime/core.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Format } from './option-values.ts';
 import { readCertificateFiles } from './read-certificates.ts';

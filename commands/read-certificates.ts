@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { certificatesIn, readCertificate } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
-import { describeFailure } from '../runtime/clocks-and-failures.ts';
+import { describeFailure } from '../runtime/core.ts';
 import type { Terminal } from './terminal.ts';
 
 /** DER of all certificates in the files; undefined, and said, when one holds none. */

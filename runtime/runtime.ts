@@ -1,21 +1,27 @@
 /** Composes the runtime. */
 
-import type { ActorHost, HostReport, ShardStatus } from './actor-host.ts';
-import { CrashJournal, type MarkedEffect } from './crash-journal.ts';
-import { DeferredSystem } from './deferred-system.ts';
-import type { ActorDefinition, ActorSystem, EffectHandler, StepOutcome, Unaccepted } from './definition.ts';
+import { CrashJournal, type MarkedEffect } from './effects/crash-journal.ts';
+import { isolationQueue, runExclusive } from './effects/isolation.ts';
 import { Outboxes } from './effects/outboxes.ts';
 import { SET_ASIDE } from './effects/set-aside.ts';
-import { describeFailure, Fatal } from './failures.ts';
-import { Faults } from './faults.ts';
-import { Host, type HostDependencies } from './host.ts';
+import type { ActorHost, HostReport, ShardStatus } from './host/actor-host.ts';
+import { DeferredSystem } from './host/deferred-system.ts';
+import { Host, type HostDependencies } from './host/host.ts';
+import { type RestartLimit, Supervisor } from './host/supervisor.ts';
 import { Inspector } from './inspection/inspect.ts';
-import { isolationQueue, runExclusive } from './isolation.ts';
-import { assertStorable } from './machine-shape.ts';
-import { SEND_EFFECT } from './messages/tell.ts';
-import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './ports.ts';
+import type {
+  ActorDefinition,
+  ActorSystem,
+  EffectHandler,
+  StepOutcome,
+  Unaccepted,
+} from './model/definition.ts';
+import { describeFailure, Fatal } from './model/failures.ts';
+import { Faults } from './model/faults.ts';
+import { assertStorable } from './model/machine-shape.ts';
+import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './model/ports.ts';
 import { ShardedHost } from './shards/sharded-host.ts';
-import { type RestartLimit, Supervisor } from './supervisor.ts';
+import { SEND_EFFECT } from './step/tell.ts';
 import { Timers } from './timers/timers.ts';
 
 export interface RuntimeOptions {

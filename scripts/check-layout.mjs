@@ -12,11 +12,13 @@ import {
   ACYCLIC_ZONES,
   EMPTY_NAMES,
   FORBIDDEN_PAIRS,
+  KNOTS_TO_UNTIE,
   MAX_FILES_PER_FOLDER,
   MAX_LINES,
   PASSED_IN,
   SKIPPED_FOLDERS,
   SOURCES_OF_CHANCE,
+  UNORDERED_ZONES,
   ZONES,
 } from './layout/rules.mjs';
 import { importsIn, tokens } from './layout/scan.mjs';
@@ -30,6 +32,7 @@ const files = sourceFiles(root).map((path) => {
   const lines = text.split('\n').length - 1;
   return { path, zone: zoneOf(path), lines, list, imports: importsIn(list) };
 });
+const circles = [...folderCycles(files), ...cycles(files)];
 const findings = [
   ...files.flatMap((file) => [
     ...nameFindings(file),
@@ -39,8 +42,8 @@ const findings = [
     ...lengthFindings(file),
   ]),
   ...crowdedFolders(files),
-  ...folderCycles(files),
-  ...cycles(files),
+  // A cycle of files or folders is a knot too; it is told with its places.
+  ...(circles.length > 0 ? circles : knots(files)),
   ...repeatedTestNames(files),
 ];
 for (const finding of findings) console.error(finding);
@@ -188,6 +191,66 @@ function cyclesAmong(edges) {
   };
   for (const folder of edges.keys()) visit(folder);
   return found;
+}
+
+/**
+ * Groups of neighbours in a folder (files, and folders with all that they hold) that reach each other by imports, at any
+ * level. Those of KNOTS_TO_UNTIE are permitted exactly as they are listed.
+ */
+function knots(all) {
+  const graphs = new Map();
+  for (const { path, zone, imports } of all) {
+    if (zone === undefined || UNORDERED_ZONES.includes(zone)) continue;
+    for (const { from } of imports) {
+      if (!from.startsWith('.')) continue;
+      const here = path.split('/');
+      const there = resolveImport(path, from).split('/');
+      const depth = here.findIndex((part, index) => part !== there[index]);
+      // Neighbours of the root are zones, whose imports have rules of their own.
+      if (depth < 1) continue;
+      const folder = here.slice(0, depth).join('/');
+      const graph = graphs.get(folder) ?? new Map();
+      graphs.set(folder, graph);
+      graph.set(here[depth], (graph.get(here[depth]) ?? new Set()).add(there[depth]));
+    }
+  }
+  const found = [...graphs].flatMap(([folder, graph]) =>
+    groupsThatReachEachOther(graph).map((group) => `${folder}: ${group.join(' ')}`),
+  );
+  const listed = Object.entries(KNOTS_TO_UNTIE).flatMap(([folder, groups]) =>
+    groups
+      .filter((group) => group.some((name) => graphs.get(folder)?.has(name)))
+      .map((group) => `${folder}: ${group.join(' ')}`),
+  );
+  return [
+    ...found
+      .filter((knot) => !listed.includes(knot))
+      .map((knot) => `knot in ${knot}; let imports among these go one way`),
+    ...listed
+      .filter((knot) => !found.includes(knot))
+      .map((knot) => `${knot}: no longer this knot; take it from KNOTS_TO_UNTIE in scripts/layout/rules.mjs`),
+  ];
+}
+
+function groupsThatReachEachOther(graph) {
+  const reached = new Map([...graph.keys()].map((name) => [name, reachableFrom(graph, name)]));
+  const groups = new Set();
+  for (const [name, names] of reached) {
+    const group = [...names].filter((other) => other === name || reached.get(other)?.has(name));
+    if (names.has(name)) groups.add(group.sort().join(' '));
+  }
+  return [...groups].map((group) => group.split(' '));
+}
+
+function reachableFrom(graph, start) {
+  const reached = new Set();
+  const open = [...(graph.get(start) ?? [])];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (reached.has(name)) continue;
+    reached.add(name);
+    open.push(...(graph.get(name) ?? []));
+  }
+  return reached;
 }
 
 function defaultExports({ path, list }) {

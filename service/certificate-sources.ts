@@ -3,7 +3,7 @@
  * Source: docs/batch-values.md §6.2; docs/configuration.md, `Signing:AllowSelfSigned`.
  */
 import { type KeySource, makeDevelopmentCertificates } from '../crypto/index.ts';
-import { type Clock, Fatal, type Ids } from '../runtime/clocks-and-failures.ts';
+import { type Clock, Fatal, type Ids } from '../runtime/core.ts';
 import type { CertificateSettings, Settings } from '../settings.ts';
 import type { KeyFolder } from './key-folder.ts';
 

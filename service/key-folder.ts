@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Fatal, type Ids } from '../runtime/clocks-and-failures.ts';
+import { Fatal, type Ids } from '../runtime/core.ts';
 
 /** A stored or newly generated text. */
 export interface StoredSecret {

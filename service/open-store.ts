@@ -1,17 +1,9 @@
 /** Opens the configured actor store. */
 import { hostname } from 'node:os';
 import { storageLayout } from '../actors/index.ts';
-import {
-  type ActorStore,
-  type Clock,
-  type Faults,
-  type Log,
-  openLmdbReader,
-  openLmdbStore,
-  openPostgresReader,
-  openPostgresStore,
-  type StoreReader,
-} from '../runtime/index.ts';
+import type { ActorStore, Clock, Faults, Log, StoreReader } from '../runtime/index.ts';
+import { openLmdbReader, openLmdbStore } from '../runtime/lmdb.ts';
+import { openPostgresReader, openPostgresStore } from '../runtime/postgres.ts';
 import type { Settings } from '../settings.ts';
 import { nodeName } from './service-file.ts';
 

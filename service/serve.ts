@@ -29,7 +29,7 @@ import {
   type StoreNodes,
   systemClock,
   systemIds,
-} from '../runtime/clocks-and-failures.ts';
+} from '../runtime/core.ts';
 import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
 import { folderOptions } from './folder-options.ts';
 import { keepHistoryKey } from './history-key.ts';

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { nodeFolderName, storageLayout } from '../actors/shared/storage-layout.ts';
-import { ownMark, type ProcessMark, runs } from '../runtime/clocks-and-failures.ts';
+import { ownMark, type ProcessMark, runs } from '../runtime/core.ts';
 import type { Clock, Log } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
 

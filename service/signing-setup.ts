@@ -22,7 +22,7 @@ import {
   readCertificate,
 } from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
-import { type Clock, describeFailure, Fatal, type Ids } from '../runtime/clocks-and-failures.ts';
+import { type Clock, describeFailure, Fatal, type Ids } from '../runtime/core.ts';
 import { type Settings, sealLevel, sealProfileSettings } from '../settings.ts';
 import { type CertificateSource, developmentSource, sourceOf } from './certificate-sources.ts';
 import { type DeclaredSigner, declaredProfiles } from './declared-profiles.ts';

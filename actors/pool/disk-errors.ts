@@ -1,6 +1,6 @@
 /** Error codes and messages of failed system calls, for failed jobs and the storage monitor. */
 import { existsSync } from 'node:fs';
-import { describeFailure } from '../../runtime/clocks-and-failures.ts';
+import { describeFailure } from '../../runtime/core.ts';
 
 interface DiskError {
   readonly code: string;

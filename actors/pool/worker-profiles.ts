@@ -6,7 +6,7 @@ import {
   type Signer,
   type SigningServices,
 } from '../../crypto/index.ts';
-import { type Clock, type Ids, systemClock, systemIds } from '../../runtime/clocks-and-failures.ts';
+import { type Clock, type Ids, systemClock, systemIds } from '../../runtime/core.ts';
 import { createAuthorityTransport } from '../shared/authority-transport.ts';
 import type { OutputFormat } from '../shared/file-names.ts';
 import type { SigningChoices } from '../shared/profiles.ts';

@@ -35,7 +35,7 @@ export interface WorkerSetup {
   readonly lease?: SharedArrayBuffer | undefined;
   /** Of the clock that all nodes share; undefined: there is one process. */
   readonly clock?: SharedArrayBuffer | undefined;
-  /** Armed fault points, as text; see `runtime/faults.ts`. */
+  /** Armed fault points, as text; see `runtime/model/faults.ts`. */
   readonly faults: string;
 }
 

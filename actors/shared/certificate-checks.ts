@@ -16,7 +16,7 @@ import {
   type TrustSettings,
 } from '../../crypto/index.ts';
 import type { Millis } from '../../machines/ids.ts';
-import { type Clock, Fatal, type Log } from '../../runtime/clocks-and-failures.ts';
+import { type Clock, Fatal, type Log } from '../../runtime/core.ts';
 import { createAuthorityTransport, type HttpTransport } from './authority-transport.ts';
 import { certificateProblem } from './certificate-problem.ts';
 import type { LocalProfile, Profiles } from './profiles.ts';

@@ -47,7 +47,7 @@ export function circumstances(now: number): BenchEnvironment {
   };
 }
 
-const HOME = fileURLToPath(new URL('../../../', import.meta.url));
+const HOME = fileURLToPath(new URL('../../..', import.meta.url));
 
 function readPackage(): { version: string; dependencies: { readonly [name: string]: string } } {
   return JSON.parse(readFileSync(`${HOME}package.json`, 'utf8'));

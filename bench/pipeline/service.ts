@@ -11,7 +11,8 @@ import {
   makeDevelopmentCertificates,
 } from '../../crypto/index.ts';
 import type { FolderName, ProfileName } from '../../machines/ids.ts';
-import { type ActorStore, Faults, openLmdbStore, systemClock, systemIds } from '../../runtime/index.ts';
+import { type ActorStore, Faults, systemClock, systemIds } from '../../runtime/index.ts';
+import { openLmdbStore } from '../../runtime/lmdb.ts';
 import { THREADS } from './bare.ts';
 import { fill, INPUTS, type InputKind } from './inputs.ts';
 import { ThreadTimes, type TimesByRole } from './thread-times.ts';

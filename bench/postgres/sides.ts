@@ -1,6 +1,7 @@
 /** The compared sides: the runtime on PostgreSQL, its commit function alone, and plain `pg` writing the same rows. */
 import pg from 'pg';
-import { createRuntime, openPostgresStore, systemClock, systemIds } from '../../runtime/index.ts';
+import { createRuntime, systemClock, systemIds } from '../../runtime/index.ts';
+import { openPostgresStore } from '../../runtime/postgres.ts';
 import { migrateSchema } from '../../runtime/store/postgres/migrate-schema.ts';
 import { commitStatements } from '../../runtime/store/postgres/postgres-statements.ts';
 import { StatementWatch } from '../../runtime/store/postgres/statement-watch.ts';

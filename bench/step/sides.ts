@@ -1,5 +1,6 @@
 /** The two compared sides: the runtime, and plain LMDB writing the same rows. */
-import { createRuntime, openLmdbStore, type Runtime, systemClock, systemIds } from '../../runtime/index.ts';
+import { createRuntime, type Runtime, systemClock, systemIds } from '../../runtime/index.ts';
+import { openLmdbStore } from '../../runtime/lmdb.ts';
 import { CollectedChanges, write, writeCounters } from '../../runtime/store/lmdb/lmdb-changes.ts';
 import { type PlannedStep, planStep } from '../../runtime/store/lmdb/lmdb-step-text.ts';
 import { openTables, transact } from '../../runtime/store/lmdb/lmdb-tables.ts';

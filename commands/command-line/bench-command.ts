@@ -1,6 +1,6 @@
 /** `sealwright bench` as the command line has it. */
 import { Option } from 'commander';
-import { systemClock } from '../../runtime/clocks-and-failures.ts';
+import { systemClock } from '../../runtime/core.ts';
 import type { BenchOptions } from '../bench.ts';
 import { collect, parseCount, parseSeconds } from '../option-values.ts';
 import type { CommandLine } from './command-line.ts';

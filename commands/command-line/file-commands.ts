@@ -1,6 +1,6 @@
 /** Commands that work on files: `verify`, `extend` and `decrypt`. */
 import { Option } from 'commander';
-import { systemClock, systemIds } from '../../runtime/clocks-and-failures.ts';
+import { systemClock, systemIds } from '../../runtime/core.ts';
 import type { DecryptOptions } from '../decrypt.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { addExtendCommand } from '../extend-options.ts';

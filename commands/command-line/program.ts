@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { Argument, Command, CommanderError } from 'commander';
 import { createDescriptorSink } from '../../logging.ts';
-import { systemClock } from '../../runtime/clocks-and-failures.ts';
+import { systemClock } from '../../runtime/core.ts';
 import { openLogging } from '../../service/service-log.ts';
 import { isSettingArgument, type LoadedSettings, loadSettings } from '../../settings.ts';
 import { printProblems } from '../check-config.ts';

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { canSign, certificateProblem, type LocalProfile } from '../../actors/index.ts';
-import { type Clock, describeFailure, Fatal, type Ids } from '../../runtime/clocks-and-failures.ts';
+import { type Clock, describeFailure, Fatal, type Ids } from '../../runtime/core.ts';
 import type { KeyFolder } from '../../service/key-folder.ts';
 import { loadSigning, portalProfiles } from '../../service/signing-setup.ts';
 import type { Settings } from '../../settings.ts';

@@ -8,7 +8,8 @@ import { administrationOf, createStorageFolders, storageLayout } from '../../act
 import { escapeControls } from '../../logging.ts';
 import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
 import type { UserRole } from '../../machines/portal/portal-user.ts';
-import { type Clock, folderOwner, type Ids, type Log } from '../../runtime/index.ts';
+import type { Clock, Ids, Log } from '../../runtime/index.ts';
+import { folderOwner } from '../../runtime/lmdb.ts';
 import { openStore } from '../../service/open-store.ts';
 import type { Settings } from '../../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';

@@ -13,9 +13,9 @@ import {
   copyStore,
   describeFailure,
   Fatal,
-  openLmdbCopy,
-  openPostgresCopy,
 } from '../../runtime/index.ts';
+import { openLmdbCopy } from '../../runtime/lmdb.ts';
+import { openPostgresCopy } from '../../runtime/postgres.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';

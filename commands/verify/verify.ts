@@ -14,7 +14,7 @@ import {
 } from '../../crypto/index.ts';
 import type { Comparison } from '../../independent/index.ts';
 import { escapeControls } from '../../logging.ts';
-import { describeFailure } from '../../runtime/clocks-and-failures.ts';
+import { describeFailure } from '../../runtime/core.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { readCertificateFiles } from '../read-certificates.ts';
 import type { Terminal } from '../terminal.ts';

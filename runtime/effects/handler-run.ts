@@ -1,7 +1,7 @@
 /** Runs one attempt of an effect handler. */
-import type { EffectContext, EffectHandler } from '../definition.ts';
-import { Retryable } from '../failures.ts';
-import type { Clock, Log, Millis, StoredEffect } from '../ports.ts';
+import type { EffectContext, EffectHandler } from '../model/definition.ts';
+import { Retryable } from '../model/failures.ts';
+import type { Clock, Log, Millis, StoredEffect } from '../model/ports.ts';
 
 /** Time that a handler has to end after its signal was aborted, milliseconds. Then it is abandoned. */
 const ABANDON_AFTER_MS = 1000;

@@ -4,14 +4,13 @@
  * its outcome counts exactly once.
  */
 
-import type { MessageDelivery } from '../actor-host.ts';
-import { steadyTime } from '../clock.ts';
-import type { CrashJournal } from '../crash-journal.ts';
-import type { EffectContext, EffectHandler, StepOutcome } from '../definition.ts';
-import { describeFailure, isRetryable, Retryable } from '../failures.ts';
-import type { Faults } from '../faults.ts';
-import { checkedOutcome, isMalformedOutcome } from '../messages/message-checks.ts';
-import { checkedMessage, SEND_EFFECT } from '../messages/tell.ts';
+import type { MessageDelivery } from '../host/actor-host.ts';
+import { effectPause, MAX_BACKOFF_MS } from '../model/backoff.ts';
+import { steadyTime } from '../model/clock.ts';
+import type { EffectContext, EffectHandler, StepOutcome } from '../model/definition.ts';
+import { describeFailure, isRetryable, Retryable } from '../model/failures.ts';
+import type { Faults } from '../model/faults.ts';
+import { checkedOutcome, isMalformedOutcome } from '../model/message-checks.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -22,9 +21,10 @@ import type {
   Log,
   Millis,
   StoredEffect,
-} from '../ports.ts';
-import { effectPause, MAX_BACKOFF_MS } from './backoff.ts';
-import type { EffectQueue } from './effect-partitions.ts';
+} from '../model/ports.ts';
+import type { EffectQueue } from '../step/effect-partitions.ts';
+import { checkedMessage, SEND_EFFECT } from '../step/tell.ts';
+import type { CrashJournal } from './crash-journal.ts';
 import { runHandler } from './handler-run.ts';
 import { SET_ASIDE, SET_ASIDE_MS, SetAside } from './set-aside.ts';
 

@@ -3,9 +3,9 @@
  * other effects.
  */
 
-import { SEND_EFFECT } from '../messages/tell.ts';
-import type { Millis, StoredEffect } from '../ports.ts';
-import { commonQueue, PartitionedQueue } from './effect-partitions.ts';
+import type { Millis, StoredEffect } from '../model/ports.ts';
+import { commonQueue, PartitionedQueue } from '../step/effect-partitions.ts';
+import { SEND_EFFECT } from '../step/tell.ts';
 import { Outbox, type OutboxDependencies } from './outbox.ts';
 
 export class Outboxes {

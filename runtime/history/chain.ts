@@ -7,7 +7,7 @@
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
 import { hash } from 'node:crypto';
-import type { ActorAddress, JournalLine, Json } from '../ports.ts';
+import type { ActorAddress, JournalLine, Json } from '../model/ports.ts';
 
 /** Takes the place of the previous hash for the first line of a chain. */
 export const CHAIN_START = '';

@@ -16,8 +16,8 @@
  */
 
 import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { jsonType } from '../json-type.ts';
-import type { Millis } from '../ports.ts';
+import { jsonType } from '../model/json-type.ts';
+import type { Millis } from '../model/ports.ts';
 
 export const CHECKPOINTS_VIEW = 'history-checkpoints';
 export const LEAVES_VIEW = 'history-leaves';

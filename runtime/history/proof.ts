@@ -1,6 +1,6 @@
 /** Proofs that an actor's chain is part of a signed checkpoint. Source: docs/decisions/0053-tamper-evident-history.md; RFC 6962 §2.1.1. */
 import { LRUCache } from 'lru-cache';
-import type { ActorAddress, ActorStore } from '../ports.ts';
+import type { ActorAddress, ActorStore } from '../model/ports.ts';
 import {
   CHECKPOINTS_VIEW,
   type Checkpoint,

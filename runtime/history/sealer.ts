@@ -8,9 +8,9 @@
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
 
-import { describeFailure } from '../failures.ts';
-import { jsonType } from '../json-type.ts';
-import type { ActorStore, Clock, Log, Millis, Row, Step, StoredActor } from '../ports.ts';
+import { describeFailure } from '../model/failures.ts';
+import { jsonType } from '../model/json-type.ts';
+import type { ActorStore, Clock, Log, Millis, Row, Step, StoredActor } from '../model/ports.ts';
 import {
   CHECKPOINT,
   CHECKPOINTS_VIEW,

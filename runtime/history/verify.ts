@@ -4,7 +4,7 @@
  *
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
-import type { ActorAddress, ActorStore, JournalLine, Millis, StoredActor } from '../ports.ts';
+import type { ActorAddress, ActorStore, JournalLine, Millis, StoredActor } from '../model/ports.ts';
 import { CHAIN_START, lineHash } from './chain.ts';
 import {
   CHECKPOINTS_VIEW,

@@ -4,11 +4,11 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { HostReport } from '../actor-host.ts';
-import type { ActorStore, EffectKey, Json, Millis, StoredActor, StoredEffect } from '../ports.ts';
-import { isEffectKey, isKey } from '../store/keys.ts';
+import type { HostReport } from '../host/actor-host.ts';
+import { isEffectKey, isKey } from '../model/keys.ts';
+import type { ActorStore, EffectKey, Json, Millis, StoredActor, StoredEffect } from '../model/ports.ts';
+import { STATE_INDEX_VIEW, STOPPED_VIEW } from '../step/state-index.ts';
 import { redactedText } from './redact.ts';
-import { STATE_INDEX_VIEW, STOPPED_VIEW } from './state-index.ts';
 
 export interface EffectReport {
   readonly key: EffectKey;

@@ -3,11 +3,13 @@
  * while unused.
  */
 
-import type { ActorHost } from '../actor-host.ts';
-import type { ActorDefinition } from '../definition.ts';
-import { stateNames } from '../machine-shape.ts';
-import type { ActorAddress, ActorStore, JournalLine, Json, Millis } from '../ports.ts';
-import { viewOf } from '../step.ts';
+import type { ActorHost } from '../host/actor-host.ts';
+import type { KindTraffic } from '../host/traffic.ts';
+import type { ActorDefinition } from '../model/definition.ts';
+import { stateNames } from '../model/machine-shape.ts';
+import type { ActorAddress, ActorStore, JournalLine, Json, Millis } from '../model/ports.ts';
+import { parseStateCounter, STATE_INDEX_PREFIX, STOPPED_PREFIX } from '../step/state-index.ts';
+import { viewOf } from '../step/step.ts';
 import {
   type ActorPage,
   type ActorQuery,
@@ -20,8 +22,6 @@ import {
 } from './actor-pages.ts';
 import { type MachineChart, machineChart } from './machine-chart.ts';
 import { redacted, redactedText } from './redact.ts';
-import { parseStateCounter, STATE_INDEX_PREFIX, STOPPED_PREFIX } from './state-index.ts';
-import type { KindTraffic } from './traffic.ts';
 
 /** Newest history lines shown with an actor, and number of its children. */
 const HISTORY = 100;

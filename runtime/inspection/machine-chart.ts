@@ -1,6 +1,6 @@
 /** The states of a machine and the transitions between them, as a list that people and pages can draw. Pure. */
 import type { AnyStateMachine } from 'xstate';
-import type { ActorDefinition } from '../definition.ts';
+import type { ActorDefinition } from '../model/definition.ts';
 
 type Node = AnyStateMachine['root'];
 

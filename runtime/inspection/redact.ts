@@ -1,5 +1,5 @@
 /** Removes secrets from inspected actors. */
-import type { Json } from '../ports.ts';
+import type { Json } from '../model/ports.ts';
 
 /** Replacement for a secret. */
 const HIDDEN = '(hidden)';

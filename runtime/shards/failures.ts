@@ -1,5 +1,5 @@
 /** Encodes failures between threads. */
-import { describeFailure, Fatal, isRetryable, Retryable } from '../failures.ts';
+import { describeFailure, Fatal, isRetryable, Retryable } from '../model/failures.ts';
 import type { PlainFailure } from './wire.ts';
 
 export function plainFailure(error: unknown): PlainFailure {

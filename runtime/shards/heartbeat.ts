@@ -1,5 +1,5 @@
 /** Detects a thread whose event loop is blocked. */
-import type { Clock, Millis } from '../ports.ts';
+import type { Clock, Millis } from '../model/ports.ts';
 
 /**
  * Polls within the time limit. Counted rather than timed, so that a pause of the whole process reports no stuck thread.

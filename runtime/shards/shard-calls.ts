@@ -1,8 +1,9 @@
 /** Unanswered calls to one shard, in the main thread. */
-import type { Retryable } from '../failures.ts';
-import { addressKey } from '../host.ts';
-import type { Step } from '../ports.ts';
-import { viewOf } from '../step.ts';
+
+import { addressKey } from '../host/host.ts';
+import type { Retryable } from '../model/failures.ts';
+import type { Step } from '../model/ports.ts';
+import { viewOf } from '../step/step.ts';
 import { failureOf } from './failures.ts';
 import type { PlainOutcome, ShardAnswer, ShardCall } from './wire.ts';
 

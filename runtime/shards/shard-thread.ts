@@ -1,9 +1,8 @@
 /** A thread that hosts actors, as seen by the main thread. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Remote, wrap } from 'comlink';
-import type { HostReport } from '../actor-host.ts';
-import type { ActorStore, Log, Step } from '../ports.ts';
-import { mayEnd } from '../thread-end.ts';
+import type { HostReport } from '../host/actor-host.ts';
+import type { ActorStore, Log, Step } from '../model/ports.ts';
 import type { FromShard, ShardAnswer, ShardApi, ShardSetup, ShardThreadData, ToShard } from './wire.ts';
 import { ComputingMark } from './work-mark.ts';
 
@@ -141,4 +140,18 @@ export class ShardThread {
     this.#start(new Error(why));
     this.#owner?.onExit(why);
   }
+}
+
+/**
+ * Resolves once the thread can be terminated: it is ready, or has ended by itself. Terminating a thread that loads a
+ * native module aborts the whole process, because the module's initialization fails where errors cannot be thrown:
+ * https://github.com/kriszyp/lmdb-js/issues/200
+ * @param ready settles when the thread has loaded all modules
+ */
+function mayEnd(worker: Pick<Worker, 'once'>, ready: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const settled = () => resolve();
+    worker.once('exit', settled);
+    ready.then(settled, settled);
+  });
 }

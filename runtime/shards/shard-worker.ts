@@ -2,14 +2,14 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
-import { systemClock } from '../clock.ts';
-import type { StepOutcome } from '../definition.ts';
-import { Faults } from '../faults.ts';
-import { Host } from '../host.ts';
-import { systemIds } from '../ids.ts';
-import type { Log } from '../ports.ts';
+import { Host } from '../host/host.ts';
+import { Supervisor } from '../host/supervisor.ts';
+import { systemClock } from '../model/clock.ts';
+import type { StepOutcome } from '../model/definition.ts';
+import { Faults } from '../model/faults.ts';
+import { systemIds } from '../model/ids.ts';
+import type { Log } from '../model/ports.ts';
 import { openShardStore } from '../store/lmdb/lmdb-shard.ts';
-import { Supervisor } from '../supervisor.ts';
 import { plainFailure } from './failures.ts';
 import { warmUp } from './warm-up.ts';
 import type {

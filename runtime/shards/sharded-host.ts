@@ -11,13 +11,22 @@
  * threads ends the process.
  */
 
-import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from '../actor-host.ts';
-import type { CommittedActor, SendOptions, StepOutcome } from '../definition.ts';
-import { describeFailure, Fatal, Retryable } from '../failures.ts';
-import { announce } from '../messages/announce.ts';
-import type { ActorAddress, ActorEvent, ActorStore, Clock, EffectKey, Json, Log, Step } from '../ports.ts';
-import { viewOf } from '../step.ts';
-import { type RestartLimit, Supervisor } from '../supervisor.ts';
+import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from '../host/actor-host.ts';
+import { announce } from '../host/announce.ts';
+import { type RestartLimit, Supervisor } from '../host/supervisor.ts';
+import type { CommittedActor, SendOptions, StepOutcome } from '../model/definition.ts';
+import { describeFailure, Fatal, Retryable } from '../model/failures.ts';
+import type {
+  ActorAddress,
+  ActorEvent,
+  ActorStore,
+  Clock,
+  EffectKey,
+  Json,
+  Log,
+  Step,
+} from '../model/ports.ts';
+import { viewOf } from '../step/step.ts';
 
 import { watchHeartbeat } from './heartbeat.ts';
 import { ShardCalls } from './shard-calls.ts';

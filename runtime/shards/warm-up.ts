@@ -4,14 +4,14 @@
  * themselves.
  */
 import { assign, setup } from 'xstate';
-import { systemClock } from '../clock.ts';
-import type { ActorDefinition } from '../definition.ts';
-import { Faults } from '../faults.ts';
-import { Host } from '../host.ts';
-import { systemIds } from '../ids.ts';
-import type { ActorStore } from '../ports.ts';
+import { Host } from '../host/host.ts';
+import { Supervisor } from '../host/supervisor.ts';
+import { systemClock } from '../model/clock.ts';
+import type { ActorDefinition } from '../model/definition.ts';
+import { Faults } from '../model/faults.ts';
+import { systemIds } from '../model/ids.ts';
+import type { ActorStore } from '../model/ports.ts';
 import { stepText } from '../store/lmdb/lmdb-step-text.ts';
-import { Supervisor } from '../supervisor.ts';
 
 const TURNS = 3;
 const DURABLE = Promise.resolve();

@@ -3,10 +3,17 @@
  * error loses its members between threads. Calls and answers are sent in batches, one per turn of an event loop.
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { HostReport, MessageDelivery } from '../actor-host.ts';
-import type { ActorDefinition, ActorView, StepOutcome } from '../definition.ts';
-import type { ActorAddress, ActorEvent, EffectKey, Json, LogProperties, SharedStore } from '../ports.ts';
-import type { RestartLimit } from '../supervisor.ts';
+import type { HostReport, MessageDelivery } from '../host/actor-host.ts';
+import type { RestartLimit } from '../host/supervisor.ts';
+import type { ActorDefinition, ActorView, StepOutcome } from '../model/definition.ts';
+import type {
+  ActorAddress,
+  ActorEvent,
+  EffectKey,
+  Json,
+  LogProperties,
+  SharedStore,
+} from '../model/ports.ts';
 
 /** The `shardModule` that a module for the threads exports: values that cannot be sent to them. */
 export interface ShardModule {

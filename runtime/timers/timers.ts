@@ -3,10 +3,11 @@
  * is renewed at least every `CHECK_INTERVAL_MS`, so that a jump of the wall clock is detected. A deadline stays stored
  * until the step that consumes its event disarms it: each fires once, a canceled one never.
  */
-import { describeFailure } from '../failures.ts';
-import type { Faults } from '../faults.ts';
-import type { Host } from '../host.ts';
-import type { ActorAddress, ActorStore, Clock, Log, Millis, Step, StoredTimer } from '../ports.ts';
+
+import type { Host } from '../host/host.ts';
+import { describeFailure } from '../model/failures.ts';
+import type { Faults } from '../model/faults.ts';
+import type { ActorAddress, ActorStore, Clock, Log, Millis, Step, StoredTimer } from '../model/ports.ts';
 
 /** Longest interval between two reads of the wall clock, milliseconds. */
 const CHECK_INTERVAL_MS = 30_000;

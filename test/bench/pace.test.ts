@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { LatencyRecorder } from '../../bench/frame/latency.ts';
 import { atRate } from '../../bench/frame/pace.ts';
-import { SimulatedClock } from '../../runtime/clock.ts';
+import { SimulatedClock } from '../../runtime/testing/simulated-clock.ts';
 
 /** Advances a simulated clock until `work` ends. */
 async function driven<Result>(clock: SimulatedClock, work: Promise<Result>): Promise<Result> {

@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import test from 'ava';
 
 const LOADER = new URL('../../bench/shards/without-inspection.js', import.meta.url).href;
-const module = (name: string) => new URL(`../../runtime/inspection/${name}.js`, import.meta.url).href;
+const module = (name: string) => new URL(`../../runtime/${name}.js`, import.meta.url).href;
 
 const SCRIPT = `
-  const { stateMove } = await import(${JSON.stringify(module('state-index'))});
-  const { Traffic } = await import(${JSON.stringify(module('traffic'))});
-  const { RecentTimes } = await import(${JSON.stringify(module('recent-times'))});
+  const { stateMove } = await import(${JSON.stringify(module('step/state-index'))});
+  const { Traffic } = await import(${JSON.stringify(module('host/traffic'))});
+  const { RecentTimes } = await import(${JSON.stringify(module('host/recent-times'))});
   const traffic = new Traffic(() => 0);
   traffic.recordMessage('job', true);
   const times = new RecentTimes();

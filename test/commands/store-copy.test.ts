@@ -3,14 +3,9 @@ import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import pg from 'pg';
-import {
-  copyStore,
-  openLmdbCopy,
-  openLmdbStore,
-  openPostgresCopy,
-  openPostgresStore,
-  systemClock,
-} from '../../runtime/index.ts';
+import { copyStore, systemClock } from '../../runtime/index.ts';
+import { openLmdbCopy, openLmdbStore } from '../../runtime/lmdb.ts';
+import { openPostgresCopy, openPostgresStore } from '../../runtime/postgres.ts';
 import { effectText } from '../../runtime/store/copy/copy-side.ts';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { openLmdbStore } from '../../runtime/index.ts';
+import { openLmdbStore } from '../../runtime/lmdb.ts';
 import { folderFor } from '../runtime/folder.ts';
 import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';

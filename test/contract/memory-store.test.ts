@@ -1,4 +1,4 @@
-import { MemoryStore } from '../../runtime/index.ts';
+import { MemoryStore } from '../../runtime/testing.ts';
 import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';
 

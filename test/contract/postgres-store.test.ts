@@ -2,11 +2,11 @@ import test, { type ExecutionContext } from 'ava';
 import {
   createRuntime,
   type EffectHandler,
-  openPostgresStore,
   type Runtime,
   systemClock,
   systemIds,
 } from '../../runtime/index.ts';
+import { openPostgresStore } from '../../runtime/postgres.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';
 import { heard, mortalTally, T1, T2, type TallyContext, until } from '../runtime/test-runtime.ts';

@@ -1,6 +1,7 @@
 /** Promises of the runtime that hold on every store. */
 import test, { type ExecutionContext } from 'ava';
-import { type ActorStore, type EffectHandler, SimulatedClock, systemClock } from '../../runtime/index.ts';
+import { type ActorStore, type EffectHandler, systemClock } from '../../runtime/index.ts';
+import { SimulatedClock } from '../../runtime/testing.ts';
 import { createTestRuntime, echo, T1, T2, type TestRuntime } from '../runtime/test-runtime.ts';
 import type { StoreUnderTest } from './store.ts';
 

@@ -9,10 +9,10 @@ import {
   HistorySealer,
   migrateStore,
   type RowQuery,
-  SimulatedClock,
   type Step,
   type StoredEffect,
 } from '../../runtime/index.ts';
+import { SimulatedClock } from '../../runtime/testing.ts';
 import {
   createTestRuntime,
   gate,

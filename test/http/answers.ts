@@ -20,7 +20,7 @@ import type { Authenticator } from '../../http/core/access/auth.ts';
 import { describeApi, type OpenApiDocument } from '../../http/core/openapi/document.ts';
 import type { AnyRoute } from '../../http/core/router.ts';
 import type { BatchMetrics } from '../../http/index.ts';
-import { systemClock } from '../../runtime/clock.ts';
+import { systemClock } from '../../runtime/model/clock.ts';
 
 /** A reply; `body` is undefined where it is not checked. */
 export interface Answer {

@@ -13,9 +13,9 @@ import {
   type HttpSettings,
 } from '../../http/index.ts';
 import { REFUSALS } from '../../machines/refusals.ts';
-import { systemClock } from '../../runtime/clock.ts';
-import { systemIds } from '../../runtime/ids.ts';
-import type { Clock, Log, LogProperties } from '../../runtime/ports.ts';
+import { systemClock } from '../../runtime/model/clock.ts';
+import { systemIds } from '../../runtime/model/ids.ts';
+import type { Clock, Log, LogProperties } from '../../runtime/model/ports.ts';
 import { assertAnswersDescribed, checkAnswersOf } from './answers.ts';
 import { memoryInspection } from './batch/memory-inspection.ts';
 import { memoryMails } from './batch/memory-mails.ts';

@@ -16,7 +16,7 @@ export interface TableRow {
 }
 
 /** The repository's root, found from a compiled test (`dist…/test/machines/`). */
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Rows of the first `| from | event | to | effects |` table of the file. */
 export async function readTable(file: string): Promise<readonly TableRow[]> {

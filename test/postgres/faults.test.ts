@@ -1,11 +1,13 @@
 /** Everything the store on PostgreSQL promises when connections, statements and the server fail. */
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { type ActorStore, openPostgresStore, SimulatedClock, systemClock } from '../../runtime/index.ts';
+import { type ActorStore, systemClock } from '../../runtime/index.ts';
+import { openPostgresStore } from '../../runtime/postgres.ts';
 import { openPool } from '../../runtime/store/postgres/connection.ts';
 import { commitStatements } from '../../runtime/store/postgres/postgres-statements.ts';
 import { SCHEMA_VERSION } from '../../runtime/store/postgres/schema.ts';
 import { StatementWatch } from '../../runtime/store/postgres/statement-watch.ts';
+import { SimulatedClock } from '../../runtime/testing.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { type Cluster, startCluster } from './cluster.ts';

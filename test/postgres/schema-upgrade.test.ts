@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { type ActorStore, openPostgresStore, systemClock } from '../../runtime/index.ts';
+import { type ActorStore, systemClock } from '../../runtime/index.ts';
+import { openPostgresStore } from '../../runtime/postgres.ts';
 import { SCHEMA_UPGRADES, SCHEMA_VERSION } from '../../runtime/store/postgres/schema.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
@@ -14,7 +15,7 @@ import { temporaryRoot } from '../service/service.ts';
 import { startCluster } from './cluster.ts';
 
 /** Folder of the compiled program. */
-const BUILD = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
+const BUILD = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
 /** Tables of version 1 whose content a node keeps, with their columns of that version. */
 const VERSION_1 = {

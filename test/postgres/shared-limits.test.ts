@@ -2,8 +2,8 @@
 import { request } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { systemClock } from '../../runtime/clock.ts';
-import { openPostgresStore } from '../../runtime/index.ts';
+import { systemClock } from '../../runtime/model/clock.ts';
+import { openPostgresStore } from '../../runtime/postgres.ts';
 import { until } from '../actors/portal/service.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { Service, temporaryRoot } from '../service/service.ts';

@@ -5,11 +5,11 @@ import {
   type ActorDefinition,
   createRuntime,
   migrateStore,
-  openPostgresStore,
   type Runtime,
   systemClock,
   systemIds,
 } from '../../runtime/index.ts';
+import { openPostgresStore } from '../../runtime/postgres.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { startCluster } from './cluster.ts';
 

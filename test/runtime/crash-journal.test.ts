@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { CrashJournal } from '../../runtime/crash-journal.ts';
+import { CrashJournal } from '../../runtime/effects/crash-journal.ts';
 import type { StoredEffect } from '../../runtime/index.ts';
 
 /** Splits lines into those of the first actors and those of the actors added later. */

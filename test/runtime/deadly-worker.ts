@@ -7,7 +7,8 @@
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRuntime, openLmdbStore, systemClock, systemIds } from '../../runtime/index.ts';
+import { createRuntime, systemClock, systemIds } from '../../runtime/index.ts';
+import { openLmdbStore } from '../../runtime/lmdb.ts';
 import { counting } from './shards/counting-module.ts';
 
 const ACTORS = ['a', 'b', 'deadly', 'z'];

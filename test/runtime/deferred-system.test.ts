@@ -1,12 +1,6 @@
 import test from 'ava';
-import {
-  createRuntime,
-  DeferredSystem,
-  Faults,
-  MemoryStore,
-  SimulatedClock,
-  seededIds,
-} from '../../runtime/index.ts';
+import { createRuntime, DeferredSystem, Faults } from '../../runtime/index.ts';
+import { MemoryStore, SimulatedClock, seededIds } from '../../runtime/testing.ts';
 import { tally } from './test-runtime.ts';
 
 test('a system used before its runtime is created throws an error about that, and works afterwards', async (t) => {

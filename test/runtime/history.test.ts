@@ -15,16 +15,14 @@ import {
   HistorySealer,
   isProven,
   lineHash,
-  MemoryStore,
   nextStep,
-  openLmdbReader,
-  openLmdbStore,
-  SimulatedClock,
   type Step,
   type StoredActor,
   verifyHistory,
 } from '../../runtime/index.ts';
+import { openLmdbReader, openLmdbStore } from '../../runtime/lmdb.ts';
 import { openTables, type Tables } from '../../runtime/store/lmdb/lmdb-tables.ts';
+import { MemoryStore, SimulatedClock } from '../../runtime/testing.ts';
 import { folderFor } from './folder.ts';
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };

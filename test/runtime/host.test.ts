@@ -1,5 +1,7 @@
 import test from 'ava';
-import { type ActorStore, MemoryStore, openLmdbStore, type Step } from '../../runtime/index.ts';
+import type { ActorStore, Step } from '../../runtime/index.ts';
+import { openLmdbStore } from '../../runtime/lmdb.ts';
+import { MemoryStore } from '../../runtime/testing.ts';
 import { folderFor } from './folder.ts';
 import { createTestRuntime, settle, T1, T2 } from './test-runtime.ts';
 

@@ -10,14 +10,14 @@ import {
   type ActorDefinition,
   type ActorStore,
   createRuntime,
-  MemoryStore,
   migrateStore,
-  openLmdbStore,
   systemClock,
   systemIds,
 } from '../../runtime/index.ts';
-import { stateNames } from '../../runtime/machine-shape.ts';
-import { deadlinesOf } from '../../runtime/timers/state-deadlines.ts';
+import { openLmdbStore } from '../../runtime/lmdb.ts';
+import { stateNames } from '../../runtime/model/machine-shape.ts';
+import { deadlinesOf } from '../../runtime/step/state-deadlines.ts';
+import { MemoryStore } from '../../runtime/testing.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 

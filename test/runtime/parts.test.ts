@@ -1,18 +1,17 @@
 /** The small parts: clocks, ids, fault points, mailboxes, pauses, restart windows. */
 import test from 'ava';
-import { effectPause } from '../../runtime/effects/backoff.ts';
+import { Mailboxes } from '../../runtime/host/mailbox.ts';
+import { Supervisor } from '../../runtime/host/supervisor.ts';
 import {
   declaredFaultPoints,
   declareFaultPoints,
   Faults,
   RUNTIME_FAULT_POINTS,
-  SimulatedClock,
-  seededIds,
   systemClock,
   systemIds,
 } from '../../runtime/index.ts';
-import { Mailboxes } from '../../runtime/mailbox.ts';
-import { Supervisor } from '../../runtime/supervisor.ts';
+import { effectPause } from '../../runtime/model/backoff.ts';
+import { SimulatedClock, seededIds } from '../../runtime/testing.ts';
 
 const UUID4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

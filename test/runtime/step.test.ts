@@ -16,9 +16,9 @@ import {
   spawnChild,
   stateIn,
 } from 'xstate';
-import type { ActorDefinition } from '../../runtime/definition.ts';
 import { assertStorable, firstStep, lineHash, nextStep } from '../../runtime/index.ts';
-import { type Json, MAX_CONSUMED_IDS, type Step, type StoredActor } from '../../runtime/ports.ts';
+import type { ActorDefinition } from '../../runtime/model/definition.ts';
+import { type Json, MAX_CONSUMED_IDS, type Step, type StoredActor } from '../../runtime/model/ports.ts';
 import { stepOfText, stepText } from '../../runtime/store/lmdb/lmdb-step-text.ts';
 
 interface Context {

@@ -7,13 +7,11 @@ import {
   type EffectHandler,
   Faults,
   type Log,
-  MemoryStore,
   type Runtime,
   type RuntimeOptions,
-  SimulatedClock,
   type Step,
-  seededIds,
 } from '../../runtime/index.ts';
+import { MemoryStore, SimulatedClock, seededIds } from '../../runtime/testing.ts';
 
 export interface TallyContext {
   readonly count: number;

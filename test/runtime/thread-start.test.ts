@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { openLmdbStore, systemClock } from '../../runtime/index.ts';
+import { systemClock } from '../../runtime/index.ts';
+import { openLmdbStore } from '../../runtime/lmdb.ts';
 import { ShardThread } from '../../runtime/shards/shard-thread.ts';
 import { roundsOf } from '../project/rounds.ts';
 

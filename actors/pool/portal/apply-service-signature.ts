@@ -10,7 +10,7 @@ import {
   signFileAtLevel,
   signPadesSeries,
 } from '../../../crypto/index.ts';
-import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
+import { describeFailure } from '../../../runtime/core.ts';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
 import { passesFinalCheck } from './final-check.ts';

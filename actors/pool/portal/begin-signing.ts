@@ -17,7 +17,7 @@ import {
   UNPROVEN,
 } from '../../../crypto/index.ts';
 import type { CertificateType } from '../../../machines/portal/portal-types.ts';
-import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
+import { describeFailure } from '../../../runtime/core.ts';
 import type {
   BeginSigningTask,
   CertificateRequirements,

@@ -1,7 +1,7 @@
 /** Determines the signature format of a file from its content and its declared type. */
 import { countPdfPages, formatOfHeader, trySigning } from '../../../crypto/index.ts';
 import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
-import { describeFailure } from '../../../runtime/clocks-and-failures.ts';
+import { describeFailure } from '../../../runtime/core.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 import { fileHeader } from './file-header.ts';

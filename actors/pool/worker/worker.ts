@@ -12,7 +12,7 @@ import {
   systemClock,
   systemIds,
   threadClock,
-} from '../../../runtime/clocks-and-failures.ts';
+} from '../../../runtime/core.ts';
 import '../../shared/faults.ts';
 import '../../shared/document-faults.ts';
 import '../../shared/request-faults.ts';

@@ -1,6 +1,6 @@
 /** Creates the folders of the service. Source: docs/batch-values.md §7. */
 import { relative, sep } from 'node:path';
-import { Fatal } from '../../../runtime/clocks-and-failures.ts';
+import { Fatal } from '../../../runtime/core.ts';
 import type { StorageLayout } from '../storage-layout.ts';
 import { makeDirectories } from './directories.ts';
 

@@ -1,6 +1,6 @@
 /** One attempt to deliver one event to one webhook. Source: docs/portal-values.md §19; Standard Webhooks specification 1.0. */
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
-import { type Clock, describeFailure } from '../../../runtime/clocks-and-failures.ts';
+import { type Clock, describeFailure } from '../../../runtime/core.ts';
 import type { WebhookCaller } from './webhook-port.ts';
 import { parseWebhookSecret, signatureHeaders } from './webhook-signature.ts';
 

@@ -4,7 +4,7 @@
  * written. At the end counts and SHA-256 of each table are compared.
  */
 import { createHash } from 'node:crypto';
-import { Fatal } from '../../failures.ts';
+import { Fatal } from '../../model/failures.ts';
 import { COPIED_TABLES, type CopiedTable, type CopySide, type StoreRecord } from './copy-side.ts';
 
 /** Number of records of a table, and SHA-256 over them in key order. */

@@ -1,6 +1,7 @@
 /** Finds effects whose due time is too far in the future, because the wall clock was set back. */
-import type { ActorStore, Millis, StoredEffect } from '../../ports.ts';
-import { AFTER_ALL_TEXT } from '../keys.ts';
+
+import { AFTER_ALL_TEXT } from '../../model/keys.ts';
+import type { ActorStore, Millis, StoredEffect } from '../../model/ports.ts';
 import { readEffect, type Tables } from './lmdb-tables.ts';
 
 /** Partitions read at once. */

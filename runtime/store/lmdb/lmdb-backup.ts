@@ -5,7 +5,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { Fatal } from '../../failures.ts';
+import { Fatal } from '../../model/failures.ts';
 import { assertSound } from './lmdb-check.ts';
 import { assertNoCopy, type Key } from './lmdb-tables.ts';
 

@@ -2,8 +2,9 @@
  * Applies one step inside a transaction. Keys and values were checked before, so that an invalid step never affects the
  * others of its group; only disk errors throw here.
  */
-import type { Committed, EffectKey, StateIndexEntry } from '../../ports.ts';
-import { AFTER_ALL_TEXT } from '../keys.ts';
+
+import { AFTER_ALL_TEXT } from '../../model/keys.ts';
+import type { Committed, EffectKey, StateIndexEntry } from '../../model/ports.ts';
 import type { PlannedStep, StepPlan } from './lmdb-step-text.ts';
 import {
   type EffectPosition,

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Fatal } from '../../failures.ts';
+import { Fatal } from '../../model/failures.ts';
 import { folderOwner } from './owner.ts';
 
 const HEADER = 24;

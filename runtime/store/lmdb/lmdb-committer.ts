@@ -3,10 +3,10 @@
  * write form its next transaction. The busier the disk, the larger the groups.
  */
 import type { MessagePort } from 'node:worker_threads';
-import { Retryable } from '../../failures.ts';
-import type { Faults } from '../../faults.ts';
-import type { Committed, EffectKey, Millis, Step } from '../../ports.ts';
-import { checkStepKeys } from '../keys.ts';
+import { Retryable } from '../../model/failures.ts';
+import type { Faults } from '../../model/faults.ts';
+import { checkStepKeys } from '../../model/keys.ts';
+import type { Committed, EffectKey, Millis, Step } from '../../model/ports.ts';
 import type { WriterLink } from './lmdb-link.ts';
 import { stepText } from './lmdb-step-text.ts';
 import { type ForwardedGroup, type FromWriter, GROUP_LIMIT, type Write } from './lmdb-wire.ts';

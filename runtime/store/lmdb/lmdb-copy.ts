@@ -1,7 +1,7 @@
 /** A store on LMDB as the source or the target of a copy. */
 import { existsSync, readdirSync } from 'node:fs';
-import { Fatal } from '../../failures.ts';
-import type { StoredActor } from '../../ports.ts';
+import { Fatal } from '../../model/failures.ts';
+import type { StoredActor } from '../../model/ports.ts';
 import {
   BATCH_LENGTH,
   BATCH_SIZE,
@@ -13,7 +13,6 @@ import {
   type RecordKey,
   type StoreRecord,
 } from '../copy/copy-side.ts';
-import { assertRoomForStore } from '../room.ts';
 import { assertSound } from './lmdb-check.ts';
 import { settlePending } from './lmdb-state-index.ts';
 import {
@@ -31,6 +30,7 @@ import {
 } from './lmdb-tables.ts';
 import { upgradeTables } from './lmdb-upgrade.ts';
 import { claimFolder, type Release } from './owner.ts';
+import { assertRoomForStore } from './room.ts';
 
 /**
  * Opens a store for a copy and claims its folder. Throws `store.locked`; `store.missing` for a source that is none;

@@ -2,16 +2,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import { Fatal } from '../../failures.ts';
-import type { ActorStore } from '../../ports.ts';
+import { Fatal } from '../../model/failures.ts';
+import type { StoreReader } from '../../model/ports.ts';
 import { assertSound } from './lmdb-check.ts';
 import { type ReadTables, readActor, readActors, readCounters, readJournal, readRows } from './lmdb-reads.ts';
 import { assertNoCopy, type Key, type Table } from './lmdb-tables.ts';
-
-/** Reads of a store without the right to write. The state index may be behind. */
-export type StoreReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows' | 'counters'> & {
-  close(): Promise<void>;
-};
 
 /** @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged` */
 export function openLmdbReader(folder: string): StoreReader {

@@ -1,6 +1,7 @@
 /** Reads shared by all views of a store on disk: the service's own and the read-only one. */
-import type { ActorAddress, ActorStore, JournalLine, Row, RowQuery, StoredActor } from '../../ports.ts';
-import { AFTER_ALL_TEXT, fitsKey } from '../keys.ts';
+
+import { AFTER_ALL_TEXT, fitsKey } from '../../model/keys.ts';
+import type { ActorAddress, ActorStore, JournalLine, Row, RowQuery, StoredActor } from '../../model/ports.ts';
 import { actorKey, type Key, parseStored, partsOf, type Tables } from './lmdb-tables.ts';
 
 /** The tables that are read here. */

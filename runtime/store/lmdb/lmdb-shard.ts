@@ -1,6 +1,6 @@
 /** The store as seen by a thread that hosts actors: it loads them, and commits through the common writing thread. */
-import type { Faults } from '../../faults.ts';
-import type { ActorAddress, ActorStore, SharedStore, Step, StoredActor } from '../../ports.ts';
+import type { Faults } from '../../model/faults.ts';
+import type { ActorAddress, ActorStore, SharedStore, Step, StoredActor } from '../../model/ports.ts';
 import { Committer } from './lmdb-committer.ts';
 import { linkThroughPort } from './lmdb-link.ts';
 import { readActor } from './lmdb-reads.ts';

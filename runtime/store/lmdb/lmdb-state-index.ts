@@ -7,15 +7,16 @@
  * their places in the rows; the actors themselves give their current places. The transaction that writes the rows
  * removes the note.
  */
+
+import { AFTER_ALL_TEXT } from '../../model/keys.ts';
+import type { StateIndexEntry, StoredActor } from '../../model/ports.ts';
 import {
   STATE_INDEX_VIEW,
   sameState,
   stateCounterName,
   stateIndexEntryOf,
   stateIndexKey,
-} from '../../inspection/state-index.ts';
-import type { StateIndexEntry, StoredActor } from '../../ports.ts';
-import { AFTER_ALL_TEXT } from '../keys.ts';
+} from '../../step/state-index.ts';
 import { type Move, writeCounters } from './lmdb-changes.ts';
 import { type Key, parseStored, type Tables, transact } from './lmdb-tables.ts';
 

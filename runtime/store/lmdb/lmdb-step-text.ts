@@ -3,7 +3,15 @@
  * keys, the others are the values as they are stored, so that the writing thread neither parses nor encodes them. JSON
  * holds no line breaks, so nothing need be escaped.
  */
-import type { EffectKey, Millis, Revision, Row, StateIndexEntry, Step, StoredEffect } from '../../ports.ts';
+import type {
+  EffectKey,
+  Millis,
+  Revision,
+  Row,
+  StateIndexEntry,
+  Step,
+  StoredEffect,
+} from '../../model/ports.ts';
 import type { EffectValue, Key } from './lmdb-tables.ts';
 
 /** Operations of a step; absent operations are omitted. Lists of keys correspond to values in the lines below. */

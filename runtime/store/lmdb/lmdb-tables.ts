@@ -24,9 +24,9 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase, TransactionFlags } from 'lmdb';
-import { Fatal } from '../../failures.ts';
-import type { ActorAddress, Millis, StoredEffect } from '../../ports.ts';
-import { parseEffectKey } from '../keys.ts';
+import { Fatal } from '../../model/failures.ts';
+import { parseEffectKey } from '../../model/keys.ts';
+import type { ActorAddress, Millis, StoredEffect } from '../../model/ports.ts';
 
 /** Incremented whenever the table above changes in a way older builds would misread. */
 export const STORE_FORMAT = 4;

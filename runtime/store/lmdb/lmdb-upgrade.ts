@@ -1,4 +1,6 @@
 /** Adds data that stores of earlier versions lack, once when they are opened. */
+
+import type { StoredActor } from '../../model/ports.ts';
 import {
   STATE_INDEX_PREFIX,
   STATE_INDEX_VIEW,
@@ -7,8 +9,7 @@ import {
   stateCounterName,
   stateIndexEntryOf,
   stateIndexKey,
-} from '../../inspection/state-index.ts';
-import type { StoredActor } from '../../ports.ts';
+} from '../../step/state-index.ts';
 import { type EffectValue, parseStored, STORE_FORMAT, type Tables, transact } from './lmdb-tables.ts';
 
 /** Upgrades a store in one transaction. Call it before any write. */

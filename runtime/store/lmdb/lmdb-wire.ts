@@ -1,7 +1,7 @@
 /** Messages between the store and its writing thread. Plain data only. */
 import type { MessagePort } from 'node:worker_threads';
-import type { FaultAction } from '../../faults.ts';
-import type { Committed, EffectKey, Millis } from '../../ports.ts';
+import type { FaultAction } from '../../model/faults.ts';
+import type { Committed, EffectKey, Millis } from '../../model/ports.ts';
 
 /**
  * Maximum number of writes in one message. A transaction takes messages until it has as many writes, so it has less than

@@ -4,9 +4,8 @@
  * durable when it is answered: LMDB syncs the data before it writes, synchronously, the page that makes them valid.
  */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { type FaultAction, triggerFault } from '../../faults.ts';
-import type { EffectKey } from '../../ports.ts';
-import { isOutOfRoom } from '../room.ts';
+import { type FaultAction, triggerFault } from '../../model/faults.ts';
+import type { EffectKey } from '../../model/ports.ts';
 import {
   CollectedChanges,
   refusal,
@@ -26,6 +25,7 @@ import {
   type ToWriter,
   type Write,
 } from './lmdb-wire.ts';
+import { isOutOfRoom } from './room.ts';
 
 type Done = Extract<FromWriter, { type: 'done' }>;
 

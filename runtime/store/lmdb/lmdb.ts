@@ -5,9 +5,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
-import { latestDue } from '../../effects/backoff.ts';
-import { Faults } from '../../faults.ts';
-import { STATE_INDEX_PREFIX, STATE_INDEX_VIEW } from '../../inspection/state-index.ts';
+import { latestDue } from '../../model/backoff.ts';
+import { Faults } from '../../model/faults.ts';
+import { AFTER_ALL_TEXT, fitsKey } from '../../model/keys.ts';
 import type {
   ActorAddress,
   ActorStore,
@@ -22,9 +22,8 @@ import type {
   StoredActor,
   StoredEffect,
   StoredTimer,
-} from '../../ports.ts';
-import { AFTER_ALL_TEXT, fitsKey } from '../keys.ts';
-import { assertRoomForStore } from '../room.ts';
+} from '../../model/ports.ts';
+import { STATE_INDEX_PREFIX, STATE_INDEX_VIEW } from '../../step/state-index.ts';
 import { effectsDueAfter } from './late-effects.ts';
 import { assertSound, noteClosed } from './lmdb-check.ts';
 import { Committer } from './lmdb-committer.ts';
@@ -46,6 +45,7 @@ import {
 } from './lmdb-tables.ts';
 import { upgradeTables } from './lmdb-upgrade.ts';
 import { claimFolder, type Release } from './owner.ts';
+import { assertRoomForStore } from './room.ts';
 
 export interface LmdbOptions {
   /** Folder of the store; created if missing. Must not hold other files. */

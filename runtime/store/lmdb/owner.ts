@@ -8,8 +8,8 @@
  */
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fatal } from '../../failures.ts';
-import { ownMark, runs } from '../../ids.ts';
+import { Fatal } from '../../model/failures.ts';
+import { ownMark, runs } from '../../model/ids.ts';
 
 const CLAIM = /^owner\.(\d+)\.([0-9a-z]+)$/;
 

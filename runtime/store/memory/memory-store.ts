@@ -3,8 +3,8 @@
  * Arguments and results are copied, so that no caller shares objects with the store.
  */
 
-import { latestDue } from '../../effects/backoff.ts';
-import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../inspection/state-index.ts';
+import { latestDue } from '../../model/backoff.ts';
+import { checkStepKeys, compareKeys, parseEffectKey } from '../../model/keys.ts';
 import type {
   ActorAddress,
   ActorStore,
@@ -18,8 +18,8 @@ import type {
   StoredActor,
   StoredEffect,
   StoredTimer,
-} from '../../ports.ts';
-import { checkStepKeys, compareKeys, parseEffectKey } from '../keys.ts';
+} from '../../model/ports.ts';
+import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/state-index.ts';
 
 const DURABLE = Promise.resolve();
 

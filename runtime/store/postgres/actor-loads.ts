@@ -3,8 +3,8 @@
  * concurrent steps of a node share round trips. A statement that is not answered soon may have lost its connection
  * without a sign: its loads are asked once more on another connection, and others no longer wait for it.
  */
-import { systemClock } from '../../clock.ts';
-import type { ActorAddress, Clock, StoredActor } from '../../ports.ts';
+import { systemClock } from '../../model/clock.ts';
+import type { ActorAddress, Clock, StoredActor } from '../../model/ports.ts';
 import { actorKey } from './steps-as-arrays.ts';
 
 /** Maximum actors of one statement. */

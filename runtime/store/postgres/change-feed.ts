@@ -7,8 +7,8 @@
  * numbers give an order that agrees with the order of commits, since a step that follows another one takes its number
  * after that one's commit.
  */
-import { describeFailure } from '../../failures.ts';
-import type { Clock, Log, NodeListener, Step } from '../../ports.ts';
+import { describeFailure } from '../../model/failures.ts';
+import type { Clock, Log, NodeListener, Step } from '../../model/ports.ts';
 import { unavailable } from './connection.ts';
 import type { ChangePageQuery, ChangeRow, ChangeStatements } from './statements.ts';
 import { parseChange } from './steps-as-arrays.ts';

@@ -3,10 +3,10 @@
  * round trips and flushes. Groups follow each other on one connection at a time; steps of one actor keep their order.
  * While other nodes exist, a commit is answered once every step up to it was reported to observers (`change-feed.ts`).
  */
-import { Retryable } from '../../failures.ts';
-import type { Faults } from '../../faults.ts';
-import type { Committed, Step } from '../../ports.ts';
-import { checkStepKeys } from '../keys.ts';
+import { Retryable } from '../../model/failures.ts';
+import type { Faults } from '../../model/faults.ts';
+import { checkStepKeys } from '../../model/keys.ts';
+import type { Committed, Step } from '../../model/ports.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { hasOthers, isSessionOver, isTransient, unavailable } from './connection.ts';
 import type { Session } from './session.ts';

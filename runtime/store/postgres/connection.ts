@@ -1,7 +1,7 @@
 /** Connections to PostgreSQL, and the classification of their failures. */
 import { createRequire } from 'node:module';
 import type pg from 'pg';
-import { describeFailure, Fatal, Retryable } from '../../failures.ts';
+import { describeFailure, Fatal, Retryable } from '../../model/failures.ts';
 
 /** Address and use of the database. */
 export interface PostgresOptions {

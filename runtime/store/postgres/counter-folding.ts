@@ -4,8 +4,8 @@
  * rate windows that are over.
  */
 import type pg from 'pg';
-import { describeFailure } from '../../failures.ts';
-import type { Clock, Log } from '../../ports.ts';
+import { describeFailure } from '../../model/failures.ts';
+import type { Clock, Log } from '../../model/ports.ts';
 
 /** Milliseconds between two rounds. */
 const INTERVAL_MS = 1000;

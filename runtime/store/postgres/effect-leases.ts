@@ -2,7 +2,7 @@
  * The effects that this node has leased, as far as it knows. When the answer to a lease is lost, the store holds
  * leases of effects that this node does not run: they are given back before the next lease, so that the effects run.
  */
-import type { Clock, EffectKey } from '../../ports.ts';
+import type { Clock, EffectKey } from '../../model/ports.ts';
 
 /** Time in which the server may still run a statement of a connection that was cut, milliseconds. */
 const LATE_MS = 10_000;

@@ -5,7 +5,7 @@
  * UTF-8 with each `00` written as `00 FF`, and `00 00`. No part begins with `FF`, so that a prefix followed by `FF` sorts
  * after every key that starts with the prefix.
  */
-import { Fatal } from '../../failures.ts';
+import { Fatal } from '../../model/failures.ts';
 
 type KeyPart = string | number;
 

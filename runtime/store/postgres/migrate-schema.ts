@@ -1,6 +1,6 @@
 /** Creates the tables and upgrades them to the version of this program, one node at a time. */
 import type pg from 'pg';
-import { Fatal } from '../../failures.ts';
+import { Fatal } from '../../model/failures.ts';
 import { SCHEMA_UPGRADES, SCHEMA_VERSION } from './schema.ts';
 
 /** Errors of one of two nodes that create the schema at once; it tries again. */

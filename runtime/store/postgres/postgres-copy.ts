@@ -3,8 +3,8 @@
  * sessions, so that no node starts, and reads of a source see one snapshot.
  */
 import type pg from 'pg';
-import { Fatal } from '../../failures.ts';
-import type { Clock } from '../../ports.ts';
+import { Fatal } from '../../model/failures.ts';
+import type { Clock } from '../../model/ports.ts';
 import {
   BATCH_LENGTH,
   BATCH_SIZE,

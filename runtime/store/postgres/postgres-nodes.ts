@@ -1,7 +1,7 @@
 /** Queries and requests of this node about the other nodes on its database. */
 import type pg from 'pg';
 import type { LeaseDeadline } from '../../model/lease-deadline.ts';
-import type { NodeListener, NodeStatus, SharedClock, StoreNodes } from '../../ports.ts';
+import type { NodeListener, NodeStatus, SharedClock, StoreNodes } from '../../model/ports.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { unavailable } from './connection.ts';
 import { MAX_PERMIT_SECONDS } from './counter-folding.ts';

@@ -1,5 +1,6 @@
 /** Reads of a store on PostgreSQL that need no session. */
 import type pg from 'pg';
+import { parseEffectKey } from '../../model/keys.ts';
 import type {
   ActorAddress,
   EffectKey,
@@ -8,8 +9,7 @@ import type {
   RowQuery,
   StoredActor,
   StoredEffect,
-} from '../../ports.ts';
-import { parseEffectKey } from '../keys.ts';
+} from '../../model/ports.ts';
 import { ActorLoads } from './actor-loads.ts';
 import { unavailable } from './connection.ts';
 import { decodeKey, encodeKey, endOfPrefix } from './key-bytes.ts';

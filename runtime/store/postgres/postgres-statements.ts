@@ -1,6 +1,6 @@
 /** The statements of `statements.ts` on PostgreSQL. */
 import type pg from 'pg';
-import type { Step } from '../../ports.ts';
+import type { Step } from '../../model/ports.ts';
 import { readCounters } from './postgres-reads.ts';
 import {
   type Backend,

@@ -1,7 +1,7 @@
 /** The actor store on PostgreSQL 15 or newer, which several nodes can share. */
-import { Fatal } from '../../failures.ts';
-import { Faults } from '../../faults.ts';
-import type { ActorStore, Clock, Committed, Log, Step } from '../../ports.ts';
+import { Fatal } from '../../model/failures.ts';
+import { Faults } from '../../model/faults.ts';
+import type { ActorStore, Clock, Committed, Log, Step } from '../../model/ports.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { Committer } from './committer.ts';
 import { describeLocation, openPool, type PostgresOptions, schemaName, unavailable } from './connection.ts';

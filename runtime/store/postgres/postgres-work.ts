@@ -1,6 +1,6 @@
 /** Effects and timers of this node in a store on PostgreSQL. */
-import { MAX_BACKOFF_MS } from '../../effects/backoff.ts';
-import type { Clock, EffectKey, Millis, StoredEffect, StoredTimer } from '../../ports.ts';
+import { MAX_BACKOFF_MS } from '../../model/backoff.ts';
+import type { Clock, EffectKey, Millis, StoredEffect, StoredTimer } from '../../model/ports.ts';
 import { EffectLeases } from './effect-leases.ts';
 import { encodeKey, endOfPrefix } from './key-bytes.ts';
 import { EFFECT_COLUMNS, type EffectRow, effectOf, PostgresReads } from './postgres-reads.ts';

@@ -5,10 +5,10 @@
  * nothing.
  */
 
-import { machineTime } from '../../clock.ts';
-import { describeFailure, Fatal } from '../../failures.ts';
+import { machineTime } from '../../model/clock.ts';
+import { describeFailure, Fatal } from '../../model/failures.ts';
 import { LeaseDeadline } from '../../model/lease-deadline.ts';
-import type { Clock, Json, Log, NodeStatus } from '../../ports.ts';
+import type { Clock, Json, Log, NodeStatus } from '../../model/ports.ts';
 import type { Statements } from './statement-watch.ts';
 import type { SessionStatements } from './statements.ts';
 import type { StoreClock } from './store-clock.ts';

@@ -7,9 +7,9 @@
  * Source: docs/decisions/0145-dead-connections.md.
  */
 import type pg from 'pg';
-import { systemClock } from '../../clock.ts';
-import { describeFailure, Retryable } from '../../failures.ts';
-import type { Clock, Log } from '../../ports.ts';
+import { systemClock } from '../../model/clock.ts';
+import { describeFailure, Retryable } from '../../model/failures.ts';
+import type { Clock, Log } from '../../model/ports.ts';
 
 /** Milliseconds between two looks at late statements; a statement is late after the same time. */
 const LOOK_MS = 750;

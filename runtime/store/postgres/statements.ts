@@ -6,7 +6,7 @@
  * Each statement is one transaction. It rejects with an error whose `code` is a SQLSTATE, or with one without it when
  * the answer is lost.
  */
-import type { Step } from '../../ports.ts';
+import type { Step } from '../../model/ports.ts';
 import type { CommitRow, EncodedStep } from './steps-as-arrays.ts';
 
 export interface SessionStatements {

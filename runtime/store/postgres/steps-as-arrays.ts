@@ -2,9 +2,10 @@
  * Encodes steps as the parameters of the function `commit_steps` (`schema-functions.ts`): one array per column, for all steps of
  * a group.
  */
-import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../inspection/state-index.ts';
-import type { ActorAddress, Committed, Step } from '../../ports.ts';
-import { parseEffectKey } from '../keys.ts';
+
+import { parseEffectKey } from '../../model/keys.ts';
+import type { ActorAddress, Committed, Step } from '../../model/ports.ts';
+import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/state-index.ts';
 import { decodeKey, encodeKey } from './key-bytes.ts';
 
 /** Key of an actor. */

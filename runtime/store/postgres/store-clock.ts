@@ -2,8 +2,8 @@
  * The clock of the database as this node knows it. Nodes whose own clocks differ by minutes agree on it within
  * milliseconds, so due times mean the same on each of them.
  */
-import { machineTime } from '../../clock.ts';
-import type { Clock, Millis, SharedClock } from '../../ports.ts';
+import { machineTime } from '../../model/clock.ts';
+import type { Clock, Millis, SharedClock } from '../../model/ports.ts';
 
 /** Difference that is corrected, milliseconds; smaller ones are the noise of the measurement. */
 const TOLERANCE_MS = 5;

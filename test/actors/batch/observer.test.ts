@@ -5,8 +5,8 @@ import { JOB, PIPELINE } from '../../../actors/batch/job-records/kinds.ts';
 import { notifyObserver } from '../../../actors/batch/observer.ts';
 import { definitions } from '../../../actors/batch/registry.ts';
 import type { Release } from '../../../machines/batch/job-context.ts';
-import type { ActorEvent, Step, StoredActor } from '../../../runtime/ports.ts';
-import { firstStep, nextStep } from '../../../runtime/step.ts';
+import type { ActorEvent, Step, StoredActor } from '../../../runtime/model/ports.ts';
+import { firstStep, nextStep } from '../../../runtime/step/step.ts';
 
 const INPUT = {
   fileName: 'a.pdf',

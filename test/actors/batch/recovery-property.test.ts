@@ -22,15 +22,9 @@ import {
 } from '../../../machines/batch/job-context.ts';
 import type { JobId, ProfileName } from '../../../machines/ids.ts';
 
-import {
-  createRuntime,
-  type EffectHandler,
-  Fatal,
-  openLmdbStore,
-  Retryable,
-  seededIds,
-  systemClock,
-} from '../../../runtime/index.ts';
+import { createRuntime, type EffectHandler, Fatal, Retryable, systemClock } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { seededIds } from '../../../runtime/testing.ts';
 import { dice } from '../../service/soak/dice.ts';
 import { type BatchFixture, batchFixture } from './batch-harness.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { StorageMonitor } from '../../../actors/batch/pipeline/storage-monitor.ts';
-import { SimulatedClock } from '../../../runtime/index.ts';
+import { SimulatedClock } from '../../../runtime/testing.ts';
 
 async function monitored(t: ExecutionContext) {
   const path = await mkdtemp(join(tmpdir(), 'sealwright-'));

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 
-const DIST = fileURLToPath(new URL('../../../', import.meta.url));
+const DIST = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Packages and modules that a bundle loads with itself: those in it, in the chunks that it imports statically, and so on. */
 function loadedWith(entry: string): { readonly packages: string[]; readonly modules: string[] } {
@@ -24,10 +24,10 @@ function loadedWith(entry: string): { readonly packages: string[]; readonly modu
 test('a pool thread loads neither a store nor rarely used packages', (t) => {
   const { packages, modules } = loadedWith('actors/pool/worker/worker.js');
   t.true(modules.includes('crypto/pades/sign'), 'the search follows the chunks');
-  t.deepEqual(packages, ['harfbuzzjs', 'uqr']);
+  t.deepEqual(packages, ['harfbuzzjs', 'lru-cache', 'uqr']);
   t.deepEqual(
     modules.filter((path) => path.startsWith('runtime/')),
-    ['clock', 'failures', 'faults', 'ids'].map((name) => `runtime/${name}`),
+    ['clock', 'failures', 'faults', 'ids', 'lease-deadline'].map((name) => `runtime/model/${name}`),
   );
   t.deepEqual(
     modules.filter((path) => path.startsWith('actors/batch/') || path.startsWith('actors/portal/')),

@@ -3,7 +3,8 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import test from 'ava';
 import { createAuthorityTransport } from '../../../actors/shared/authority-transport.ts';
 import type { AuthorityRequest, CryptoError } from '../../../crypto/index.ts';
-import { SimulatedClock, systemClock } from '../../../runtime/index.ts';
+import { systemClock } from '../../../runtime/index.ts';
+import { SimulatedClock } from '../../../runtime/testing.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

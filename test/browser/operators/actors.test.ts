@@ -10,11 +10,11 @@ import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import {
   type ActorDefinition,
   createRuntime,
-  openLmdbStore,
   Retryable,
   systemClock,
   systemIds,
 } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
 import { batchFixture } from '../../actors/batch/batch-harness.ts';
 import { KEY, startServer } from '../../http/harness.ts';
 import { assertAccessible } from '../axe.ts';

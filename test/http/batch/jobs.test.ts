@@ -13,8 +13,8 @@ import {
 } from '../../../http/batch/shapes.ts';
 import { createBatchMetrics } from '../../../http/index.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import { Retryable } from '../../../runtime/failures.ts';
 import { systemClock } from '../../../runtime/index.ts';
+import { Retryable } from '../../../runtime/model/failures.ts';
 import { assertProblem, KEY, startServer } from '../harness.ts';
 
 const post = (

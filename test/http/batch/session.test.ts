@@ -1,7 +1,7 @@
 import test from 'ava';
 import { createOneTimeLogins, ONE_TIME_LOGIN_MS } from '../../../http/core/access/one-time-logins.ts';
-import { SimulatedClock } from '../../../runtime/clock.ts';
-import { systemIds } from '../../../runtime/ids.ts';
+import { systemIds } from '../../../runtime/model/ids.ts';
+import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { ask, codeOf, FORM, logIn } from '../ask.ts';
 import { KEY, startServer } from '../harness.ts';
 

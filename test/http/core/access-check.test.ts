@@ -7,8 +7,8 @@ import { createOneTimeLogins } from '../../../http/core/access/one-time-logins.t
 import { memorySessionKeys, openSessionKeyRing } from '../../../http/core/access/session-keys.ts';
 import { createSessions } from '../../../http/core/access/sessions.ts';
 import { createWrongKeys } from '../../../http/core/access/wrong-keys.ts';
-import { SimulatedClock } from '../../../runtime/clock.ts';
-import { systemIds } from '../../../runtime/ids.ts';
+import { systemIds } from '../../../runtime/model/ids.ts';
+import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { recorder } from '../harness.ts';
 
 const SETTINGS = {

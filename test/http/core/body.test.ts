@@ -8,7 +8,7 @@ import { BodyReader } from '../../../http/core/body/body.ts';
 import { Spool } from '../../../http/core/body/spool.ts';
 import { Exchange } from '../../../http/core/transport/exchange.ts';
 import type { ResponseWriter } from '../../../http/core/transport/port.ts';
-import { SimulatedClock } from '../../../runtime/clock.ts';
+import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-spool-'));

@@ -1,7 +1,8 @@
 import test from 'ava';
 import { createLoadGuard } from '../../../http/core/load/load-guard.ts';
 import { createBatchMetrics } from '../../../http/index.ts';
-import { SimulatedClock, systemClock } from '../../../runtime/clock.ts';
+import { systemClock } from '../../../runtime/model/clock.ts';
+import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { form, type LogLine, pdf, recorder, startServer } from '../harness.ts';
 
 const quiet = { warn() {}, info() {} };

@@ -6,8 +6,8 @@ import { writeHead } from '../../../http/core/reply.ts';
 import { createRequestIds, parseTraceparent } from '../../../http/core/request/request-ids.ts';
 import { parseQuery } from '../../../http/core/router.ts';
 import { REFUSALS, Refusal } from '../../../machines/refusals.ts';
-import { Fatal, Retryable } from '../../../runtime/failures.ts';
-import { seededIds } from '../../../runtime/ids.ts';
+import { Fatal, Retryable } from '../../../runtime/model/failures.ts';
+import { seededIds } from '../../../runtime/model/ids.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 

@@ -6,8 +6,8 @@ import {
   type SessionKeyStore,
 } from '../../../http/core/access/session-keys.ts';
 import { createSessions } from '../../../http/core/access/sessions.ts';
-import { SimulatedClock } from '../../../runtime/clock.ts';
-import { systemIds } from '../../../runtime/ids.ts';
+import { systemIds } from '../../../runtime/model/ids.ts';
+import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { type LogLine, recorder } from '../harness.ts';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 /** A server in a separate process, so that its memory can be measured. Started by `lifecycle.test.ts`. */
 import { createBatchServer } from '../../../http/index.ts';
-import { systemClock } from '../../../runtime/clock.ts';
-import { systemIds } from '../../../runtime/ids.ts';
+import { systemClock } from '../../../runtime/model/clock.ts';
+import { systemIds } from '../../../runtime/model/ids.ts';
 import { createMemoryService } from '../batch/memory-service.ts';
 import { BASE_SETTINGS, recorder } from '../harness.ts';
 

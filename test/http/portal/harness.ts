@@ -7,9 +7,9 @@ import { createPortalServer, type HttpServer, type ListenSettings } from '../../
 import { portalApi } from '../../../http/portal/reference.ts';
 import { portalRoutes } from '../../../http/portal/server.ts';
 import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
-import { systemClock } from '../../../runtime/clock.ts';
-import { systemIds } from '../../../runtime/ids.ts';
-import type { Clock } from '../../../runtime/ports.ts';
+import { systemClock } from '../../../runtime/model/clock.ts';
+import { systemIds } from '../../../runtime/model/ids.ts';
+import type { Clock } from '../../../runtime/model/ports.ts';
 import { AnswerBook, assertAnswersDescribed, checkAnswersOf } from '../answers.ts';
 import { type LogLine, recorder } from '../harness.ts';
 import { HTTP_LIBRARY } from '../library.ts';

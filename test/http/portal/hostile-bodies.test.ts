@@ -2,7 +2,7 @@
 import test from 'ava';
 import { MAX_FIELD_FILE_BYTES } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { systemClock } from '../../../runtime/clock.ts';
+import { systemClock } from '../../../runtime/model/clock.ts';
 import { RawClient } from '../harness.ts';
 import { assertRefused, portalTable, startPortal } from './harness.ts';
 import { IDS, KEY } from './memory-portal.ts';

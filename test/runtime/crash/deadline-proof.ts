@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ExecutionContext } from 'ava';
-import { openLmdbStore, seededIds } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { seededIds } from '../../../runtime/testing.ts';
 import { folderFor } from '../folder.ts';
 import { type DeadlineContext, fateOf, HOUR } from './deadline.ts';
 

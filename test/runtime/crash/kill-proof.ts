@@ -10,12 +10,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ExecutionContext } from 'ava';
-import {
-  openLmdbStore,
-  RUNTIME_FAULT_POINTS,
-  type RuntimeFaultPoint,
-  seededIds,
-} from '../../../runtime/index.ts';
+import { RUNTIME_FAULT_POINTS, type RuntimeFaultPoint } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { seededIds } from '../../../runtime/testing.ts';
 import { folderFor } from '../folder.ts';
 import { EFFECT_KINDS, WORK_KINDS } from './ledger.ts';
 import { addPromise, type LedgerPromise, lookAtLedgers } from './ledger-evidence.ts';

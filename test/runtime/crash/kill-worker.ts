@@ -14,11 +14,11 @@ import {
   type EffectHandler,
   Fatal,
   Faults,
-  openLmdbStore,
   Retryable,
   systemClock,
   systemIds,
 } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
 import { dropsWork, EFFECT_KINDS, LEDGERS, ledger } from './ledger.ts';
 import { KEY_HEADER } from './strict-receiver.ts';
 

@@ -10,14 +10,13 @@ import {
   type EffectHandler,
   Fatal,
   Faults,
-  openLmdbStore,
   Retryable,
   RUNTIME_FAULT_POINTS,
   type Runtime,
-  SimulatedClock,
   type StepOutcome,
-  seededIds,
 } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { SimulatedClock, seededIds } from '../../../runtime/testing.ts';
 import { folderFor } from '../folder.ts';
 import {
   type Chart,

@@ -4,12 +4,12 @@ import {
   type Committed,
   createRuntime,
   type EffectHandler,
-  MemoryStore,
   Retryable,
   type Step,
   systemClock,
   systemIds,
 } from '../../../runtime/index.ts';
+import { MemoryStore } from '../../../runtime/testing.ts';
 import { openTestStore } from '../../postgres/test-store.ts';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, echo, heard, settle, T1, T2, tally } from '../test-runtime.ts';

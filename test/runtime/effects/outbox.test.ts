@@ -5,12 +5,11 @@ import {
   type EffectHandler,
   type EffectKey,
   Fatal,
-  MemoryStore,
-  openLmdbStore,
   Retryable,
-  SimulatedClock,
   type Step,
 } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { MemoryStore, SimulatedClock } from '../../../runtime/testing.ts';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, echo, gate, heard, settle, T1, T2 } from '../test-runtime.ts';
 

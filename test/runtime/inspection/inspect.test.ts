@@ -3,16 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { assign, setup } from 'xstate';
-import {
-  type ActorDefinition,
-  type ActorStore,
-  createRuntime,
-  MemoryStore,
-  openLmdbStore,
-  Retryable,
-  SimulatedClock,
-  seededIds,
-} from '../../../runtime/index.ts';
+import { type ActorDefinition, type ActorStore, createRuntime, Retryable } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { MemoryStore, SimulatedClock, seededIds } from '../../../runtime/testing.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 

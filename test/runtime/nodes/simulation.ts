@@ -10,13 +10,10 @@ import {
   createRuntime,
   type EffectHandler,
   type Log,
-  MemoryDatabase,
-  MemoryStore,
-  openMemoryNode,
   type StoredEffect,
-  seededIds,
 } from '../../../runtime/index.ts';
 import type { EncodedStep } from '../../../runtime/store/postgres/steps-as-arrays.ts';
+import { MemoryDatabase, MemoryStore, openMemoryNode, seededIds } from '../../../runtime/testing.ts';
 import { SimulatedCluster, type SimulatedProcess } from './simulated-cluster.ts';
 
 const LEASE_SECONDS = 2;

@@ -6,7 +6,6 @@ import {
   type ActorAddress,
   createRuntime,
   isRetryable,
-  openLmdbStore,
   type Runtime,
   type ShardOptions,
   type Step,
@@ -14,6 +13,7 @@ import {
   systemClock,
   systemIds,
 } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
 import { watchHeartbeat } from '../../../runtime/shards/heartbeat.ts';
 import { counting } from './counting-module.ts';
 

@@ -6,15 +6,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { MessageChannel, type Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
+import { type ActorStore, Faults } from '../../../runtime/index.ts';
 import {
-  type ActorStore,
   assertSound,
   backupLmdbStore,
-  Faults,
   openLmdbCopy,
   openLmdbReader,
   openLmdbStore,
-} from '../../../runtime/index.ts';
+} from '../../../runtime/lmdb.ts';
 import { Committer } from '../../../runtime/store/lmdb/lmdb-committer.ts';
 import { startWriter, type WriterLink } from '../../../runtime/store/lmdb/lmdb-link.ts';
 import { stepText } from '../../../runtime/store/lmdb/lmdb-step-text.ts';

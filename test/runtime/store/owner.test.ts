@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { openLmdbStore } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
 import { openTables, STORE_FORMAT } from '../../../runtime/store/lmdb/lmdb-tables.ts';
 import { folderFor } from '../folder.ts';
 

@@ -1,5 +1,7 @@
 import test from 'ava';
-import { MemoryStore, openLmdbStore, SimulatedClock, type StoredActor } from '../../../runtime/index.ts';
+import type { StoredActor } from '../../../runtime/index.ts';
+import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { MemoryStore, SimulatedClock } from '../../../runtime/testing.ts';
 import { stepOf } from '../../contract/steps.ts';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, settle, T1, T2 } from '../test-runtime.ts';

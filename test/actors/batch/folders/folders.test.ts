@@ -5,14 +5,8 @@ import test from 'ava';
 import { Folder } from '../../../../actors/batch/folders/folders.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import type { FolderName, ProfileName } from '../../../../machines/ids.ts';
-import {
-  type Clock,
-  createRuntime,
-  Fatal,
-  MemoryStore,
-  systemClock,
-  systemIds,
-} from '../../../../runtime/index.ts';
+import { type Clock, createRuntime, Fatal, systemClock, systemIds } from '../../../../runtime/index.ts';
+import { MemoryStore } from '../../../../runtime/testing.ts';
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 

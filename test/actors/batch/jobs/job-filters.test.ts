@@ -10,14 +10,9 @@ import { definitions } from '../../../../actors/batch/registry.ts';
 import { firstOrderNumberAt, OrderNumbers } from '../../../../actors/shared/order-numbers.ts';
 import { JOB_FORMATS, type JobContext, type JobState } from '../../../../machines/batch/job-context.ts';
 import type { FolderName, JobId, ProfileName } from '../../../../machines/ids.ts';
-import {
-  createRuntime,
-  Faults,
-  MemoryStore,
-  openLmdbStore,
-  SimulatedClock,
-  seededIds,
-} from '../../../../runtime/index.ts';
+import { createRuntime, Faults } from '../../../../runtime/index.ts';
+import { openLmdbStore } from '../../../../runtime/lmdb.ts';
+import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 
 const HOUR = 3_600_000;

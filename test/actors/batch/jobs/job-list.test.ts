@@ -2,7 +2,8 @@ import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
 import { listJobs } from '../../../../actors/batch/jobs/job-list.ts';
 import type { JobId } from '../../../../machines/ids.ts';
-import { MemoryStore, type Row, type RowQuery } from '../../../../runtime/index.ts';
+import type { Row, RowQuery } from '../../../../runtime/index.ts';
+import { MemoryStore } from '../../../../runtime/testing.ts';
 import { A, stepOf } from '../../../contract/steps.ts';
 
 const JOBS = 6_000;

@@ -3,7 +3,8 @@ import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
 import { listJobs } from '../../../../actors/batch/jobs/job-list.ts';
 import { NameIndex } from '../../../../actors/batch/jobs/name-index.ts';
-import { MemoryStore, type Row, type RowQuery, type Step } from '../../../../runtime/index.ts';
+import type { Row, RowQuery, Step } from '../../../../runtime/index.ts';
+import { MemoryStore } from '../../../../runtime/testing.ts';
 import { A, stepOf } from '../../../contract/steps.ts';
 
 const JOBS = 5_000;

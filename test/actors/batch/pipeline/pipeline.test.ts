@@ -9,12 +9,10 @@ import {
   type Committed,
   createRuntime,
   type EffectHandler,
-  MemoryStore,
   Retryable,
-  SimulatedClock,
   type Step,
-  seededIds,
 } from '../../../../runtime/index.ts';
+import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
 
 const POLL = 2_000;
 

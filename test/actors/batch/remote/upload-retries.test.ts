@@ -5,7 +5,7 @@ import { CircuitBreaker } from '../../../../actors/batch/remote/circuit-breaker.
 import { RemoteFailure } from '../../../../actors/batch/remote/ports.ts';
 import { UploadRetries } from '../../../../actors/batch/remote/upload-retries.ts';
 import { runHandler } from '../../../../runtime/effects/handler-run.ts';
-import { SimulatedClock } from '../../../../runtime/index.ts';
+import { SimulatedClock } from '../../../../runtime/testing.ts';
 
 function uploads(timeout = 3_600_000) {
   const clock = new SimulatedClock();

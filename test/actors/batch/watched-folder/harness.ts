@@ -10,8 +10,8 @@ import {
   type WatchedFolderSettings,
   type WatchedFolderState,
 } from '../../../../actors/batch/watched-folder/index.ts';
-import { systemClock } from '../../../../runtime/clock.ts';
-import type { Log, LogProperties } from '../../../../runtime/ports.ts';
+import { systemClock } from '../../../../runtime/model/clock.ts';
+import type { Log, LogProperties } from '../../../../runtime/model/ports.ts';
 import { SYSTEM_FILES } from '../../../../settings/system-files.ts';
 
 export interface Line {

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { LARGE_DIRECTORY } from '../../../../actors/batch/watched-folder/fs-events.ts';
-import { systemClock } from '../../../../runtime/clock.ts';
+import { systemClock } from '../../../../runtime/model/clock.ts';
 import { createHarness } from './harness.ts';
 
 /** True where the system's queue is too short for the notices of `flood`: two a file. */

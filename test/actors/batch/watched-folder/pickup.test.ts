@@ -14,7 +14,7 @@ import type { Candidate, OfferResult } from '../../../../actors/batch/watched-fo
 import { createFileReader } from '../../../../actors/batch/watched-folder/file-reader.ts';
 import { createKnownFiles } from '../../../../actors/batch/watched-folder/known-files.ts';
 import { createPickup } from '../../../../actors/batch/watched-folder/pickup.ts';
-import { SimulatedClock } from '../../../../runtime/clock.ts';
+import { SimulatedClock } from '../../../../runtime/testing/simulated-clock.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { createHarness } from './harness.ts';
 

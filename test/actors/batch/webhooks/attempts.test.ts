@@ -9,12 +9,10 @@ import {
   DeferredSystem,
   type EffectHandler,
   Faults,
-  MemoryStore,
   type Runtime,
-  SimulatedClock,
-  seededIds,
   systemClock,
 } from '../../../../runtime/index.ts';
+import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type Receiver, startReceiver, status } from '../../portal/webhooks/receiver.ts';
 

@@ -10,7 +10,8 @@ import { isMailAddress } from '../../../../actors/portal/shared/mail-address.ts'
 import type { MailContent } from '../../../../machines/portal/mail.ts';
 import { LANGUAGES, type Language } from '../../../../machines/portal/organization.ts';
 import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
-import { MemoryStore, migrateStore, SimulatedClock, systemClock } from '../../../../runtime/index.ts';
+import { migrateStore, systemClock } from '../../../../runtime/index.ts';
+import { MemoryStore, SimulatedClock } from '../../../../runtime/testing.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { ACTION_1, notice, summary, USER_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';

@@ -15,12 +15,10 @@ import {
   type Clock,
   createRuntime,
   Faults,
-  MemoryStore,
   type Runtime,
-  SimulatedClock,
-  seededIds,
   systemClock,
 } from '../../../../runtime/index.ts';
+import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { openLmdbStore, Retryable } from '../../../../runtime/index.ts';
+import { Retryable } from '../../../../runtime/index.ts';
+import { openLmdbStore } from '../../../../runtime/lmdb.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1, notice, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { PUBLIC_URL, smtpTo, startMailSystem } from './mail-harness.ts';

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { setup } from 'xstate';
 import { Activity } from '../../../../actors/portal/reports/activity.ts';
 import type { ActorDefinition, Row } from '../../../../runtime/index.ts';
-import { SimulatedClock } from '../../../../runtime/index.ts';
+import { SimulatedClock } from '../../../../runtime/testing.ts';
 import { portalStoreFixture } from '../uploads/upload-harness.ts';
 
 interface Rows {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openLmdbStore } from '../../../../runtime/index.ts';
+import { openLmdbStore } from '../../../../runtime/lmdb.ts';
 import { openPortalStore } from '../uploads/upload-harness.ts';
 
 const MAIN = new URL('../../../../main.js', import.meta.url).pathname;

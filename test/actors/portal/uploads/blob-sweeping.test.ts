@@ -2,7 +2,7 @@
 import test from 'ava';
 import { BlobSweeping } from '../../../../actors/portal/uploads/blob-sweeping.ts';
 import type { ActorStore } from '../../../../runtime/index.ts';
-import { SimulatedClock } from '../../../../runtime/index.ts';
+import { SimulatedClock } from '../../../../runtime/testing.ts';
 import { SILENT } from './upload-harness.ts';
 
 test('a sweep that ends after the stop leaves no timer, which would keep the process alive', async (t) => {

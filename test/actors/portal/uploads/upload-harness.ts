@@ -24,12 +24,12 @@ import {
   type EffectHandler,
   Faults,
   type Log,
-  openLmdbStore,
   type Runtime,
   type Step,
   systemClock,
   systemIds,
 } from '../../../../runtime/index.ts';
+import { openLmdbStore } from '../../../../runtime/lmdb.ts';
 
 export interface MovableClock extends Clock {
   forward(by: number): void;

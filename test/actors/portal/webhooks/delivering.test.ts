@@ -1,7 +1,8 @@
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookId } from '../../../../machines/ids.ts';
-import { openLmdbStore, SimulatedClock } from '../../../../runtime/index.ts';
+import { openLmdbStore } from '../../../../runtime/lmdb.ts';
+import { SimulatedClock } from '../../../../runtime/testing.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { never, ok, startReceiver, status } from './receiver.ts';

@@ -21,12 +21,10 @@ import {
   DeferredSystem,
   type EffectHandler,
   Faults,
-  MemoryStore,
   type Runtime,
-  SimulatedClock,
-  seededIds,
   systemClock,
 } from '../../../../runtime/index.ts';
+import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type DOCUMENT_1, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';

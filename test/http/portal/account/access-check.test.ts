@@ -3,7 +3,7 @@ import test from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { createWrongKeys } from '../../../../http/core/access/wrong-keys.ts';
 import { createPortalAccessCheck } from '../../../../http/portal/access-check.ts';
-import { SimulatedClock } from '../../../../runtime/clock.ts';
+import { SimulatedClock } from '../../../../runtime/testing/simulated-clock.ts';
 
 const TENANT = { application: { id: 'a', name: 'App', role: 'Normal' } } as Tenant;
 

@@ -1,0 +1,175 @@
+/**
+ * Queues of effects: the common queue, and the partitions of one handler, which take turns and are bounded each. Only
+ * effects in progress are held in memory; waiting effects are in the store.
+ */
+import { createHash } from 'node:crypto';
+import { compareKeys } from '../model/keys.ts';
+import type { ActorAddress, ActorStore, Millis, StoredEffect } from '../model/ports.ts';
+
+/** Result of one lease. */
+export interface Lease {
+  readonly effects: readonly StoredEffect[];
+  /** True when the limit ended the lease: more effects that may start now can be due. */
+  readonly isCut: boolean;
+  /** True when the last `nextDue` left out effects that may start now. */
+  readonly isPastNextDue: boolean;
+}
+
+/** A source of effects for an outbox. */
+export interface EffectQueue {
+  /** Leases up to `limit` effects that are due. */
+  lease(now: Millis, limit: number): Promise<Lease>;
+  /** Earliest due time of an unleased effect that may start. */
+  nextDue(): Promise<Millis | undefined>;
+  /** Releases a leased effect. Returns true when others waited for its slot. */
+  ended(effect: StoredEffect): boolean;
+  /** Returns the due time to store for an effect that failed and is tried again at `until`. */
+  postpone(effect: StoredEffect, until: Millis): Millis;
+}
+
+/** The queue of all effects without a partition. */
+export function commonQueue(store: ActorStore): EffectQueue {
+  return {
+    async lease(now, limit) {
+      const effects = await store.leaseEffects(now, limit);
+      return { effects, isCut: effects.length >= limit, isPastNextDue: false };
+    },
+    nextDue: () => store.nextEffectDue(),
+    ended: () => false,
+    postpone: (_, until) => until,
+  };
+}
+
+/** Partitions read at once. */
+const PAGE_SIZE = 64;
+
+/** Name of the partition of the messages from one actor to another. */
+export function pairOf(sender: ActorAddress, receiver: ActorAddress): string {
+  const pair = [sender.kind, sender.id, receiver.kind, receiver.id];
+  return createHash('sha256').update(JSON.stringify(pair)).digest('base64url');
+}
+
+/** Builds the name of a partition as stored: unique over all handlers. */
+export function partitionName(handler: string, partition: string): string {
+  return `${handler}/${partition}`;
+}
+
+export class PartitionedQueue implements EffectQueue {
+  readonly #store: ActorStore;
+  readonly #prefix: string;
+  readonly #perPartition: number;
+  /** Effects in progress by partition. */
+  readonly #running = new Map<string, number>();
+  readonly #keepsOrder: boolean;
+  /** Partitions whose first effect failed, and the end of their pauses. */
+  readonly #pausedUntil = new Map<string, Millis>();
+  /** Partition served last; the next round starts after it. */
+  #last: string | undefined;
+  /** Partitions that the last `nextDue` left out, because they were at their limit. */
+  readonly #leftOut = new Set<string>();
+
+  /** @param keepsOrder a failed effect keeps its place, and its partition pauses; needs a `perPartition` of 1 */
+  constructor(store: ActorStore, handler: string, perPartition: number, keepsOrder = false) {
+    this.#store = store;
+    this.#prefix = partitionName(handler, '');
+    this.#perPartition = perPartition;
+    this.#keepsOrder = keepsOrder;
+  }
+
+  /** Serves all partitions once, starting after the one served last. */
+  async lease(now: Millis, limit: number): Promise<Lease> {
+    const effects: StoredEffect[] = [];
+    for (const [partition, until] of this.#pausedUntil) if (until <= now) this.#pausedUntil.delete(partition);
+    const last = this.#last;
+    const cut: string[] = [];
+    let hasFailed = false;
+    try {
+      if (last !== undefined) cut.push(...(await this.#leaseBetween(last, undefined, now, limit, effects)));
+      cut.push(...(await this.#leaseBetween(undefined, last, now, limit, effects)));
+    } catch (error) {
+      // What is leased already must run: nobody else would start it.
+      if (effects.length === 0) throw error;
+      hasFailed = true;
+    }
+    // Effects of a partition may have ended since its lease.
+    const hasRoom = (partition: string): boolean => this.#freeSlots(partition) > 0;
+    const isCut = hasFailed || effects.length >= limit || cut.some(hasRoom);
+    return { effects, isCut, isPastNextDue: [...this.#leftOut].some(hasRoom) };
+  }
+
+  /**
+   * Leases from the partitions after `after`, up to and including `until`. Returns those of which it leased as many as
+   * it could.
+   */
+  async #leaseBetween(
+    after: string | undefined,
+    until: string | undefined,
+    now: Millis,
+    limit: number,
+    leased: StoredEffect[],
+  ): Promise<readonly string[]> {
+    const cut: string[] = [];
+    for await (const { partition, due } of this.#partitions(after)) {
+      if (leased.length >= limit) break;
+      if (until !== undefined && compareKeys([partition], [until]) > 0) break;
+      const room = Math.min(this.#freeSlots(partition), limit - leased.length);
+      if (due > now || room <= 0 || this.#pausedUntil.has(partition)) continue;
+      const effects = await this.#store.leaseEffects(now, room, partition);
+      if (effects.length === 0) continue;
+      this.#running.set(partition, (this.#running.get(partition) ?? 0) + effects.length);
+      this.#last = partition;
+      leased.push(...effects);
+      if (effects.length === room) cut.push(partition);
+    }
+    return cut;
+  }
+
+  async nextDue(): Promise<Millis | undefined> {
+    let earliest: Millis | undefined;
+    this.#leftOut.clear();
+    for await (const { partition, due } of this.#partitions(undefined)) {
+      // A partition at its limit is read again when one of its effects ends.
+      if (this.#freeSlots(partition) <= 0) {
+        this.#leftOut.add(partition);
+        continue;
+      }
+      const start = Math.max(due, this.#pausedUntil.get(partition) ?? due);
+      if (earliest === undefined || start < earliest) earliest = start;
+    }
+    return earliest;
+  }
+
+  ended({ partition }: StoredEffect): boolean {
+    if (partition === undefined) return false;
+    const running = this.#running.get(partition) ?? 0;
+    if (running <= 1) this.#running.delete(partition);
+    else this.#running.set(partition, running - 1);
+    return running >= this.#perPartition;
+  }
+
+  postpone({ partition, dueAt }: StoredEffect, until: Millis): Millis {
+    if (!this.#keepsOrder || partition === undefined) return until;
+    this.#pausedUntil.set(partition, until);
+    return dueAt;
+  }
+
+  #freeSlots(partition: string): number {
+    return this.#perPartition - (this.#running.get(partition) ?? 0);
+  }
+
+  async *#partitions(
+    from: string | undefined,
+  ): AsyncGenerator<{ readonly partition: string; readonly due: Millis }> {
+    let after = from;
+    for (;;) {
+      const page = await this.#store.partitions({
+        prefix: this.#prefix,
+        ...(after !== undefined && { after }),
+        limit: PAGE_SIZE,
+      });
+      yield* page;
+      after = page.at(-1)?.partition;
+      if (page.length < PAGE_SIZE || after === undefined) return;
+    }
+  }
+}

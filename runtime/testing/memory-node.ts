@@ -1,0 +1,174 @@
+/**
+ * The store of one node on a database in memory, for simulations: sessions, commits, changes and leases of effects are
+ * the code of the store on PostgreSQL; only the statements are those of `memory-database.ts`.
+ */
+import { Faults } from '../model/faults.ts';
+import type { ActorStore, Clock, Committed, Log, Step, StoredEffect, StoreNodes } from '../model/ports.ts';
+import { MemoryStore } from '../store/memory/memory-store.ts';
+import { ChangeFeed } from '../store/postgres/change-feed.ts';
+import { Committer } from '../store/postgres/committer.ts';
+import { unavailable } from '../store/postgres/connection.ts';
+import { EffectLeases } from '../store/postgres/effect-leases.ts';
+import { Session, type SessionOptions } from '../store/postgres/session.ts';
+import type { ChangeStatements, CommitStatements, SessionStatements } from '../store/postgres/statements.ts';
+import { StoreClock } from '../store/postgres/store-clock.ts';
+import type { MemoryDatabase } from './memory-database.ts';
+
+/** The way to the database: runs a statement there, or rejects when its answer is lost. */
+export type Link = <Result>(statement: () => Promise<Result>) => Promise<Result>;
+
+export interface MemoryNodeOptions extends SessionOptions {
+  readonly database: MemoryDatabase;
+  readonly link: Link;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Opens the store of a node. Rejects as `Session.open` does, and with errors of the link. */
+export async function openMemoryNode(
+  options: MemoryNodeOptions,
+): Promise<ActorStore & { readonly nodes: StoreNodes }> {
+  const { database, link, clock, log } = options;
+  const storeClock = new StoreClock(clock);
+  const session = await Session.open(sessionsOver(database, link), options, clock, storeClock, log);
+  let committer: Committer | undefined;
+  const feed = await ChangeFeed.open({
+    ...{ statements: changesOver(database, link), clock, log },
+    session: () => session.token,
+    answered: async () => committer?.answered(),
+    tellUncertain: async () => committer?.tellUncertain(),
+  });
+  committer = new Committer(commitsOver(database, link), session, new Faults(), feed);
+  const leases = new EffectLeases({
+    clock,
+    release: (held) => link(() => database.releaseAllBut(session.token, held)),
+    released: () => feed.listener?.adopted(),
+  });
+  return storeOf(options, storeClock, { session, feed, committer, leases });
+}
+
+function sessionsOver(database: MemoryDatabase, link: Link): SessionStatements {
+  return {
+    begin: (...given) => link(() => database.begin(...given)),
+    heartbeat: (...given) => link(() => database.heartbeat(...given)),
+    takeOver: (...given) => link(() => database.takeOver(...given)),
+    end: (...given) => link(() => database.end(...given)),
+  };
+}
+
+function commitsOver(database: MemoryDatabase, link: Link): CommitStatements {
+  return {
+    commit: (...given) => link(() => database.commit(...given)),
+    stored: (...given) => link(() => database.stored(...given)),
+  };
+}
+
+function changesOver(database: MemoryDatabase, link: Link): ChangeStatements {
+  return {
+    open: (...given) => link(() => database.open(...given)),
+    page: (...given) => link(() => database.page(...given)),
+    consistently: (...given) => link(() => database.consistently(...given)),
+  };
+}
+
+interface NodeDependencies {
+  readonly session: Session;
+  readonly feed: ChangeFeed;
+  readonly committer: Committer;
+  readonly leases: EffectLeases;
+}
+
+function storeOf(
+  { database, link, node }: MemoryNodeOptions,
+  clock: StoreClock,
+  { session, feed, committer, leases }: NodeDependencies,
+): ActorStore & { readonly nodes: StoreNodes } {
+  const ask = async <Result>(read: (store: MemoryStore) => Promise<Result>): Promise<Result> => {
+    try {
+      return await link(() => read(new MemoryStore(database.tables, session.token)));
+    } catch (error) {
+      throw unavailable(error);
+    }
+  };
+  session.attach({
+    report: () => ({}),
+    position: () => feed.position,
+    adopted: () => feed.listener?.adopted(),
+    draining: () => feed.listener?.draining?.(),
+  });
+  return {
+    nodes: nodesOf(database, link, clock, node, session, feed),
+    load: (actor) => ask((store) => store.load(actor)),
+    actors: (query) => ask((store) => store.actors(query)),
+    async commit(step: Step): Promise<Committed> {
+      const committed = await committer.commit(step);
+      const isSettled = committed.ok || committed.reason === 'duplicate';
+      if (step.settles !== null && isSettled) leases.end(step.settles);
+      return committed;
+    },
+    journal: (actor, options) => ask((store) => store.journal(actor, options)),
+    rows: (query) => ask((store) => store.rows(query)),
+    counters: (prefix) => ask((store) => store.counters(prefix)),
+    holder: (name) => ask((store) => store.holder(name)),
+    leaseEffects: (now, limit, partition): Promise<readonly StoredEffect[]> =>
+      leases.add(() => ask((store) => store.leaseEffects(now, limit, partition))),
+    partitions: (query) => ask((store) => store.partitions(query)),
+    async deferEffect(key, until, error) {
+      await ask((store) => store.deferEffect(key, until, error));
+      leases.end(key);
+    },
+    async releaseEffects(keys) {
+      await ask((store) => store.releaseEffects(keys));
+      for (const key of keys) leases.end(key);
+    },
+    async settleEffects(keys) {
+      await ask((store) => store.settleEffects(keys));
+      for (const key of keys) leases.end(key);
+    },
+    rescheduleAfterClockRegression: (now) => ask((store) => store.rescheduleAfterClockRegression(now)),
+    nextEffectDue: () => ask((store) => store.nextEffectDue()),
+    pendingEffects: (actor) => ask((store) => store.pendingEffects(actor)),
+    failedEffects: (query) => ask((store) => store.failedEffects(query)),
+    failedEffectCount: () => ask((store) => store.failedEffectCount()),
+    dueTimers: (now, limit) => ask((store) => store.dueTimers(now, limit)),
+    nextTimerDue: () => ask((store) => store.nextTimerDue()),
+    flushed: () => committer.idle(),
+    refusal: () => undefined,
+    describe: () => ({ engine: 'memory', location: 'this process' }),
+    async close() {
+      await committer.idle();
+      await feed.stop();
+      await session.close().catch(() => {});
+    },
+  };
+}
+
+function nodesOf(
+  database: MemoryDatabase,
+  link: Link,
+  clock: StoreClock,
+  name: string,
+  session: Session,
+  feed: ChangeFeed,
+): StoreNodes {
+  return {
+    ...{ clock, name },
+    get slot() {
+      return session.slot;
+    },
+    get deadline() {
+      return session.deadline;
+    },
+    get count() {
+      return session.nodes;
+    },
+    follow: (listener) => feed.follow(listener),
+    sync: () => feed.sync(),
+    countersInOrder: (prefix, use) => feed.readCounters(prefix, use),
+    acquire: (lease) => link(() => database.acquire(session.token, lease)),
+    release: (lease) => link(() => database.release(session.token, lease)),
+    takePermit: async () => 0,
+    list: async () => [],
+    drain: async () => false,
+  };
+}
