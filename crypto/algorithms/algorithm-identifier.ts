@@ -1,7 +1,7 @@
 /** Encodes AlgorithmIdentifiers of digests and signature algorithms (RFC 5754, RFC 4056, RFC 8419). */
 
-import { TAG } from '../../base/asn1/tags.ts';
 import { DIGEST_ID, ECDSA_ID, ID, OID } from '../asn1/oids.ts';
+import { TAG } from '../asn1/tags.ts';
 import { NULL, oid, sequence, small, tlv } from '../asn1/write.ts';
 import type { DigestName, SignatureAlgorithm } from '../core/types.ts';
 

@@ -1,7 +1,7 @@
 /** Converts ECDSA values between DER (X9.62, CMS) and concatenated r and s of fixed length (XML Signature, PKCS#11). */
 
-import { TAG } from '../../base/asn1/tags.ts';
 import { contents, enter, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { sequence, unsigned } from '../asn1/write.ts';
 
 /**

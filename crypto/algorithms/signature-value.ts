@@ -1,10 +1,10 @@
 /** Verifies the value of one CMS signature with the key of a certificate. */
 import type { KeyObject } from 'node:crypto';
-import { type Algorithm, parseAlgorithm } from '../../base/asn1/algorithm.ts';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { type Algorithm, parseAlgorithm } from '../asn1/algorithm.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { ECDSA_BY_OID, OID, RSA_BY_OID } from '../asn1/oids.ts';
 import { Cursor, contents, type Element, enter, smallInteger } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import type { SignatureScheme } from '../core/types.ts';
 import { HASH_BY_OID, type HashName } from './hashes.ts';
 import { fitsScheme, type ValueFault, valueFault } from './value-check.ts';

@@ -1,11 +1,6 @@
-/** BER reader of the engine: that of `base/asn1/`, with Buffers as values. */
-import {
-  Cursor as BerCursor,
-  type Element as BerElement,
-  contents,
-  octetSegments,
-} from '../../base/asn1/ber-reader.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+/** BER reader of the engine: `ber-reader.ts`, with Buffers as values. */
+import { Cursor as BerCursor, type Element as BerElement, contents, octetSegments } from './ber-reader.ts';
+import { TAG } from './tags.ts';
 
 export {
   childrenOf,
@@ -16,7 +11,7 @@ export {
   readElement,
   readWhole,
   smallInteger,
-} from '../../base/asn1/ber-reader.ts';
+} from './ber-reader.ts';
 
 export type Element = BerElement<Buffer>;
 

@@ -1,5 +1,5 @@
 /** Raises existing CAdES files to a higher level, or renews their archive time-stamps (EN 319 122-1 §5.5, §6.3). */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { OID } from '../asn1/oids.ts';
 import type { SignedData, SignerInfo } from '../cms/parse.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';

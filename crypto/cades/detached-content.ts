@@ -1,12 +1,12 @@
 /** Separates the content from a CMS file of any size; holds one window of it in memory. */
 import { createHash, type Hash } from 'node:crypto';
-import { parseAlgorithm } from '../../base/asn1/algorithm.ts';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { type Header, MAX_HEADER, readHeader } from '../../base/asn1/ber-header.ts';
-import { TAG } from '../../base/asn1/tags.ts';
 import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
+import { parseAlgorithm } from '../asn1/algorithm.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
+import { type Header, MAX_HEADER, readHeader } from '../asn1/ber-header.ts';
 import { ID } from '../asn1/oids.ts';
 import { childrenOf, encoded, readElement } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { sequence, tlv } from '../asn1/write.ts';
 import { HEADER_BYTES } from '../core/header-format.ts';
 import type { Source } from '../files/source.ts';

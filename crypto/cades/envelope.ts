@@ -1,7 +1,7 @@
 /** Encodes the bytes around content inside its CMS signature (RFC 5652 §5.2, EN 319 122-1 §6.3). */
 
-import { TAG } from '../../base/asn1/tags.ts';
 import { ID } from '../asn1/oids.ts';
+import { TAG } from '../asn1/tags.ts';
 import { fitsUtcTime } from '../asn1/time.ts';
 import { header } from '../asn1/write.ts';
 import { type AroundContent, aroundContent } from '../cms/amend.ts';

@@ -1,5 +1,5 @@
 /** An existing CAdES file that is augmented: DER, BER or PEM, enveloping or detached, of any size. */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { DIGEST_BY_OID } from '../asn1/oids.ts';
 import { amendSignedData } from '../cms/amend.ts';
 import { parseSignedData, type SignedData } from '../cms/parse.ts';

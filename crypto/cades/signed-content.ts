@@ -1,8 +1,8 @@
 /** Reads a CAdES file as SignedData without content and digests of that content. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
 import type { HashName } from '../algorithms/hashes.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import type { Finding } from '../core/finding.ts';
 import { CryptoError } from '../core/types.ts';
 import { memorySource } from '../files/memory-source.ts';

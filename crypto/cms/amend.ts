@@ -2,8 +2,7 @@
  * Adds time-stamps, evidence and signers to an existing SignedData. All other values keep their bytes; only the
  * lengths around them change, and the version where RFC 5652 §5.1 requires it.
  */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { ID } from '../asn1/oids.ts';
 import {
   Cursor,
@@ -15,6 +14,7 @@ import {
   readWhole,
   smallInteger,
 } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { sequence, setOf, small, tlv } from '../asn1/write.ts';
 import { ocspChoice } from './ocsp-choice.ts';
 

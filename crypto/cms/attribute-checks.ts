@@ -1,12 +1,12 @@
 /** Checks the signed attributes of a SignerInfo (RFC 5652 §11, EN 319 122-1 §5). */
 
-import { parseAlgorithm } from '../../base/asn1/algorithm.ts';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
 import type { HashName } from '../algorithms/hashes.ts';
 import { signatureMethod } from '../algorithms/signature-value.ts';
+import { parseAlgorithm } from '../asn1/algorithm.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { OID } from '../asn1/oids.ts';
 import { type Element, enter, octets, oidText } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { readTime } from '../asn1/time.ts';
 import { setOf, tlv } from '../asn1/write.ts';
 import type { Finding } from '../core/finding.ts';

@@ -1,5 +1,5 @@
 /** Reads certificate files: PEM, DER, and CMS without a signer (.p7b, .p7c). */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { encoded, readElement } from '../asn1/read.ts';
 import { CryptoError } from '../core/types.ts';
 import { readableCertificates } from '../x509/certificate.ts';

@@ -1,5 +1,5 @@
 /** Encodes OCSP responses as CMS carries them: whole, and beside CRLs (RFC 5940 §2.1). */
-import { TAG } from '../../base/asn1/tags.ts';
+import { TAG } from '../asn1/tags.ts';
 import { octetString, oid, sequence, tlv } from '../asn1/write.ts';
 
 const OCSP_RESPONSE_FORMAT = oid('1.3.6.1.5.5.7.16.2');

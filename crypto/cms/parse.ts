@@ -1,7 +1,6 @@
 /** Reads CMS SignedData (RFC 5652 §5) of any writer: DER or BER, any number of certificates and signers. */
-import { type Algorithm, parseAlgorithm } from '../../base/asn1/algorithm.ts';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { type Algorithm, parseAlgorithm } from '../asn1/algorithm.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { OID } from '../asn1/oids.ts';
 import {
   Cursor,
@@ -15,6 +14,7 @@ import {
   readWhole,
   smallInteger,
 } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 
 export interface SignedData {
   /** Dotted type of the signed content. */

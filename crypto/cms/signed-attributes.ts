@@ -1,8 +1,8 @@
 /** The signature value over signed attributes (RFC 5652 §5.4). */
 
-import { TAG } from '../../base/asn1/tags.ts';
 import type { HashName } from '../algorithms/hashes.ts';
 import { faultOf } from '../algorithms/signature-value.ts';
+import { TAG } from '../asn1/tags.ts';
 import { setOf, tlv } from '../asn1/write.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { Attributes, SignerInfo } from './parse.ts';

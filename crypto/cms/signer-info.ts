@@ -4,11 +4,11 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { TAG } from '../../base/asn1/tags.ts';
 import { algorithmOf } from '../algorithms/algorithm-choice.ts';
 import { DIGEST_LENGTH, digestIdentifier, signatureIdentifier } from '../algorithms/algorithm-identifier.ts';
 import { kindOf } from '../algorithms/local-key.ts';
 import { OID } from '../asn1/oids.ts';
+import { TAG } from '../asn1/tags.ts';
 import { oid, sequence, setOf, small } from '../asn1/write.ts';
 import {
   CryptoError,

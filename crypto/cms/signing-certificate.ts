@@ -1,12 +1,12 @@
 /** Selects the signer's certificate: by the SignerIdentifier and by the ESS attributes (RFC 5035). */
 
 import { createHash } from 'node:crypto';
-import { parseAlgorithm } from '../../base/asn1/algorithm.ts';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
 import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
+import { parseAlgorithm } from '../asn1/algorithm.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { OID } from '../asn1/oids.ts';
 import { Cursor, contents, type Element, encoded, enter, octets } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { SignerId, SignerInfo } from './parse.ts';
 

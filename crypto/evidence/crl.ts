@@ -1,8 +1,8 @@
 /** Certificate revocation lists (RFC 5280 §5): complete, delta and indirect ones, for all or some reasons. */
 
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { Cursor, childrenOf, contents, type Element, encoded, enter, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { readFractionalTime, readTime } from '../asn1/time.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import {

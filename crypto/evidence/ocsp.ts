@@ -1,10 +1,9 @@
 /** OCSP responses (RFC 6960 §4.2), parsed but not validated. */
 
 import { createHash } from 'node:crypto';
-import { parseAlgorithm } from '../../base/asn1/algorithm.ts';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
 import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
+import { parseAlgorithm } from '../asn1/algorithm.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import {
   Cursor,
   childrenOf,
@@ -16,6 +15,7 @@ import {
   oidText,
   readWhole,
 } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { readFractionalTime } from '../asn1/time.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type Extension, splitExtensions } from '../x509/extensions.ts';

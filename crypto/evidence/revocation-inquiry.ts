@@ -1,5 +1,5 @@
 /** Requests to OCSP responders and CRL servers, for delta CRLs too; responses are verified before they are cached or returned. */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { encoded, readElement } from '../asn1/read.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import { CryptoError, type CryptoErrorCode } from '../core/types.ts';

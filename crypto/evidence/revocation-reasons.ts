@@ -1,4 +1,4 @@
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { contents, type Element } from '../asn1/read.ts';
 
 /** CRLReason (RFC 5280 §5.3.1) by number. */

@@ -1,5 +1,5 @@
 /** Revocation status by the given responses. Uses neither the network nor a clock. */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { algorithmsOn } from '../x509/certificate-algorithms.ts';
 import { ALL_REASONS, HOLD_REASON } from '../x509/distribution-points.ts';

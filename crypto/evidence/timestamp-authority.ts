@@ -1,7 +1,7 @@
 /** Time-stamp client over HTTP (RFC 3161 §3.4); responses are verified. */
 
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
 import { HASH_BY_OID } from '../algorithms/hashes.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { DIGEST_BY_OID } from '../asn1/oids.ts';
 import { readWhole } from '../asn1/read.ts';
 import { unsigned } from '../asn1/write.ts';

@@ -1,7 +1,7 @@
 /** Checks of a time-stamp that need neither trust nor time: message imprint, signer, and signature value. */
 import { createHash } from 'node:crypto';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
 import { HASH_BY_OID, type HashName, hashNamed } from '../algorithms/hashes.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { OID } from '../asn1/oids.ts';
 import { octets, oidText } from '../asn1/read.ts';
 import { singleValue } from '../cms/attribute-checks.ts';

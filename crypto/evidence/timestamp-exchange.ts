@@ -1,8 +1,8 @@
 /** TimeStampReq and TimeStampResp (RFC 3161 §2.4). */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { DIGEST_ID } from '../asn1/oids.ts';
 import { contents, encoded, enter, readElement, smallInteger } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { NULL, octetString, sequence, small, TRUE, unsigned } from '../asn1/write.ts';
 import type { DigestName } from '../core/types.ts';
 

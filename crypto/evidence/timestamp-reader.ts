@@ -1,10 +1,10 @@
 /** Reads TimeStampToken (RFC 3161 §2.4.2). */
 
-import { parseAlgorithm } from '../../base/asn1/algorithm.ts';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
 import { HASH_BY_OID } from '../algorithms/hashes.ts';
+import { parseAlgorithm } from '../asn1/algorithm.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { Cursor, encoded, enter, octets, oidText, readWhole, smallInteger } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { readFractionalTime } from '../asn1/time.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import { signerCertificate } from '../cms/signing-certificate.ts';

@@ -1,7 +1,7 @@
-/** Cryptographic functions for the PKCS#12 reader of `base/pkcs12/`, from node:crypto. */
+/** Cryptographic functions for the PKCS#12 reader of `crypto/pkcs12/`, from node:crypto. */
 import { createDecipheriv, createHmac, hash as digest, pbkdf2Sync, scryptSync } from 'node:crypto';
-import { PasswordSource } from '../../base/pkcs12/password-derivation.ts';
-import type { Pkcs12Primitives } from '../../base/pkcs12/primitives.ts';
+import { PasswordSource } from '../pkcs12/password-derivation.ts';
+import type { Pkcs12Primitives } from '../pkcs12/primitives.ts';
 
 /** More than Node counts for the largest parameters that the reader passes on. */
 const MAX_SCRYPT_MEMORY = 1 << 30;

@@ -1,8 +1,8 @@
-/** Opens PKCS#12 containers (RFC 7292) with the reader of `base/pkcs12/`. Certificates are returned byte for byte. */
+/** Opens PKCS#12 containers (RFC 7292) with the reader of `crypto/pkcs12/`. Certificates are returned byte for byte. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { TAG } from '../../base/asn1/tags.ts';
-import { Pkcs12Error, readPkcs12 } from '../../base/pkcs12/pkcs12-reader.ts';
+import { TAG } from '../asn1/tags.ts';
 import { CryptoError } from '../core/types.ts';
+import { Pkcs12Error, readPkcs12 } from '../pkcs12/pkcs12-reader.ts';
 import { NODE_PRIMITIVES } from './password-primitives.ts';
 
 export interface Pfx {

@@ -1,9 +1,9 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
-import { decryptWithPassword } from '../../base/pkcs12/password-encryption.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { enter, octets, readElement } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { CryptoError } from '../core/types.ts';
+import { decryptWithPassword } from '../pkcs12/password-encryption.ts';
 import { passwordSource } from './password-primitives.ts';
 
 /**

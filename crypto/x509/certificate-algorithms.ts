@@ -1,6 +1,6 @@
-import { TAG } from '../../base/asn1/tags.ts';
 import { keyBits, signatureMethod } from '../algorithms/signature-value.ts';
 import { enter, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import type { AlgorithmUse } from '../core/finding.ts';
 import type { Certificate } from './certificate.ts';
 import { readSignedStructure } from './structure-signature.ts';

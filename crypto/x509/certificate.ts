@@ -2,8 +2,7 @@
 
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import {
   Cursor,
   childrenOf,
@@ -14,6 +13,7 @@ import {
   oidText,
   readWhole,
 } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { readTime } from '../asn1/time.ts';
 import { CryptoError } from '../core/types.ts';
 import { type CertificateExtensions, readExtensions } from './extensions.ts';

@@ -1,7 +1,7 @@
 /** DistributionPoint (RFC 5280 §4.2.1.13, §5.2.5): names under which a CA publishes partial revocation lists. */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { Cursor, contents, type Element, enter, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { sequence, tlv } from '../asn1/write.ts';
 import { elementsOf } from './extension-values.ts';
 import { type GeneralName, httpUrls, readGeneralNames } from './general-names.ts';

@@ -1,7 +1,7 @@
 /** Reads values of certificate extensions (RFC 5280 §4.2.1, §4.2.2). */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { childrenOf, contents, type Element, enter, oidText, smallInteger } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { type GeneralName, httpUrls, readGeneralName } from './general-names.ts';
 
 export interface KeyUsage {

@@ -1,7 +1,7 @@
 /** Extensions of an X.509 v3 certificate (RFC 5280 §4.2) that path validation, revocation and reports use. */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { contents, type Element, enter, octets, oidText, readWhole, smallInteger } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { type CrlPoint, pointUrls, readCrlPoints } from './distribution-points.ts';
 import {
   elementsOf,

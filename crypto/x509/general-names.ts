@@ -1,5 +1,5 @@
 /** GeneralName (RFC 5280 §4.2.1.6): names in alternative names, constraints and addresses. */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { childrenOf, contents, type Element, encoded, readElement } from '../asn1/read.ts';
 
 export type GeneralName =

@@ -1,7 +1,7 @@
 /** Encodes the extensions of certificates (RFC 5280 §4.2). */
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
-import { TAG } from '../../base/asn1/tags.ts';
 import { contents, enter, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { bitString, NULL, octetString, oid, sequence, small, TRUE, tlv } from '../asn1/write.ts';
 import type { NameConstraints } from './extensions.ts';
 import type { GeneralName } from './general-names.ts';

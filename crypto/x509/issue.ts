@@ -1,6 +1,6 @@
 /** Issues X.509 v3 certificates (RFC 5280 §4). For development and tests; not a CA. */
 import type { KeyObject } from 'node:crypto';
-import { TAG } from '../../base/asn1/tags.ts';
+import { TAG } from '../asn1/tags.ts';
 import { time } from '../asn1/time.ts';
 import { bitString, oid, sequence, setOf, small, tlv, unsigned } from '../asn1/write.ts';
 import { type ExtensionRequest, encodeExtensions } from './issue-extensions.ts';

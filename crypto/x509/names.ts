@@ -1,7 +1,7 @@
 /** Distinguished names (RFC 5280 §4.1.2.4): decoded for people, and compared as §7.1 requires. */
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { childrenOf, contents, type Element, enter, oidText, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 
 /** One attribute of a name. */
 export interface NameAttribute {

@@ -1,11 +1,11 @@
 /** Verifies the signatures of X.509 structures, whose algorithm includes digest and padding (RFC 5280 §4.1.1.2). */
 import type { KeyObject } from 'node:crypto';
-import { type Algorithm, parseAlgorithm } from '../../base/asn1/algorithm.ts';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
-import { TAG } from '../../base/asn1/tags.ts';
 import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
 import { faultOf, signatureMethod } from '../algorithms/signature-value.ts';
+import { type Algorithm, parseAlgorithm } from '../asn1/algorithm.ts';
+import { Asn1Error } from '../asn1/asn1-error.ts';
 import { type Cursor, childrenOf, contents, encoded, enter } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 
 /** Fields of a signed structure. */
 export interface SignedStructure {

@@ -3,8 +3,8 @@
  * E-XL together with the values). Each reference identifies its certificate, CRL or OCSP response by digest.
  */
 import { createHash } from 'node:crypto';
-import { TAG } from '../../base/asn1/tags.ts';
 import { Cursor, encoded, enter, readWhole } from '../asn1/read.ts';
+import { TAG } from '../asn1/tags.ts';
 import { readFractionalTime, readTime } from '../asn1/time.ts';
 import { ocspResponse } from '../cms/ocsp-choice.ts';
 import type { DigestName } from '../core/types.ts';

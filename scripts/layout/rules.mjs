@@ -10,18 +10,10 @@
  * for time and randomness.
  */
 export const ZONES = {
-  /** Data structures and functions without words of the product, one implementation of each. */
-  base: {
-    owns: /^base\//,
-    enteredBy: [/^base\/.+\.ts$/],
-    imports: {},
-    packages: [],
-    builtins: true,
-  },
   machines: {
     owns: /^machines\//,
     enteredBy: [/^machines\/.+\.ts$/],
-    imports: { base: 'all' },
+    imports: {},
     packages: ['xstate'],
     builtins: false,
   },
@@ -29,14 +21,15 @@ export const ZONES = {
     owns: /^runtime\//,
     // `core.ts`: what threads without actors need of `index.ts`.
     enteredBy: [/^runtime\/(index|core|lmdb|postgres)\.ts$/],
-    imports: { base: 'all' },
+    imports: {},
     packages: ['xstate', 'lmdb', 'comlink', 'pg', 'lru-cache'],
     builtins: true,
   },
   crypto: {
     owns: /^crypto\//,
-    enteredBy: [/^crypto\/index\.ts$/],
-    imports: { base: 'all' },
+    // Browsers open PKCS#12 containers with the same readers.
+    enteredBy: [/^crypto\/index\.ts$/, /^crypto\/(asn1|pkcs12)\/[a-z0-9-]+\.ts$/],
+    imports: {},
     packages: ['node-forge', '@fontsource/dejavu-sans', 'harfbuzzjs', 'bidi-js', 'lru-cache'],
     builtins: true,
   },
@@ -59,14 +52,14 @@ export const ZONES = {
       /^actors\/shared\/signature-view\.ts$/,
       /^actors\/shared\/(file-names|storage-layout|token|windows-1252)\.ts$/,
     ],
-    imports: { base: 'all', machines: 'all', runtime: 'all', crypto: 'all', independent: 'all', web: 'all' },
+    imports: { machines: 'all', runtime: 'all', crypto: 'all', independent: 'all', web: 'all' },
     packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs', 'pdfjs-dist', 'lru-cache'],
     builtins: true,
   },
   http: {
     owns: /^http\//,
     enteredBy: [/^http\/index\.ts$/],
-    imports: { base: 'all', machines: 'all', actors: 'all', runtime: 'types', web: 'all' },
+    imports: { machines: 'all', actors: 'all', runtime: 'types', web: 'all' },
     packages: [
       'zod',
       'prom-client',
@@ -83,7 +76,7 @@ export const ZONES = {
   web: {
     owns: /^web\//,
     enteredBy: [/^web\/((batch|portal)\/)?((texts|sender)\/)?[^/]+\.ts$/],
-    imports: { base: 'all', machines: 'all', actors: 'types' },
+    imports: { machines: 'all', actors: 'types', crypto: 'all' },
     packages: ['pdfjs-dist', 'node-forge'],
     builtins: true,
   },
@@ -122,7 +115,6 @@ export const ZONES = {
     owns: /^(commands\/|main\.ts$)/,
     enteredBy: [],
     imports: {
-      base: 'all',
       machines: 'all',
       runtime: 'all',
       crypto: 'all',
@@ -172,6 +164,8 @@ export const ZONES = {
 export const FORBIDDEN_PAIRS = [
   // Mails have the escaping of the pages, not the pages.
   { from: /^actors\//, to: /^web\/(?!html\.ts$)/ },
+  // Pages and scripts read PKCS#12 containers with the engine's readers, and nothing else of it.
+  { from: /^web\//, to: /^crypto\/(?!(asn1|pkcs12)\/)/ },
   { from: /^actors\/pool\//, to: /^actors\/(batch|portal)\// },
   { from: /^actors\/shared\//, to: /^actors\/(batch|portal|pool)\// },
   { from: /^actors\/batch\//, to: /^actors\/portal\// },

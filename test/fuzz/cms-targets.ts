@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Asn1Error } from '../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../../crypto/asn1/asn1-error.ts';
 import { addCadesSigner } from '../../crypto/cades/add-signer.ts';
 import { augmentCades } from '../../crypto/cades/augment.ts';
 import { counterSignCades } from '../../crypto/cades/counter-sign.ts';

@@ -1,7 +1,7 @@
 /** OCSP responder (RFC 6960) and CRL issuer (RFC 5280 §5) with faults for tests. */
 import { createHash, type KeyObject } from 'node:crypto';
-import { TAG } from '../../base/asn1/tags.ts';
 import { childrenOf, contents, encoded, enter, oidText, readWhole } from '../../crypto/asn1/read.ts';
+import { TAG } from '../../crypto/asn1/tags.ts';
 import { time, timeText } from '../../crypto/asn1/time.ts';
 import {
   bitString,

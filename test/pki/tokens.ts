@@ -1,8 +1,8 @@
 /** Time-stamp authority (RFC 3161) with faults for tests. */
 import { createHash, type KeyObject } from 'node:crypto';
-import { TAG } from '../../base/asn1/tags.ts';
 import { DIGEST_ID, ID } from '../../crypto/asn1/oids.ts';
 import { encoded, enter, octets, readWhole } from '../../crypto/asn1/read.ts';
+import { TAG } from '../../crypto/asn1/tags.ts';
 import { timeText } from '../../crypto/asn1/time.ts';
 import {
   bitString,

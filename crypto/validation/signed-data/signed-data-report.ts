@@ -4,8 +4,8 @@
  */
 
 import { createHash } from 'node:crypto';
-import { Asn1Error } from '../../../base/asn1/asn1-error.ts';
 import { HASH_BY_OID, type HashName } from '../../algorithms/hashes.ts';
+import { Asn1Error } from '../../asn1/asn1-error.ts';
 import { OID } from '../../asn1/oids.ts';
 import {
   checkContentType,

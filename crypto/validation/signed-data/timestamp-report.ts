@@ -1,7 +1,7 @@
 /** Time-stamps of a SignerInfo in the order of proof (EN 319 122-1 §5.2.8, §5.3, §5.5.3). */
 import { createHash } from 'node:crypto';
-import { Asn1Error } from '../../../base/asn1/asn1-error.ts';
 import { type HashName, hashNamed } from '../../algorithms/hashes.ts';
+import { Asn1Error } from '../../asn1/asn1-error.ts';
 import { OID } from '../../asn1/oids.ts';
 import { type Element, encoded } from '../../asn1/read.ts';
 import {

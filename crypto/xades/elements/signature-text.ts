@@ -12,7 +12,7 @@
  * ds:Object     = QualifyingProperties { SignedProperties, UnsignedProperties? }, @Target
  */
 import { createHash } from 'node:crypto';
-import { TAG } from '../../../base/asn1/tags.ts';
+import { TAG } from '../../asn1/tags.ts';
 import { sequence, tlv } from '../../asn1/write.ts';
 import {
   CryptoError,

@@ -1,5 +1,5 @@
 /** Issuer names as the older SigningCertificate writes them (RFC 4514 and its dialects), for comparison only. */
-import { Asn1Error } from '../../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../../asn1/asn1-error.ts';
 import { attributeText, nameKeyOf } from '../../x509/names.ts';
 
 const TYPES: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Asn1Error } from '../../../base/asn1/asn1-error.ts';
+import { Asn1Error } from '../../../crypto/asn1/asn1-error.ts';
 import {
   childrenOf,
   contents,

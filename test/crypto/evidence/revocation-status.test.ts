@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { TAG } from '../../../base/asn1/tags.ts';
+import { TAG } from '../../../crypto/asn1/tags.ts';
 import { timeText } from '../../../crypto/asn1/time.ts';
 import { octetString, oid, sequence, small, TRUE, tlv } from '../../../crypto/asn1/write.ts';
 import type { Evidence } from '../../../crypto/evidence/authorities.ts';

@@ -3,8 +3,8 @@
  * baseline B signature.
  */
 import { constants, createHash, type KeyObject, sign } from 'node:crypto';
-import { TAG } from '../../../base/asn1/tags.ts';
 import { DIGEST_ID, ECDSA_ID, ID } from '../../../crypto/asn1/oids.ts';
+import { TAG } from '../../../crypto/asn1/tags.ts';
 import { time } from '../../../crypto/asn1/time.ts';
 import { NULL, octetString, oid, sequence, setOf, small, tlv } from '../../../crypto/asn1/write.ts';
 import type { DigestName } from '../../../crypto/core/types.ts';

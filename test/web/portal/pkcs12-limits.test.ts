@@ -67,9 +67,9 @@ for (const { what, bytes, page, server } of [
 }
 
 test('the iterations of all key derivations for one container are limited together', async (t) => {
-  const { PasswordSource } = await import('../../../base/pkcs12/password-derivation.ts');
+  const { PasswordSource } = await import('../../../crypto/pkcs12/password-derivation.ts');
   const { NODE_PRIMITIVES } = await import('../../../crypto/keys/password-primitives.ts');
-  const { readElement } = await import('../../../base/asn1/ber-reader.ts');
+  const { readElement } = await import('../../../crypto/asn1/ber-reader.ts');
   const near = readElement(small(1));
   const source = new PasswordSource('x', NODE_PRIMITIVES);
   source.spend(99_999_999, near);

@@ -1,17 +1,17 @@
 /**
- * Opens a participant's PKCS#12 file with the reader of `base/pkcs12/`, and chooses its key and certificate.
+ * Opens a participant's PKCS#12 file with the reader of `crypto/pkcs12/`, and chooses its key and certificate.
  *
  * Source: RFC 5958 (PrivateKeyInfo), RFC 5915 (EC keys), RFC 8017 (RSA keys).
  */
-import { parseAlgorithm } from '../../../base/asn1/algorithm.ts';
-import { childrenOf, contents, type Element, oidText, readElement } from '../../../base/asn1/ber-reader.ts';
-import { TAG } from '../../../base/asn1/tags.ts';
+import { parseAlgorithm } from '../../../crypto/asn1/algorithm.ts';
+import { childrenOf, contents, type Element, oidText, readElement } from '../../../crypto/asn1/ber-reader.ts';
+import { TAG } from '../../../crypto/asn1/tags.ts';
 import {
   type Pkcs12Contents,
   Pkcs12Error,
   type Pkcs12Fault,
   readPkcs12,
-} from '../../../base/pkcs12/pkcs12-reader.ts';
+} from '../../../crypto/pkcs12/pkcs12-reader.ts';
 import { type Forge, toText } from './forge.ts';
 import { forgePrimitives } from './forge-primitives.ts';
 import type { FileError } from './key-messages.ts';
