@@ -18,7 +18,7 @@ const CONSTRUCTED = {
   'actors/portal/webhooks/deliveries.ts': 'anchored, of fixed length',
   'crypto/pdf/fonts/reading-order.ts': 'nothing that can fail follows its quantifiers',
   'logging/redaction.ts': 'an alternative of literal texts',
-  'machines/plain-text.ts': 'single characters, and a run of joiners without another quantifier',
+  'contracts/plain-text.ts': 'single characters, and a run of joiners without another quantifier',
 };
 
 const option = process.argv.indexOf('--root');

@@ -1,4 +1,6 @@
 /** Converts validation results to the portal's signature records. Source: docs/portal-values.md §17. */
+
+import { plainLine } from '../../contracts/plain-text.ts';
 import type {
   CertificateRecord,
   SignatureRecord,
@@ -7,7 +9,6 @@ import type {
   ValidationReport,
   ValidationResults,
 } from '../../crypto/index.ts';
-import { plainLine } from '../../machines/plain-text.ts';
 import type {
   SignatureView,
   TimestampView,

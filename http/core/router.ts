@@ -5,14 +5,13 @@
  * Source: docs/decisions/0131-one-descriptor-per-operation.md.
  */
 import type { z } from 'zod';
+import type { Content, Method, OperationExamples } from '../../contracts/operation.ts';
 import type { RefusalCode } from '../../machines/refusals.ts';
 import type { Identity } from './access/auth.ts';
 import type { Caller } from './access/caller.ts';
 import type { BodyReader } from './body/body.ts';
 import type { PageReply, Reply, SmallReply } from './reply.ts';
 import type { RequestNames } from './request/request-ids.ts';
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * Batch service: `operator`, and `page`, which redirects a browser without a session to the login page. Portal: the
@@ -40,11 +39,6 @@ export type RatePolicy = 'none' | 'upload' | 'actions' | 'validation';
  * whole; `stream`: a form that the handler reads; `json-stream`: JSON that the handler reads; `none`: dropped.
  */
 export type BodyPolicy = 'none' | 'json' | 'form' | 'stream' | 'json-stream';
-
-/**
- * Content of a reply other than JSON: bytes of a file, an HTML page, an asset of a page, plain text, XML, or nothing.
- */
-export type Content = 'file' | 'page' | 'asset' | 'text' | 'csv' | 'xml' | 'empty';
 
 /** A validated request, as handlers receive it. `CallerIdentity`: the identity of callers in this service. */
 export interface ApiRequest<Params, Query, Body, CallerIdentity = Identity> {
@@ -87,13 +81,6 @@ export interface PageFailure {
   readonly query: string | undefined;
   /** One of the route's `headers`; empty when absent or when the request failed before its headers were read. */
   header(name: string): string;
-}
-
-/** Examples of the JSON bodies of an operation, for the API description; a test validates them by their schemas. */
-export interface OperationExamples {
-  readonly request?: unknown;
-  /** By status. @default composed of the examples of the properties */
-  readonly responses?: { readonly [status: number]: unknown };
 }
 
 /** `Code`: the error codes of the service. */

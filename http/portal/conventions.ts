@@ -8,7 +8,6 @@ import type { Reply } from '../core/reply.ts';
 import type { AnyRoute, BodyCredentials } from '../core/router.ts';
 import { credentialsOf } from './credentials.ts';
 import type { BodyReading } from './input/body-reading.ts';
-import type { LargeBody } from './input/body-wire.ts';
 import { parsedInput } from './input/invalid-input.ts';
 import { parseJsonObject, readJsonBytes } from './input/json-body.ts';
 import { readPortalQuery } from './input/query-text.ts';
@@ -78,7 +77,7 @@ async function readPortalBody(request: BodyRequest, large: BodyReading): Promise
     route.authorize?.({ params, credentials, identity: identity });
   if (bytes.length > READ_HERE_BYTES && route.largeBody !== undefined) {
     if (route.authorize !== undefined) await authorize(await large.credentials(bytes));
-    const { value, fingerprint } = await large.body(route.largeBody as LargeBody, bytes);
+    const { value, fingerprint } = await large.body(route.largeBody, bytes);
     return { value: value, fingerprint: () => fingerprint };
   }
   const given = parseJsonObject(bytes);

@@ -4,10 +4,10 @@
  * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md, docs/decisions/0148-rights-that-outlive-a-key.md.
  */
 import type { Tenant } from '../../actors/portal/api.ts';
+import { isoTime } from '../../contracts/times.ts';
 import type { Millis } from '../../machines/ids.ts';
 import { KEY_SCOPES, type KeyScope } from '../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
-import { isoTime } from './input/timestamps.ts';
 
 /** Part of the descriptor of each operation that admits keys. */
 export interface KeyAccess {

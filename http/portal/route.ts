@@ -5,7 +5,6 @@ import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts
 import type { EmptyReply } from '../core/reply.ts';
 import type { AnyRoute, ApiRequest, AuthPolicy, Route } from '../core/router.ts';
 import { requireRole, requireTenant } from './access-check.ts';
-import type { LargeBody } from './input/body-wire.ts';
 import { type KeyAccess, requireScope } from './key-scopes.ts';
 
 export interface PortalRequest<Params, Query, Body> extends ApiRequest<Params, Query, Body, Tenant> {
@@ -45,7 +44,7 @@ interface Definition<Params, Query, Body>
    * Name of the body's schema in `LARGE_BODIES`: bodies up to 8 MiB are accepted, and a worker thread parses the
    * larger ones.
    */
-  readonly largeBody?: LargeBody;
+  readonly largeBody?: string;
   /** The code for path parameters that do not fit. @default NotFound */
   readonly unfitParams?: PortalRefusalCode;
   handle(request: PortalRequest<Params, Query, Body>): ReturnType<Whole<Params, Query, Body>['handle']>;

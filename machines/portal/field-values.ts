@@ -2,7 +2,7 @@
  * Fields that participants fill when they sign, and the rules of their values. A rule is one of a fixed list: patterns from
  * outside could take exponential time.
  */
-import { visibleText } from '../plain-text.ts';
+import { visibleText } from '../../contracts/plain-text.ts';
 
 export const FIELD_TYPES = [
   'Text',

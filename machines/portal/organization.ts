@@ -14,9 +14,9 @@
  *
  * Source: docs/portal-values.md §0; two live secrets per application are ours.
  */
+import type { ReminderSchedule } from '../../contracts/portal/reminders.ts';
 import type { ApplicationId, Millis } from '../ids.ts';
 import { recordMachine } from '../record.ts';
-import type { ReminderSchedule } from './portal-types.ts';
 
 export type ApplicationRole = 'Normal' | 'Monitor' | 'Administrator';
 export const APPLICATION_ROLES: readonly ApplicationRole[] = ['Normal', 'Monitor', 'Administrator'];

@@ -277,16 +277,6 @@ export interface DocumentSource {
   readonly template?: DocumentTemplate;
 }
 
-/** Automatic reminders and warnings of a document. */
-export interface ReminderSchedule {
-  /** Days after which a pending participant is reminded, counted from the request or the last reminder; null = never. */
-  readonly everyDays: number | null;
-  /** Most reminders on schedule for one action. */
-  readonly maximum: number;
-  /** Days before the expiry of the document at which its pending participants are warned. */
-  readonly daysBeforeExpiry: readonly number[];
-}
-
 /** Events that only webhooks that name them receive. */
 export const OPTIONAL_EVENT_TYPES = [
   'DocumentOpened',

@@ -10,10 +10,18 @@
  * for time and randomness.
  */
 export const ZONES = {
+  /** Members, bounds, meanings and operations of both APIs, each once; machines, actors and HTTP take their types from here. */
+  contracts: {
+    owns: /^contracts\//,
+    enteredBy: [/^contracts\/.+\.ts$/],
+    imports: {},
+    packages: ['zod'],
+    builtins: false,
+  },
   machines: {
     owns: /^machines\//,
     enteredBy: [/^machines\/.+\.ts$/],
-    imports: {},
+    imports: { contracts: 'all' },
     packages: ['xstate'],
     builtins: false,
   },
@@ -52,14 +60,21 @@ export const ZONES = {
       /^actors\/shared\/signature-view\.ts$/,
       /^actors\/shared\/(file-names|storage-layout|token|windows-1252)\.ts$/,
     ],
-    imports: { machines: 'all', runtime: 'all', crypto: 'all', independent: 'all', web: 'all' },
+    imports: {
+      contracts: 'all',
+      machines: 'all',
+      runtime: 'all',
+      crypto: 'all',
+      independent: 'all',
+      web: 'all',
+    },
     packages: ['piscina', 'chokidar', 'nodemailer', 'uqr', 'exceljs', 'pdfjs-dist', 'lru-cache'],
     builtins: true,
   },
   http: {
     owns: /^http\//,
     enteredBy: [/^http\/index\.ts$/],
-    imports: { machines: 'all', actors: 'all', runtime: 'types', web: 'all' },
+    imports: { contracts: 'all', machines: 'all', actors: 'all', runtime: 'types', web: 'all' },
     packages: [
       'zod',
       'prom-client',
@@ -76,7 +91,7 @@ export const ZONES = {
   web: {
     owns: /^web\//,
     enteredBy: [/^web\/((batch|portal)\/)?((texts|sender)\/)?[^/]+\.ts$/],
-    imports: { machines: 'all', actors: 'types', crypto: 'all' },
+    imports: { contracts: 'all', machines: 'all', actors: 'types', crypto: 'all' },
     packages: ['pdfjs-dist', 'node-forge'],
     builtins: true,
   },
@@ -115,6 +130,7 @@ export const ZONES = {
     owns: /^(commands\/|main\.ts$)/,
     enteredBy: [],
     imports: {
+      contracts: 'all',
       machines: 'all',
       runtime: 'all',
       crypto: 'all',
@@ -204,7 +220,7 @@ export const KNOTS_TO_UNTIE = {
   ],
   'http/portal': [
     ['account', 'branding', 'pages', 'sender'],
-    ['description', 'input', 'key-scopes.ts', 'route.ts', 'routes', 'shapes', 'stored-file.ts'],
+    ['input', 'routes', 'shapes', 'stored-file.ts'],
   ],
   'web/portal': [['account-frame.ts', 'sender']],
 };

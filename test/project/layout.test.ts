@@ -125,6 +125,11 @@ const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, sa
     /actors\/bad\.ts:1: actors must not import http/,
   ],
   [
+    'contracts import machines',
+    { 'contracts/bad.ts': "import { lamp } from '../machines/lamp.ts';\nexport const x = lamp;\n" },
+    /contracts\/bad\.ts:1: contracts must not import machines/,
+  ],
+  [
     'http imports crypto',
     { 'http/bad.ts': "import { hash } from '../crypto/index.ts';\nexport const x = hash;\n" },
     /http\/bad\.ts:1: http must not import crypto/,

@@ -5,7 +5,7 @@
  */
 
 import type { PageBranding } from '../../actors/portal/api.ts';
-import { plainLine } from '../../machines/plain-text.ts';
+import { plainLine } from '../../contracts/plain-text.ts';
 import { html } from '../html.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
 import { filled } from './texts/filled.ts';

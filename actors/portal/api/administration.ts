@@ -1,7 +1,7 @@
 /** Organizations, applications and their secrets, for `sealwright keys` and the administration API. */
+import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { ApplicationId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { KeyScope, OrganizationSettings, SecretLimits } from '../../../machines/portal/organization.ts';
-import type { ReminderSchedule } from '../../../machines/portal/portal-types.ts';
 import type { ApplicationRole } from './callers.ts';
 import type { Page } from './documents.ts';
 

@@ -1,5 +1,6 @@
 /** Documents, their flows and versions, lists and downloads (docs/portal-values.md §§5-8 and 12-16). */
 
+import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentId, FlowActionId, FolderId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { FieldFormat, FieldType } from '../../../machines/portal/field-values.ts';
 import type {
@@ -16,7 +17,6 @@ import type {
   Mark,
   Observer,
   Principal,
-  ReminderSchedule,
   Tag,
   XadesOptions,
 } from '../../../machines/portal/portal-types.ts';

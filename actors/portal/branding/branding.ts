@@ -1,7 +1,7 @@
 /** The actors of brandings, one per organization that has one. Implements `PortalBranding`. Source: docs/decisions/0130-branding.md. */
 
+import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
-import { plainLine, plainText } from '../../../machines/plain-text.ts';
 import {
   BRANDED_MAILS,
   type BrandedMail,

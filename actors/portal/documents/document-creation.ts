@@ -1,7 +1,7 @@
 /** Makes documents of uploads: one call, one flow, any number of files. Source: docs/portal-values.md §§5, 21. */
 
+import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { type DocumentId, type FolderId, type Millis, parsePortalId } from '../../../machines/ids.ts';
-import { plainLine, plainText } from '../../../machines/plain-text.ts';
 import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';

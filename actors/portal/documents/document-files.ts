@@ -3,8 +3,8 @@
  * §§5, 13, 14, 21.
  */
 
+import { isBlank } from '../../../contracts/plain-text.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
-import { isBlank } from '../../../machines/plain-text.ts';
 import type { DocumentFile } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type {

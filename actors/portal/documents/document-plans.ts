@@ -2,8 +2,8 @@
  * From what a caller sends about a flow to plans that are checked and complete. Source: docs/portal-values.md §§5, 6, 21.
  */
 
+import { plainLine, visibleText } from '../../../contracts/plain-text.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
-import { plainLine, visibleText } from '../../../machines/plain-text.ts';
 import { namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
 import { MAX_ACTIONS, MAX_OBSERVERS } from '../../../machines/portal/document/flow-limits.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';

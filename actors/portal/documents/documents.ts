@@ -3,6 +3,7 @@
  * creation in `document-creation.ts`.
  */
 
+import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentId, FlowActionId, FolderId } from '../../../machines/ids.ts';
 import type { FlowChange } from '../../../machines/portal/document/document-context.ts';
 import {
@@ -14,7 +15,6 @@ import {
 import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
 import { withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ReminderSchedule } from '../../../machines/portal/portal-types.ts';
 import type { ActorStore, ActorSystem, Clock, Ids } from '../../../runtime/index.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type {

@@ -1,5 +1,5 @@
 /** From what a caller sends about fields to fields that are checked and complete. */
-import { plainLine } from '../../../machines/plain-text.ts';
+import { plainLine } from '../../../contracts/plain-text.ts';
 import {
   type CountedAction,
   excessOf,

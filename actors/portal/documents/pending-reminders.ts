@@ -2,7 +2,6 @@
 import { isSigning, requestedUsers } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import type { PendingList } from '../../../machines/portal/mail.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActorStore } from '../../../runtime/index.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
@@ -11,8 +10,7 @@ import type { Mails } from '../mail/mails.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { planEmail } from './document-plans.ts';
 
-/** Addresses of one call, and documents of one mail; ours. */
-const MAX_ADDRESSES = 500;
+/** Documents of one mail; ours. */
 const MAX_LISTED = 100;
 
 export interface PendingRemindersDependencies {
@@ -28,10 +26,8 @@ export class PendingReminders {
     this.#dependencies = dependencies;
   }
 
-  /** Addresses that have nothing pending are skipped. Refusals: `LimitExceeded`, `InvalidFlowAction`. */
+  /** Addresses that have nothing pending are skipped. Refusals: `InvalidFlowAction`. */
   async notify({ organization }: Tenant, emails: readonly string[]): Promise<void> {
-    if (emails.length > MAX_ADDRESSES)
-      throw new PortalRefusal('LimitExceeded', `One call names at most ${MAX_ADDRESSES} addresses.`);
     const addresses = new Map(emails.map(planEmail).map((email) => [addressKey(email), email]));
     for (const email of addresses.values()) {
       const list = await this.#listFor(organization.id, email);

@@ -4,7 +4,7 @@
  * A tag is `{{type:who}}` for a mark, `{{type:who:name}}` for a field; `*` behind the type makes a field required, and
  * a last part such as `160x40` is the size in points.
  */
-import { plainLine } from '../../../machines/plain-text.ts';
+import { plainLine } from '../../../contracts/plain-text.ts';
 import { type TaggedContent, withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
 import type { DocumentField, FieldPlace, FieldType } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';

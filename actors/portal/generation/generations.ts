@@ -7,8 +7,8 @@
  * Source: docs/portal-values.md §20.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isBlank } from '../../../contracts/plain-text.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
-import { isBlank } from '../../../machines/plain-text.ts';
 import {
   GENERATION_EXPIRED,
   type GenerationFile,

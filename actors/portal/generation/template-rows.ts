@@ -1,5 +1,5 @@
 /** Rows of a table as people and values of a document template. Source: docs/decisions/0120-templates.md. */
-import { isBlank } from '../../../machines/plain-text.ts';
+import { isBlank } from '../../../contracts/plain-text.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';

@@ -6,8 +6,9 @@
  *
  * Source: docs/decisions/0120-templates.md.
  */
+
+import { plainText } from '../../../contracts/plain-text.ts';
 import type { DocumentId, UploadId } from '../../../machines/ids.ts';
-import { plainText } from '../../../machines/plain-text.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DocumentTemplate, FileEntry } from '../../../machines/portal/portal-types.ts';
 import {

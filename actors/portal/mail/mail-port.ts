@@ -1,7 +1,7 @@
 /** Outgoing e-mails and the port that sends them. */
 
+import { plainLine } from '../../../contracts/plain-text.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import { plainLine } from '../../../machines/plain-text.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
 import type { ReadableMail } from './mail-text.ts';
 

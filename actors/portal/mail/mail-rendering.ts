@@ -1,6 +1,7 @@
 /** The letter that a mail is: its words, its link, its code, in the language of its organization. */
+
+import { isolated, plainText } from '../../../contracts/plain-text.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
-import { isolated, plainText } from '../../../machines/plain-text.ts';
 import type { BrandingSettings } from '../../../machines/portal/branding.ts';
 import {
   CODE_DELIVERY_TIMEOUT_MS,

@@ -1,5 +1,5 @@
 /** Names that clients give to folders, saved flows and drafts. */
-import { isBlank, visibleText } from '../../../machines/plain-text.ts';
+import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 
 const MAX_NAME_LENGTH = 255;

@@ -3,8 +3,8 @@
  * §§9, 10.
  */
 
+import { plainLine } from '../../../contracts/plain-text.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import { plainLine } from '../../../machines/plain-text.ts';
 import type {
   DocumentContext,
   DocumentState,

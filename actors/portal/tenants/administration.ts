@@ -3,13 +3,14 @@
  *
  * Source: docs/portal-values.md §0, §20.
  */
+
+import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
 import {
   type ApplicationId,
   type Millis,
   type OrganizationId,
   parsePortalId,
 } from '../../../machines/ids.ts';
-import { isBlank, visibleText } from '../../../machines/plain-text.ts';
 import {
   type ApplicationRole,
   type ApplicationSecret,

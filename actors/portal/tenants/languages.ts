@@ -1,7 +1,7 @@
 /** Settings of organizations that other parts of the portal read. */
+import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
-import type { ReminderSchedule } from '../../../machines/portal/portal-types.ts';
 import type { ActorSystem } from '../../../runtime/index.ts';
 import { ORGANIZATION } from './organizations.ts';
 

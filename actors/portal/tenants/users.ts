@@ -8,8 +8,8 @@
  * Source: docs/portal-values.md §20.
  */
 import { createHash } from 'node:crypto';
+import { visibleText } from '../../../contracts/plain-text.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
-import { visibleText } from '../../../machines/plain-text.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type Membership,

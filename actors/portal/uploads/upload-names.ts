@@ -1,6 +1,6 @@
 /** Sanitizes file names and content types of callers for storage and response headers. Source: docs/portal-values.md §4. */
 
-import { plainLine } from '../../../machines/plain-text.ts';
+import { plainLine } from '../../../contracts/plain-text.ts';
 
 /** Longest file name kept, UTF-16 units. */
 const MAX_NAME = 255;

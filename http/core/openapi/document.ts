@@ -87,15 +87,19 @@ export function describeApi(routes: readonly AnyRoute[], api: ApiDescription): O
       schemas: book.named,
     },
   });
-  describeDocument(document, context.propertyTexts);
+  describeDocument(document, context.propertyTexts, book);
   return document;
 }
 
-function describeDocument({ paths, components, webhooks = {} }: OpenApiDocument, texts: PropertyTexts): void {
+function describeDocument(
+  { paths, components, webhooks = {} }: OpenApiDocument,
+  texts: PropertyTexts,
+  book: SchemaBook,
+): void {
   const schemas = components['schemas'] ?? {};
   for (const [name, schema] of Object.entries(schemas)) {
     describeProperties(schema, name, texts);
-    exemplifyProperties(schema, false);
+    exemplifyProperties(schema, book.isRequested(name));
   }
   for (const [type, { post }] of Object.entries(webhooks)) {
     describeProperties(post, type, texts);

@@ -32,7 +32,7 @@ export function operationOf(route: AnyRoute, context: OperationContext): object 
       in: 'path',
       name,
       required: true,
-      ...withDescription(bounded(schema)),
+      ...withDescription(bounded(schema), 'path'),
     })),
     ...query.map(([name, schema, required]) => ({
       ...{ in: 'query', name, required },
@@ -80,9 +80,15 @@ function members(schema: Schema): readonly (readonly [name: string, schema: Sche
   return Object.entries(properties).map(([name, inner]) => [name, inner, required.has(name)] as const);
 }
 
-/** A parameter has its description beside its schema. */
-function withDescription({ description, ...schema }: Schema): Pick<Parameter, 'description' | 'schema'> {
-  return typeof description === 'string' ? { description, schema } : { schema };
+/** A parameter has its description beside its schema, and one of a path its example. */
+function withDescription(
+  { description, ...schema }: Schema,
+  place?: 'path',
+): Pick<Parameter, 'description' | 'example' | 'schema'> {
+  const described = typeof description === 'string' && { description };
+  if (place !== 'path') return { ...described, schema };
+  const { examples, ...bare } = schema;
+  return { ...described, ...(Array.isArray(examples) && { example: examples[0] }), schema: bare };
 }
 
 /** Parameters are bounded by the size limit of the request head. */
@@ -119,7 +125,7 @@ function exemplified(
 function bodyOf(route: AnyRoute, book: SchemaBook, example: unknown): object | undefined {
   if (route.bodyPolicy === 'none') return undefined;
   const schema = book.input(route.body);
-  const required = members(schema).some(([, , needed]) => needed);
+  const required = members(book.resolved(schema)).some(([, , needed]) => needed);
   switch (route.bodyPolicy) {
     case 'json':
     case 'json-stream':

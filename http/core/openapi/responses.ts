@@ -4,7 +4,8 @@
  * Source: OpenAPI 3.1.1 §4.8.16 ("Responses Object").
  */
 import type { z } from 'zod';
-import type { AnyRoute, Content } from '../router.ts';
+import type { Content } from '../../../contracts/operation.ts';
+import type { AnyRoute } from '../router.ts';
 import { MAX_HEAD_BYTES } from '../transport/head-limit.ts';
 import { headerRefs, optionalHeaders, type ResponseHeader } from './headers.ts';
 import type { RefusalInfo, RequestShapes } from './operation-info.ts';

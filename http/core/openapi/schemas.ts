@@ -10,25 +10,40 @@ export type Schema = { readonly [keyword: string]: unknown };
 
 /**
  * A schema may carry `.meta({ openapi: … })`: a simpler schema for the description than the accepted input, such as a
- * list of names where the input is a comma-separated text.
+ * list of names where the input is a comma-separated text. It, and the values of its keywords, may be Zod schemas.
  */
 const OMITTED_KEYWORDS = 'openapi';
 
-/** Zod drops `examples` of transforming schemas in requests, so these carry `.meta({ exampleValue: … })`. */
-const EXAMPLE_VALUE = 'exampleValue';
+/** Zod drops `examples` of transforming schemas in requests, so members carry `.meta({ exampleValue: … })`. */
+const EXAMPLE = 'exampleValue';
 
 /** Three digits of a second, and UTC. */
 const TIMESTAMP = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$';
+
+const COMPONENTS = '#/components/schemas/';
 
 type Mutable = { [keyword: string]: unknown };
 
 /** Collects the schemas with a name (`.meta({ id })`). */
 export class SchemaBook {
   readonly #named = new Map<string, Schema>();
+  readonly #requested = new Set<string>();
 
   /** Every named schema so far, by name. */
   get named(): { readonly [name: string]: Schema } {
     return Object.fromEntries([...this.#named].sort(([left], [right]) => (left < right ? -1 : 1)));
+  }
+
+  /** True for a schema that requests have. */
+  isRequested(name: string): boolean {
+    return this.#requested.has(name);
+  }
+
+  /** A named schema in place of a reference to it. */
+  resolved(schema: Schema): Schema {
+    const { $ref } = schema;
+    if (typeof $ref !== 'string') return schema;
+    return this.resolved(this.#named.get($ref.slice(COMPONENTS.length)) ?? {});
   }
 
   /** Schema of request values. */
@@ -43,34 +58,49 @@ export class SchemaBook {
 
   /** Names a schema. */
   define(name: string, schema: Schema): void {
+    this.#name(name, schema);
+  }
+
+  #name(name: string, schema: Schema): void {
+    const known = this.#named.get(name);
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+      throw new Error(`Two schemas are named ${name}.`);
     this.#named.set(name, schema);
   }
 
   #convert(schema: z.ZodType, io: 'input' | 'output'): Schema {
-    const made: Mutable = { ...z.toJSONSchema(schema, { io, unrepresentable: 'any', override }) };
+    const inner = (nested: unknown) => (nested instanceof z.ZodType ? this.#convert(nested, io) : nested);
+    const made: Mutable = {
+      ...z.toJSONSchema(schema, {
+        io,
+        unrepresentable: 'any',
+        override: ({ jsonSchema }) => override(jsonSchema, inner),
+      }),
+    };
     const definitions = (made['$defs'] ?? {}) as { readonly [name: string]: Schema };
     delete made['$defs'];
     delete made['$schema'];
     for (const [name, definition] of Object.entries(definitions)) {
-      this.#named.set(name, pointToComponents(definition) as Schema);
+      this.#name(name, pointToComponents(definition) as Schema);
+      if (io === 'input') this.#requested.add(name);
     }
     return pointToComponents(made) as Schema;
   }
 }
 
-function override({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
-  const schema = jsonSchema as Mutable;
-  const keywords = schema[OMITTED_KEYWORDS];
+function override(schema: Mutable, inner: (nested: unknown) => unknown): void {
+  const keywords = inner(schema[OMITTED_KEYWORDS]);
   if (typeof keywords === 'object' && keywords !== null) {
     const { description } = schema;
-    const example = schema[EXAMPLE_VALUE];
+    const example = schema[EXAMPLE];
     for (const keyword of Object.keys(schema)) delete schema[keyword];
-    Object.assign(schema, description === undefined ? {} : { description }, keywords);
-    if (example !== undefined) schema[EXAMPLE_VALUE] = example;
+    const described = Object.entries(keywords).map(([keyword, value]) => [keyword, inner(value)]);
+    Object.assign(schema, description === undefined ? {} : { description }, Object.fromEntries(described));
+    if (example !== undefined) schema[EXAMPLE] = example;
   }
-  if (schema[EXAMPLE_VALUE] !== undefined) {
-    schema['examples'] = [schema[EXAMPLE_VALUE]];
-    delete schema[EXAMPLE_VALUE];
+  if (schema[EXAMPLE] !== undefined) {
+    schema['examples'] = [schema[EXAMPLE]];
+    delete schema[EXAMPLE];
   }
   // `format` is enough; the patterns have hundreds of characters.
   if (schema['format'] === 'uuid') delete schema['pattern'];
@@ -88,7 +118,7 @@ function pointToComponents(value: unknown): unknown {
     Object.entries(value).map(([keyword, inner]) => [
       keyword,
       keyword === '$ref' && typeof inner === 'string'
-        ? inner.replace(/^#\/\$defs\//, '#/components/schemas/')
+        ? inner.replace(/^#\/\$defs\//, COMPONENTS)
         : pointToComponents(inner),
     ]),
   );

@@ -1,11 +1,11 @@
 /** Branding of the key's organization. Source: docs/decisions/0130-branding.md. */
 import { z } from 'zod';
 import type { PortalBranding } from '../../../actors/portal/api.ts';
+import { bytes, list, members, textUpTo, word } from '../../../contracts/fields.ts';
 import { BRANDED_MAILS, type BrandingContext, type MailWording } from '../../../machines/portal/branding.ts';
 import { LANGUAGES } from '../../../machines/portal/organization.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { bytes, list, members, textUpTo, word } from '../input/fields.ts';
 import { idParams } from '../input/ids.ts';
 import { portalRoute } from '../route.ts';
 import { requireOwn } from '../routes/webhooks.ts';

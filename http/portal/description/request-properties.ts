@@ -1,6 +1,7 @@
 /** Meanings of the members of requests of the portal. Source: docs/portal-values.md §§4 to 20. */
+
+import { CREATION, EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
 import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
-import { CREATION, EXAMPLE_IDS } from './example-values.ts';
 
 const FACTOR =
   'Requires this confirmation before an electronic signature. This service has no provider for it: true is refused.';

@@ -3,13 +3,13 @@ import { Piscina } from 'piscina';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Log } from '../../../runtime/index.ts';
 import type { BodyCredentials } from '../../core/router.ts';
-import type { BodyAnswer, BodyTask, LargeBody, ReadBody } from './body-wire.ts';
+import type { BodyAnswer, BodyTask, ReadBody } from './body-wire.ts';
 
 export interface BodyReading {
   /** The credentials in a body. Refusals: `BadRequest`, `ServiceBusy`. */
   credentials(bytes: Uint8Array): Promise<BodyCredentials>;
   /** The body parsed by its schema. Refusals: `BadRequest`, `ServiceBusy`. */
-  body(schema: LargeBody, bytes: Uint8Array): Promise<ReadBody>;
+  body(schema: string, bytes: Uint8Array): Promise<ReadBody>;
   /** Ends the thread after the current bodies. */
   close(): Promise<void>;
 }

@@ -5,7 +5,6 @@ import { generationInput } from '../routes/generation.ts';
 import { marksInput, marksOfDocumentsInput } from '../routes/marks-sessions.ts';
 import { flowInput } from '../routes/saved-flows.ts';
 import { templateInput } from '../routes/templates.ts';
-import type { LargeBody } from './body-wire.ts';
 import {
   createDocumentsInput,
   flowEditInput,
@@ -17,7 +16,7 @@ import {
 } from './flow-inputs.ts';
 import { electronicInput } from './signing-inputs.ts';
 
-export const LARGE_BODIES: { readonly [name in LargeBody]: z.ZodType } = {
+export const LARGE_BODIES: { readonly [name: string]: z.ZodType } = {
   documents: createDocumentsInput,
   draft: draftInput,
   version: newVersionInput,

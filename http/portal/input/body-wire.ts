@@ -1,26 +1,9 @@
 /** Messages between the main thread and the worker that parses large bodies. */
 import type { BodyCredentials } from '../../core/router.ts';
 
-/** Names of the schemas of large bodies. */
-export type LargeBody =
-  | 'documents'
-  | 'draft'
-  | 'version'
-  | 'envelope-version'
-  | 'flow-edit'
-  | 'generation'
-  | 'marks'
-  | 'marks-of-documents'
-  | 'saved-flow'
-  | 'saved-flow-documents'
-  | 'template'
-  | 'template-documents'
-  | 'template-generation'
-  | 'electronic-signature';
-
 export type BodyTask =
   | { readonly task: 'credentials'; readonly bytes: Uint8Array }
-  | { readonly task: 'body'; readonly schema: LargeBody; readonly bytes: Uint8Array };
+  | { readonly task: 'body'; readonly schema: string; readonly bytes: Uint8Array };
 
 /** A refusal with code `BadRequest`. */
 export interface BodyFault {

@@ -12,7 +12,9 @@ export function run(task: BodyTask): BodyAnswer {
   try {
     const given = parseJsonObject(task.bytes);
     if (task.task === 'credentials') return { credentials: credentialsOf(given) };
-    const value = parsedInput(LARGE_BODIES[task.schema], given, 'BadRequest');
+    const schema = LARGE_BODIES[task.schema];
+    if (schema === undefined) throw new TypeError(`No schema is named ${task.schema}.`);
+    const value = parsedInput(schema, given, 'BadRequest');
     return { body: { value, fingerprint: fingerprintOf(given) } };
   } catch (thrown) {
     const { name, code, message, errors } = thrown as PortalRefusal;

@@ -5,9 +5,9 @@
  * Source: docs/portal-values.md §4 (`POST /api/uploads/bytes`) and §1 row 3.
  */
 import type { UploadSink } from '../../../actors/portal/api.ts';
+import { Base64Reader } from '../../../contracts/base64.ts';
+import { REQUIRED } from '../../../contracts/fields.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { Base64Reader } from './base64.ts';
-import { REQUIRED } from './invalid-input.ts';
 import { type BodyHead, requireJsonType } from './json-body.ts';
 import { tooLarge } from './upload-form.ts';
 

@@ -5,9 +5,18 @@
  */
 import type { z } from 'zod';
 import type { DocumentFilter } from '../../../actors/portal/api.ts';
-import { plainLine } from '../../../machines/plain-text.ts';
+import {
+  end,
+  maybeFlag,
+  maybeText,
+  maybeUuid,
+  members,
+  moment,
+  uuid,
+  word,
+} from '../../../contracts/fields.ts';
+import { plainLine } from '../../../contracts/plain-text.ts';
 import { DOCUMENT_TYPES, LIST_STATUSES, PARTICIPANT_QUERY_TYPES, QUERY_TYPES } from './enumerations.ts';
-import { end, maybeFlag, maybeText, maybeUuid, members, moment, uuid, word } from './fields.ts';
 import { queryFlag, queryText, queryWord } from './query-fields.ts';
 
 /** Maximum number of tags in a filter; further ones are ignored. Source: docs/portal-values.md §12. */

@@ -3,24 +3,9 @@
  *
  * Source: docs/portal-values.md §§5, 6, 14 and 15.
  */
+
 import { z } from 'zod';
 import type { CreateDocuments, FlowActionInput } from '../../../actors/portal/api.ts';
-import { isBlank } from '../../../machines/plain-text.ts';
-import { FIELD_FORMATS, FIELD_TYPES } from '../../../machines/portal/field-values.ts';
-import { ACTION_TYPES } from '../../../machines/portal/portal-types.ts';
-import { CONFIRMATION_FLAG_NAMES, CONFIRMATION_FLAGS, forEachFlag } from '../shapes/flow-actions.ts';
-import { remindersInput } from '../shapes/reminders.ts';
-import {
-  CERTIFICATE_TYPES,
-  DOCUMENT_TYPES,
-  HOLDER_TYPES,
-  INITIALS_MODES,
-  MARK_TYPES,
-  SIGNATURE_TYPES,
-  XADES_IDENTIFIERS,
-  XADES_INSERTIONS,
-  XADES_TYPES,
-} from './enumerations.ts';
 import {
   anyText,
   day,
@@ -32,14 +17,30 @@ import {
   maybeUuid,
   members,
   number,
+  REQUIRED,
   text,
   textUpTo,
   uuid,
   whole,
   wholeFrom,
   word,
-} from './fields.ts';
-import { REQUIRED } from './invalid-input.ts';
+} from '../../../contracts/fields.ts';
+import { isBlank } from '../../../contracts/plain-text.ts';
+import { newReminders } from '../../../contracts/portal/reminders.ts';
+import { FIELD_FORMATS, FIELD_TYPES } from '../../../machines/portal/field-values.ts';
+import { ACTION_TYPES } from '../../../machines/portal/portal-types.ts';
+import { CONFIRMATION_FLAG_NAMES, CONFIRMATION_FLAGS, forEachFlag } from '../shapes/flow-actions.ts';
+import {
+  CERTIFICATE_TYPES,
+  DOCUMENT_TYPES,
+  HOLDER_TYPES,
+  INITIALS_MODES,
+  MARK_TYPES,
+  SIGNATURE_TYPES,
+  XADES_IDENTIFIERS,
+  XADES_INSERTIONS,
+  XADES_TYPES,
+} from './enumerations.ts';
 
 /** A file of an upload; all four are required. */
 export const fileInput = members({ displayName: text, id: uuid, name: text, contentType: text });
@@ -168,7 +169,7 @@ const creationMembers = {
   signatureType: word(SIGNATURE_TYPES).nullish(),
   type: word(DOCUMENT_TYPES).nullish(),
   externalId: maybeText,
-  reminders: remindersInput.nullish().describe('Left out: the reminders of the organization.'),
+  reminders: newReminders.nullish().describe('Left out: the reminders of the organization.'),
   securityContextId: maybeUuid,
   templateId: maybeUuid,
   templateFieldValues: map(z.unknown()).nullish(),

@@ -4,25 +4,24 @@
  * Source: docs/portal-values.md §2.
  */
 import type { z } from 'zod';
+import { type BoundRefusal, MAX_FAULTS, REQUIRED } from '../../../contracts/fields.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 
-/** Message of the portal's schemas for a member that is missing, null or empty. */
-export const REQUIRED = 'is required';
-
-/** Maximum number of faults that are searched and reported. */
-export const MAX_FAULTS = 20;
 /** Maximum length of a member's name and of a sentence in a reply, characters. */
 const MAX_NAME = 200;
 const MAX_SENTENCE = 500;
 
 /**
  * Parses `value` by `schema`, whose messages continue `The <Name> field`.
- * Refusals: `code`; `BadRequest` with the first `MAX_FAULTS` faults.
+ * Refusals: `code`; `BadRequest` with the first `MAX_FAULTS` faults; those of bounds if there are no others.
  */
 export function parsedInput<T>(schema: z.ZodType<T>, value: unknown, code: PortalRefusalCode): T {
   const result = schema.safeParse(value, { reportInput: true });
   if (result.success) return result.data;
   if (code !== 'BadRequest') throw new PortalRefusal(code);
+  const bounds = result.error.issues.map(boundRefusalOf);
+  if (bounds.every((bound) => bound !== undefined) && bounds[0] !== undefined)
+    throw new PortalRefusal(bounds[0].code as PortalRefusalCode, bounds[0].message);
   // No prototype: a client may name a member `toString`.
   const errors: Record<string, string[]> = Object.create(null);
   for (const issue of result.error.issues.slice(0, MAX_FAULTS)) {
@@ -30,6 +29,10 @@ export function parsedInput<T>(schema: z.ZodType<T>, value: unknown, code: Porta
     errors[member] = [...(errors[member] ?? []), sentence(issue).slice(0, MAX_SENTENCE)];
   }
   throw new PortalRefusal(code, Object.values(errors)[0]?.[0], { errors });
+}
+
+function boundRefusalOf(issue: z.core.$ZodIssue): BoundRefusal | undefined {
+  return issue.code === 'custom' ? issue.params?.['refusal'] : undefined;
 }
 
 function sentence(issue: z.core.$ZodIssue): string {

@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ListPosition } from '../../../actors/portal/api.ts';
+import { word } from '../../../contracts/fields.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { word } from './fields.ts';
 
 const PAGE = 10;
 const MAX_PAGE = 100;

@@ -5,7 +5,6 @@
  */
 import { z } from 'zod';
 import type { ElectronicSigning } from '../../../actors/portal/api.ts';
-import type { Geolocation } from '../../../machines/portal/portal-types.ts';
 import {
   between,
   bytes,
@@ -21,7 +20,8 @@ import {
   uuid,
   whole,
   word,
-} from './fields.ts';
+} from '../../../contracts/fields.ts';
+import type { Geolocation } from '../../../machines/portal/portal-types.ts';
 import { markInput } from './flow-inputs.ts';
 
 /** The signer: with `keys/{key}` a ticket or, with an application's key, the action. */

@@ -5,14 +5,14 @@
  */
 import { z } from 'zod';
 import type { PortalDocuments } from '../../../actors/portal/api.ts';
+import { members } from '../../../contracts/fields.ts';
+import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { DOWNLOAD_TYPES } from '../../../machines/portal/portal-types.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { members } from '../input/fields.ts';
 import { attachmentParams, documentId, idParams } from '../input/ids.ts';
 import { queryFlag, queryText, queryWord } from '../input/query-fields.ts';
-import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
 import { portalRoute } from '../route.ts';
 import { base64Reply, FILE_HEADERS, storedFileReply } from '../stored-file.ts';
 

@@ -5,13 +5,13 @@
  */
 import { z } from 'zod';
 import type { PortalDocuments } from '../../../actors/portal/api.ts';
+import { list, members, text } from '../../../contracts/fields.ts';
+import { FILE, SIGNER } from '../../../contracts/portal/examples.ts';
+import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { FILE, SIGNER } from '../description/example-values.ts';
-import { list, members, text } from '../input/fields.ts';
 import { flowEditInput, newEnvelopeVersionInput, newVersionInput } from '../input/flow-inputs.ts';
 import { documentId, idParams } from '../input/ids.ts';
-import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from '../refusal-groups.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { id, participantShape } from '../shapes/shared-shapes.ts';
 

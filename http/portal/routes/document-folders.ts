@@ -5,13 +5,13 @@
  */
 import { z } from 'zod';
 import type { PortalDocuments, PortalFolders, Tenant } from '../../../actors/portal/api.ts';
+import { list, maybeText, maybeUuid, members, uuid } from '../../../contracts/fields.ts';
+import { EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
+import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { EXAMPLE_IDS } from '../description/example-values.ts';
-import { list, maybeText, maybeUuid, members, uuid } from '../input/fields.ts';
 import { documentId, idParams } from '../input/ids.ts';
-import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { id } from '../shapes/shared-shapes.ts';
 

@@ -6,13 +6,13 @@ import {
   HISTORY_ENTRY_TYPES,
   type PortalDocuments,
 } from '../../../actors/portal/api.ts';
+import { members } from '../../../contracts/fields.ts';
+import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
+import { isoTime } from '../../../contracts/times.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { members } from '../input/fields.ts';
 import { documentId, idParams } from '../input/ids.ts';
 import { paging } from '../input/query-fields.ts';
-import { isoTime } from '../input/timestamps.ts';
-import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
 import { portalRoute } from '../route.ts';
 import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
 

@@ -4,13 +4,13 @@
  * Source: docs/portal-values.md §12; RFC 4180.
  */
 import type { DocumentListItem, PortalDocuments } from '../../../actors/portal/api.ts';
+import { members } from '../../../contracts/fields.ts';
+import { isoTime } from '../../../contracts/times.ts';
 import { contentDisposition } from '../../core/file-reply.ts';
 import { json, type StreamReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { documentFilter, filterQuery } from '../input/document-filter.ts';
-import { members } from '../input/fields.ts';
 import { cursor, paging, positionIn } from '../input/query-fields.ts';
-import { isoTime } from '../input/timestamps.ts';
 import { portalRoute } from '../route.ts';
 import { listItemBody, listItemShape } from '../shapes/documents.ts';
 import { pageBody, pageShape } from '../shapes/shared-shapes.ts';

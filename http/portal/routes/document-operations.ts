@@ -5,14 +5,14 @@
  */
 import { z } from 'zod';
 import type { DocumentOperations, DocumentOperationView } from '../../../actors/portal/api.ts';
+import { maybeFlag, maybeText, members, word } from '../../../contracts/fields.ts';
+import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { DOCUMENT_ACTIONS, DOCUMENT_OPERATION_STATES } from '../../../machines/portal/document-operation.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { documentFilter, filterInput } from '../input/document-filter.ts';
-import { maybeFlag, maybeText, members, word } from '../input/fields.ts';
 import { idParams } from '../input/ids.ts';
 import { paging } from '../input/query-fields.ts';
-import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
 import { portalRoute } from '../route.ts';
 import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
 

@@ -4,13 +4,13 @@
  * Source: docs/decisions/0128-files-of-several-documents.md.
  */
 import type { DocumentPackages, TemporaryFile } from '../../../actors/portal/api.ts';
+import { list, members, uuid, word } from '../../../contracts/fields.ts';
+import { EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
+import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
 import { DOWNLOAD_TYPES } from '../../../machines/portal/portal-types.ts';
 import type { EmptyReply, FileReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { EXAMPLE_IDS } from '../description/example-values.ts';
-import { list, members, uuid, word } from '../input/fields.ts';
 import { documentId } from '../input/ids.ts';
-import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
 import { portalRoute } from '../route.ts';
 import { storedFileReply } from '../stored-file.ts';
 

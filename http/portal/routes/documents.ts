@@ -10,16 +10,16 @@ import type {
   IdempotentRequests,
   PortalDocuments,
 } from '../../../actors/portal/api.ts';
+import { maybeFlag, maybeText, maybeUuid, members, text } from '../../../contracts/fields.ts';
+import { ANA, CREATION, REASON } from '../../../contracts/portal/examples.ts';
+import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { ANA, CREATION, REASON } from '../description/example-values.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
-import { maybeFlag, maybeText, maybeUuid, members, text } from '../input/fields.ts';
 import { createDocumentsInput } from '../input/flow-inputs.ts';
 import { documentId, flowActionId, idParams } from '../input/ids.ts';
 import { queryFlag, queryText } from '../input/query-fields.ts';
-import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from '../refusal-groups.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { documentBody, documentShape } from '../shapes/documents.ts';
 import { id } from '../shapes/shared-shapes.ts';

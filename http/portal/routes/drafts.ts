@@ -8,15 +8,15 @@ import {
   type DraftView,
   type IdempotentRequests,
 } from '../../../actors/portal/api.ts';
+import { members, text, withSent } from '../../../contracts/fields.ts';
+import { CREATION } from '../../../contracts/portal/examples.ts';
+import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
+import { isoTime } from '../../../contracts/times.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { CREATION } from '../description/example-values.ts';
-import { members, text, withSent } from '../input/fields.ts';
 import { createDocumentsInput, draftedDocumentsInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
-import { isoTime } from '../input/timestamps.ts';
-import { UNKNOWN_FILES } from '../refusal-groups.ts';
 import { portalRoute } from '../route.ts';
 import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';

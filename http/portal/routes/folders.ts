@@ -5,9 +5,9 @@
  */
 import { z } from 'zod';
 import type { PortalFolders } from '../../../actors/portal/api.ts';
+import { maybeUuid, members, text, uuid, word } from '../../../contracts/fields.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { maybeUuid, members, text, uuid, word } from '../input/fields.ts';
 import { folderId, idParams } from '../input/ids.ts';
 import { paging, queryFlag, queryText } from '../input/query-fields.ts';
 import { DONE, portalRoute } from '../route.ts';

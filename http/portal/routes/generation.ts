@@ -5,12 +5,12 @@
  */
 import { z } from 'zod';
 import type { GenerationView, IdempotentRequests, PortalGenerations } from '../../../actors/portal/api.ts';
+import { day, list, maybeText, maybeUuid, members, text, word } from '../../../contracts/fields.ts';
+import { EXAMPLE_IDS, SIGNER } from '../../../contracts/portal/examples.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { EXAMPLE_IDS, SIGNER } from '../description/example-values.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import { DOCUMENT_TYPES } from '../input/enumerations.ts';
-import { day, list, maybeText, maybeUuid, members, text, word } from '../input/fields.ts';
 import { fileReference, flowActionInput, observerInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { paging } from '../input/query-fields.ts';

@@ -6,14 +6,14 @@
  */
 import { z } from 'zod';
 import type { MailView, PortalDocuments, PortalMails } from '../../../actors/portal/api.ts';
+import { members } from '../../../contracts/fields.ts';
+import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
+import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { MAIL_STATUSES } from '../input/enumerations.ts';
-import { members } from '../input/fields.ts';
 import { documentId, idParams } from '../input/ids.ts';
 import { paging, queryWord } from '../input/query-fields.ts';
-import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
-import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
 

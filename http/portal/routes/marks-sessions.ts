@@ -5,11 +5,20 @@
  */
 import { z } from 'zod';
 import type { MarksSessions } from '../../../actors/portal/api.ts';
+import {
+  list,
+  maybeFlag,
+  maybeText,
+  maybeUuid,
+  members,
+  whole,
+  withSent,
+  word,
+} from '../../../contracts/fields.ts';
+import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../../../contracts/portal/examples.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../description/example-values.ts';
 import { INITIALS_MODES, SIGNATURE_TYPES } from '../input/enumerations.ts';
-import { list, maybeFlag, maybeText, maybeUuid, members, whole, withSent, word } from '../input/fields.ts';
 import { createDocumentsInput, fileReference, markInput, participantInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { portalRoute } from '../route.ts';

@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §19 (`GET /api/organizations/{orgId}`) and §20; applications and keys are
  * additional.
  */
+
 import { z } from 'zod';
 import type {
   ApplicationView,
@@ -11,18 +12,19 @@ import type {
   PortalAdministration,
   PortalWebhooks,
 } from '../../../actors/portal/api.ts';
+import { list, maybeFlag, maybeText, members, moment, text, uuid, word } from '../../../contracts/fields.ts';
+import { newReminders, reminders } from '../../../contracts/portal/reminders.ts';
+import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { KEY_SCOPES, MAX_KEY_FOLDERS } from '../../../machines/portal/organization.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { APPLICATION_ROLES } from '../input/enumerations.ts';
-import { list, maybeFlag, maybeText, members, moment, text, uuid, word } from '../input/fields.ts';
 import { applicationId, idParams, organizationId } from '../input/ids.ts';
 import { paging, queryText } from '../input/query-fields.ts';
-import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
 import { requireGivable } from '../key-scopes.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { organizationRefShape } from '../shapes/documents.ts';
-import { remindersBody, remindersInput, remindersShape } from '../shapes/reminders.ts';
+import { remindersBody } from '../shapes/reminders.ts';
 import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
 import { requireOwn, webhookBody, webhookShape } from './webhooks.ts';
 
@@ -63,7 +65,7 @@ const organizationShape = z
       .describe(
         'True: an envelope with a signed file is refused. False: the signed file becomes its attachment.',
       ),
-    reminders: remindersShape
+    reminders: reminders
       .nullable()
       .describe('Of documents that are created without reminders of their own; null = none.'),
     applications: z.array(applicationShape),
@@ -166,7 +168,7 @@ export function organizationRoutes(
       params: idParams,
       body: members({
         refuseSignedEnvelopeFiles: maybeFlag,
-        reminders: remindersInput.nullish().describe('Null: none.'),
+        reminders: newReminders.nullish().describe('Null: none.'),
       }),
       responses: { 200: organizationShape },
       examples: { request: { refuseSignedEnvelopeFiles: true } },

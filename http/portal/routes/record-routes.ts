@@ -1,13 +1,12 @@
 /** The five operations that saved flows, drafts and templates have in common. */
 import { z } from 'zod';
 import type { IdempotentRequests, Page, Tenant } from '../../../actors/portal/api.ts';
+import { members } from '../../../contracts/fields.ts';
 import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
-import type { LargeBody } from '../input/body-wire.ts';
-import { members } from '../input/fields.ts';
 import { idParams } from '../input/ids.ts';
 import { paging, queryText } from '../input/query-fields.ts';
 import { DONE, portalRoute } from '../route.ts';
@@ -27,7 +26,7 @@ export interface RecordRoutes<Item, View, Body, Query extends RecordQuery, Versi
   readonly group: string;
   readonly texts: Readonly<Record<'list' | 'create' | 'get' | 'replace' | 'remove', OperationTexts>>;
   readonly body: z.ZodType<Body>;
-  readonly largeBody: LargeBody;
+  readonly largeBody: string;
   readonly notFound: PortalRefusalCode;
   /** Codes of what is not kept. */
   readonly notSaved: readonly PortalRefusalCode[];

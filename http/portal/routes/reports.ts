@@ -5,11 +5,11 @@
  */
 import { z } from 'zod';
 import type { PortalReports } from '../../../actors/portal/api.ts';
+import { end, members, moment } from '../../../contracts/fields.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { end, members, moment } from '../input/fields.ts';
 import { idParams } from '../input/ids.ts';
 import { queryText } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';

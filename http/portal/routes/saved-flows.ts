@@ -10,17 +10,17 @@ import type {
   SavedFlowItem,
   SavedFlows,
 } from '../../../actors/portal/api.ts';
+import { asSent, list, maybeFlag, members, text } from '../../../contracts/fields.ts';
+import { ANA, FILE, SIGNER } from '../../../contracts/portal/examples.ts';
+import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
+import { isoTime } from '../../../contracts/times.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { ANA, FILE, SIGNER } from '../description/example-values.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
-import { asSent, list, maybeFlag, members, text } from '../input/fields.ts';
 import { flowActionInput, observerInput, savedFlowDocumentsInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
-import { isoTime } from '../input/timestamps.ts';
-import { UNKNOWN_FILES } from '../refusal-groups.ts';
 import { portalRoute } from '../route.ts';
 import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';

@@ -5,13 +5,13 @@
  */
 import { z } from 'zod';
 import type { PortalValidation } from '../../../actors/portal/api.ts';
+import { maybeText, maybeUuid, members, text, uuid } from '../../../contracts/fields.ts';
+import { EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
+import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { EXAMPLE_IDS } from '../description/example-values.ts';
-import { maybeText, maybeUuid, members, text, uuid } from '../input/fields.ts';
 import { documentId, idParams, keyParams } from '../input/ids.ts';
-import { UNKNOWN_DOCUMENT } from '../refusal-groups.ts';
 import { portalRoute } from '../route.ts';
 import {
   signatureBody,

@@ -6,12 +6,14 @@ import type {
   TemplateItem,
   TemplateView,
 } from '../../../actors/portal/api.ts';
+import { maybeText, members, text, uuid, wholeFrom, withSent } from '../../../contracts/fields.ts';
+import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../../../contracts/portal/examples.ts';
+import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
+import { isoTime } from '../../../contracts/times.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../description/example-values.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
-import { maybeText, members, text, uuid, wholeFrom, withSent } from '../input/fields.ts';
 import {
   createDocumentsInput,
   templateDocumentsInput,
@@ -20,8 +22,6 @@ import {
 import { documentId, idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
 import { cursor, positionIn, queryText } from '../input/query-fields.ts';
-import { isoTime } from '../input/timestamps.ts';
-import { UNKNOWN_FILES } from '../refusal-groups.ts';
 import { portalRoute } from '../route.ts';
 import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';

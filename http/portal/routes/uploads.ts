@@ -10,12 +10,12 @@ import type {
   UploadSink,
   UploadView,
 } from '../../../actors/portal/api.ts';
+import { bytes, members } from '../../../contracts/fields.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, StreamFingerprint, withIdempotency } from '../idempotency.ts';
 import { readBytesBody } from '../input/bytes-body.ts';
-import { bytes, members } from '../input/fields.ts';
 import { idParams } from '../input/ids.ts';
 import { FIELD_BYTES, readUploadForm } from '../input/upload-form.ts';
 import { DONE, type PortalRequest, portalRoute } from '../route.ts';

@@ -12,14 +12,14 @@ import {
   type Tenant,
   type UserView,
 } from '../../../actors/portal/api.ts';
+import { maybeFlag, maybeText, members, text } from '../../../contracts/fields.ts';
+import { ANA } from '../../../contracts/portal/examples.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { roleOf } from '../../../machines/portal/portal-user.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requireRole } from '../access-check.ts';
-import { ANA } from '../description/example-values.ts';
-import { maybeFlag, maybeText, members, text } from '../input/fields.ts';
 import { idParams, organizationId } from '../input/ids.ts';
 import { paging, queryText } from '../input/query-fields.ts';
 import { requireGivable } from '../key-scopes.ts';

@@ -11,14 +11,24 @@ import type {
   WebhookInput,
   WebhookView,
 } from '../../../actors/portal/api.ts';
+import {
+  end,
+  list,
+  maybeFlag,
+  maybeText,
+  members,
+  moment,
+  text,
+  uuid,
+  word,
+} from '../../../contracts/fields.ts';
+import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { DELIVERY_STATUSES, EVENT_TYPES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';
-import { end, list, maybeFlag, maybeText, members, moment, text, uuid, word } from '../input/fields.ts';
 import { idParams, organizationId, webhookId, webhookParams } from '../input/ids.ts';
 import { paging, queryWord } from '../input/query-fields.ts';
-import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
 

@@ -10,17 +10,17 @@ import {
   type EditorSessionView,
   type PortalUploads,
 } from '../../../actors/portal/api.ts';
+import { list, maybeUuid, members, text, textUpTo } from '../../../contracts/fields.ts';
+import { CREATION, EXAMPLE_IDS, FILE } from '../../../contracts/portal/examples.ts';
+import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
+import { isoTime } from '../../../contracts/times.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { CREATION, EXAMPLE_IDS, FILE } from '../description/example-values.ts';
-import { list, maybeUuid, members, text, textUpTo } from '../input/fields.ts';
 import { createDocumentsInput, draftedDocumentsInput, fileInput } from '../input/flow-inputs.ts';
 import { parsedInput } from '../input/invalid-input.ts';
-import { isoTime } from '../input/timestamps.ts';
 import { readUploadForm } from '../input/upload-form.ts';
 import { requireScope } from '../key-scopes.ts';
-import { UNKNOWN_FILES } from '../refusal-groups.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from '../routes/documents.ts';
 import { draftInput, uploadIdsOf } from '../routes/drafts.ts';

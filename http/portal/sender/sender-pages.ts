@@ -12,6 +12,7 @@ import {
   type PortalMails,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
+import { parseEnd, parseMoment } from '../../../contracts/times.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
 import { senderDocumentPage } from '../../../web/portal/sender/document-view.ts';
@@ -23,7 +24,6 @@ import { accountGet, accountPost, accountReply, formText } from '../account/acco
 import { LIST_STATUSES } from '../input/enumerations.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
 import { cursor, cursorOf, positionIn } from '../input/query-fields.ts';
-import { parseEnd, parseMoment } from '../input/timestamps.ts';
 
 const PAGE_SIZE = 25;
 const DRAFTS_SHOWN = 50;

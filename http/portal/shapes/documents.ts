@@ -3,12 +3,14 @@
  *
  * Source: docs/portal-values.md §7 and §12; additional members are marked.
  */
+
 import { z } from 'zod';
 import type { DocumentListItem, DocumentView } from '../../../actors/portal/api.ts';
+import { reminders } from '../../../contracts/portal/reminders.ts';
+import { isoDay, isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { type Attachment, DOCUMENT_STATUSES, type Tag } from '../../../machines/portal/portal-types.ts';
-import { isoDay, isoTime, isoTimeOrNull } from '../input/timestamps.ts';
 import { flowActionBody, flowActionShape } from './flow-actions.ts';
-import { remindersBody, remindersShape } from './reminders.ts';
+import { remindersBody } from './reminders.ts';
 import {
   createdByBody,
   createdByShape,
@@ -100,7 +102,7 @@ export const documentShape = z
     securityContext: z.null(),
     hideDownloadOptionForPendingDocuments: z.boolean(),
     flowActions: z.array(flowActionShape),
-    reminders: remindersShape.nullable().describe('Null: none.'),
+    reminders: reminders.nullable().describe('Null: none.'),
     template: z
       .strictObject({
         id: id.describe('Id of the template; it may have been deleted since.'),

@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §7.
  */
 import { z } from 'zod';
+import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { type DocumentField, FIELD_FORMATS, FIELD_TYPES } from '../../../machines/portal/field-values.ts';
 import {
   ACTION_TYPES,
@@ -13,7 +14,6 @@ import {
   type RuleUser,
 } from '../../../machines/portal/portal-types.ts';
 import { CERTIFICATE_TYPES, HOLDER_TYPES, INITIALS_MODES, MARK_TYPES } from '../input/enumerations.ts';
-import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
 import { id, participantBody, participantShape, timestamp } from './shared-shapes.ts';
 
 /** Member of requests and replies → authentication factor in addition to the e-mail code. */

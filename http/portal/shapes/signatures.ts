@@ -11,7 +11,7 @@ import type {
   ValidationRecord,
   ValidationResultsView,
 } from '../../../actors/portal/api.ts';
-import { isoTime, isoTimeOrNull } from '../input/timestamps.ts';
+import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { statusShape } from './documents.ts';
 import { createdByBody, createdByShape, id, timestamp } from './shared-shapes.ts';
 

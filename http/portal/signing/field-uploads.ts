@@ -10,11 +10,11 @@ import {
   type PortalSigning,
   type PortalUploads,
 } from '../../../actors/portal/api.ts';
+import { members, textUpTo } from '../../../contracts/fields.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requireRole, requireTenant } from '../access-check.ts';
-import { members, textUpTo } from '../input/fields.ts';
 import { keyParams } from '../input/ids.ts';
 import { FIELD_BYTES, readUploadForm } from '../input/upload-form.ts';
 import { portalRoute } from '../route.ts';

@@ -11,12 +11,12 @@ import type {
   StartedSignature,
   Tenant,
 } from '../../../actors/portal/api.ts';
+import { flag, maybeFlag, members, text, uuid } from '../../../contracts/fields.ts';
+import { ANA, EXAMPLE_IDS, REASON } from '../../../contracts/portal/examples.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute, CredentialRequest } from '../../core/router.ts';
 import { requireRole, requireTenant } from '../access-check.ts';
-import { ANA, EXAMPLE_IDS, REASON } from '../description/example-values.ts';
-import { flag, maybeFlag, members, text, uuid } from '../input/fields.ts';
 import { documentId, flowActionId, idParams, keyParams, userId } from '../input/ids.ts';
 import {
   access,

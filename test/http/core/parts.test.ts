@@ -1,8 +1,11 @@
 import test from 'ava';
+import { z } from 'zod';
+import { time } from '../../../contracts/fields.ts';
 import { cleanFileName } from '../../../http/batch/upload-form.ts';
 import { contentDisposition, parseRange } from '../../../http/core/file-reply.ts';
 import { problemBody, problemFrom } from '../../../http/core/problem.ts';
 import { writeHead } from '../../../http/core/reply.ts';
+import { encoderOf } from '../../../http/core/reply-encoder.ts';
 import { createRequestIds, parseTraceparent } from '../../../http/core/request/request-ids.ts';
 import { parseQuery } from '../../../http/core/router.ts';
 import { REFUSALS, Refusal } from '../../../machines/refusals.ts';
@@ -211,4 +214,46 @@ test('a line end in a header value starts no second header', (t) => {
   t.true(names.includes('Location'));
   t.false(names.includes('Set-Cookie'));
   t.notRegex(written, /\r\n\r\n|\0/);
+});
+
+test('a reply is encoded by its schema: declared members only, and times as text', (t) => {
+  const node = z.strictObject({
+    at: time.nullable(),
+    'a "name"': z.string().optional(),
+    get inner() {
+      return z.array(node);
+    },
+  });
+  const schema = z.strictObject({
+    node,
+    byName: z.record(z.string(), time),
+    one: z.union([
+      z.strictObject({ since: time, of: z.int() }),
+      z.strictObject({ count: z.int() }),
+      z.null(),
+    ]),
+    free: z.looseObject({}).nullable(),
+  });
+  const inner = { at: 0, inner: [], secret: 'no' };
+  const value = {
+    node: { at: null, 'a "name"': 'x', inner: [inner], secret: 'no' },
+    byName: { first: 1 },
+    one: { since: 2, of: 3, secret: 'no' },
+    free: { more: [1] },
+    secret: 'no',
+  };
+  const encode = encoderOf(schema);
+  t.deepEqual(JSON.parse(JSON.stringify(encode(value))), {
+    node: {
+      at: null,
+      'a "name"': 'x',
+      inner: [{ at: '1970-01-01T00:00:00.000Z', inner: [] }],
+    },
+    byName: { first: '1970-01-01T00:00:00.001Z' },
+    one: { since: '1970-01-01T00:00:00.002Z', of: 3 },
+    free: { more: [1] },
+  });
+  const counted = JSON.parse(JSON.stringify(encode({ ...value, one: { count: 4, of: 5 } })));
+  t.deepEqual(counted.one, { count: 4 });
+  t.is(JSON.parse(JSON.stringify(encode({ ...value, one: null }))).one, null);
 });

@@ -468,6 +468,11 @@ test('reminders name document and action, and pending mails their recipients', a
   t.is((await send('/api/users/notify-pending', { emails: ['a@example.com', 'b@example.com'] })).status, 200);
   t.deepEqual(last('documents.notifyPending')?.args[1], ['a@example.com', 'b@example.com']);
   await assertRefused(t, await send('/api/users/notify-pending', {}), 'BadRequest');
+  const emails = (count: number) => Array.from({ length: count }, (_, index) => `${index}@example.com`);
+  t.is((await send('/api/users/notify-pending', { emails: emails(500) })).status, 200);
+  const excess = await send('/api/users/notify-pending', { emails: emails(501) });
+  const { message } = await assertRefused(t, excess, 'LimitExceeded');
+  t.is(message, 'One call names at most 500 addresses.');
   await assertRefused(
     t,
     await send('/api/notifications/flow-action-reminder', { documentId: IDS.document }),

@@ -1,5 +1,5 @@
 /** Texts with places for values, on the server and in browsers. */
-import { isolated } from '../../../machines/plain-text.ts';
+import { isolated } from '../../../contracts/plain-text.ts';
 
 /** A text for one, and for each other number. */
 export interface PluralTexts {

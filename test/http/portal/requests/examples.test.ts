@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import anyTest, { type TestFn } from 'ava';
 import { Client as ApiClient, ApiError, type OperationTypes } from '../../../../clients/typescript/client.ts';
 import { IDEMPOTENCY_KEYS } from '../../../../clients/typescript/idempotency-keys.ts';
-import { EXAMPLE_IDS } from '../../../../http/portal/description/example-values.ts';
+import { EXAMPLE_IDS } from '../../../../contracts/portal/examples.ts';
 import { type Client, type PortalProgram, SAMPLE, startProgram } from '../../../actors/portal/service.ts';
 import { portalTable } from '../harness.ts';
 import { type Started, selfSigned, signatureValue } from '../signing/certificate-client.ts';

@@ -3,7 +3,8 @@
  *
  * Source: docs/portal-values.md §1 row 9; ISO 8601.
  */
-import type { Millis } from '../../../machines/ids.ts';
+/** Since the epoch. */
+type Millis = number;
 
 const DAY_MS = 86_400_000;
 const MOMENT =

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isBlank, isolated, plainLine, plainText, visibleText } from '../../machines/plain-text.ts';
+import { isBlank, isolated, plainLine, plainText, visibleText } from '../../contracts/plain-text.ts';
 
 test('invisible characters are removed from user texts, and visible ones kept', (t) => {
   for (const hidden of [0x202a, 0x202e, 0x2066, 0x2069, 0x200e, 0x200f, 0x61c, 0x200b, 0x2060, 0xfeff, 0xad])

@@ -1,15 +1,27 @@
 /**
- * Schemas of request members. Messages continue `The <Name> field`.
+ * Schemas of members. Messages of those of requests continue `The <Name> field`. A bound stands here once: it is what
+ * is accepted and what the API description says.
  *
  * Source: docs/portal-values.md §1 rows 3, 4 and 6 to 9.
  */
 import { z } from 'zod';
-import type { Millis } from '../../../machines/ids.ts';
-import { isBlank } from '../../../machines/plain-text.ts';
-import { SchemaBook } from '../../core/openapi/schemas.ts';
 import { base64Bytes } from './base64.ts';
-import { MAX_FAULTS, REQUIRED } from './invalid-input.ts';
-import { parseEnd, parseEndOfDay, parseMoment } from './timestamps.ts';
+import { isBlank, plainLine } from './plain-text.ts';
+import { isoTime, parseEnd, parseEndOfDay, parseMoment } from './times.ts';
+
+/** Message for a member that is missing, null or empty. */
+export const REQUIRED = 'is required';
+/** Maximum number of faults that are searched and reported. */
+export const MAX_FAULTS = 20;
+
+/**
+ * Code and message of a value beyond a bound, where these are not `BadRequest` and the message of the schema. The first
+ * one refuses a request that has no other fault.
+ */
+export interface BoundRefusal {
+  readonly code: string;
+  readonly message: string;
+}
 
 /**
  * An object with case-insensitive member names; of a duplicate member the last value other than null counts, and
@@ -55,6 +67,32 @@ export const maybeText = anyText
   .nullish()
   .transform((given) => (given != null && isBlank(given) ? null : given));
 
+/**
+ * Text that is required, in the form that `clean` gives it.
+ * @param fault message for more characters than `most` in that form
+ */
+export function textOf(clean: (given: string) => string, most: number, fault = 'is too long') {
+  return text
+    .transform((given, context) => {
+      const cleaned = clean(given);
+      if (cleaned.length > most) context.issues.push({ code: 'custom', message: fault, input: given });
+      return cleaned;
+    })
+    .meta({ openapi: { type: 'string', maxLength: most } });
+}
+
+/** One line without invisible characters; null or absent: none, and so is a blank one. Longer than `most`: `is too long`. */
+export function maybeLine(most: number) {
+  return maybeText
+    .transform((given, context) => {
+      const line = given == null ? given : plainLine(given) || null;
+      if (line != null && line.length > most)
+        context.issues.push({ code: 'custom', message: 'is too long', input: given });
+      return line;
+    })
+    .meta({ openapi: { anyOf: [{ type: 'string', maxLength: most }, { type: 'null' }] } });
+}
+
 export const flag = z.boolean({ error: 'must be true or false' });
 export const maybeFlag = flag.nullish();
 export const whole = z.int({ error: 'must be a whole number' });
@@ -74,8 +112,16 @@ export function between(least: number, most: number) {
  * more than a short one.
  * @param least minimum number of items. @default 0
  * @param most maximum number of items; longer lists are refused unread
+ * @param refusal of longer lists. @default `BadRequest`
  */
-export function list<Item extends z.ZodType>(item: Item, { least = 0, most = MAX_LIST } = {}) {
+export function list<Item extends z.ZodType>(
+  item: Item,
+  {
+    least = 0,
+    most = MAX_LIST,
+    refusal,
+  }: { readonly least?: number; readonly most?: number; readonly refusal?: BoundRefusal } = {},
+) {
   return z
     .array(z.unknown(), { error: 'must be a list' })
     .transform((given, context): z.output<Item>[] => {
@@ -83,7 +129,8 @@ export function list<Item extends z.ZodType>(item: Item, { least = 0, most = MAX
       if (given.length < least)
         fault(least === 1 ? 'must have at least one item' : `must have ${least} items`);
       if (given.length > most) {
-        fault(`must have at most ${most} items`);
+        const message = `must have at most ${most} items`;
+        context.issues.push({ code: 'custom', message, input: given, params: { refusal } });
         return z.NEVER;
       }
       const items: z.output<Item>[] = [];
@@ -99,7 +146,7 @@ export function list<Item extends z.ZodType>(item: Item, { least = 0, most = MAX
         type: 'array',
         ...(least > 0 && { minItems: least }),
         maxItems: most,
-        items: new SchemaBook().input(item),
+        items: item,
       },
     });
 }
@@ -132,7 +179,7 @@ export function map<Item extends z.ZodType>(item: Item, error = 'must be an obje
         type: 'object',
         maxProperties: MAX_MAP,
         propertyNames: { maxLength: MAX_NAME },
-        additionalProperties: new SchemaBook().input(item),
+        additionalProperties: item,
       },
     });
 }
@@ -191,7 +238,7 @@ export const end = textAs(parseEnd, 'must be an ISO 8601 day or time');
 /** The last millisecond of a day; of a timestamp, of the day as written in its zone. */
 export const day = textAs(parseEndOfDay, 'must be an ISO 8601 day or time');
 
-function textAs(parse: (text: string) => Millis | undefined, message: string) {
+function textAs(parse: (text: string) => number | undefined, message: string) {
   return anyText
     .transform((given, context) => {
       const found = parse(given);
@@ -234,7 +281,7 @@ export function asSent<Schema extends z.ZodType>(schema: Schema) {
       const read = schema.safeParse(given, { reportInput: true });
       if (!read.success) context.issues.push(...(read.error.issues as z.core.$ZodRawIssue[]));
     })
-    .meta({ openapi: new SchemaBook().input(schema) });
+    .meta({ openapi: schema });
 }
 
 /** Result: the values as parsed and as sent. */
@@ -247,5 +294,17 @@ export function withSent<Schema extends z.ZodType>(schema: Schema) {
       context.issues.push(...(found.error.issues as z.core.$ZodRawIssue[]));
       return z.NEVER;
     })
-    .meta({ openapi: new SchemaBook().input(schema) });
+    .meta({ openapi: schema });
 }
+
+// Members of replies.
+
+/** Milliseconds since the epoch here; UTC with milliseconds and `Z` on the wire. */
+export const time = z
+  .codec(z.iso.datetime({ precision: 3 }), z.number(), {
+    decode: (wire) => Date.parse(wire),
+    encode: isoTime,
+  })
+  .meta({ openapi: { type: 'string', format: 'date-time' } });
+
+export const id = z.guid();

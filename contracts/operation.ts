@@ -1,0 +1,58 @@
+/**
+ * Declarations of operations. HTTP binds each to its handler (`handle`); routes, the API description and the typed client
+ * come from them.
+ *
+ * Source: docs/decisions/0192-contracts.md.
+ */
+import type { z } from 'zod';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * Content of a reply other than JSON: bytes of a file, an HTML page, an asset of a page, plain text, XML, or nothing.
+ */
+export type Content = 'file' | 'page' | 'asset' | 'text' | 'csv' | 'xml' | 'empty';
+
+/** Examples of the JSON bodies of an operation, for the API description; a test validates them by their schemas. */
+export interface OperationExamples {
+  readonly request?: unknown;
+  /** By status. @default composed of the examples of the properties */
+  readonly responses?: { readonly [status: number]: unknown };
+}
+
+/** Declaration of an operation, for both services. `Code`: the error codes of the service. */
+export interface Operation<Code extends string = string> {
+  readonly method: Method;
+  /** `{name}` matches one segment. */
+  readonly path: string;
+  /** Name of the operation's group in the API description. */
+  readonly group: string;
+  /** One sentence for people. */
+  readonly summary: string;
+  /** Rules and effects that the summary does not tell, CommonMark. */
+  readonly description: string;
+  /** Lower-case names of the request headers that the handler reads. @default none */
+  readonly headers?: readonly string[];
+  /** @default none */
+  readonly params?: z.ZodType;
+  /** @default none */
+  readonly query?: z.ZodType;
+  /** Schema of a JSON body. @default no body */
+  readonly body?: z.ZodType;
+  /** Schema, or content, of the reply with status 200; handlers of a schema return its value. */
+  readonly reply: z.ZodType | Content;
+  readonly examples?: OperationExamples;
+  /** Every error code of the handler and its service; those of authentication and rate limit are added. */
+  readonly refusals: readonly Code[];
+}
+
+/** Values as handlers and services see them; nothing changes them. */
+export type Value<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
+
+type DeepReadonly<Given> = Given extends (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : Given extends Uint8Array
+    ? Given
+    : Given extends object
+      ? { readonly [Member in keyof Given]: DeepReadonly<Given[Member]> }
+      : Given;

@@ -1,0 +1,45 @@
+/** Declarations of the portal's operations. */
+import type { Operation } from '../operation.ts';
+
+type Scope = 'Read' | 'Create' | 'Sign' | 'Administer';
+
+/** Requirements for a key. */
+interface KeyAccess {
+  /** Role of the key, or `known-or-ticket`: requests without a key have a ticket. @default application */
+  readonly auth?: 'application' | 'monitor' | 'administrator' | 'known-or-ticket';
+  /**
+   * Scope that a key needs: `Read` changes nothing; `Sign` acts for a participant, or gives the addresses with which
+   * anybody can; `Administer` changes organizations, webhooks, users or applications; `Create` is everything else.
+   */
+  readonly scope: Scope;
+  /** Scope that the session of a user needs: senders must not read webhooks, users and keys. @default `scope` */
+  readonly sessionScope?: Scope;
+  /**
+   * True: keys that are restricted to folders may call it, because it reaches documents by their id, key or filter. All
+   * other operations refuse them, because they return or change data of the whole organization. @default false
+   */
+  readonly folderKeys?: boolean;
+}
+
+export type PortalOperation<Code extends string = string> = Operation<Code> &
+  (KeyAccess | { readonly auth: 'anonymous' | 'editor' }) & {
+    /** Rate limit of the caller's address. @default none */
+    readonly rate?: 'upload' | 'validation';
+    /** True: a request with an `Idempotency-Key` happens once; the handler gets a seed for its ids. @default false */
+    readonly idempotent?: boolean;
+    /** True: bodies up to 8 MiB are accepted, and a worker thread parses the larger ones. @default false */
+    readonly largeBody?: boolean;
+    /** Maximum size of the body, bytes. @default that of the conventions */
+    readonly maxBodyBytes?: number;
+    /** The handler reads the body itself, as a form or as JSON. @default `json` with a schema, `none` without */
+    readonly bodyPolicy?: 'stream' | 'json-stream';
+  };
+
+export function operation<const Given extends PortalOperation>(given: Given): Given {
+  return given;
+}
+
+/** Names an operation, for idempotency keys and for the thread that parses large bodies. */
+export function nameOf({ method, path }: Pick<PortalOperation, 'method' | 'path'>): string {
+  return `${method} ${path}`;
+}

@@ -1,0 +1,92 @@
+/** Binds the declared operations of the portal to their handlers. */
+import type { z } from 'zod';
+import type { IdempotentRequests, Tenant } from '../../actors/portal/api.ts';
+import type { Value } from '../../contracts/operation.ts';
+import { nameOf, type PortalOperation } from '../../contracts/portal/operation.ts';
+import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
+import { fingerprintOf } from '../core/body/json-body.ts';
+import { json, type Reply } from '../core/reply.ts';
+import { encoderOf } from '../core/reply-encoder.ts';
+import type { AnyRoute, CredentialRequest } from '../core/router.ts';
+import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from './idempotency.ts';
+import { DONE, type PortalRequest, portalRoute } from './route.ts';
+
+type Declared = PortalOperation<PortalRefusalCode>;
+
+type Part<Given, Name extends string> = Given extends {
+  readonly [name in Name]: infer Schema extends z.ZodType;
+}
+  ? z.output<Schema>
+  : undefined;
+
+type DeclaredRequest<Given> = PortalRequest<Part<Given, 'params'>, Part<Given, 'query'>, Part<Given, 'body'>>;
+
+/** Gives the value of the reply's schema; nothing for `empty`; the reply itself for other content. */
+type Handler<Given extends Declared> = Given['reply'] extends z.ZodType
+  ? Handling<Given, Value<Given['reply']> | Promise<Value<Given['reply']>>>
+  : Given['reply'] extends 'empty'
+    ? Handling<Given, Promise<void>>
+    : Handling<Given, Reply | Promise<Reply>>;
+
+type Handling<Given, Result> = (request: DeclaredRequest<Given>, seed: string | undefined) => Result;
+
+interface Options<Given> {
+  /** For idempotent operations. */
+  readonly requests?: IdempotentRequests;
+  /** Checks the credentials in the body before the rest is parsed; see `Route.authorize`. */
+  authorize?(request: CredentialRequest<Part<Given, 'params'>, Tenant>): Promise<void>;
+}
+
+/**
+ * The route of an operation. `seed`, of ids: repeated requests with one `Idempotency-Key` have the same one; without such
+ * a key there is none.
+ */
+export function handle<const Given extends Declared>(
+  operation: Given,
+  handler: Handler<Given>,
+  { requests, authorize }: Options<Given> = {},
+): AnyRoute {
+  const { reply, idempotent, largeBody, headers = [], ...declared }: Declared = operation;
+  const encode = typeof reply === 'string' ? undefined : encoderOf(reply);
+  return portalRoute<unknown, unknown, unknown>({
+    ...declared,
+    ...(authorize !== undefined && { authorize }),
+    ...(largeBody === true && { largeBody: nameOf(operation) }),
+    headers: idempotent === true ? [...headers, IDEMPOTENCY_HEADER] : headers,
+    responses: { 200: reply, ...(headers.includes('range') && { 206: reply }) },
+    async handle(received) {
+      const request = received as DeclaredRequest<Given>;
+      const answer = async (seed?: string): Promise<unknown> => {
+        const value = await handler(request, seed);
+        return encode === undefined ? value : encode(value);
+      };
+      const result =
+        requests === undefined ? await answer() : await repeatable(operation, request, requests, answer);
+      if (reply === 'empty') return DONE;
+      return encode === undefined ? (result as Reply) : json(200, result);
+    },
+  });
+}
+
+function repeatable(
+  operation: Declared,
+  { tenant, params, query, header, fingerprint }: PortalRequest<unknown, unknown, unknown>,
+  requests: IdempotentRequests,
+  make: (seed?: string) => Promise<unknown>,
+): Promise<unknown> {
+  const key = idempotencyKeyOf(header(IDEMPOTENCY_HEADER));
+  const request = {
+    route: nameOf(operation),
+    key,
+    fingerprint: key === undefined ? '' : fingerprintWith(params, query, fingerprint()),
+  };
+  return withIdempotency(requests, tenant, request, make);
+}
+
+/** That of the body alone without parameters and an empty query. */
+function fingerprintWith(params: unknown, query: unknown, ofBody: string): string {
+  const ids = Object.values(Object(params)).map((given) => String(given).toLowerCase());
+  const isAsked = Object.values(Object(query)).some((value) => value !== undefined);
+  const parts = [...ids, ...(isAsked ? [query] : []), ofBody];
+  return parts.length === 1 ? ofBody : fingerprintOf(parts);
+}
