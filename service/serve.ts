@@ -294,7 +294,7 @@ async function waitForStart(nodes: StoreNodes | undefined, clock: Clock): Promis
 }
 
 const NO_SERVICE_PROFILE =
-  'The portal is not served: it seals with a signing profile of the Method Local, and there is none. Portal:Enabled=false says that this is meant.';
+  'The portal is not served: it seals with a signing profile of the Method Local or with Signing:Certificate, and there is neither. Portal:Enabled=false says that this is meant.';
 
 function portalInfo(portal: PortalSetup | undefined, url: string | undefined): ServiceInfo['portal'] {
   if (portal === undefined || url === undefined) return undefined;

@@ -105,20 +105,15 @@ export async function loadSigning(
     const source =
       sourceOf(declared.certificate, declared.certificateKey) ??
       (await developmentSource(settings, keys, parts));
-    try {
-      const signer = await withIssuers(await loadSigner(source.keys), trust, source, parts.clock, warnings);
-      const profile = localProfile(declared, signer, source, trust);
-      profiles.push(profile);
-      paths.set(profile, source);
-      warnings.push(...warningsAbout(profile, signer, source, trust));
-      const daysLeft = Math.floor((signer.notAfter - now) / DAY);
-      if (daysLeft >= 0 && daysLeft < EXPIRY_NOTICE_DAYS)
-        expiring.push(
-          `The certificate of signing profile ${profile.name} expires in ${daysLeft} days: ${signer.subject}`,
-        );
-    } catch (error) {
-      profiles.push(withoutCertificate(declared, source, describeFailure(error)));
-    }
+    const profile = await loadProfile(declared, source, trust, parts.clock, warnings);
+    profiles.push(profile);
+    if (profile.facts === undefined) continue;
+    paths.set(profile, source);
+    const daysLeft = Math.floor((profile.facts.notAfter - now) / DAY);
+    if (daysLeft >= 0 && daysLeft < EXPIRY_NOTICE_DAYS)
+      expiring.push(
+        `The certificate of signing profile ${profile.name} expires in ${daysLeft} days: ${profile.facts.subject}`,
+      );
   }
   const signing = profiles.filter((profile) => signsHere(profile) && canSign(profile, now)).filter(signsHere);
   const shown = signing.find(({ name }) => name === 'default') ?? signing[0];
@@ -166,7 +161,8 @@ async function withIssuers(
 const DEVELOPMENT_SEAL =
   'The portal seals electronic signatures with the development certificate, since no signing profile has the Method Local.';
 
-/** Name of the profile below; no configured profile can have it. */
+/** Names of the profile below; no configured profile can have them. */
+const SEAL_PROFILE = '(portal)' as ProfileName;
 const DEVELOPMENT_PROFILE = '(development)' as ProfileName;
 
 /** Profiles of the portal, and which of them seals. */
@@ -179,8 +175,8 @@ export interface PortalProfiles {
 
 /**
  * Returns the profiles of the portal, at least one of which signs here: those of the service and, where its level differs, the
- * seal as a profile of its own; where none signs here, a profile of the development certificate besides. Undefined where that
- * is not allowed. Source: docs/configuration.md, `Portal:SealProfile`.
+ * seal as a profile of its own; where none signs here, a profile of `Signing:Certificate` besides, or of the development
+ * certificate. Undefined where that is not allowed. Source: docs/configuration.md, `Portal:SealProfile`.
  * @throws {Fatal} `keys.unusable`
  */
 export async function portalProfiles(
@@ -199,19 +195,42 @@ export async function portalProfiles(
     const own = { ...seal, name, choices: { ...seal.choices, level } };
     return { profiles: [...profiles, own], sealProfile: name, warnings: addressWarnings(own, trust.roots) };
   }
-  if (!settings.signing.allowSelfSigned) return undefined;
-  const source = await developmentSource(settings, keys, parts);
+  const { certificate, allowSelfSigned } = settings.signing;
+  const certificateKey = 'Signing:Certificate';
+  const configured = sourceOf(certificate, certificateKey);
+  if (configured === undefined && !allowSelfSigned) return undefined;
+  const source = configured ?? (await developmentSource(settings, keys, parts));
   const declared: DeclaredSigner = {
     method: 'Local',
-    name: DEVELOPMENT_PROFILE,
-    certificate: settings.signing.certificate,
-    certificateKey: 'Signing:Certificate',
+    name: configured === undefined ? DEVELOPMENT_PROFILE : SEAL_PROFILE,
+    ...{ certificate, certificateKey },
     validateCertificate: true,
     choices: {},
     base: { format: undefined, verify: true, encrypt: false },
   };
-  const own = localProfile(declared, await loadSigner(source.keys), source, trust);
-  return { profiles: [...profiles, own], sealProfile, warnings: [DEVELOPMENT_SEAL] };
+  const warnings = configured === undefined ? [DEVELOPMENT_SEAL] : [];
+  const own = await loadProfile(declared, source, trust, parts.clock, warnings);
+  const broken = brokenProfiles([own], parts.clock.now());
+  warnings.push(...broken.map(({ sentence }) => `${sentence} Until then the portal seals nothing.`));
+  return { profiles: [...profiles, own], sealProfile, warnings };
+}
+
+/** Loads the key of a profile. One whose certificate cannot be used is returned with the reason. */
+async function loadProfile(
+  declared: DeclaredSigner,
+  source: CertificateSource,
+  trust: TrustOptions,
+  clock: Clock,
+  warnings: string[],
+): Promise<LocalProfile> {
+  try {
+    const signer = await withIssuers(await loadSigner(source.keys), trust, source, clock, warnings);
+    const profile = localProfile(declared, signer, source, trust);
+    warnings.push(...warningsAbout(profile, signer, source, trust));
+    return profile;
+  } catch (error) {
+    return withoutCertificate(declared, source, describeFailure(error));
+  }
 }
 
 function withoutCertificate(

@@ -143,6 +143,6 @@ export const PORTAL_KEYS = {
     says: 'Delay of the event DocumentConcluded after the conclusion.',
   }),
   'Portal:SealProfile': optional(profileName, {
-    says: 'Signing profile whose certificate seals electronic signatures. Left out: the first with the Method `Local`; without any, the development certificate where `Signing:AllowSelfSigned` allows it.',
+    says: 'Signing profile whose certificate seals electronic signatures. Left out: the first with the Method `Local`; without any, `Signing:Certificate`, or the development certificate where `Signing:AllowSelfSigned` allows it.',
   }),
 } as const;

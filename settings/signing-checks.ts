@@ -28,10 +28,16 @@ export function checkSigning(settings: Settings, found: Findings): void {
     return;
   }
   if (isGiven(certificate)) {
-    found.warnings.push({
-      key: 'Signing:Certificate',
-      text: 'is not used: every profile of Signing:Profiles has a certificate of its own',
-    });
+    const isLocal = profiles.some(({ method }) => method === 'Local');
+    if (!isLocal && settings.portal.enabled)
+      checkCertificate('Signing:Certificate', certificate, settings, found.faults);
+    else
+      found.warnings.push({
+        key: 'Signing:Certificate',
+        text: isLocal
+          ? 'is not used: every profile of Signing:Profiles has a certificate of its own'
+          : 'is not used: no profile of Signing:Profiles has the Method Local, and the portal is off',
+      });
   }
   for (const [index, profile] of profiles.entries()) {
     const prefix = `Signing:Profiles:${index}`;

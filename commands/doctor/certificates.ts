@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { canSign, certificateProblem, type LocalProfile } from '../../actors/index.ts';
 import { type Clock, describeFailure, Fatal, type Ids } from '../../runtime/core.ts';
+import { sourceOf } from '../../service/certificate-sources.ts';
 import type { KeyFolder } from '../../service/key-folder.ts';
 import { loadSigning, portalProfiles } from '../../service/signing-setup.ts';
 import type { Settings } from '../../settings.ts';
@@ -23,8 +24,14 @@ export async function checkSigningKeys(
   try {
     const loaded = await loadSigning(settings, readOnly(keys), parts);
     const { profiles, warnings, faults } = loaded;
-    const seals = settings.portal.enabled && profiles.some(({ method }) => method === 'Local');
-    const portal = seals ? await portalProfiles(settings, readOnly(keys), loaded, parts) : undefined;
+    // Where both are false, the portal seals with the development certificate, which may not be made yet.
+    const seals =
+      profiles.some(({ method }) => method === 'Local') ||
+      sourceOf(settings.signing.certificate, 'Signing:Certificate') !== undefined;
+    const portal =
+      settings.portal.enabled && seals
+        ? await portalProfiles(settings, readOnly(keys), loaded, parts)
+        : undefined;
     const now = parts.clock.now();
     const able = profiles.some((profile) => canSign(profile, now));
     return [

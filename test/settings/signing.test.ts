@@ -148,7 +148,14 @@ test('a local profile without a certificate beside Signing:Certificate is refuse
   t.deepEqual(faultyKeys({ argv: [...without, configured], env: { NODE_ENV: 'production' } }), [
     'Signing:Profiles:1:Certificate',
   ]);
-  t.deepEqual(faultyKeys({ argv: [...profiles({ ...REMOTE }), ...PORTAL, configured] }), []);
+  const remote = [...profiles({ ...REMOTE }), ...PORTAL, configured];
+  const saysOf = (...argv: string[]) => {
+    const loaded = load({ argv: [...remote, ...argv] });
+    const found = loaded.ok ? loaded.warnings.map(warningLine) : loaded.faults.map(faultLine);
+    return found.filter((line) => line.startsWith('Signing:'));
+  };
+  t.deepEqual(saysOf(), [], 'the portal seals with it');
+  t.regex(saysOf('--Portal:Enabled=false').join(), /^Signing:Certificate is not used: no profile .* Local/);
 });
 
 test('an unknown key inside a signing profile is refused, with the nearest known key', (t) => {
