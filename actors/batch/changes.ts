@@ -1,7 +1,7 @@
 /**
  * Waits until something in the service has changed, for pages that show its state.
  *
- * Source: docs/decisions/0151-shared-answers-for-pages.md, docs/decisions/0155-pace-of-operator-pages.md.
+ * Source: docs/decisions/0151-shared-answers-for-pages.md.
  */
 import type { Clock, Ids, Millis } from '../../runtime/index.ts';
 

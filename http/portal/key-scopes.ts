@@ -1,7 +1,7 @@
 /**
  * Scopes of keys: what a request with a limited key, or with the session of a user, needs.
  *
- * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md, docs/decisions/0148-rights-that-outlive-a-key.md.
+ * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md.
  */
 import type { Tenant } from '../../actors/portal/api.ts';
 import { isoTime } from '../../contracts/times.ts';

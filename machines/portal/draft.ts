@@ -32,8 +32,7 @@
  * Each SEND begins a call, which the other events of Sending end; FAILED ends it with no result. A call that has ended
  * without an event, because its process ended, counts as in progress for 30 s.
  *
- * Source: docs/decisions/0122-drafts.md, docs/decisions/0144-calls-that-send-a-draft.md,
- * docs/decisions/0146-ends-of-editor-sessions.md.
+ * Source: docs/decisions/0122-drafts.md, docs/decisions/0119-editor-in-other-applications.md.
  */
 import { assign, not, setup } from 'xstate';
 import type { Millis, OrganizationId, UploadId } from '../ids.ts';

@@ -4,7 +4,7 @@
  * heartbeat extends it, or the process ends because its session is over. The database may be away for longer, so the
  * wait is limited.
  *
- * Source: docs/decisions/0108-files-of-a-node-without-lease.md
+ * Source: docs/decisions/0078-several-nodes-on-postgresql.md
  */
 
 /** Interval between two looks at the time, milliseconds. */

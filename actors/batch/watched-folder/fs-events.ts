@@ -3,7 +3,7 @@
  *
  * chokidar watches small directories. It lists a directory at its changes and takes the state of each entry
  * (https://github.com/paulmillr/chokidar/issues/1109), so `fs.watch` watches large and busy ones. Figures:
- * `docs/decisions/0115-watches.md`.
+ * `docs/decisions/0003-stability.md`.
  */
 import { watch } from 'node:fs';
 import { opendir } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The public history of a document. Source: docs/decisions/0054-public-history.md. */
+/** The public history of a document. Source: docs/decisions/0053-tamper-evident-history.md. */
 import type { Millis } from '../../../machines/ids.ts';
 import type { HistoryProof, JournalData } from '../../../runtime/index.ts';
 

@@ -1,4 +1,4 @@
-/** The public history of a document: the journal of its actor, with the proof that it was not changed. Source: docs/decisions/0054-public-history.md. */
+/** The public history of a document: the journal of its actor, with the proof that it was not changed. Source: docs/decisions/0053-tamper-evident-history.md. */
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
 import { type ActorStore, HistoryProofs, type JournalLine } from '../../../runtime/index.ts';

@@ -4,7 +4,7 @@
  * View `drafts` [organization, creationDate, id] → { id, name }, of those that are not sent; counters
  * `drafts/<organization>` and `blob/<sha256>`.
  *
- * Source: docs/decisions/0122-drafts.md, docs/decisions/0144-calls-that-send-a-draft.md.
+ * Source: docs/decisions/0122-drafts.md.
  */
 import type { DocumentId } from '../../../machines/ids.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * Saved flows and templates used for new documents: people take the roles of their actions, and fields get values.
  *
- * Source: docs/decisions/0123-documents-from-saved-flows.md, docs/decisions/0120-templates.md.
+ * Source: docs/decisions/0120-templates.md.
  */
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { CreateDocuments, FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';

@@ -1,4 +1,4 @@
-/** The creation request of a template that is made of a document. Source: docs/decisions/0118-templates-of-documents.md. */
+/** The creation request of a template that is made of a document. Source: docs/decisions/0120-templates.md. */
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';

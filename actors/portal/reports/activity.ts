@@ -2,7 +2,7 @@
  * Counts documents, webhook deliveries and e-mails by intervals of their creation. Reads rows, newest first, at most
  * `MAX_ROWS` of each range, until `DEADLINE_MS`. Implements `OperatorActivity`.
  *
- * Source: docs/decisions/0153-cost-of-operator-pages.md.
+ * Source: docs/decisions/0151-shared-answers-for-pages.md.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Millis } from '../../../machines/ids.ts';

@@ -1,4 +1,4 @@
-/** New links in place of expired ones, mailed to the address in the flow. Source: docs/decisions/0132-new-links-and-signed-documents.md. */
+/** New links in place of expired ones, mailed to the address in the flow. Source: docs/decisions/0104-guided-signing.md. */
 import { actionMail } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';

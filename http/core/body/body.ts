@@ -148,7 +148,7 @@ export class BodyReader implements AsyncIterable<Buffer> {
 
   /**
    * After the whole body, `resume` would only restart the timer, which ends the connection before a late reply.
-   * Source: docs/decisions/0107-bodies-that-end-while-paused.md.
+   * Source: docs/decisions/0066-replies-nobody-reads.md.
    */
   #resumeWhenEmpty(): void {
     if (this.#complete) return;

@@ -1,4 +1,4 @@
-/** The history of a document with its proof. Source: docs/decisions/0054-public-history.md. */
+/** The history of a document with its proof. Source: docs/decisions/0053-tamper-evident-history.md. */
 import { z } from 'zod';
 import {
   type DocumentHistoryEntry,

@@ -2,7 +2,7 @@
  * `/account/templates`: pages on which a signed-in user lists templates of the organization, edits them, and makes documents of
  * them.
  *
- * Source: docs/decisions/0118-templates-of-documents.md.
+ * Source: docs/decisions/0120-templates.md.
  */
 import { z } from 'zod';
 import type {

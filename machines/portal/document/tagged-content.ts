@@ -1,7 +1,7 @@
 /**
  * Marks and fields that tags in the text of the file place, and their replacement by those of a new version.
  *
- * Source: docs/decisions/0147-tags-in-new-versions.md.
+ * Source: docs/decisions/0117-tags-in-the-text.md.
  */
 import type { DocumentField, FieldPlace } from '../field-values.ts';
 import type { FlowAction, Mark } from '../portal-types.ts';

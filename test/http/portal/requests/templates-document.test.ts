@@ -1,4 +1,4 @@
-/** Templates of documents, over HTTP. Source: docs/decisions/0118-templates-of-documents.md. */
+/** Templates of documents, over HTTP. Source: docs/decisions/0120-templates.md. */
 import test from 'ava';
 import { clientOf, clockedPortal, DAY } from './clocked-portal.ts';
 

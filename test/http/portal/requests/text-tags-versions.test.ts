@@ -1,4 +1,4 @@
-/** Tags in the text of new versions, over HTTP. Source: docs/decisions/0147-tags-in-new-versions.md. */
+/** Tags in the text of new versions, over HTTP. Source: docs/decisions/0117-tags-in-the-text.md. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import anyTest, { type TestFn } from 'ava';
