@@ -54,10 +54,23 @@ ${unused}
 }
 
 function rows(table: KeyTable): string {
-  const lines = Object.entries(table).map(([name, { kind, fallbackText, unit, says }]) => {
-    const type = [kind.type, unit === '' ? '' : `(${unit})`].filter(Boolean).join(' ');
-    const value = kind.rule.replace(/^must (be |hold )?/, '').replaceAll('|', '\\|');
-    return `| \`${name}\` | ${type} | ${fallbackText} | ${value} | ${says} |`;
-  });
-  return `| Key | Type | Default | Value | Meaning |\n|---|---|---|---|---|\n${lines.join('\n')}\n`;
+  const lines = Object.entries(table).map(
+    ([name, { kind, fallbackText, unit, says }]) =>
+      `| \`${name}\` | ${valueText(kind, unit)} | ${fallbackText} | ${says} |`,
+  );
+  return `| Key | Value | Default | Meaning |\n|---|---|---|---|\n${lines.join('\n')}\n`;
+}
+
+/** Type and rule in few words: the rule, where it says more than the type. */
+function valueText({ type, rule }: KeyTable[string]['kind'], unit: string): string {
+  const words = rule
+    .replace(/^must (be |hold )?/, '')
+    .replace(/^(?:a path( of a file,)?|(entries that are each a path)) without NUL characters$/, type)
+    .replace(/^a text$/, type)
+    .replace(/^entries that are each (?:a |an |one of )?/, 'list: ')
+    .replace(/^a list of entries$/, 'list')
+    .replace(/^(?:a whole number (?:from )?|one of |a |an )/, '')
+    .replace(/^of at least /, 'at least ')
+    .replaceAll('|', '\\|');
+  return unit === '' ? words : `${words} ${unit}`;
 }
