@@ -13,9 +13,10 @@
  *
  * Source: docs/decisions/0127-operations-on-documents.md.
  */
+
 import { assign, setup } from 'xstate';
+import type { Principal } from '../../contracts/portal/entities.ts';
 import type { DocumentId, Millis, OrganizationId } from '../ids.ts';
-import type { Principal } from './portal-types.ts';
 
 export const DOCUMENT_ACTIONS = ['Cancel', 'Delete', 'Remind'] as const;
 export type DocumentAction = (typeof DOCUMENT_ACTIONS)[number];

@@ -34,9 +34,10 @@
  *
  * Source: docs/decisions/0122-drafts.md, docs/decisions/0119-editor-in-other-applications.md.
  */
+
 import { assign, not, setup } from 'xstate';
+import type { Principal } from '../../contracts/portal/entities.ts';
 import type { Millis, OrganizationId, UploadId } from '../ids.ts';
-import type { Principal } from './portal-types.ts';
 import type { UploadContext } from './upload.ts';
 
 export const DRAFT_REMOVED = 'Removed';

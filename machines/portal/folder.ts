@@ -12,9 +12,10 @@
  *
  * Source: docs/portal-values.md §16.
  */
+
 import { assign, setup } from 'xstate';
+import type { Principal } from '../../contracts/portal/entities.ts';
 import type { FolderId, Millis, OrganizationId } from '../ids.ts';
-import type { Principal } from './portal-types.ts';
 
 export const FOLDER_REMOVED = 'Removed';
 

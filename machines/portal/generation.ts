@@ -22,9 +22,11 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
 import { assign, setup } from 'xstate';
+import type { Principal } from '../../contracts/portal/entities.ts';
 import type { Millis, OrganizationId } from '../ids.ts';
-import type { BlobRef, DocumentTemplate, Principal } from './portal-types.ts';
+import type { BlobRef, DocumentTemplate } from './portal-types.ts';
 import type { TemplateContent } from './template.ts';
 
 export const GENERATION_EXPIRED = 'Expired';

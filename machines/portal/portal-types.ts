@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §§5-8.
  */
+import type { Principal } from '../../contracts/portal/entities.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UploadId, UserId } from '../ids.ts';
 import type { DocumentField, FieldValue } from './field-values.ts';
 
@@ -38,13 +39,6 @@ export const DOWNLOAD_TYPES = [
 export type DownloadType = (typeof DOWNLOAD_TYPES)[number];
 
 export const ACTION_TYPES: readonly ActionType[] = ['Signer', 'Approver', 'SignRule', 'ApproverRule'];
-
-/** A principal: an application with its key, or a participant. */
-export interface Principal {
-  readonly id: string;
-  readonly type: 'User' | 'Application';
-  readonly name: string;
-}
 
 export interface Participant {
   readonly id: UserId;

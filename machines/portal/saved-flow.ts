@@ -10,9 +10,9 @@
  *
  * Source: docs/portal-values.md §20.
  */
+import type { Principal } from '../../contracts/portal/entities.ts';
 import type { Millis, OrganizationId } from '../ids.ts';
 import { recordMachine } from '../record.ts';
-import type { Principal } from './portal-types.ts';
 
 export const SAVED_FLOW_REMOVED = 'Removed';
 

@@ -10,9 +10,9 @@
  *
  * Source: docs/decisions/0120-templates.md.
  */
+import type { Principal } from '../../contracts/portal/entities.ts';
 import type { Millis, OrganizationId, UploadId } from '../ids.ts';
 import { recordMachine } from '../record.ts';
-import type { Principal } from './portal-types.ts';
 import type { UploadContext } from './upload.ts';
 
 export const TEMPLATE_REMOVED = 'Removed';

@@ -1,12 +1,7 @@
 /** Page of the organization: webhooks with their deliveries (Integration), embedding origins, test mail. */
 
-import type {
-  DeliveryView,
-  OrganizationView,
-  Page,
-  SignedInUser,
-  WebhookView,
-} from '../../actors/portal/api.ts';
+import type { DeliveryView, OrganizationView, SignedInUser, WebhookView } from '../../actors/portal/api.ts';
+import type { Page } from '../../contracts/portal/lists.ts';
 import { type Html, html } from '../html.ts';
 import {
   type AccountNotice,

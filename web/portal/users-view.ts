@@ -1,6 +1,7 @@
 /** Page of the users of an organization. */
 
-import type { MemberView, Page, SignedInUser } from '../../actors/portal/api.ts';
+import type { MemberView, SignedInUser } from '../../actors/portal/api.ts';
+import type { Page } from '../../contracts/portal/lists.ts';
 import { roleOf, USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
 import { type Html, html } from '../html.ts';
 import {

@@ -1,7 +1,7 @@
 /** Caller of the portal: the application of an API key, or a signed-in user. */
+import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { ApplicationId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { KeyScope } from '../../../machines/portal/organization.ts';
-import type { Principal } from '../../../machines/portal/portal-types.ts';
 
 export type ApplicationRole = 'Normal' | 'Monitor' | 'Administrator';
 

@@ -1,8 +1,9 @@
 /** Operations on every document that a filter finds (docs/decisions/0127-operations-on-documents.md). */
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { DocumentAction, DocumentOperationState } from '../../../machines/portal/document-operation.ts';
 import type { Tenant } from './callers.ts';
-import type { DocumentFilter, Page } from './documents.ts';
+import type { DocumentFilter } from './documents.ts';
 
 export interface DocumentOperationRequest {
   readonly action: DocumentAction;

@@ -1,5 +1,7 @@
 /** Documents, their flows and versions, lists and downloads (docs/portal-values.md §§5-8 and 12-16). */
 
+import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentId, FlowActionId, FolderId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { FieldFormat, FieldType } from '../../../machines/portal/field-values.ts';
@@ -16,7 +18,6 @@ import type {
   InitialsMode,
   Mark,
   Observer,
-  Principal,
   Tag,
   XadesOptions,
 } from '../../../machines/portal/portal-types.ts';
@@ -209,20 +210,6 @@ export interface DocumentListItem {
   readonly tags: readonly Tag[];
   /** The caller's own id. Ours. */
   readonly externalId: string | null;
-}
-
-/** Position of the last item of a page: its order number. */
-export interface ListPosition {
-  readonly after: number;
-  /** Number of items when the list was begun. */
-  readonly totalCount: number;
-}
-
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly totalCount: number;
-  /** Only for a query with `position`; absent = there is no further item. */
-  readonly next?: ListPosition;
 }
 
 /** §12; a missing member is no restriction. */

@@ -1,8 +1,10 @@
 /** Drafts: requests for documents that are kept, changed and sent later. Source: docs/decisions/0122-drafts.md. */
+
+import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { Principal } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
-import type { CreateDocuments, CreatedDocument, Page } from './documents.ts';
+import type { CreateDocuments, CreatedDocument } from './documents.ts';
 import type { FolderQuery } from './folders.ts';
 
 export const DRAFT_STATUSES = ['Saved', 'Sending', 'Sent'] as const;

@@ -1,7 +1,8 @@
 /** Folders of an organization (docs/portal-values.md §16). */
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { FolderId } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
-import type { FolderView, Page } from './documents.ts';
+import type { FolderView } from './documents.ts';
 
 export interface FolderQuery {
   readonly q?: string | undefined;

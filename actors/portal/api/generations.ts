@@ -1,7 +1,8 @@
 /** Many documents made of a template and a table (docs/portal-values.md §20). */
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DocumentTemplate } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
-import type { CreateDocuments, FileInput, Page } from './documents.ts';
+import type { CreateDocuments, FileInput } from './documents.ts';
 
 /** §20. Texts may hold `{{column}}`, which is replaced by the cell of the row. */
 export interface GenerateDocuments

@@ -1,7 +1,7 @@
 /** Delivery status of e-mails, for operators. */
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
-import type { Page } from './documents.ts';
 
 /** Outcome of one e-mail to one person. Known for 30 days. */
 export interface MailView {

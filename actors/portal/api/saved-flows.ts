@@ -1,13 +1,14 @@
 /** Flows kept to be used again (docs/portal-values.md §20). */
+
+import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { Principal } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
 import type {
   CreateDocuments,
   CreatedDocument,
   FieldInput,
   FlowActionInput,
-  Page,
   ParticipantInput,
 } from './documents.ts';
 import type { FolderQuery } from './folders.ts';

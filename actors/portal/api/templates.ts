@@ -1,14 +1,14 @@
 /** Templates: creation requests with roles, kept in versions. Source: docs/decisions/0120-templates.md. */
+
+import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
-import type { Principal } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
 import type {
   CreateDocuments,
   CreatedDocument,
   FieldInput,
   FileInput,
-  ListPosition,
-  Page,
   ParticipantInput,
 } from './documents.ts';
 import type { FolderQuery } from './folders.ts';

@@ -1,7 +1,7 @@
 /** People that administrators know (docs/portal-values.md §20). */
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { AccessProfile, UserProfile } from '../../../machines/portal/portal-user.ts';
-import type { Page } from './documents.ts';
 
 export interface UserView extends UserProfile {
   readonly id: string;

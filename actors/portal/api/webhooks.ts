@@ -1,8 +1,8 @@
 /** Webhooks of an organization and their deliveries (docs/portal-values.md §19). */
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { Attempt } from '../../../machines/delivery-queue.ts';
 import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
-import type { Page } from './documents.ts';
 
 export type WebhookAuthType = 'NoAuth' | 'Basic' | 'Bearer' | 'ApiKey';
 

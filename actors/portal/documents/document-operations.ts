@@ -7,6 +7,7 @@
  * Source: docs/decisions/0127-operations-on-documents.md.
  */
 
+import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
 import { type DocumentId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import {
   DOCUMENT_OPERATION_FORGOTTEN,
@@ -37,7 +38,7 @@ import type {
   DocumentOperations,
   DocumentOperationView,
 } from '../api/document-operations.ts';
-import type { DocumentFilter, DocumentQuery, ListPosition, Page } from '../api/documents.ts';
+import type { DocumentFilter, DocumentQuery } from '../api/documents.ts';
 import {
   cannotCancel,
   type DocumentRequest,

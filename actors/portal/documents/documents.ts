@@ -3,6 +3,7 @@
  * creation in `document-creation.ts`.
  */
 
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentId, FlowActionId, FolderId } from '../../../machines/ids.ts';
 import type { FlowChange } from '../../../machines/portal/document/document-context.ts';
@@ -26,7 +27,6 @@ import type {
   FlowEdit,
   FolderView,
   NewVersion,
-  Page,
   PortalDocuments,
 } from '../api/documents.ts';
 import type { PortalFolders } from '../api/folders.ts';

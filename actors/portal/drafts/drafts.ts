@@ -6,6 +6,9 @@
  *
  * Source: docs/decisions/0122-drafts.md.
  */
+
+import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import {
   type CancelDraftDocumentsEffect,
@@ -17,7 +20,6 @@ import {
   SENT_RETENTION_MS,
 } from '../../../machines/portal/draft.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Principal } from '../../../machines/portal/portal-types.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -32,7 +34,7 @@ import {
 } from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, CreatedDocument, Page } from '../api/documents.ts';
+import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
 import type { DocumentDrafts, DraftBody, DraftItem, DraftView } from '../api/drafts.ts';
 import type { FolderQuery } from '../api/folders.ts';
 import { documentAddress } from '../document-records/document-index.ts';

@@ -8,7 +8,9 @@
  *
  * Source: docs/portal-values.md §16.
  */
+
 import { createHash } from 'node:crypto';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../machines/portal/folder.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -26,7 +28,7 @@ import {
 } from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { FolderView, Page } from '../api/documents.ts';
+import type { FolderView } from '../api/documents.ts';
 import type { FolderQuery, PortalFolders } from '../api/folders.ts';
 import { assertReachable, reachesFolder } from '../shared/folder-scope.ts';
 import { cleanName } from '../shared/names.ts';

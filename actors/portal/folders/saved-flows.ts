@@ -5,6 +5,7 @@
  *
  * Source: docs/portal-values.md §20.
  */
+import type { Page } from '../../../contracts/portal/lists.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   SAVED_FLOW_REMOVED,
@@ -24,7 +25,7 @@ import {
 } from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreatedDocument, Page } from '../api/documents.ts';
+import type { CreatedDocument } from '../api/documents.ts';
 import type { FolderQuery } from '../api/folders.ts';
 import type { SavedFlowBody, SavedFlowItem, SavedFlows } from '../api/saved-flows.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';

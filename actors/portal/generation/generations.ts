@@ -6,8 +6,10 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isBlank } from '../../../contracts/plain-text.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
 import {
   GENERATION_EXPIRED,
@@ -28,7 +30,7 @@ import type { SigningPool } from '../../pool/pool.ts';
 import { type DataRow, invalid, rowsOf } from '../../shared/generation-data.ts';
 import { filledIn, filledText } from '../../shared/generation-template.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, Page } from '../api/documents.ts';
+import type { CreateDocuments } from '../api/documents.ts';
 import type {
   GenerateDocuments,
   GenerationRow,

@@ -8,6 +8,7 @@
  */
 
 import { plainText } from '../../../contracts/plain-text.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DocumentTemplate, FileEntry } from '../../../machines/portal/portal-types.ts';
@@ -32,7 +33,7 @@ import {
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, CreatedDocument, Page } from '../api/documents.ts';
+import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
 import type { GenerationView } from '../api/generations.ts';
 import type {
   DocumentTemplates,

@@ -4,6 +4,7 @@
  * Views: `mails` [createdAt, id] → id · `mails-by` [state, createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
  * counters `mails/<state>`.
  */
+import type { Page } from '../../../contracts/portal/lists.ts';
 import { pauseAfter } from '../../../machines/backoff.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import {
@@ -30,7 +31,6 @@ import {
   type Row,
 } from '../../../runtime/index.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { Page } from '../api/documents.ts';
 import type {
   MailboxEntry,
   MailContentView,

@@ -5,6 +5,7 @@
  */
 
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import {
   type ApplicationId,
   type Millis,
@@ -25,7 +26,6 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActorStore, ActorSystem, Clock, Ids, StepOutcome } from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import type { ApplicationView, OrganizationView, PortalAdministration } from '../api/administration.ts';
-import type { Page } from '../api/documents.ts';
 import { ORGANIZATION, ORGANIZATION_ROW, ORGANIZATIONS_COUNTER, organizationName } from './organizations.ts';
 import { secretDigest } from './tenants.ts';
 

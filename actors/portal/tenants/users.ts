@@ -7,8 +7,10 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
 import { createHash } from 'node:crypto';
 import { visibleText } from '../../../contracts/plain-text.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -31,7 +33,6 @@ import {
   type StepOutcome,
 } from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
-import type { Page } from '../api/documents.ts';
 import type { MemberView, PortalUsers, UserQuery, UserView } from '../api/users.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 

@@ -4,6 +4,7 @@
  * View: `deliveries` [organization, webhook or `*`, status or `*`, createdAt, delivery] → null, four rows for each
  * delivery, so that every filter is one range; counters `deliveries/<organization>/<webhook>/<status>`.
  */
+import type { Page } from '../../../contracts/portal/lists.ts';
 import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
 import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -26,7 +27,6 @@ import {
 import { attemptWebhook } from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
-import type { Page } from '../api/documents.ts';
 import type { DeliveryView, PortalWebhooks, WebhookInput, WebhookView } from '../api/webhooks.ts';
 import type { WebhookRegistry } from './webhooks.ts';
 

@@ -1,7 +1,10 @@
 /** Payloads of the webhooks of the portal. Source: docs/webhooks.md; docs/portal-values.md §19. */
+
 import { z } from 'zod';
+import { id } from '../../../contracts/fields.ts';
+import { createdBy, principal } from '../../../contracts/portal/entities.ts';
 import type { WebhookDescriptions } from '../../core/openapi/webhooks.ts';
-import { createdByShape, id, principalShape, timestamp } from '../shapes/shared-shapes.ts';
+import { timestamp } from '../shapes/shared-shapes.ts';
 
 /** The document of an event. */
 const common = {
@@ -26,7 +29,7 @@ const common = {
     })
     .nullable()
     .describe('Organization of the document. Null: it is gone.'),
-  createdBy: createdByShape,
+  createdBy: createdBy,
 };
 
 const documentShape = z.strictObject(common);
@@ -96,7 +99,7 @@ export const PORTAL_WEBHOOKS: WebhookDescriptions = {
     'All actions are completed and the final file is made.',
   ),
   DocumentCanceled: documentEvent('DocumentCanceled', 'An application canceled the document.', {
-    canceledBy: principalShape.nullable().describe('Who canceled it. Null: the service.'),
+    canceledBy: principal.nullable().describe('Who canceled it. Null: the service.'),
     reason,
   }),
   DocumentExpired: documentEvent('DocumentExpired', 'The expiration date has passed.', expiry),

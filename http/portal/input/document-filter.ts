@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §12.
  */
+
 import type { z } from 'zod';
 import type { DocumentFilter } from '../../../actors/portal/api.ts';
 import {
@@ -16,8 +17,8 @@ import {
   word,
 } from '../../../contracts/fields.ts';
 import { plainLine } from '../../../contracts/plain-text.ts';
+import { queryFlag, queryText, queryWord } from '../../../contracts/portal/lists.ts';
 import { DOCUMENT_TYPES, LIST_STATUSES, PARTICIPANT_QUERY_TYPES, QUERY_TYPES } from './enumerations.ts';
-import { queryFlag, queryText, queryWord } from './query-fields.ts';
 
 /** Maximum number of tags in a filter; further ones are ignored. Source: docs/portal-values.md §12. */
 const TAGS_USED = 10;

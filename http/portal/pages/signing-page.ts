@@ -4,15 +4,16 @@
  *
  * Source: docs/portal-values.md §9.
  */
+
 import { z } from 'zod';
 import type { PortalSigning, SigningPageView } from '../../../actors/portal/api.ts';
+import { queryWord } from '../../../contracts/portal/lists.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { signingPage } from '../../../web/portal/signing-view.ts';
 import { noticePage, refusedFramePage } from '../../../web/portal/state-view.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { queryWord } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
 import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
 import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';

@@ -3,16 +3,17 @@
  *
  * Source: docs/portal-values.md §0, §13.
  */
+
 import { z } from 'zod';
 import type { PortalDocuments } from '../../../actors/portal/api.ts';
 import { members } from '../../../contracts/fields.ts';
+import { queryFlag, queryText, queryWord } from '../../../contracts/portal/lists.ts';
 import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { DOWNLOAD_TYPES } from '../../../machines/portal/portal-types.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { attachmentParams, documentId, idParams } from '../input/ids.ts';
-import { queryFlag, queryText, queryWord } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
 import { base64Reply, FILE_HEADERS, storedFileReply } from '../stored-file.ts';
 

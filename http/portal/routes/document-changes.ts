@@ -3,9 +3,11 @@
  *
  * Source: docs/portal-values.md §§14 and 15.
  */
+
 import { z } from 'zod';
 import type { PortalDocuments } from '../../../actors/portal/api.ts';
-import { list, members, text } from '../../../contracts/fields.ts';
+import { id, list, members, text } from '../../../contracts/fields.ts';
+import { participant } from '../../../contracts/portal/entities.ts';
 import { FILE, SIGNER } from '../../../contracts/portal/examples.ts';
 import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { json } from '../../core/reply.ts';
@@ -13,11 +15,10 @@ import type { AnyRoute } from '../../core/router.ts';
 import { flowEditInput, newEnvelopeVersionInput, newVersionInput } from '../input/flow-inputs.ts';
 import { documentId, idParams } from '../input/ids.ts';
 import { DONE, portalRoute } from '../route.ts';
-import { id, participantShape } from '../shapes/shared-shapes.ts';
 
 const rectifiedShape = z.strictObject({
   rectifiedParticipants: z.array(
-    z.strictObject({ userId: id, requested: participantShape, rectified: participantShape }),
+    z.strictObject({ userId: id, requested: participant, rectified: participant }),
   ),
 });
 

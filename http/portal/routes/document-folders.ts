@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { PortalDocuments, PortalFolders, Tenant } from '../../../actors/portal/api.ts';
-import { list, maybeText, maybeUuid, members, uuid } from '../../../contracts/fields.ts';
+import { id, list, maybeText, maybeUuid, members, uuid } from '../../../contracts/fields.ts';
 import { EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
 import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -13,7 +13,6 @@ import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { documentId, idParams } from '../input/ids.ts';
 import { DONE, portalRoute } from '../route.ts';
-import { id } from '../shapes/shared-shapes.ts';
 
 /** Maximum number of documents moved by one call. */
 const MAX_DOCUMENTS_MOVED = 1000;

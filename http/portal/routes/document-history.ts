@@ -1,4 +1,5 @@
 /** The history of a document with its proof. Source: docs/decisions/0053-tamper-evident-history.md. */
+
 import { z } from 'zod';
 import {
   type DocumentHistoryEntry,
@@ -6,15 +7,15 @@ import {
   HISTORY_ENTRY_TYPES,
   type PortalDocuments,
 } from '../../../actors/portal/api.ts';
-import { members } from '../../../contracts/fields.ts';
+import { id, members } from '../../../contracts/fields.ts';
+import { pageOf, paging } from '../../../contracts/portal/lists.ts';
 import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
 import { isoTime } from '../../../contracts/times.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { documentId, idParams } from '../input/ids.ts';
-import { paging } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
-import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
+import { pageBody, timestamp } from '../shapes/shared-shapes.ts';
 
 const dataShape = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
@@ -82,7 +83,7 @@ export function documentHistoryRoutes(documents: Pick<PortalDocuments, 'history'
       folderKeys: true,
       params: idParams,
       query: members({ limit: paging.limit, offset: paging.offset }),
-      responses: { 200: pageShape(entryShape).extend({ proof: proofShape.nullable() }) },
+      responses: { 200: pageOf(entryShape).extend({ proof: proofShape.nullable() }) },
       refusals: UNKNOWN_DOCUMENT,
       async handle({ tenant, params, query: { limit, offset } }) {
         const page = await documents.history(tenant, documentId(params.id), { limit, offset });

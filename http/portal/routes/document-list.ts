@@ -3,17 +3,19 @@
  *
  * Source: docs/portal-values.md §12; RFC 4180.
  */
+
 import type { DocumentListItem, PortalDocuments } from '../../../actors/portal/api.ts';
 import { members } from '../../../contracts/fields.ts';
+import { cursor, pageOf, paging } from '../../../contracts/portal/lists.ts';
 import { isoTime } from '../../../contracts/times.ts';
 import { contentDisposition } from '../../core/file-reply.ts';
 import { json, type StreamReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { documentFilter, filterQuery } from '../input/document-filter.ts';
-import { cursor, paging, positionIn } from '../input/query-fields.ts';
+import { positionIn } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
 import { listItemBody, listItemShape } from '../shapes/documents.ts';
-import { pageBody, pageShape } from '../shapes/shared-shapes.ts';
+import { pageBody } from '../shapes/shared-shapes.ts';
 
 const { order } = paging;
 
@@ -29,7 +31,7 @@ export function documentListRoutes(documents: PortalDocuments): readonly AnyRout
       scope: 'Read',
       folderKeys: true,
       query: members({ ...filterQuery, ...paging, cursor }),
-      responses: { 200: pageShape(listItemShape) },
+      responses: { 200: pageOf(listItemShape) },
       refusals: [],
       async handle({ tenant, query }) {
         const { limit, offset, cursor: given } = query;

@@ -3,18 +3,19 @@
  *
  * Source: docs/decisions/0127-operations-on-documents.md.
  */
+
 import { z } from 'zod';
 import type { DocumentOperations, DocumentOperationView } from '../../../actors/portal/api.ts';
-import { maybeFlag, maybeText, members, word } from '../../../contracts/fields.ts';
+import { id, maybeFlag, maybeText, members, word } from '../../../contracts/fields.ts';
+import { pageOf, paging } from '../../../contracts/portal/lists.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { DOCUMENT_ACTIONS, DOCUMENT_OPERATION_STATES } from '../../../machines/portal/document-operation.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { documentFilter, filterInput } from '../input/document-filter.ts';
 import { idParams } from '../input/ids.ts';
-import { paging } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
-import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
+import { pageBody, timestamp } from '../shapes/shared-shapes.ts';
 
 const { limit, offset } = paging;
 
@@ -81,7 +82,7 @@ export function documentOperationRoutes(operations: DocumentOperations): readonl
         'Lists those of the whole organization, so keys that are restricted to folders cannot call it.',
       scope: 'Read',
       query: members({ limit, offset }),
-      responses: { 200: pageShape(operationShape) },
+      responses: { 200: pageOf(operationShape) },
       refusals: [],
       async handle({ tenant, query }) {
         return json(200, pageBody(await operations.list(tenant, query), operationBody));

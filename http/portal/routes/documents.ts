@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §0, §§5, 7, 9 and 14.
  */
+
 import { z } from 'zod';
 import type {
   CreateDocuments,
@@ -10,8 +11,9 @@ import type {
   IdempotentRequests,
   PortalDocuments,
 } from '../../../actors/portal/api.ts';
-import { maybeFlag, maybeText, maybeUuid, members, text } from '../../../contracts/fields.ts';
+import { id, maybeFlag, maybeText, maybeUuid, members, text } from '../../../contracts/fields.ts';
 import { ANA, CREATION, REASON } from '../../../contracts/portal/examples.ts';
+import { queryFlag, queryText } from '../../../contracts/portal/lists.ts';
 import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
@@ -19,10 +21,8 @@ import type { AnyRoute } from '../../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import { createDocumentsInput } from '../input/flow-inputs.ts';
 import { documentId, flowActionId, idParams } from '../input/ids.ts';
-import { queryFlag, queryText } from '../input/query-fields.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { documentBody, documentShape } from '../shapes/documents.ts';
-import { id } from '../shapes/shared-shapes.ts';
 
 export const createdShape = z
   .strictObject({

@@ -1,4 +1,5 @@
 /** `/api/document-drafts`: documents that are sent later. Source: docs/decisions/0122-drafts.md. */
+
 import { z } from 'zod';
 import {
   type DocumentDrafts,
@@ -8,7 +9,8 @@ import {
   type DraftView,
   type IdempotentRequests,
 } from '../../../actors/portal/api.ts';
-import { members, text, withSent } from '../../../contracts/fields.ts';
+import { id, members, text, withSent } from '../../../contracts/fields.ts';
+import { createdBy } from '../../../contracts/portal/entities.ts';
 import { CREATION } from '../../../contracts/portal/examples.ts';
 import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { isoTime } from '../../../contracts/times.ts';
@@ -18,7 +20,7 @@ import { createDocumentsInput, draftedDocumentsInput } from '../input/flow-input
 import { idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
 import { portalRoute } from '../route.ts';
-import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
+import { createdByBody, timestamp } from '../shapes/shared-shapes.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
 import { noQuery, recordListQuery, recordRoutes } from './record-routes.ts';
 
@@ -31,7 +33,7 @@ const itemShape = z
       .describe('Sending: the call that sends it has not ended or was cut off; send it again.'),
     creationDate: timestamp,
     updateDate: timestamp,
-    createdBy: createdByShape,
+    createdBy: createdBy,
   })
   .meta({ id: 'DocumentDraftItem' });
 

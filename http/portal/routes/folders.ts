@@ -3,16 +3,18 @@
  *
  * Source: docs/portal-values.md §16.
  */
+
 import { z } from 'zod';
 import type { PortalFolders } from '../../../actors/portal/api.ts';
-import { maybeUuid, members, text, uuid, word } from '../../../contracts/fields.ts';
+import { id, maybeUuid, members, text, uuid, word } from '../../../contracts/fields.ts';
+import { folder } from '../../../contracts/portal/entities.ts';
+import { pageOf, paging, queryFlag, queryText } from '../../../contracts/portal/lists.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { folderId, idParams } from '../input/ids.ts';
-import { paging, queryFlag, queryText } from '../input/query-fields.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { organizationRefShape } from '../shapes/documents.ts';
-import { folderBody, folderShape, id, pageBody, pageShape } from '../shapes/shared-shapes.ts';
+import { folderBody, pageBody } from '../shapes/shared-shapes.ts';
 
 const accessShape = z.strictObject({
   id,
@@ -34,7 +36,7 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
         'The folder is at the top level, or in the folder `parentId`. Several folders may have the same name. Folders are at most 64 levels deep (`LimitExceeded`).',
       scope: 'Create',
       body: members({ name: text, parentId: maybeUuid }),
-      responses: { 200: folderShape },
+      responses: { 200: folder },
       examples: { request: { name: 'Contracts 2027' } },
       refusals: ['FolderNotFound', 'LimitExceeded'],
       async handle({ tenant, body }) {
@@ -52,7 +54,7 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       scope: 'Read',
       folderKeys: true,
       query: members({ q: queryText, filterByParent: queryFlag, parentId: uuid.optional(), ...paging }),
-      responses: { 200: pageShape(folderShape) },
+      responses: { 200: pageOf(folder) },
       refusals: [],
       async handle({ tenant, query }) {
         const parent = query.parentId === undefined ? null : folderId(query.parentId);
@@ -76,7 +78,7 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       folderKeys: true,
       params: idParams,
       responses: {
-        200: folderShape.extend({ organization: organizationRefShape }).meta({ id: 'FolderDetail' }),
+        200: folder.extend({ organization: organizationRefShape }).meta({ id: 'FolderDetail' }),
       },
       refusals: ['FolderNotFound'],
       async handle({ tenant, params }) {

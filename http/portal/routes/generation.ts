@@ -3,19 +3,20 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
 import { z } from 'zod';
 import type { GenerationView, IdempotentRequests, PortalGenerations } from '../../../actors/portal/api.ts';
-import { day, list, maybeText, maybeUuid, members, text, word } from '../../../contracts/fields.ts';
+import { day, id, list, maybeText, maybeUuid, members, text, word } from '../../../contracts/fields.ts';
 import { EXAMPLE_IDS, SIGNER } from '../../../contracts/portal/examples.ts';
+import { pageOf, paging } from '../../../contracts/portal/lists.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import { DOCUMENT_TYPES } from '../input/enumerations.ts';
 import { fileReference, flowActionInput, observerInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
-import { paging } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
-import { id, pageBody, pageShape } from '../shapes/shared-shapes.ts';
+import { pageBody } from '../shapes/shared-shapes.ts';
 
 const STATUSES = [
   'Pending',
@@ -163,7 +164,7 @@ export function generationRoutes(
       scope: 'Read',
       params: idParams,
       query: members({ limit: paging.limit, offset: paging.offset }),
-      responses: { 200: pageShape(rowShape) },
+      responses: { 200: pageOf(rowShape) },
       refusals: ['DocumentGenerationNotFound'],
       async handle({ tenant, params, query }) {
         const page = await generations.rows(tenant, params.id.toLowerCase(), query);

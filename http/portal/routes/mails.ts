@@ -4,18 +4,19 @@
  *
  * Source: docs/decisions/0019-mails-and-webhooks.md; additional.
  */
+
 import { z } from 'zod';
 import type { MailView, PortalDocuments, PortalMails } from '../../../actors/portal/api.ts';
-import { members } from '../../../contracts/fields.ts';
+import { id, members } from '../../../contracts/fields.ts';
+import { pageOf, paging, queryWord } from '../../../contracts/portal/lists.ts';
 import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { MAIL_STATUSES } from '../input/enumerations.ts';
 import { documentId, idParams } from '../input/ids.ts';
-import { paging, queryWord } from '../input/query-fields.ts';
 import { DONE, portalRoute } from '../route.ts';
-import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
+import { pageBody, timestamp } from '../shapes/shared-shapes.ts';
 
 const failureShape = z.strictObject({ code: z.string(), message: z.string() });
 
@@ -72,7 +73,7 @@ export function mailRoutes(mails: PortalMails, documents: Pick<PortalDocuments, 
         limit: paging.limit,
         offset: paging.offset,
       }),
-      responses: { 200: pageShape(mailShape) },
+      responses: { 200: pageOf(mailShape) },
       refusals: [],
       async handle({ query: { status, limit, offset } }) {
         return json(200, pageBody(await mails.newest({ status, limit, offset }), mailBody));

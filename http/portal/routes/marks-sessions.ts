@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import type { MarksSessions } from '../../../actors/portal/api.ts';
 import {
+  id,
   list,
   maybeFlag,
   maybeText,
@@ -22,7 +23,6 @@ import { INITIALS_MODES, SIGNATURE_TYPES } from '../input/enumerations.ts';
 import { createDocumentsInput, fileReference, markInput, participantInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { portalRoute } from '../route.ts';
-import { id } from '../shapes/shared-shapes.ts';
 
 const sessionInput = members({
   files: list(fileReference, { least: 1 }),

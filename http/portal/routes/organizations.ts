@@ -12,7 +12,18 @@ import type {
   PortalAdministration,
   PortalWebhooks,
 } from '../../../actors/portal/api.ts';
-import { list, maybeFlag, maybeText, members, moment, text, uuid, word } from '../../../contracts/fields.ts';
+import {
+  id,
+  list,
+  maybeFlag,
+  maybeText,
+  members,
+  moment,
+  text,
+  uuid,
+  word,
+} from '../../../contracts/fields.ts';
+import { pageOf, paging, queryText } from '../../../contracts/portal/lists.ts';
 import { newReminders, reminders } from '../../../contracts/portal/reminders.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { KEY_SCOPES, MAX_KEY_FOLDERS } from '../../../machines/portal/organization.ts';
@@ -20,12 +31,11 @@ import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { APPLICATION_ROLES } from '../input/enumerations.ts';
 import { applicationId, idParams, organizationId } from '../input/ids.ts';
-import { paging, queryText } from '../input/query-fields.ts';
 import { requireGivable } from '../key-scopes.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { organizationRefShape } from '../shapes/documents.ts';
 import { remindersBody } from '../shapes/reminders.ts';
-import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
+import { pageBody, timestamp } from '../shapes/shared-shapes.ts';
 import { requireOwn, webhookBody, webhookShape } from './webhooks.ts';
 
 const applicationShape = z
@@ -113,7 +123,7 @@ export function organizationRoutes(
       scope: 'Read',
       auth: 'administrator',
       query: members({ q: queryText, limit: paging.limit, offset: paging.offset }),
-      responses: { 200: pageShape(organizationShape) },
+      responses: { 200: pageOf(organizationShape) },
       refusals: [],
       async handle({ query }) {
         return json(200, pageBody(await administration.organizations(query), organizationBody));

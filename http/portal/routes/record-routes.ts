@@ -1,16 +1,17 @@
 /** The five operations that saved flows, drafts and templates have in common. */
+
 import { z } from 'zod';
-import type { IdempotentRequests, Page, Tenant } from '../../../actors/portal/api.ts';
+import type { IdempotentRequests, Tenant } from '../../../actors/portal/api.ts';
 import { members } from '../../../contracts/fields.ts';
+import { type Page, pageOf, paging, queryText } from '../../../contracts/portal/lists.ts';
 import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
 import { idParams } from '../input/ids.ts';
-import { paging, queryText } from '../input/query-fields.ts';
 import { DONE, portalRoute } from '../route.ts';
-import { pageBody, pageShape } from '../shapes/shared-shapes.ts';
+import { pageBody } from '../shapes/shared-shapes.ts';
 
 /** Query of every list of records. */
 export const recordQuery = { q: queryText.describe('Names contain this text, in any case.'), ...paging };
@@ -72,7 +73,7 @@ export function recordRoutes<Item, View, Body, Query extends RecordQuery, Versio
       ...texts.list,
       scope: 'Read',
       query: definition.listQuery,
-      responses: { 200: pageShape(item.shape) },
+      responses: { 200: pageOf(item.shape) },
       refusals: [],
       async handle({ tenant, query }) {
         const newestFirst = query.order === 'Desc';

@@ -3,15 +3,16 @@
  *
  * Source: docs/portal-values.md §0, §18.
  */
+
 import { z } from 'zod';
 import type { PortalReports } from '../../../actors/portal/api.ts';
 import { end, members, moment } from '../../../contracts/fields.ts';
+import { queryText } from '../../../contracts/portal/lists.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { idParams } from '../input/ids.ts';
-import { queryText } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
 import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
 

@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
 import { z } from 'zod';
 import type {
   IdempotentRequests,
@@ -10,7 +11,8 @@ import type {
   SavedFlowItem,
   SavedFlows,
 } from '../../../actors/portal/api.ts';
-import { asSent, list, maybeFlag, members, text } from '../../../contracts/fields.ts';
+import { asSent, id, list, maybeFlag, members, text } from '../../../contracts/fields.ts';
+import { createdBy } from '../../../contracts/portal/entities.ts';
 import { ANA, FILE, SIGNER } from '../../../contracts/portal/examples.ts';
 import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { isoTime } from '../../../contracts/times.ts';
@@ -22,7 +24,7 @@ import { flowActionInput, observerInput, savedFlowDocumentsInput } from '../inpu
 import { idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
 import { portalRoute } from '../route.ts';
-import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
+import { createdByBody, timestamp } from '../shapes/shared-shapes.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
 import { noQuery, recordListQuery, recordRoutes } from './record-routes.ts';
 
@@ -32,7 +34,7 @@ const itemShape = z
     name: z.string(),
     creationDate: timestamp,
     updateDate: timestamp,
-    createdBy: createdByShape,
+    createdBy: createdBy,
   })
   .meta({ id: 'SavedFlowItem' });
 

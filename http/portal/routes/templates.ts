@@ -1,4 +1,5 @@
 /** `/api/templates`: creation requests with roles, kept in versions. Source: docs/decisions/0120-templates.md. */
+
 import { z } from 'zod';
 import type {
   DocumentTemplates,
@@ -6,8 +7,10 @@ import type {
   TemplateItem,
   TemplateView,
 } from '../../../actors/portal/api.ts';
-import { maybeText, members, text, uuid, wholeFrom, withSent } from '../../../contracts/fields.ts';
+import { id, maybeText, members, text, uuid, wholeFrom, withSent } from '../../../contracts/fields.ts';
+import { createdBy } from '../../../contracts/portal/entities.ts';
 import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../../../contracts/portal/examples.ts';
+import { cursor, queryText } from '../../../contracts/portal/lists.ts';
 import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { isoTime } from '../../../contracts/times.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
@@ -21,9 +24,9 @@ import {
 } from '../input/flow-inputs.ts';
 import { documentId, idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
-import { cursor, positionIn, queryText } from '../input/query-fields.ts';
+import { positionIn } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
-import { createdByBody, createdByShape, id, timestamp } from '../shapes/shared-shapes.ts';
+import { createdByBody, timestamp } from '../shapes/shared-shapes.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
 import { generationBody, generationShape } from './generation.ts';
 import { recordQuery, recordRoutes } from './record-routes.ts';
@@ -88,9 +91,9 @@ const itemShape = z
       .array(z.string())
       .describe('Titles of the flow actions without a person: who uses the template names one for each.'),
     creationDate: timestamp.describe('When the template was made.'),
-    createdBy: createdByShape,
+    createdBy: createdBy,
     updateDate: timestamp.describe('When this version was made.'),
-    updatedBy: createdByShape.describe('The application that made this version.'),
+    updatedBy: createdBy.describe('The application that made this version.'),
   })
   .meta({ id: 'TemplateItem', description: 'A version of a template.', example: EXAMPLE });
 

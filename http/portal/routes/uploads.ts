@@ -10,7 +10,7 @@ import type {
   UploadSink,
   UploadView,
 } from '../../../actors/portal/api.ts';
-import { bytes, members } from '../../../contracts/fields.ts';
+import { bytes, id, members } from '../../../contracts/fields.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -19,7 +19,6 @@ import { readBytesBody } from '../input/bytes-body.ts';
 import { idParams } from '../input/ids.ts';
 import { FIELD_BYTES, readUploadForm } from '../input/upload-form.ts';
 import { DONE, type PortalRequest, portalRoute } from '../route.ts';
-import { id } from '../shapes/shared-shapes.ts';
 import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
 
 export const uploadShape = z

@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
 import { z } from 'zod';
 import {
   callerName,
@@ -12,8 +13,9 @@ import {
   type Tenant,
   type UserView,
 } from '../../../actors/portal/api.ts';
-import { maybeFlag, maybeText, members, text } from '../../../contracts/fields.ts';
+import { id, maybeFlag, maybeText, members, text } from '../../../contracts/fields.ts';
 import { ANA } from '../../../contracts/portal/examples.ts';
+import { pageOf, paging, queryText } from '../../../contracts/portal/lists.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { roleOf } from '../../../machines/portal/portal-user.ts';
@@ -21,10 +23,9 @@ import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { requireRole } from '../access-check.ts';
 import { idParams, organizationId } from '../input/ids.ts';
-import { paging, queryText } from '../input/query-fields.ts';
 import { requireGivable } from '../key-scopes.ts';
 import { DONE, portalRoute } from '../route.ts';
-import { id, pageBody, pageShape } from '../shapes/shared-shapes.ts';
+import { pageBody } from '../shapes/shared-shapes.ts';
 
 const profile = {
   id,
@@ -86,7 +87,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       scope: 'Read',
       sessionScope: 'Administer',
       query: listQuery,
-      responses: { 200: pageShape(memberShape) },
+      responses: { 200: pageOf(memberShape) },
       refusals: [],
       async handle({ tenant, query }) {
         return json(200, pageBody(await users.members(tenant.organization.id, query), memberBody));
@@ -135,7 +136,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       scope: 'Read',
       auth: 'administrator',
       query: listQuery,
-      responses: { 200: pageShape(userShape) },
+      responses: { 200: pageOf(userShape) },
       refusals: [],
       async handle({ query }) {
         return json(200, pageBody(await users.find(query), userBody));
@@ -171,7 +172,7 @@ export function userRoutes(users: PortalUsers, administration: PortalAdministrat
       auth: 'administrator',
       params: idParams,
       query: listQuery,
-      responses: { 200: pageShape(memberShape) },
+      responses: { 200: pageOf(memberShape) },
       refusals: ['OrganizationNotFound'],
       async handle({ params, query }) {
         return json(200, pageBody(await users.members(await existing(params.id), query), memberBody));

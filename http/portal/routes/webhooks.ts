@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §19; the rest is additional.
  */
+
 import { z } from 'zod';
 import type {
   DeliveryView,
@@ -13,6 +14,7 @@ import type {
 } from '../../../actors/portal/api.ts';
 import {
   end,
+  id,
   list,
   maybeFlag,
   maybeText,
@@ -22,15 +24,15 @@ import {
   uuid,
   word,
 } from '../../../contracts/fields.ts';
+import { pageOf, paging, queryWord } from '../../../contracts/portal/lists.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { DELIVERY_STATUSES, EVENT_TYPES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';
 import { idParams, organizationId, webhookId, webhookParams } from '../input/ids.ts';
-import { paging, queryWord } from '../input/query-fields.ts';
 import { DONE, portalRoute } from '../route.ts';
-import { id, pageBody, pageShape, timestamp } from '../shapes/shared-shapes.ts';
+import { pageBody, timestamp } from '../shapes/shared-shapes.ts';
 
 export const webhookShape = z
   .strictObject({
@@ -219,7 +221,7 @@ export function webhookRoutes(webhooks: PortalWebhooks): readonly AnyRoute[] {
         limit: paging.limit,
         offset: paging.offset,
       }),
-      responses: { 200: pageShape(deliveryShape) },
+      responses: { 200: pageOf(deliveryShape) },
       refusals: [...REFUSALS, 'WebhookNotFound'],
       async handle({ tenant, params, query }) {
         requireOwn(tenant, params.id);

@@ -10,7 +10,7 @@ import {
   type EditorSessionView,
   type PortalUploads,
 } from '../../../actors/portal/api.ts';
-import { list, maybeUuid, members, text, textUpTo } from '../../../contracts/fields.ts';
+import { id, list, maybeUuid, members, text, textUpTo } from '../../../contracts/fields.ts';
 import { CREATION, EXAMPLE_IDS, FILE } from '../../../contracts/portal/examples.ts';
 import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { isoTime } from '../../../contracts/times.ts';
@@ -25,7 +25,7 @@ import { DONE, portalRoute } from '../route.ts';
 import { CREATION_REFUSALS, createdBody, createdShape } from '../routes/documents.ts';
 import { draftInput, uploadIdsOf } from '../routes/drafts.ts';
 import { storing, uploadBody, uploadForm, uploadShape } from '../routes/uploads.ts';
-import { id, timestamp } from '../shapes/shared-shapes.ts';
+import { timestamp } from '../shapes/shared-shapes.ts';
 
 const PATH = '/api/editor-sessions';
 const CURRENT = `${PATH}/current`;

@@ -4,6 +4,7 @@
  *
  * Source: docs/decisions/0141-sender-pages.md.
  */
+
 import { z } from 'zod';
 import {
   type DocumentDrafts,
@@ -12,6 +13,7 @@ import {
   type PortalMails,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
+import { cursor } from '../../../contracts/portal/lists.ts';
 import { parseEnd, parseMoment } from '../../../contracts/times.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
@@ -23,7 +25,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
 import { LIST_STATUSES } from '../input/enumerations.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
-import { cursor, cursorOf, positionIn } from '../input/query-fields.ts';
+import { cursorOf, positionIn } from '../input/query-fields.ts';
 
 const PAGE_SIZE = 25;
 const DRAFTS_SHOWN = 50;

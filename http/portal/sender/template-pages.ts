@@ -4,6 +4,7 @@
  *
  * Source: docs/decisions/0120-templates.md.
  */
+
 import { z } from 'zod';
 import type {
   CreatedDocument,
@@ -12,6 +13,7 @@ import type {
   SignedInUser,
   TemplateItem,
 } from '../../../actors/portal/api.ts';
+import { cursor } from '../../../contracts/portal/lists.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Ids } from '../../../runtime/index.ts';
 import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
@@ -30,7 +32,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
 import { withIdempotency } from '../idempotency.ts';
 import { documentId } from '../input/ids.ts';
-import { cursor, cursorOf, positionIn } from '../input/query-fields.ts';
+import { cursorOf, positionIn } from '../input/query-fields.ts';
 import { readTemplate } from '../routes/templates.ts';
 
 const PATH = '/account/templates';

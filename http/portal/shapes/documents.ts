@@ -6,22 +6,14 @@
 
 import { z } from 'zod';
 import type { DocumentListItem, DocumentView } from '../../../actors/portal/api.ts';
+import { id } from '../../../contracts/fields.ts';
+import { createdBy, folder, participant, principal } from '../../../contracts/portal/entities.ts';
 import { reminders } from '../../../contracts/portal/reminders.ts';
 import { isoDay, isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { type Attachment, DOCUMENT_STATUSES, type Tag } from '../../../machines/portal/portal-types.ts';
 import { flowActionBody, flowActionShape } from './flow-actions.ts';
 import { remindersBody } from './reminders.ts';
-import {
-  createdByBody,
-  createdByShape,
-  folderBody,
-  folderShape,
-  id,
-  participantBody,
-  participantShape,
-  principalShape,
-  timestamp,
-} from './shared-shapes.ts';
+import { createdByBody, folderBody, participantBody, timestamp } from './shared-shapes.ts';
 
 /** Additional. */
 const externalIdShape = z
@@ -42,7 +34,7 @@ const attachmentShape = z
     mimeType: z.string(),
     creationDate: timestamp,
     updateDate: timestamp,
-    createdBy: createdByShape,
+    createdBy: createdBy,
     isPrivate: z.boolean(),
     signaturesNotInEnvelope: z
       .int()
@@ -82,15 +74,15 @@ export const documentShape = z
     isScanned: z.literal(false),
     creationDate: timestamp,
     updateDate: timestamp,
-    createdBy: createdByShape,
+    createdBy: createdBy,
     organization: organizationRefShape,
-    folder: folderShape.nullable(),
-    statusUpdatedBy: principalShape.nullable(),
+    folder: folder.nullable(),
+    statusUpdatedBy: principal.nullable(),
     statusUpdateReason: z.string().nullable(),
     description: z.string().nullable(),
     expirationDate: timestamp.nullable(),
     expirationDateWithoutTime: z.iso.date().nullable(),
-    observers: z.array(z.strictObject({ id, user: participantShape })),
+    observers: z.array(z.strictObject({ id, user: participant })),
     attachments: z.array(attachmentShape),
     notifiedEmails: z.array(z.string()),
     permissions: z.strictObject({ move: z.boolean(), editFlow: z.boolean() }),
@@ -220,7 +212,7 @@ export const listItemShape = z
     name: z.string(),
     creationDate: timestamp,
     updateDate: timestamp,
-    folder: folderShape.nullable(),
+    folder: folder.nullable(),
     type: z.string().nullable(),
     tags: z.array(tagShape),
     status: statusShape,

@@ -3,7 +3,10 @@
  *
  * Source: docs/portal-values.md §7.
  */
+
 import { z } from 'zod';
+import { id } from '../../../contracts/fields.ts';
+import { participant } from '../../../contracts/portal/entities.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { type DocumentField, FIELD_FORMATS, FIELD_TYPES } from '../../../machines/portal/field-values.ts';
 import {
@@ -14,7 +17,7 @@ import {
   type RuleUser,
 } from '../../../machines/portal/portal-types.ts';
 import { CERTIFICATE_TYPES, HOLDER_TYPES, INITIALS_MODES, MARK_TYPES } from '../input/enumerations.ts';
-import { id, participantBody, participantShape, timestamp } from './shared-shapes.ts';
+import { participantBody, timestamp } from './shared-shapes.ts';
 
 /** Member of requests and replies → authentication factor in addition to the e-mail code. */
 export const CONFIRMATION_FLAGS = {
@@ -51,7 +54,7 @@ const markShape = z
   })
   .meta({ id: 'Mark', description: 'PDF points from the top left corner of the page.' });
 
-const ruleUserShape = participantShape
+const ruleUserShape = participant
   .extend({
     signatureDate: timestamp.nullable(),
     isElectronic: z.boolean().nullable(),
@@ -91,7 +94,7 @@ export const flowActionShape = z
     type: z.enum(ACTION_TYPES),
     status: z.enum(['Created', 'Pending', 'Completed', 'Refused']),
     step: z.int(),
-    user: participantShape.nullable(),
+    user: participant.nullable(),
     title: z.string().nullable(),
     allowElectronicSignature: z.boolean(),
     creationDate: timestamp,

@@ -3,61 +3,26 @@
  *
  * Source: docs/portal-values.md §7 and §12 (paged lists), §16 (folder).
  */
+
 import { z } from 'zod';
-import type { FolderView, Page } from '../../../actors/portal/api.ts';
-import type { Participant, Principal } from '../../../machines/portal/portal-types.ts';
+import type { FolderView } from '../../../actors/portal/api.ts';
+import type { createdBy, folder, Principal, participant } from '../../../contracts/portal/entities.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
+import type { Participant } from '../../../machines/portal/portal-types.ts';
 import { cursorOf } from '../input/query-fields.ts';
 
 export const timestamp = z.iso.datetime({ precision: 3 });
-export const id = z.guid();
-
-export const createdByShape = z
-  .strictObject({ id, name: z.string() })
-  .meta({ id: 'CreatedBy', description: 'The application of the key, or the signed-in user, that did it.' });
-
-export function createdByBody(principal: Principal): z.infer<typeof createdByShape> {
+export function createdByBody(principal: Principal): z.infer<typeof createdBy> {
   return { id: principal.id, name: principal.name };
 }
 
-export const principalShape = z
-  .strictObject({ id, type: z.enum(['User', 'Application']), name: z.string() })
-  .meta({ id: 'Principal', description: 'A participant or user, or an application by its key.' });
-
-export const participantShape = z
-  .strictObject({
-    id,
-    name: z.string().nullable(),
-    identifier: z.string().nullable(),
-    email: z.string().nullable(),
-    phone: z.string().nullable(),
-  })
-  .meta({ id: 'Participant' });
-
-export function participantBody(person: Participant): z.infer<typeof participantShape> {
+export function participantBody(person: Participant): z.infer<typeof participant> {
   const { id, name, identifier, email, phone } = person;
   return { id, name, identifier, email, phone };
 }
 
-export const folderShape = z
-  .strictObject({ id, name: z.string(), parentId: id.nullable() })
-  .meta({ id: 'Folder' });
-
-export function folderBody(folder: FolderView): z.infer<typeof folderShape> {
-  return { id: folder.id, name: folder.name, parentId: folder.parentId };
-}
-
-/** One page of a list. */
-export function pageShape<Item extends z.ZodType>(item: Item) {
-  return z.strictObject({
-    items: z.array(item),
-    totalCount: z.int(),
-    nextCursor: z
-      .string()
-      .nullable()
-      .describe(
-        'The `Cursor` of the next page, for a request with `Cursor`; null: no further page, or a page by number.',
-      ),
-  });
+export function folderBody(view: FolderView): z.infer<typeof folder> {
+  return { id: view.id, name: view.name, parentId: view.parentId };
 }
 
 /** @param filter filters and order of the list, for its cursor */

@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §17.
  */
+
 import { z } from 'zod';
 import type {
   SignatureView,
@@ -11,9 +12,11 @@ import type {
   ValidationRecord,
   ValidationResultsView,
 } from '../../../actors/portal/api.ts';
+import { id } from '../../../contracts/fields.ts';
+import { createdBy } from '../../../contracts/portal/entities.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { statusShape } from './documents.ts';
-import { createdByBody, createdByShape, id, timestamp } from './shared-shapes.ts';
+import { createdByBody, timestamp } from './shared-shapes.ts';
 
 interface ResultsBody {
   isValid: boolean;
@@ -138,7 +141,7 @@ export const validationRecordShape = z
     status: statusShape,
     creationDate: timestamp,
     updateDate: timestamp,
-    createdBy: createdByShape,
+    createdBy: createdBy,
     isEnvelope: z.boolean(),
     isFile: z.boolean(),
     type: z.string().nullable(),

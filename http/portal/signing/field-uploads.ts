@@ -10,7 +10,7 @@ import {
   type PortalSigning,
   type PortalUploads,
 } from '../../../actors/portal/api.ts';
-import { members, textUpTo } from '../../../contracts/fields.ts';
+import { id, members, textUpTo } from '../../../contracts/fields.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -19,7 +19,6 @@ import { keyParams } from '../input/ids.ts';
 import { FIELD_BYTES, readUploadForm } from '../input/upload-form.ts';
 import { portalRoute } from '../route.ts';
 import { storing } from '../routes/uploads.ts';
-import { id } from '../shapes/shared-shapes.ts';
 
 const fieldUploadShape = z
   .strictObject({

@@ -1,4 +1,5 @@
 /** Types of a document: context, messages and effects. All plain data. Source: docs/portal-values.md §§5-10, 13-15. */
+import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
 import type { ConfirmDraftEffect, DraftAttempt } from '../draft.ts';
@@ -22,7 +23,6 @@ import type {
   Mark,
   Observer,
   Participant,
-  Principal,
   Tag,
   XadesOptions,
   XmlNamespace,
