@@ -13,7 +13,6 @@ import type {
   OperatorWebhooks,
 } from '../../actors/portal/api.ts';
 import type { Clock, Ids, Log } from '../../runtime/index.ts';
-import { createAccessCheck } from '../core/access/access-check.ts';
 import { type Authenticator, createAuthenticator } from '../core/access/auth.ts';
 import { createCallerFinder } from '../core/access/caller.ts';
 import { openEndedSessions } from '../core/access/ended-sessions.ts';
@@ -27,12 +26,13 @@ import { BlockPool } from '../core/body/block-pool.ts';
 import { Dispatcher } from '../core/dispatch.ts';
 import { FAVICON_ROUTE } from '../core/icon.ts';
 import { type HttpServer, Listener } from '../core/listener.ts';
-import { createLoadGuard, type LoadGuard } from '../core/load/load-guard.ts';
+import { createLoadGuard, type LoadGuard } from '../core/load-guard.ts';
 import { operatorFrame, withReference } from '../core/openapi/routes.ts';
 import { limiterOf, type OtherNodes } from '../core/other-nodes.ts';
 import { PlainRequests } from '../core/plain-requests.ts';
-import { createRequestIds } from '../core/request/request-ids.ts';
+import { createAccessCheck } from '../core/request/access-check.ts';
 import type { RequestObservation } from '../core/request/request-outcome.ts';
+import { createRequestIds } from '../core/request-ids.ts';
 import { type AnyRoute, Router } from '../core/router.ts';
 import type { HttpSettings } from '../core/settings.ts';
 import { actionRoutes } from './actions.ts';

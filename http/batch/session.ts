@@ -8,19 +8,29 @@ import type { SystemEvents } from '../../actors/batch/api/service.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { type LoginError, loginPage } from '../../web/batch/login.ts';
 import { prefersHtml } from '../core/accept.ts';
-import { ORIGIN_HEADERS, requireSameOrigin } from '../core/access/access-check.ts';
 import { clientNetwork } from '../core/access/addresses.ts';
 import { type Authenticator, OPERATOR } from '../core/access/auth.ts';
 import { clearedCookie, readCookie, sessionCookie } from '../core/access/cookies.ts';
 import type { RateLimiter } from '../core/access/rate-limit.ts';
-import { localReturnUrl } from '../core/access/return-url.ts';
 import { assetReply } from '../core/asset.ts';
 import { SMALL_BODY_BYTES } from '../core/body/json-body.ts';
 import { readAsset } from '../core/page-assets.ts';
 import { problemFrom } from '../core/problem.ts';
 import { page, type ReplyHeaders, redirect } from '../core/reply.ts';
+import { ORIGIN_HEADERS, requireSameOrigin } from '../core/request/access-check.ts';
 import { type AnyRoute, route } from '../core/router.ts';
 import { noBody, noParams, noQuery } from './queries.ts';
+
+/**
+ * Returns `url` when it is a local path, else `/`; in ASCII for the header. Browsers resolve `//host` and `/\host`
+ * to other hosts, and control characters can hide either.
+ */
+function localReturnUrl(url: string | undefined): string {
+  if (url === undefined || !/^\/(?![/\\])/.test(url) || /\p{Cc}/u.test(url)) return '/';
+  return url.replace(/[^\x21-\x7e]/gu, (character) =>
+    encodeURIComponent(character.replace(/\p{Surrogate}/gu, '\uFFFD')),
+  );
+}
 
 /** Permitted wrong keys per address and window, seconds; correct keys are not counted. */
 export const FAILED_LOGINS = { permits: 10, windowSeconds: 60 } as const;

@@ -11,7 +11,7 @@ import type { Identity } from './access/auth.ts';
 import type { Caller } from './access/caller.ts';
 import type { BodyReader } from './body/body.ts';
 import type { PageReply, Reply, SmallReply } from './reply.ts';
-import type { RequestNames } from './request/request-ids.ts';
+import type { RequestNames } from './request-ids.ts';
 
 /**
  * Batch service: `operator`, and `page`, which redirects a browser without a session to the login page. Portal: the

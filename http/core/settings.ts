@@ -2,16 +2,7 @@
 
 import type { Clock } from '../../runtime/index.ts';
 import type { ForwardedTrust } from './access/caller.ts';
-
-/** One fixed window per client address. */
-export interface RateWindow {
-  /** Requests let through per window. Whole number, at least 1. */
-  readonly permits: number;
-  /** Length of the window in seconds. Whole number, at least 1. */
-  readonly windowSeconds: number;
-  /** Requests beyond the permits that wait for a later window, per client. @default 0 */
-  readonly queueLimit?: number;
-}
+import type { RateWindow } from './access/rate-limit.ts';
 
 /** Settings of any listener. */
 export interface ListenSettings {

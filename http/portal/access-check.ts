@@ -14,17 +14,17 @@ import type {
 } from '../../actors/portal/api.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { FORM_TOKEN_HEADER } from '../../web/portal/account-frame.ts';
+import { clearedCookie, readCookie } from '../core/access/cookies.ts';
+import { isSameOrigin } from '../core/access/origin.ts';
+import type { WrongKeys } from '../core/access/wrong-keys.ts';
+import { redirect } from '../core/reply.ts';
 import {
   type AccessCheck,
   type Admission,
   ANONYMOUS,
   createEntryRules,
   type IncomingRequest,
-} from '../core/access/access-check.ts';
-import { clearedCookie, readCookie } from '../core/access/cookies.ts';
-import { isSameOrigin } from '../core/access/origin.ts';
-import type { WrongKeys } from '../core/access/wrong-keys.ts';
-import { redirect } from '../core/reply.ts';
+} from '../core/request/access-check.ts';
 import type { AuthPolicy } from '../core/router.ts';
 
 const API_KEY_HEADER = 'x-api-key';

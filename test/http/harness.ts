@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
 import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
 import { Client } from '../../clients/typescript/client.ts';
-import { createLoadGuard } from '../../http/core/load/load-guard.ts';
+import { createLoadGuard } from '../../http/core/load-guard.ts';
 import type { RequestObservation } from '../../http/core/request/request-outcome.ts';
 import {
   type BatchServerDependencies,

@@ -5,7 +5,16 @@
  */
 import { Refusal } from '../../../machines/refusals.ts';
 import type { Clock } from '../../../runtime/index.ts';
-import type { RateWindow } from '../settings.ts';
+
+/** One fixed window per client address. */
+export interface RateWindow {
+  /** Requests let through per window. Whole number, at least 1. */
+  readonly permits: number;
+  /** Length of the window in seconds. Whole number, at least 1. */
+  readonly windowSeconds: number;
+  /** Requests beyond the permits that wait for a later window, per client. @default 0 */
+  readonly queueLimit?: number;
+}
 
 /**
  * Maximum number of client addresses per policy, at about 100 bytes each. Beyond it the address with the oldest

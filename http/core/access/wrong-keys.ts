@@ -3,8 +3,8 @@
  * correct key never is, so guessing cannot lock others out.
  */
 import type { Clock } from '../../../runtime/index.ts';
-import type { RateWindow } from '../settings.ts';
 import { clientNetwork } from './addresses.ts';
+import type { RateWindow } from './rate-limit.ts';
 import { createRateLimiter } from './rate-limit.ts';
 
 export interface WrongKeys {

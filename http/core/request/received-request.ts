@@ -1,7 +1,8 @@
 /** The head of a request: copies what later phases read, and finds faults in the headers that delimit the body. */
-import type { IncomingRequest } from '../access/access-check.ts';
+
 import type { AnyRoute } from '../router.ts';
 import type { RequestHead } from '../transport/port.ts';
+import type { IncomingRequest } from './access-check.ts';
 
 /** Values copied from a request, which the library invalidates after the first await. */
 export interface ReceivedRequest {

@@ -4,25 +4,98 @@
  * request object is invalid after the first wait, so everything that a later phase reads is copied before it.
  */
 import { Refusal } from '../../../machines/refusals.ts';
-import type { Admission, IncomingRequest } from '../access/access-check.ts';
 import { clientNetwork } from '../access/addresses.ts';
 import type { Caller } from '../access/caller.ts';
 import { type BodyReader, ClientDisconnected } from '../body/body.ts';
-import { RangeRefused } from '../file-reply.ts';
-import type { LoadGuard } from '../load/load-guard.ts';
+import { RangeRefused, sendFile } from '../file-reply.ts';
+import type { LoadGuard } from '../load-guard.ts';
 import { copyHeaders } from '../other-nodes.ts';
 import type { Problem } from '../problem.ts';
-import { type Reply, type ReplyContext, type SmallReply, sendSmall } from '../reply.ts';
+import {
+  type JsonReply,
+  type PageReply,
+  type Reply,
+  type ReplyContext,
+  type ReplyHeaders,
+  type SmallReply,
+  sendSmall,
+  sendStream,
+} from '../reply.ts';
+import type { RequestNames } from '../request-ids.ts';
 import type { AnyRoute, ApiRequest, Match } from '../router.ts';
 import { Exchange } from '../transport/exchange.ts';
 import type { RequestHead, ResponseWriter } from '../transport/port.ts';
-import { type FailedRequest, problemReply } from './problem-reply.ts';
+import type { Admission, IncomingRequest } from './access-check.ts';
 import { copyRequest, framingFault, type ReceivedRequest } from './received-request.ts';
 import { noFingerprint, openBody, readBody } from './request-body.ts';
-import type { RequestNames } from './request-ids.ts';
 import type { RequestContextOptions, Traffic } from './request-options.ts';
 import { isQuiet, reportOutcome } from './request-outcome.ts';
-import { sendReply } from './send-reply.ts';
+
+/** A request that is answered with a problem. */
+interface FailedRequest {
+  readonly requestId: string;
+  readonly path: string;
+  readonly match: Match;
+  /** Undefined when the request failed before it was copied. */
+  readonly received: ReceivedRequest | undefined;
+  /** The request of the library, which is invalid after the first wait. */
+  readonly request: RequestHead;
+  readonly names: () => RequestNames;
+}
+
+/** @param more headers in addition to those of the problem */
+function problemReply(
+  problem: Problem,
+  more: ReplyHeaders,
+  failed: FailedRequest,
+  { conventions, production, challenge }: RequestContextOptions,
+): PageReply | JsonReply {
+  const headers = [...problemHeaders(problem, failed.match, challenge), ...more];
+  const page = failurePage(problem, failed, conventions);
+  if (page !== undefined) return { ...page, headers: [...(page.headers ?? []), ...headers] };
+  const { requestId, traceId } = failed.names();
+  return {
+    kind: 'json',
+    status: problem.status,
+    contentType: conventions.problemType,
+    ascii: true,
+    headers,
+    body: conventions.problemBody(problem, { requestId, traceId, path: failed.path, production }),
+  };
+}
+
+/** Returns the error page of a route for people, or of an unknown path, in the language of the request. */
+function failurePage(
+  { status }: Problem,
+  { requestId, path, match, received, request }: FailedRequest,
+  conventions: RequestContextOptions['conventions'],
+): PageReply | undefined {
+  if (!match.found) {
+    if (status !== 404) return undefined;
+    // Fails before anything is awaited, so the request can still be read.
+    const header = (name: string) => request.getHeader(name);
+    return conventions.notFoundPage({ status, requestId, path, query: request.getQuery(), header });
+  }
+  const header = (name: string) => received?.headers.get(name) ?? '';
+  return match.route.failurePage?.({ status, requestId, query: received?.query, header });
+}
+
+function problemHeaders(problem: Problem, match: Match, challenge: string): ReplyHeaders {
+  const headers: [string, string][] = [];
+  if (problem.status === 401) headers.push(['WWW-Authenticate', challenge]);
+  if (problem.status === 405 && !match.found) headers.push(['Allow', match.allow ?? '']);
+  if (problem.retryAfterSeconds !== undefined)
+    headers.push(['Retry-After', String(problem.retryAfterSeconds)]);
+  return headers;
+}
+
+/** Resolves when the reply is sent; undefined: it is sent already. */
+function sendReply(exchange: Exchange, reply: Reply, context: ReplyContext): Promise<void> | undefined {
+  if (reply.kind === 'file') return sendFile(exchange, reply, context);
+  if (reply.kind === 'stream') return sendStream(exchange, reply, context);
+  sendSmall(exchange, reply, context);
+  return undefined;
+}
 
 /** One request, from its arrival to the report of its outcome. */
 export class RequestContext implements FailedRequest {

@@ -1,18 +1,18 @@
 /** The parts of a server that its requests share. */
 
 import type { Clock, Log } from '../../../runtime/index.ts';
-import type { AccessCheck } from '../access/access-check.ts';
 import type { FindCaller } from '../access/caller.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import type { BlockPool } from '../body/block-pool.ts';
 import type { Conventions } from '../conventions.ts';
-import type { LoadGuard } from '../load/load-guard.ts';
+import type { LoadGuard } from '../load-guard.ts';
 import type { OtherNodes } from '../other-nodes.ts';
 import type { PlainRequests } from '../plain-requests.ts';
 import type { Problem } from '../problem.ts';
+import type { RequestIds } from '../request-ids.ts';
 import type { RatePolicy, Router } from '../router.ts';
 import type { Exchange } from '../transport/exchange.ts';
-import type { RequestIds } from './request-ids.ts';
+import type { AccessCheck } from './access-check.ts';
 import type { RequestObserver } from './request-outcome.ts';
 
 /** Dependencies of all requests of a server. */

@@ -5,7 +5,7 @@
  */
 import type { Log } from '../../../runtime/index.ts';
 import type { Problem } from '../problem.ts';
-import type { RequestNames } from './request-ids.ts';
+import type { RequestNames } from '../request-ids.ts';
 
 /** Outcome of one request, for metrics. */
 export interface RequestObservation {

@@ -1,12 +1,12 @@
 import test from 'ava';
 import { asksForJson, prefersHtml } from '../../../http/core/accept.ts';
-import { createAccessCheck } from '../../../http/core/access/access-check.ts';
 import { createAuthenticator } from '../../../http/core/access/auth.ts';
 import { openEndedSessions } from '../../../http/core/access/ended-sessions.ts';
 import { createOneTimeLogins } from '../../../http/core/access/one-time-logins.ts';
 import { memorySessionKeys, openSessionKeyRing } from '../../../http/core/access/session-keys.ts';
 import { createSessions } from '../../../http/core/access/sessions.ts';
 import { createWrongKeys } from '../../../http/core/access/wrong-keys.ts';
+import { createAccessCheck } from '../../../http/core/request/access-check.ts';
 import { systemIds } from '../../../runtime/model/ids.ts';
 import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { recorder } from '../harness.ts';

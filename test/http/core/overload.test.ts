@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createLoadGuard } from '../../../http/core/load/load-guard.ts';
+import { createLoadGuard } from '../../../http/core/load-guard.ts';
 import { createBatchMetrics } from '../../../http/index.ts';
 import { systemClock } from '../../../runtime/model/clock.ts';
 import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';

@@ -6,7 +6,7 @@ import { contentDisposition, parseRange } from '../../../http/core/file-reply.ts
 import { problemBody, problemFrom } from '../../../http/core/problem.ts';
 import { writeHead } from '../../../http/core/reply.ts';
 import { encoderOf } from '../../../http/core/reply-encoder.ts';
-import { createRequestIds, parseTraceparent } from '../../../http/core/request/request-ids.ts';
+import { createRequestIds, parseTraceparent } from '../../../http/core/request-ids.ts';
 import { parseQuery } from '../../../http/core/router.ts';
 import { REFUSALS, Refusal } from '../../../machines/refusals.ts';
 import { Fatal, Retryable } from '../../../runtime/model/failures.ts';

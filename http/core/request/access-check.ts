@@ -4,14 +4,37 @@
  * Source: docs/batch-values.md §0, §§1, 5 and 10.
  */
 import { Refusal } from '../../../machines/refusals.ts';
+import type { Authenticator, Identity } from '../access/auth.ts';
+import type { Caller } from '../access/caller.ts';
+import { readCookie, sessionCookie } from '../access/cookies.ts';
+import { isSameOrigin } from '../access/origin.ts';
+import type { WrongKeys } from '../access/wrong-keys.ts';
 import { type EmptyReply, redirect } from '../reply.ts';
 import type { AuthPolicy } from '../router.ts';
-import type { Authenticator, Identity } from './auth.ts';
-import type { Caller } from './caller.ts';
-import { readCookie, sessionCookie } from './cookies.ts';
-import { hostCheck, hostName } from './hosts.ts';
-import { isSameOrigin } from './origin.ts';
-import type { WrongKeys } from './wrong-keys.ts';
+
+/** `name`, `name:port`, `[address]` or `[address]:port` → the name in lower case; undefined for other text. */
+function hostName(host: string): string | undefined {
+  const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host);
+  return match?.[1]?.toLowerCase().replace(/\.$/, '');
+}
+
+/**
+ * Returns a predicate of allowed `Host` headers. Entries are names, `*.name` for every subdomain, or `*` for every
+ * host, which also allows requests without the header. Ports are ignored.
+ */
+function hostCheck(allowed: readonly string[]): (host: string) => boolean {
+  const entries = allowed.map((entry) => entry.toLowerCase());
+  if (entries.includes('*')) return () => true;
+  const names = new Set(entries.filter((entry) => !entry.startsWith('*.')));
+  const endings = entries.filter((entry) => entry.startsWith('*.')).map((entry) => entry.slice(1));
+  return (host) => {
+    const name = hostName(host);
+    if (name === undefined) return false;
+    // An IPv6 address may be configured with or without the brackets of the header.
+    const bare = name.replace(/^\[(.*)\]$/, '$1');
+    return names.has(name) || names.has(bare) || endings.some((ending) => name.endsWith(ending));
+  };
+}
 
 /** Properties of a request that the access check reads. */
 export interface IncomingRequest {
