@@ -207,17 +207,6 @@ export const UNORDERED_ZONES = ['bench', 'test'];
  */
 export const KNOTS_TO_UNTIE = {
   commands: [['command-line', 'doctor.ts']],
-  'http/core': [
-    [
-      'access',
-      'conventions.ts',
-      'other-nodes.ts',
-      'plain-requests.ts',
-      'request',
-      'router.ts',
-      'settings.ts',
-    ],
-  ],
   'http/portal': [
     ['account', 'branding', 'pages', 'sender'],
     ['input', 'routes', 'shapes', 'stored-file.ts'],
