@@ -97,6 +97,18 @@ for (const [page, examples] of GUIDES) {
   });
 }
 
+test('every block of commands is run, but for the examples', (t) => {
+  const run = new Set<string>([...PAGES, ...GUIDES].map(([page]) => page));
+  const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).map((name) => join('docs', name));
+  const others = pages.filter((page) => page.endsWith('.md') && !run.has(page));
+  t.true(others.length > 20);
+  t.deepEqual(
+    others.filter((page) => /^```(?:sh|bash|shell)$/m.test(readFileSync(page, 'utf8'))),
+    [],
+    'add them to the list of guides, or mark examples with values of the reader as `console`',
+  );
+});
+
 /** Runs the commands of a guide: those that need a stopped service first, then the others. */
 async function runGuide(t: ExecutionContext, commands: readonly string[]): Promise<void> {
   const folder = freshFolder();
