@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { verifyFile } from '../crypto/index.ts';
 import { systemClock } from '../runtime/index.ts';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
-import { judgedByOthers } from './frame/judges.ts';
+import { verifiedByOtherTool } from './frame/judges.ts';
 import { BARE_LOOP, bareLoop } from './pipeline/bare.ts';
 import { IN_FLIGHT, PipelineService, type Totals } from './pipeline/service.ts';
 import { syncsPerFile } from './pipeline/syncs.ts';
@@ -115,7 +115,7 @@ async function verifyAll(
   context.verified('our own check', outputs.length);
   for (const name of outputs.slice(0, JUDGED)) {
     const output = { name, format: 'Pades', path: join(layout.output, name) } as const;
-    const by = await judgedByOthers(output, { folder: layout.root, rootFile });
+    const by = await verifiedByOtherTool(output, { folder: layout.root, rootFile });
     if (by !== undefined) context.verified(by, 1);
   }
 }

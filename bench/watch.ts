@@ -161,7 +161,7 @@ async function listing(folder: string, limit: string, context: BenchContext): Pr
     folder,
     rules: { recursive: false, ignored: () => false, unlistable() {} },
     memory,
-    looker: createFileReader(folder, { limit: 64, clock: systemClock }),
+    fileReader: createFileReader(folder, { limit: 64, clock: systemClock }),
     limit: 64,
     stopped: () => false,
     observe: () => {},

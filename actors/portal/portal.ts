@@ -269,7 +269,7 @@ export class Portal implements PortalService, HostedService {
       ...{ system, store, clock, ids, directory, files, folders, links, plans, creation },
       contents: renditions,
       pending: new PendingReminders({ store, directory, mails }),
-      tellNewVersion: options.notifyParticipants.newVersion,
+      notifyNewVersion: options.notifyParticipants.newVersion,
     });
     const signing = new SigningService({
       ...{ system, clock, ids, faults, blobs, pool, directory, watch, links, uploads, tenants },

@@ -106,7 +106,10 @@ function addressOf(location: string, base: string): URL {
   }
   // RFC 2606 §2: reserved names, as in development certificates, are not resolved.
   if (url.hostname.endsWith('.invalid')) {
-    throw new CryptoError('authority.unreachable', `${nameOf(url)} is the address of nobody.`);
+    throw new CryptoError(
+      'authority.unreachable',
+      `${nameOf(url)} ends in .invalid, a reserved name that no server has.`,
+    );
   }
   return url;
 }

@@ -1,7 +1,7 @@
 /** Costs of a portal flow of one signer: in load, and alone. */
 import { join } from 'node:path';
 import type { BenchContext } from '../frame/bench.ts';
-import { judgedByOthers } from '../frame/judges.ts';
+import { verifiedByOtherTool } from '../frame/judges.ts';
 import { LatencyRecorder } from '../frame/latency.ts';
 import { flow, mustVerify } from '../portal-flow.ts';
 import { type Program, startProgram } from '../program.ts';
@@ -66,7 +66,7 @@ export async function flowCosts(context: BenchContext): Promise<void> {
       await mustVerify(program, id, path, context.clock.now(), settings.damage);
       context.verified('the engine', 1);
       if (n >= JUDGED_BY_OTHERS) continue;
-      const by = await judgedByOthers({ name: id, format: 'Pades', path }, { folder, rootFile });
+      const by = await verifiedByOtherTool({ name: id, format: 'Pades', path }, { folder, rootFile });
       if (by !== undefined) context.verified(by, 1);
     }
   } finally {

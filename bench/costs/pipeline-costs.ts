@@ -5,7 +5,7 @@ import { type LocalSigner, verifyFile } from '../../crypto/index.ts';
 import { systemClock } from '../../runtime/index.ts';
 import { startLocalAuthority } from '../engine/authority.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';
-import { judgedByOthers } from '../frame/judges.ts';
+import { verifiedByOtherTool } from '../frame/judges.ts';
 import { type BareRun, bareLoop } from '../pipeline/bare.ts';
 import { INPUTS, type InputKind } from '../pipeline/inputs.ts';
 import { PipelineService } from '../pipeline/service.ts';
@@ -184,7 +184,7 @@ async function verifySome(
   if (signer.root === undefined) return;
   for (const name of outputs.slice(0, JUDGED_BY_OTHERS)) {
     const output = { name, format, path: join(layout.output, name) };
-    const by = await judgedByOthers(output, { folder: layout.root, rootFile });
+    const by = await verifiedByOtherTool(output, { folder: layout.root, rootFile });
     if (by !== undefined) context.verified(by, 1);
   }
 }

@@ -9,7 +9,7 @@ import { validateFile } from '../../crypto/validate.ts';
 import { signXml } from '../../crypto/xades/sign.ts';
 import { verifyIndependently } from '../../independent/index.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';
-import { judgedByOthers } from '../frame/judges.ts';
+import { verifiedByOtherTool } from '../frame/judges.ts';
 import { measure, measureWaiting, type Rate, type Slices } from '../frame/rate.ts';
 import type { LocalAuthority } from './authority.ts';
 import { type BenchCase, contentOf, nameOf, type Place } from './cases.ts';
@@ -92,7 +92,7 @@ export function caseRunner({ authority, context, folders }: Jobs): RunCase {
 
   const show = async (one: BenchCase, path: string, input: string): Promise<void> => {
     const output = { name: nameOf(one), format: one.format, path, ...(one.detached && { content: input }) };
-    const by = await judgedByOthers(output, authority.trusted);
+    const by = await verifiedByOtherTool(output, authority.trusted);
     if (by !== undefined) context.verified(by, 1);
   };
 

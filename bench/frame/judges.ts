@@ -24,7 +24,7 @@ const TOOLS: { readonly [format in Output['format']]: readonly ToolName[] } = {
 };
 
 /** Returns the program that verified the output; undefined when none is installed. @throws {Unverified} */
-export async function judgedByOthers(output: Output, trusted: TrustedRoot): Promise<string | undefined> {
+export async function verifiedByOtherTool(output: Output, trusted: TrustedRoot): Promise<string | undefined> {
   const tools = TOOLS[output.format];
   if (!tools.every(isPresent)) return undefined;
   const [ok, said] = await verdicts[output.format](output, trusted);

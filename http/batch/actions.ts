@@ -19,7 +19,11 @@ const COMMON = {
   headers: [],
   params: noParams,
   body: noBody,
-  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+  invalidInput: {
+    params: 'route.not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
 } as const;
 
 /** Reply without `Retention:JobsDays`. */

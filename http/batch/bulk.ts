@@ -81,7 +81,11 @@ const COMMON = {
   headers: [],
   params: noParams,
   query: noQuery,
-  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+  invalidInput: {
+    params: 'route.not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
 } as const;
 
 export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {

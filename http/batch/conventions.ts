@@ -20,7 +20,7 @@ export const batchConventions: Conventions = {
     const takesReason = route.refusals.includes('validation.reason-too-long');
     const tooLarge = takesReason ? 'validation.reason-too-long' : 'validation.body-invalid';
     const given = await readJson(stream, contentType, tooLarge);
-    const value = checked(route.body, given, route.unfit.body as RefusalCode);
+    const value = checked(route.body, given, route.invalidInput.body as RefusalCode);
     return { value, fingerprint: () => fingerprintOf(given) };
   },
   encodedBody: () =>

@@ -25,7 +25,7 @@ export function eventRoutes(events: SystemEvents): readonly AnyRoute[] {
       params: noParams,
       query: eventQuery,
       body: noBody,
-      unfit: {
+      invalidInput: {
         params: 'route.not-found',
         query: 'validation.filter-invalid',
         body: 'validation.body-invalid',

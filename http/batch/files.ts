@@ -37,7 +37,7 @@ export function fileRoutes(jobs: Jobs, limits: { readonly maxUploadBytes: number
       params: noParams,
       query: uploadQuery,
       body: uploadForm,
-      unfit: {
+      invalidInput: {
         params: 'route.not-found',
         query: 'validation.filter-invalid',
         body: 'validation.body-invalid',
@@ -136,7 +136,7 @@ export function readPassword(encoded: string): string | undefined {
   } catch {
     // Refused below.
   }
-  throw unfitPassword(
+  throw invalidPassword(
     'X-Document-Password',
     `must be percent-encoded UTF-8 of at most ${MAX_PASSWORD} characters`,
   );
@@ -149,10 +149,10 @@ export function readPassword(encoded: string): string | undefined {
 export function readTypedPassword(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
   if (text.length <= MAX_PASSWORD) return text;
-  throw unfitPassword('password', `must have at most ${MAX_PASSWORD} characters`);
+  throw invalidPassword('password', `must have at most ${MAX_PASSWORD} characters`);
 }
 
-function unfitPassword(name: string, rule: string): Refusal {
+function invalidPassword(name: string, rule: string): Refusal {
   return new Refusal('validation.body-invalid', `${name} ${rule}`, { errors: { [name]: [rule] } });
 }
 

@@ -14,7 +14,7 @@ import { type SharedAnswers, sharedVersion } from './inspection/shared-answers.t
 import { checkReason, jobListQuery, jobParams, noBody, noParams, noQuery, reasonBody } from './queries.ts';
 import { cancelShape, jobBody, jobDetailBody, jobDetailShape, jobListShape, retryShape } from './shapes.ts';
 
-const JOB_UNFIT = {
+const JOB_INVALID_INPUT = {
   params: 'job.not-found',
   query: 'validation.filter-invalid',
   body: 'validation.body-invalid',
@@ -36,7 +36,7 @@ export function jobRoutes(jobs: Jobs, shared: SharedAnswers): readonly AnyRoute[
       params: noParams,
       query: jobListQuery.extend({ version: sharedVersion }),
       body: noBody,
-      unfit: JOB_UNFIT,
+      invalidInput: JOB_INVALID_INPUT,
       responses: { 200: jobListShape },
       examples: { responses: { 200: { items: [JOB_BODY], page: 1, pageSize: 50, totalCount: 1 } } },
       refusals: ['validation.filter-invalid'],
@@ -62,7 +62,7 @@ export function jobRoutes(jobs: Jobs, shared: SharedAnswers): readonly AnyRoute[
       params: jobParams,
       query: noQuery,
       body: noBody,
-      unfit: JOB_UNFIT,
+      invalidInput: JOB_INVALID_INPUT,
       responses: { 200: jobDetailShape },
       examples: {
         responses: {
@@ -91,7 +91,7 @@ export function jobRoutes(jobs: Jobs, shared: SharedAnswers): readonly AnyRoute[
       params: jobParams,
       query: noQuery,
       body: noBody,
-      unfit: JOB_UNFIT,
+      invalidInput: JOB_INVALID_INPUT,
       responses: { 200: 'file', 206: 'file' },
       refusals: ['job.not-found', 'job.output-unavailable', 'job.output-gone'],
       async handle({ params, header }) {
@@ -117,7 +117,7 @@ export function jobRoutes(jobs: Jobs, shared: SharedAnswers): readonly AnyRoute[
       params: jobParams,
       query: noQuery,
       body: reasonBody,
-      unfit: JOB_UNFIT,
+      invalidInput: JOB_INVALID_INPUT,
       responses: { 200: cancelShape },
       examples: {
         request: { reason: 'sent twice' },
@@ -152,7 +152,7 @@ export function jobRoutes(jobs: Jobs, shared: SharedAnswers): readonly AnyRoute[
       params: jobParams,
       query: noQuery,
       body: noBody,
-      unfit: JOB_UNFIT,
+      invalidInput: JOB_INVALID_INPUT,
       responses: { 200: retryShape },
       examples: { responses: { 200: { newJobId: OTHER_ID, parentJobId: JOB_ID, status: 'Queued' } } },
       refusals: [

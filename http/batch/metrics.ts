@@ -283,7 +283,7 @@ export function metricsRoutes(expose: () => Promise<string>, requireKey: boolean
       params: noParams,
       query: noQuery,
       body: noBody,
-      unfit: {
+      invalidInput: {
         params: 'route.not-found',
         query: 'validation.filter-invalid',
         body: 'validation.body-invalid',

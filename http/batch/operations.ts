@@ -92,7 +92,7 @@ const INVALID_INPUT_CODES = {
   body: 'validation.body-invalid',
 } as const;
 
-const COMMON = { auth: 'operator', headers: [], unfit: INVALID_INPUT_CODES } as const;
+const COMMON = { auth: 'operator', headers: [], invalidInput: INVALID_INPUT_CODES } as const;
 const ONE = { ...COMMON, bodyPolicy: 'none', query: noQuery, body: noBody } as const;
 const operationParams = z.object({ id: z.string().max(64) });
 

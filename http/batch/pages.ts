@@ -217,7 +217,7 @@ export function pageRoutes(
         params: paramsOf(path),
         query: noQuery,
         body: noBody,
-        unfit: {
+        invalidInput: {
           params: 'route.not-found',
           query: 'validation.filter-invalid',
           body: 'validation.body-invalid',

@@ -18,7 +18,11 @@ const COMMON = {
   headers: [],
   params: noParams,
   query: noQuery,
-  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+  invalidInput: {
+    params: 'route.not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
   responses: { 200: pipelineShape },
 } as const;
 

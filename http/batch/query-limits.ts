@@ -12,6 +12,6 @@ export function withQueryLimit<Params extends RefusalCode>(params: Params) {
     headers: [],
     query: noQuery,
     body: noBody,
-    unfit: { params, query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+    invalidInput: { params, query: 'validation.filter-invalid', body: 'validation.body-invalid' },
   } as const;
 }

@@ -49,9 +49,9 @@ export const batchRefusals: RefusalInfo = {
   codesOf(route, asked) {
     const codes = new Set<string>(route.refusals);
     // A path with invalid escapes matches no resource.
-    if (asked.params) codes.add(route.unfit.params).add('route.not-found');
-    if (asked.query) codes.add(route.unfit.query);
-    if (route.bodyPolicy === 'json' || route.bodyPolicy === 'form') codes.add(route.unfit.body);
+    if (asked.params) codes.add(route.invalidInput.params).add('route.not-found');
+    if (asked.query) codes.add(route.invalidInput.query);
+    if (route.bodyPolicy === 'json' || route.bodyPolicy === 'form') codes.add(route.invalidInput.body);
     if (route.bodyPolicy !== 'none') codes.add('validation.encoding-unsupported');
     if (route.auth !== 'anonymous') {
       codes.add('auth.misconfigured').add('auth.invalid-credentials').add('rate-limited');

@@ -44,7 +44,12 @@ const INVALID_INPUT_CODES = {
 /** More than the length of a login link's token. */
 const MAX_TOKEN_LENGTH = 100;
 
-const COMMON = { auth: 'anonymous', rate: 'none', params: noParams, unfit: INVALID_INPUT_CODES } as const;
+const COMMON = {
+  auth: 'anonymous',
+  rate: 'none',
+  params: noParams,
+  invalidInput: INVALID_INPUT_CODES,
+} as const;
 
 /** A missing key counts as a wrong one. */
 const formText = z.string().max(SMALL_BODY_BYTES);

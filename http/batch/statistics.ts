@@ -100,7 +100,11 @@ const COMMON = {
   headers: [],
   params: noParams,
   body: noBody,
-  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+  invalidInput: {
+    params: 'route.not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
 } as const;
 
 const DURATIONS = { count: 1280, avgMs: 4.2, p50Ms: 3.9, p95Ms: 9.1, maxMs: 41 };

@@ -22,7 +22,11 @@ const ANONYMOUS_GET = {
   params: noParams,
   query: noQuery,
   body: noBody,
-  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+  invalidInput: {
+    params: 'route.not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
   refusals: [],
 } as const;
 

@@ -53,7 +53,7 @@ export interface ValidateRoutesOptions {
   readonly links: readonly PageLink[];
 }
 
-const unfit = {
+const invalidInput = {
   params: 'route.not-found',
   query: 'validation.filter-invalid',
   body: 'validation.body-invalid',
@@ -86,7 +86,7 @@ export function validateRoutes(
       params: noParams,
       query: noQuery,
       body: noBody,
-      unfit,
+      invalidInput,
       responses: { 200: 'page' },
       refusals: [],
       handle: () => page(200, framed(VALIDATION_FORM)),
@@ -105,7 +105,7 @@ export function validateRoutes(
       params: noParams,
       query: noQuery,
       body: validateForm,
-      unfit,
+      invalidInput,
       responses: { 200: [validationShape, 'xml', 'page'] },
       examples: { responses: { 200: VALIDATION_BODY } },
       refusals: [

@@ -24,7 +24,11 @@ export const FAVICON_ROUTE: AnyRoute = route({
   params: z.object({}),
   query: z.object({}),
   body: z.unknown(),
-  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+  invalidInput: {
+    params: 'route.not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
   responses: { 200: 'asset' },
   refusals: [],
   handle: ({ header }) => assetReply(ICON, header('if-none-match')),

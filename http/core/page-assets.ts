@@ -65,7 +65,7 @@ export function assetRoutes(
       params: z.object({ name: z.string() }),
       query: z.object({}),
       body: z.unknown(),
-      unfit: {
+      invalidInput: {
         params: 'route.not-found',
         query: 'validation.filter-invalid',
         body: 'validation.body-invalid',

@@ -16,14 +16,14 @@ export class PlainRequests {
 
   /** @param given undefined for a path without parameters. Throws the refusal to send. */
   params(route: AnyRoute, given: Readonly<Record<string, string>> | undefined): unknown {
-    const read = () => this.#conventions.check(route.params, given ?? {}, route.unfit.params);
+    const read = () => this.#conventions.check(route.params, given ?? {}, route.invalidInput.params);
     return given === undefined ? once(this.#params, route, read) : read();
   }
 
   /** @param given query string without `?`. Throws the refusal to send. */
   query(route: AnyRoute, given: string | undefined): unknown {
     const read = () =>
-      this.#conventions.check(route.query, this.#conventions.readQuery(given), route.unfit.query);
+      this.#conventions.check(route.query, this.#conventions.readQuery(given), route.invalidInput.query);
     return given === undefined || given === '' ? once(this.#queries, route, read) : read();
   }
 }

@@ -131,7 +131,7 @@ export interface Route<
   readonly query: z.ZodType<Query>;
   readonly body: z.ZodType<Body>;
   /** Codes for requests that do not fit `params`, `query` or `body`. */
-  readonly unfit: { readonly params: Code; readonly query: Code; readonly body: Code };
+  readonly invalidInput: { readonly params: Code; readonly query: Code; readonly body: Code };
   /** Schema or content of each status, or the alternatives. Errors are problem bodies and not listed. */
   readonly responses: {
     readonly [status: number]: z.ZodType | Content | readonly (z.ZodType | Content)[];

@@ -82,7 +82,7 @@ async function readPortalBody(request: BodyRequest, large: BodyReading): Promise
   }
   const given = parseJsonObject(bytes);
   if (route.authorize !== undefined) await authorize(credentialsOf(given));
-  const value = parsedInput(route.body, given, portalCode(route.unfit.body));
+  const value = parsedInput(route.body, given, portalCode(route.invalidInput.body));
   return { value, fingerprint: () => fingerprintOf(given) };
 }
 

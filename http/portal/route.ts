@@ -46,7 +46,7 @@ interface Definition<Params, Query, Body>
    */
   readonly largeBody?: string;
   /** The code for path parameters that do not fit. @default NotFound */
-  readonly unfitParams?: PortalRefusalCode;
+  readonly invalidParamsCode?: PortalRefusalCode;
   handle(request: PortalRequest<Params, Query, Body>): ReturnType<Whole<Params, Query, Body>['handle']>;
 }
 
@@ -59,7 +59,7 @@ type Access = ({ readonly auth?: KeyPolicy } & KeyAccess) | { readonly auth: Exc
 type PortalRoute<Params, Query, Body> = Definition<Params, Query, Body> & Access;
 
 export function portalRoute<Params, Query, Body>(definition: PortalRoute<Params, Query, Body>): AnyRoute {
-  const { unfitParams = 'NotFound', handle, ...given } = definition;
+  const { invalidParamsCode = 'NotFound', handle, ...given } = definition;
   const access = 'scope' in definition ? definition : undefined;
   const route: AnyRoute = {
     auth: 'application',
@@ -69,7 +69,7 @@ export function portalRoute<Params, Query, Body>(definition: PortalRoute<Params,
     params: z.object({}),
     query: z.object({}),
     body: z.unknown(),
-    unfit: { params: unfitParams, query: 'BadRequest', body: 'BadRequest' },
+    invalidInput: { params: invalidParamsCode, query: 'BadRequest', body: 'BadRequest' },
     ...given,
     handle: (request) => {
       if (access !== undefined && route.auth !== 'known-or-ticket')

@@ -45,6 +45,15 @@ export const RETIRED_IDENTIFIERS = {
   SimulatedWorld: 'SimulatedCluster',
   RandomWorld: 'RandomSimulation',
   EditorSessionLooks: 'EditorSessionPageOptions',
+  unfit: 'invalidInput',
+  unfitParams: 'invalidParamsCode',
+  looker: 'fileReader',
+  onLook: 'onSample',
+  stillThe: 'isUnchanged',
+  isHopeless: 'hasTimedOut',
+  SOON_MS: 'EXPIRY_WARNING_MS',
+  tellNewVersion: 'notifyNewVersion',
+  judgedByOthers: 'verifiedByOtherTool',
 };
 
 /** Endings of type names that say nothing of what a type holds. */
@@ -67,6 +76,11 @@ export const RETIRED_PROSE = {
   'the census': 'the state index',
   'is told what': 'receives what',
   'what it would take next': 'accepts these messages',
+  'is the address of nobody': 'has no server',
+  'good no more': 'is revoked',
+  'no step says so': 'no step records it',
+  'nothing says so': 'nothing records it',
+  'stands under': 'has the name',
 };
 
 /** Files in which retired words may stand: this list, its test, decisions and measured results of the past. */

@@ -20,30 +20,30 @@ export interface WaitingFile {
   recheck: boolean;
   track: StabilityTrack | undefined;
   /** Monotonic time of the last sample. */
-  lookedAt: number;
+  sampledAt: number;
 }
 
 export interface Sampler {
   /** Adds a file for its first sample, as soon as a slot is free. */
   add(file: WaitingFile): void;
-  /** Schedules a further sample, one interval after the last one (`lookedAt`, which is now). */
+  /** Schedules a further sample, one interval after the last one (`sampledAt`, which is now). */
   resample(file: WaitingFile): void;
   stop(): void;
 }
 
 export interface SamplerOptions {
-  readonly looker: FileReader;
+  readonly fileReader: FileReader;
   readonly clock: Clock;
   readonly intervalMs: number;
   readonly limit: number;
   /** Called with each sample; true = sample again after the interval. */
-  readonly onLook: (file: WaitingFile, look: FileSample) => boolean;
+  readonly onSample: (file: WaitingFile, found: FileSample) => boolean;
 }
 
 /** Maximum number of timer ticks per interval: files due close together are sampled together. */
 const TICKS_PER_INTERVAL = 8;
 
-export function createSampler({ looker, clock, intervalMs, limit, onLook }: SamplerOptions): Sampler {
+export function createSampler({ fileReader, clock, intervalMs, limit, onSample }: SamplerOptions): Sampler {
   const first = createFifoQueue<WaitingFile>();
   // All files wait for the same time, so insertion order is due order.
   const again = createFifoQueue<WaitingFile>();
@@ -55,7 +55,7 @@ export function createSampler({ looker, clock, intervalMs, limit, onLook }: Samp
   /** Alternates between due and new files, so that neither starves the other. */
   function next(): WaitingFile | undefined {
     const head = again.peek();
-    const due = head !== undefined && head.lookedAt + intervalMs <= clock.elapsed();
+    const due = head !== undefined && head.sampledAt + intervalMs <= clock.elapsed();
     favourFirst = !favourFirst;
     if (!due || (favourFirst && first.length > 0)) return first.shift();
     return again.shift();
@@ -73,18 +73,18 @@ export function createSampler({ looker, clock, intervalMs, limit, onLook }: Samp
 
   async function sampleFile(file: WaitingFile): Promise<void> {
     file.noticed = false;
-    const look = await looker.sample(file.fileName);
+    const found = await fileReader.sample(file.fileName);
     inFlight -= 1;
     if (stopped) return;
-    file.lookedAt = clock.elapsed();
-    if (onLook(file, look)) again.push(file);
+    file.sampledAt = clock.elapsed();
+    if (onSample(file, found)) again.push(file);
     pump();
   }
 
   function arm(): void {
     const head = again.peek();
     if (stopped || cancelTick !== undefined || head === undefined || inFlight >= limit) return;
-    const wait = Math.max(head.lookedAt + intervalMs - clock.elapsed(), intervalMs / TICKS_PER_INTERVAL);
+    const wait = Math.max(head.sampledAt + intervalMs - clock.elapsed(), intervalMs / TICKS_PER_INTERVAL);
     cancelTick = clock.after(wait, () => {
       cancelTick = undefined;
       pump();

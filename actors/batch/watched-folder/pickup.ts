@@ -10,7 +10,7 @@ import type { FileSample } from './file-sample.ts';
 import { createSampler, type WaitingFile } from './file-sampler.ts';
 import type { KnownFiles } from './known-files.ts';
 import { createOfferQueue } from './offers.ts';
-import { firstSample, isHopeless, isStable, nextSample, type Sample, sameSample } from './stability.ts';
+import { firstSample, hasTimedOut, isStable, nextSample, type Sample, sameSample } from './stability.ts';
 
 /** Maximum number of concurrent warnings about single unreadable files. */
 const MAX_UNREADABLE_WARNINGS = 20;
@@ -36,7 +36,7 @@ export interface PickupDependencies {
   readonly options: WatchedFolderOptions;
   /** Absolute path of the folder. */
   readonly folder: string;
-  readonly looker: FileReader;
+  readonly fileReader: FileReader;
   readonly memory: KnownFiles;
   /** Called when a discovered name is a directory. */
   readonly onDirectory: (directory: string) => void;
@@ -47,7 +47,7 @@ export interface PickupDependencies {
 export function createPickup({
   options,
   folder,
-  looker,
+  fileReader,
   memory,
   onDirectory,
   onChange,
@@ -60,11 +60,11 @@ export function createPickup({
   let stopped = false;
 
   const sampler = createSampler({
-    looker,
+    fileReader,
     clock,
     intervalMs: rules.intervalMs,
     limit: settings.concurrency,
-    onLook: judge,
+    onSample: judge,
   });
   const offers = createOfferQueue<WaitingFile>({
     clock,
@@ -80,32 +80,32 @@ export function createPickup({
   });
 
   /** Evaluates one sample. True = sample again later. */
-  function judge(file: WaitingFile, look: FileSample): boolean {
-    if (look.is !== 'file') {
-      if (look.is === 'unreadable') refuse(file, look.code);
+  function judge(file: WaitingFile, found: FileSample): boolean {
+    if (found.is !== 'file') {
+      if (found.is === 'unreadable') refuse(file, found.code);
       else removeFile(file.fileName);
-      if (look.is === 'directory') onDirectory(file.fileName);
+      if (found.is === 'directory') onDirectory(file.fileName);
       leave(file);
       return false;
     }
     const elapsed = clock.elapsed();
     if (file.track === undefined) {
-      if (memory.containsSample(file.fileName, look.sample)) {
+      if (memory.containsSample(file.fileName, found.sample)) {
         // Offered before it could not be sampled for a while, for example with the whole folder.
         if (unreadable.delete(file.fileName)) onChange();
         leave(file);
         return false;
       }
-      file.track = firstSample(look.sample, elapsed);
+      file.track = firstSample(found.sample, elapsed);
     } else {
-      file.track = nextSample(file.track, look.sample);
+      file.track = nextSample(file.track, found.sample);
       if (file.track.equal === 1) firstOutcome(file);
     }
     if (isStable(file.track, rules)) {
       offers.add(file);
       return false;
     }
-    if (!isHopeless(file.track, elapsed, rules)) return true;
+    if (!hasTimedOut(file.track, elapsed, rules)) return true;
     log.warn('A file is still changing; it is left until something happens to it or the next listing.', {
       folder: options.name,
       file: file.fileName,
@@ -118,10 +118,10 @@ export function createPickup({
   async function present(file: WaitingFile): Promise<void> {
     const sample = file.track?.sample;
     if (stopped || sample === undefined) return;
-    if (file.noticed || clock.elapsed() - file.lookedAt > rules.intervalMs) {
-      if (!(await stillThe(sample, file))) return;
+    if (file.noticed || clock.elapsed() - file.sampledAt > rules.intervalMs) {
+      if (!(await isUnchanged(sample, file))) return;
     }
-    const code = await looker.refusal(file.fileName);
+    const code = await fileReader.refusal(file.fileName);
     if (stopped) return;
     if (code !== undefined) {
       if (code === 'ENOENT') removeFile(file.fileName);
@@ -133,13 +133,13 @@ export function createPickup({
   }
 
   /** Samples a file again before its delayed offer. A changed file returns to sampling. */
-  async function stillThe(sample: Sample, file: WaitingFile): Promise<boolean> {
+  async function isUnchanged(sample: Sample, file: WaitingFile): Promise<boolean> {
     file.noticed = false;
-    const look = await looker.sample(file.fileName);
+    const found = await fileReader.sample(file.fileName);
     if (stopped) return false;
-    file.lookedAt = clock.elapsed();
-    if (look.is === 'file' && sameSample(look.sample, sample)) return true;
-    if (judge(file, look)) sampler.resample(file);
+    file.sampledAt = clock.elapsed();
+    if (found.is === 'file' && sameSample(found.sample, sample)) return true;
+    if (judge(file, found)) sampler.resample(file);
     return false;
   }
 
@@ -202,7 +202,7 @@ export function createPickup({
       noticed: false,
       recheck: false,
       track: undefined,
-      lookedAt: 0,
+      sampledAt: 0,
     };
     waiting.set(fileName, file);
     if (initial) initialLeft += 1;

@@ -66,6 +66,6 @@ export function isStable(track: StabilityTrack, rules: StabilityRules): boolean 
  * True when the last sample shows a change and the time is over. A file that stopped changing is never skipped: it
  * only needs its remaining samples.
  */
-export function isHopeless(track: StabilityTrack, elapsed: number, rules: StabilityRules): boolean {
+export function hasTimedOut(track: StabilityTrack, elapsed: number, rules: StabilityRules): boolean {
   return track.equal === 1 && elapsed - track.since >= rules.timeoutMs;
 }

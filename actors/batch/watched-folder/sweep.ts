@@ -18,7 +18,7 @@ export interface SweepOptions {
   readonly folder: string;
   readonly rules: WalkRules;
   readonly memory: KnownFiles;
-  readonly looker: FileReader;
+  readonly fileReader: FileReader;
   /** Maximum number of known files sampled concurrently. */
   readonly limit: number;
   /** Called for each new, changed or removed file. */
@@ -61,12 +61,12 @@ export async function sweep(options: SweepOptions): Promise<ReadonlySet<string>>
 /** Reports offered files whose metadata has changed. */
 async function noticeChanged(
   fileNames: readonly string[],
-  { memory, looker, observe }: SweepOptions,
+  { memory, fileReader, observe }: SweepOptions,
 ): Promise<void> {
   await Promise.all(
     fileNames.map(async (fileName) => {
-      const look = await looker.sample(fileName);
-      if (look.is !== 'file' || !memory.containsSample(fileName, look.sample)) observe(fileName);
+      const found = await fileReader.sample(fileName);
+      if (found.is !== 'file' || !memory.containsSample(fileName, found.sample)) observe(fileName);
     }),
   );
 }

@@ -45,9 +45,9 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
   const folder = resolve(options.path);
   const ignored = createIgnoredNames(settings);
   const memory = createKnownFiles();
-  const looker = createFileReader(folder, { limit: settings.concurrency, clock });
+  const fileReader = createFileReader(folder, { limit: settings.concurrency, clock });
   const recursive = settings.recursive ?? false;
-  const pickup = createPickup({ options, folder, looker, memory, onDirectory, onChange: changed });
+  const pickup = createPickup({ options, folder, fileReader, memory, onDirectory, onChange: changed });
   const watches = createDirectoryWatches({
     folder,
     onName,
@@ -161,7 +161,7 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
         },
       },
       memory,
-      looker,
+      fileReader,
       limit: settings.concurrency,
       observe: (fileName) => pickup.observe(fileName, 'sweep', !listedOnce),
       stopped: () => stopping !== undefined,
@@ -242,7 +242,7 @@ export function createWatchedFolder(options: WatchedFolderOptions): WatchedFolde
     burst.stop();
     await rounds.stop();
     await watches.retainOnly(NONE);
-    await looker.idle();
+    await fileReader.idle();
     memory.clear();
     publish({ phase: 'Stopped', notices: 'none' });
     announceReady();

@@ -11,7 +11,7 @@ import { formatParameters, levelOf } from './signature-parameters.ts';
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 
 /**
- * @throws {TaskFailure} `document.unreadable` for a file that cannot be signed, `document.unfit` for one that cannot be
+ * @throws {TaskFailure} `document.unreadable` for a file that cannot be signed, `document.options-unsupported` for one that cannot be
  * signed in the requested way
  */
 export function inspect(task: InspectTask, thread: PortalTaskContext): PortalResults['portal.inspect'] {
@@ -56,7 +56,7 @@ function tryOut(
     trySigning({ format, input: path, signer, at, level, ...form });
   } catch (error) {
     throw new TaskFailure(
-      xades === null && content === undefined ? 'document.unreadable' : 'document.unfit',
+      xades === null && content === undefined ? 'document.unreadable' : 'document.options-unsupported',
       describeFailure(error).message,
     );
   }

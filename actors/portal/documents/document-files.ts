@@ -269,7 +269,7 @@ export class DocumentFiles {
     if (answer.ok) return answer.result;
     if (answer.code === 'document.unreadable')
       throw new PortalRefusal('DocumentUnreadable', inAscii(answer.message));
-    if (answer.code === 'document.unfit')
+    if (answer.code === 'document.options-unsupported')
       throw new PortalRefusal('InvalidFlowAction', inAscii(answer.message));
     throw poolRefusal(answer);
   }

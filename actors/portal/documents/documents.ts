@@ -81,7 +81,7 @@ export interface DocumentServiceDependencies {
   readonly pending: PendingReminders;
   readonly plans: PlanDependencies;
   /** `Portal:NotifyParticipants:NewVersion`. */
-  readonly tellNewVersion: boolean;
+  readonly notifyNewVersion: boolean;
 }
 
 export class DocumentService implements PortalDocuments {
@@ -242,7 +242,7 @@ export class DocumentService implements PortalDocuments {
       ...(version.additionalInfo && { additionalInfo: version.additionalInfo }),
       ...(tagged !== undefined && { tagged }),
       quietStart: version.disablePendingActionNotifications === true,
-      tellParticipants: this.#dependencies.tellNewVersion,
+      tellParticipants: this.#dependencies.notifyNewVersion,
     };
     // The flow may have been edited since its actions were read.
     await this.#send(tenant, id, message, (now) =>

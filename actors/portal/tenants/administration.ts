@@ -34,7 +34,7 @@ const SECRET_BYTES = 32;
 const SHOWN_OF_SECRET = 8;
 const MAX_NAME_LENGTH = 100;
 /** Time before its expiry in which a key is shown as ending. */
-const SOON_MS = 30 * 24 * 60 * 60_000;
+const EXPIRY_WARNING_MS = 30 * 24 * 60 * 60_000;
 
 export interface AdministrationDependencies {
   readonly system: ActorSystem;
@@ -209,7 +209,7 @@ export class Administration implements PortalAdministration {
     );
   }
 
-  /** Good no more from here on. Refusals: `OrganizationNotFound`, `ApplicationNotFound` for an unknown secret too. */
+  /** Revokes the secret at once. Refusals: `OrganizationNotFound`, `ApplicationNotFound` for an unknown secret too. */
   async revokeSecret(
     organization: OrganizationId,
     application: ApplicationId,
@@ -273,7 +273,7 @@ function existingOf(secret: string): { readonly prefix: string; readonly sha256:
 function expiryOf(expiresAt: Millis | null, now: Millis): ApplicationView['secrets'][number]['expiry'] {
   if (expiresAt === null) return 'never';
   if (expiresAt <= now) return 'over';
-  return expiresAt - now <= SOON_MS ? 'soon' : 'later';
+  return expiresAt - now <= EXPIRY_WARNING_MS ? 'soon' : 'later';
 }
 
 function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis): OrganizationView {

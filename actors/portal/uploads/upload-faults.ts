@@ -2,7 +2,7 @@
 import { declareFaultPoints } from '../../../runtime/index.ts';
 
 export const PORTAL_UPLOAD_FAULTS = declareFaultPoints({
-  'portal.upload.kept': 'The bytes of an upload stand under their name; no upload knows them.',
-  'portal.segment.placed': 'A piece of an upload stands in its folder; no step says so.',
-  'portal.segment.whole': 'All pieces were put together to one file; no upload knows it.',
+  'portal.upload.kept': 'The bytes of an upload have their final name; no upload refers to them.',
+  'portal.segment.placed': 'A segment of an upload is in its folder; no step records it.',
+  'portal.segment.whole': 'All segments are joined to one file; no upload refers to it.',
 });

@@ -65,7 +65,7 @@ const COMMON = {
   headers: [],
   bodyPolicy: 'none',
   body: noBody,
-  unfit: {
+  invalidInput: {
     params: 'webhook.delivery-not-found',
     query: 'validation.filter-invalid',
     body: 'validation.body-invalid',

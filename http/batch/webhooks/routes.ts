@@ -67,7 +67,7 @@ const replayBody = z.strictObject({
 const COMMON = {
   auth: 'operator',
   headers: [],
-  unfit: {
+  invalidInput: {
     params: 'webhook.delivery-not-found',
     query: 'validation.filter-invalid',
     body: 'validation.body-invalid',

@@ -22,7 +22,11 @@ const COMMON = {
   params: z.object({}),
   query: z.object({}),
   body: z.unknown(),
-  unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+  invalidInput: {
+    params: 'route.not-found',
+    query: 'validation.filter-invalid',
+    body: 'validation.body-invalid',
+  },
   refusals: [],
 } as const;
 

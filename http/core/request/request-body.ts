@@ -80,7 +80,7 @@ export function readBody(
   if (route.bodyPolicy !== 'form')
     return conventions.readJson({ route, params, identity, stream, contentType, contentLength });
   return readForm(stream, contentType).then((fields) => ({
-    value: conventions.check(route.body, fields, route.unfit.body),
+    value: conventions.check(route.body, fields, route.invalidInput.body),
     fingerprint: noFingerprint,
   }));
 }

@@ -49,7 +49,7 @@ interface AccountRoute<Params, Body> {
 /** Headers that pages of users read. */
 const HEADERS = ['accept-language', 'cookie'] as const;
 const COMMON = { group: 'Pages', rate: 'none', headers: HEADERS } as const;
-const UNFIT = { params: 'NotFound', query: 'BadRequest', body: 'BadRequest' } as const satisfies {
+const INVALID_INPUT = { params: 'NotFound', query: 'BadRequest', body: 'BadRequest' } as const satisfies {
   readonly [part: string]: PortalRefusalCode;
 };
 /** Descriptions that all pages of a policy share. */
@@ -146,7 +146,7 @@ function accountRoute<Params, Body>(
     bodyPolicy: method === 'GET' ? 'none' : 'form',
     params: params ?? z.object({}),
     query: plainQuery.loose(),
-    unfit: UNFIT,
+    invalidInput: INVALID_INPUT,
     responses: RESPONSES,
     refusals: ['Forbidden', 'BadRequest'],
     failurePage: accountFailurePage,

@@ -211,8 +211,12 @@ test('4.5 and 4.14.19: a key for CRLs alone counts when the CA or its issuer cer
     const withdrawn = makeCrl({ issuer: root, revoked: revokes(own.certificate), ...FRESH });
     t.is(verdict(good, [withdrawn, list], [own.certificate]), 'TRY_LATER', 'its key is revoked');
   }
-  const unfit = issued('CA', 'CA', ca.key);
-  t.is(verdict(good, [crl([], { issuer: unfit })], [unfit.certificate]), 'TRY_LATER', 'it is not for CRLs');
+  const unsuitable = issued('CA', 'CA', ca.key);
+  t.is(
+    verdict(good, [crl([], { issuer: unsuitable })], [unsuitable.certificate]),
+    'TRY_LATER',
+    'it is not for CRLs',
+  );
   const foreign = issued('CA', 'CA', keys().key, use);
   t.is(
     verdict(good, [crl([], { issuer: foreign })], [foreign.certificate]),

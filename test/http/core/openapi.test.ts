@@ -84,7 +84,11 @@ function sample(path: string): AnyRoute {
     params: z.object({}),
     query: z.object({}),
     body: z.unknown(),
-    unfit: { params: 'route.not-found', query: 'validation.filter-invalid', body: 'validation.body-invalid' },
+    invalidInput: {
+      params: 'route.not-found',
+      query: 'validation.filter-invalid',
+      body: 'validation.body-invalid',
+    },
     responses: { 200: z.object({}) },
     refusals: [],
     handle: () => json(200, {}),

@@ -24,7 +24,7 @@ const INTERVAL = 500;
 function pickupByHand(t: ExecutionContext, offer: (candidate: Candidate) => Promise<OfferResult>) {
   const folder = folderFor(t);
   const clock = new SimulatedClock();
-  const looker = createFileReader(folder, { limit: 1, clock });
+  const fileReader = createFileReader(folder, { limit: 1, clock });
   const nothing = () => {};
   const pickup = createPickup({
     options: {
@@ -41,14 +41,14 @@ function pickupByHand(t: ExecutionContext, offer: (candidate: Candidate) => Prom
         },
       },
     },
-    ...{ folder, looker, memory: createKnownFiles(), onDirectory: nothing, onChange: nothing },
+    ...{ folder, fileReader, memory: createKnownFiles(), onDirectory: nothing, onChange: nothing },
   });
   t.teardown(() => pickup.stop());
   /** Resolves when what follows from this moment is done. */
   const settled = async () => {
     for (let turn = 0; turn < 10; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve));
-      await looker.idle();
+      await fileReader.idle();
     }
   };
   return {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {
   firstSample,
-  isHopeless,
+  hasTimedOut,
   isStable,
   nextSample,
   type Sample,
@@ -39,7 +39,7 @@ test('a single required sample makes a file complete at the first one', (t) => {
 test('only a file that still changes at the time limit is abandoned', (t) => {
   const first = firstSample(FRESH, 1_000);
   const changing = nextSample(first, { ...FRESH, size: 11 });
-  t.false(isHopeless(changing, 60_999, RULES));
-  t.true(isHopeless(changing, 61_000, RULES));
-  t.false(isHopeless(nextSample(changing, { ...FRESH, size: 11 }), 90_000, RULES));
+  t.false(hasTimedOut(changing, 60_999, RULES));
+  t.true(hasTimedOut(changing, 61_000, RULES));
+  t.false(hasTimedOut(nextSample(changing, { ...FRESH, size: 11 }), 90_000, RULES));
 });
