@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { vendorPdf } from './vendor-pdf.mjs';
 
 const SKIPPED = /^(\.|dist|node_modules$|data$|docs$)/;
-const SOURCES = /(\.ts|\.mjs|\.css|^tsconfig\.json|^package-lock\.json)$/;
+const SOURCES = /\.(ts|mjs|css|json)$/;
 
 const root = join(import.meta.dirname, '..');
 const stamp = join(root, 'dist', '.built');

@@ -90,7 +90,7 @@ export const ZONES = {
   /** Page templates, and the scripts of browsers below client/: a compiler project of their own, imported by no other code. */
   web: {
     owns: /^web\//,
-    enteredBy: [/^web\/((batch|portal)\/)?((texts|sender)\/)?[^/]+\.ts$/],
+    enteredBy: [/^web\/((batch|portal)\/)?(sender\/)?[^/]+\.ts$/],
     imports: { contracts: 'all', machines: 'all', actors: 'types', crypto: 'all' },
     packages: ['pdfjs-dist', 'node-forge'],
     builtins: true,
@@ -211,7 +211,6 @@ export const KNOTS_TO_UNTIE = {
     ['account', 'branding', 'pages', 'sender'],
     ['input', 'routes', 'shapes', 'stored-file.ts'],
   ],
-  'web/portal': [['account-frame.ts', 'sender']],
 };
 
 /** Source files side by side in one folder, at most. */

@@ -1,5 +1,7 @@
 /** Every page template, rendered with hostile text in each field that a caller controls. */
+
 import type { SignedInUser, SigningPageView, ValidationRecord } from '../../actors/portal/api.ts';
+import { TEXTS } from '../../contracts/texts/texts.ts';
 import { errorPage } from '../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../http/portal/pages/page-options.ts';
 import { framedPage } from '../../web/batch/layout.ts';
@@ -12,8 +14,7 @@ import { brandingPage } from '../../web/portal/branding-view.ts';
 import { marksOverPage, marksPage } from '../../web/portal/marks-view.ts';
 import { organizationPage } from '../../web/portal/organization-view.ts';
 import { signingPage } from '../../web/portal/signing-view.ts';
-import { ACCOUNT_ENGLISH } from '../../web/portal/texts/account-english.ts';
-import { ENGLISH } from '../../web/portal/texts/english.ts';
+import { pageTexts } from '../../web/portal/texts.ts';
 import { usersPage } from '../../web/portal/users-view.ts';
 import { validationPage } from '../../web/portal/validation-view.ts';
 
@@ -42,13 +43,13 @@ export function hostilePages(): ReadonlyMap<string, string> {
       const options = signingPageOptions({ refusal: 'true', scale: '100', theme: 'dark' }, embedded);
       pages.set(
         `portal ${name}${embedded ? ', embedded' : ''}`,
-        signingPage(view, ENGLISH, options, ADDRESSES),
+        signingPage(view, pageTexts('en'), options, ADDRESSES),
       );
     }
   }
-  pages.set('portal check', validationPage({ found: 'record', record: record() }, HOSTILE, ENGLISH));
+  pages.set('portal check', validationPage({ found: 'record', record: record() }, HOSTILE, pageTexts('en')));
   for (const found of ['empty', 'unknown', 'unsigned', 'deleted', 'busy', 'broken'] as const) {
-    pages.set(`portal check ${found}`, validationPage({ found }, HOSTILE, ENGLISH));
+    pages.set(`portal check ${found}`, validationPage({ found }, HOSTILE, pageTexts('en')));
   }
   const data = {
     files: [
@@ -58,8 +59,8 @@ export function hostilePages(): ReadonlyMap<string, string> {
     flowActions: [{ user: { name: HOSTILE } }, { ruleName: HOSTILE }, { user: { email: HOSTILE } }, {}],
   };
   const files = ['a', 'b', 'c'].map((id) => ({ id, location: HOSTILE }));
-  pages.set('portal marks', marksPage({ files, data }, ENGLISH, 'dark', [HOSTILE]));
-  pages.set('portal marks over', marksOverPage(ENGLISH, undefined));
+  pages.set('portal marks', marksPage({ files, data }, pageTexts('en'), 'dark', [HOSTILE]));
+  pages.set('portal marks over', marksOverPage(pageTexts('en'), undefined));
   for (const [name, page] of accountPages()) pages.set(`account ${name}`, page);
   const failure = { status: 500, requestId: HOSTILE, query: 'theme=dark', header: () => '' };
   pages.set('portal failure', errorPage('nobody')(failure).html);
@@ -189,7 +190,7 @@ function report(): Parameters<typeof reportPage>[1] {
 /** Pages of an administrator, each with its refused forms. */
 function accountPages(): readonly (readonly [name: string, html: string])[] {
   const page: AccountPage = {
-    ...{ words: ENGLISH, texts: ACCOUNT_ENGLISH, culture: undefined, theme: undefined },
+    ...{ words: pageTexts('en'), texts: TEXTS.en.account, culture: undefined, theme: undefined },
     ...{ path: '/organization', address: '/organization' },
   };
   const user = {

@@ -4,29 +4,19 @@
  */
 
 import type { SignedInUser } from '../../actors/portal/api.ts';
+import { type Language, TEXTS, type Texts } from '../../contracts/texts/texts.ts';
 import { type Html, html } from '../html.ts';
 import { logoOf, portalPage, type Theme } from './page-frame.ts';
-import { senderTexts } from './sender/sender-language.ts';
-import { ACCOUNT_ENGLISH, type AccountTexts } from './texts/account-english.ts';
-import { ACCOUNT_PORTUGUESE } from './texts/account-portuguese.ts';
-import { ACCOUNT_SPANISH } from './texts/account-spanish.ts';
-import { filled } from './texts/filled.ts';
-import type { Language, PageTexts } from './texts/page-texts.ts';
+import { filled, LANGUAGE_NAMES, type PageTexts } from './texts.ts';
 
 /** Name of the form field with the session's token, and of the header in requests of scripts. */
 export const FORM_TOKEN = 'formToken';
 export const FORM_TOKEN_HEADER = 'x-form-token';
 
-const TEXTS: { readonly [Name in Language]: AccountTexts } = {
-  en: ACCOUNT_ENGLISH,
-  pt: ACCOUNT_PORTUGUESE,
-  es: ACCOUNT_SPANISH,
-};
-
 /** Texts and looks of a page for users. */
 export interface AccountPage {
   readonly words: PageTexts;
-  readonly texts: AccountTexts;
+  readonly texts: Texts['account'];
   /** The language of the address; links of the page keep it. Undefined: that of the browser. */
   readonly culture: Language | undefined;
   readonly theme: Theme | undefined;
@@ -34,10 +24,6 @@ export interface AccountPage {
   readonly path: string;
   /** Path at which a browser gets the page, without a query. */
   readonly address: string;
-}
-
-export function accountTexts(language: Language): AccountTexts {
-  return TEXTS[language];
 }
 
 /** Address of another page in the same language. @param path may have a query and a fragment */
@@ -56,7 +42,7 @@ interface PageLink {
 /** Pages of each role, in the order of the navigation. */
 function pagesOf({ role }: SignedInUser, { texts, words }: AccountPage): readonly PageLink[] {
   const { navigation } = texts;
-  const sender = senderTexts(words.language);
+  const sender = TEXTS[words.language].senders;
   return [
     { path: '/account/documents', label: sender.documents },
     { path: '/account/documents/new', label: sender.newDocument },
@@ -134,18 +120,12 @@ ${content}
 
 /** Links to the same page in the other languages. */
 export function languages({ words, address }: Pick<AccountPage, 'words' | 'address'>): Html {
-  const links = (['en', 'pt', 'es'] as const).map((language) => {
+  const links = LANGUAGE_NAMES.map(([language, name]) => {
     const current = language === words.language ? html` aria-current="true"` : '';
-    return html`<a href="${address}?culture=${language}" lang="${language}" hreflang="${language}"${current}>${LANGUAGE_NAMES[language]}</a>\n`;
+    return html`<a href="${address}?culture=${language}" lang="${language}" hreflang="${language}"${current}>${name}</a>\n`;
   });
   return html`<nav class="languages" aria-label="${words.languages}">\n${links}</nav>`;
 }
-
-const LANGUAGE_NAMES: { readonly [Name in Language]: string } = {
-  en: 'English',
-  pt: 'Português',
-  es: 'Español',
-};
 
 /** Result of the last form: above the page, or beside the field at fault. */
 export interface AccountNotice {

@@ -1,6 +1,7 @@
 /** Pages of the applications of an organization, and of the keys of one application. */
 
 import type { ApplicationView, SignedInUser } from '../../actors/portal/api.ts';
+import type { Texts } from '../../contracts/texts/texts.ts';
 import { APPLICATION_ROLES, KEY_SCOPES } from '../../machines/portal/organization.ts';
 import { type Html, html } from '../html.ts';
 import {
@@ -15,8 +16,7 @@ import {
   utcTime,
 } from './account-frame.ts';
 import { entriesOf, type FormEntries } from './entered-form.ts';
-import type { AccountTexts } from './texts/account-english.ts';
-import { filled } from './texts/filled.ts';
+import { filled } from './texts.ts';
 
 /** @param hasRoles true in the organization whose applications may have other roles */
 export function applicationsPage(
@@ -113,7 +113,7 @@ ${form(page, user, `${path}/keys`, creation)}
 }
 
 function folderChoice(
-  texts: AccountTexts['applications'],
+  texts: Texts['account']['applications'],
   { offered, hasMore }: KeyFolders,
   entries: FormEntries,
 ): Html {

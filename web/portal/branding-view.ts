@@ -1,5 +1,7 @@
 /** Branding of an organization: logo, colors, page after signing, and texts of mails with a preview. */
+
 import type { MailPreview, SignedInUser } from '../../actors/portal/api.ts';
+import { TEXTS } from '../../contracts/texts/texts.ts';
 import { BRANDED_MAILS, type BrandedMail, type BrandingContext } from '../../machines/portal/branding.ts';
 import { type Html, html, lines } from '../html.ts';
 import {
@@ -13,7 +15,6 @@ import {
 } from './account-frame.ts';
 import { entriesOf } from './entered-form.ts';
 import { BRANDING } from './page-frame.ts';
-import { senderTexts } from './sender/sender-language.ts';
 
 const PATH = '/organization/branding';
 export interface BrandingPage {
@@ -40,7 +41,7 @@ ${mailPart(page, user, shown)}`,
       organization: id,
       kind: shown.kind,
       language: page.words.language,
-      words: { ...senderTexts(page.words.language).editor.script, noLogo: texts.noLogo },
+      words: { ...TEXTS[page.words.language].senders.editor.script, noLogo: texts.noLogo },
     },
   });
 }

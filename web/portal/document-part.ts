@@ -3,14 +3,7 @@ import type { SigningPageView } from '../../actors/portal/api.ts';
 import { type Html, html, lines } from '../html.ts';
 import type { PortalFrame } from './page-frame.ts';
 import type { SigningAddresses } from './signing-options.ts';
-import type { PageTexts } from './texts/page-texts.ts';
-
-/** Each language by its own name. */
-const LANGUAGE_NAMES = [
-  ['en', 'English'],
-  ['pt', 'Português'],
-  ['es', 'Español'],
-] as const;
+import { LANGUAGE_NAMES, type PageTexts } from './texts.ts';
 
 const ZOOMS = ['50', '75', '100', '125', '150', '200', '300'];
 

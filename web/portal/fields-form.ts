@@ -2,7 +2,7 @@
 
 import type { DocumentField } from '../../machines/portal/field-values.ts';
 import { type Html, html, lines } from '../html.ts';
-import type { PageTexts } from './texts/page-texts.ts';
+import type { PageTexts } from './texts.ts';
 
 /** A text of more characters gets several lines. */
 const LONG_TEXT = 200;

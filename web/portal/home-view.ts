@@ -1,8 +1,8 @@
 /** The first page of the portal. Documents are opened by links, so it has no list of them. */
+import { TEXTS } from '../../contracts/texts/texts.ts';
 import { html } from '../html.ts';
-import { accountTexts } from './account-frame.ts';
 import { portalPage, type Theme } from './page-frame.ts';
-import type { PageTexts } from './texts/page-texts.ts';
+import type { PageTexts } from './texts.ts';
 
 export function homePage(words: PageTexts, theme: Theme | undefined): string {
   const { home, check } = words;
@@ -19,7 +19,7 @@ export function homePage(words: PageTexts, theme: Theme | undefined): string {
 <p>${home.checkText}</p>
 <p class="ways"><a class="button main" href="/check">${check.title}</a></p>
 <h2>${home.senders}</h2>
-<p class="ways"><a class="button" href="/sign-in">${accountTexts(words.language).signIn.title}</a></p>
+<p class="ways"><a class="button" href="/sign-in">${TEXTS[words.language].account.signIn.title}</a></p>
 <h2>${home.developers}</h2>
 <p class="ways"><a class="button" href="/scalar/v1">${home.reference}</a></p>
 </main>`,

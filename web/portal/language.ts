@@ -3,20 +3,12 @@
  *
  * Source: docs/portal-values.md §9, `culture`; RFC 9110 §12.5.4.
  */
-import { ENGLISH } from './texts/english.ts';
-import type { Language, PageTexts } from './texts/page-texts.ts';
-import { PORTUGUESE } from './texts/portuguese.ts';
-import { SPANISH } from './texts/spanish.ts';
-
-const TEXTS: { readonly [Name in Language]: PageTexts } = {
-  en: ENGLISH,
-  pt: PORTUGUESE,
-  es: SPANISH,
-};
+import type { Language } from '../../contracts/texts/texts.ts';
+import { type PageTexts, pageTexts } from './texts.ts';
 
 /** `culture` such as `pt` or `pt-BR`; `acceptLanguage` is the header, empty when absent. */
 export function textsFor(culture: string | undefined, acceptLanguage: string): PageTexts {
-  return TEXTS[languageOf(culture ?? '') ?? preferred(acceptLanguage) ?? 'en'];
+  return pageTexts(languageOf(culture ?? '') ?? preferred(acceptLanguage) ?? 'en');
 }
 
 function languageOf(tag: string): Language | undefined {

@@ -8,8 +8,7 @@ import type { PageBranding } from '../../actors/portal/api.ts';
 import { plainLine } from '../../contracts/plain-text.ts';
 import { html } from '../html.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
-import { filled } from './texts/filled.ts';
-import type { PageTexts } from './texts/page-texts.ts';
+import { filled, type PageTexts } from './texts.ts';
 
 export interface MarksPage {
   readonly files: readonly { readonly id: string; readonly location: string }[];

@@ -15,7 +15,7 @@ import {
   utcTime,
 } from './account-frame.ts';
 import { entriesOf, type FormEntries } from './entered-form.ts';
-import { filled } from './texts/filled.ts';
+import { filled } from './texts.ts';
 
 const AUTH_TYPES: readonly WebhookView['authType'][] = ['NoAuth', 'Basic', 'Bearer', 'ApiKey'];
 const STATUSES: readonly DeliveryView['status'][] = ['Pending', 'Delivered', 'Failed'];

@@ -4,7 +4,7 @@
  */
 import type { PageBranding } from '../../actors/portal/api.ts';
 import { type Html, html, lines, raw } from '../html.ts';
-import type { PageTexts } from './texts/page-texts.ts';
+import type { PageTexts } from './texts.ts';
 
 /** URL prefix of scripts and styles. */
 export const ASSETS = '/document/assets';

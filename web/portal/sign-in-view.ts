@@ -4,7 +4,7 @@ import type { SignedInUser, SignInLinkView } from '../../actors/portal/api.ts';
 import { type Html, html } from '../html.ts';
 import { type AccountPage, accountPage, addressFrom, languages } from './account-frame.ts';
 import { message, portalPage } from './page-frame.ts';
-import { filled } from './texts/filled.ts';
+import { filled } from './texts.ts';
 
 /** @param isBusy too many requests came from the address */
 export function signInPage(page: AccountPage, isBusy = false): string {

@@ -5,8 +5,7 @@
 import type { SigningPageView } from '../../actors/portal/api.ts';
 import { type Html, html } from '../html.ts';
 import { fieldsForm } from './fields-form.ts';
-import { filled } from './texts/filled.ts';
-import type { PageTexts } from './texts/page-texts.ts';
+import { filled, type PageTexts } from './texts.ts';
 
 type Action = NonNullable<SigningPageView['action']>;
 

@@ -11,8 +11,7 @@ import { portalPage } from './page-frame.ts';
 import { actionForms } from './signing-form.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
 import { statePage } from './state-view.ts';
-import { filled } from './texts/filled.ts';
-import type { PageTexts } from './texts/page-texts.ts';
+import { filled, type PageTexts } from './texts.ts';
 
 export function signingPage(
   view: SigningPageView,

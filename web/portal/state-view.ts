@@ -6,8 +6,7 @@ import { documentPart, earlyParts, languageSwitch, participantList } from './doc
 import type { FrameEvent } from './frame-events.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
-import { filled } from './texts/filled.ts';
-import type { PageMessage, PageTexts } from './texts/page-texts.ts';
+import { filled, type PageMessage, type PageTexts } from './texts.ts';
 
 const SCRIPT = 'state-client.js';
 

@@ -15,7 +15,7 @@ import {
   sureForm,
 } from './account-frame.ts';
 import { entriesOf } from './entered-form.ts';
-import { filled } from './texts/filled.ts';
+import { filled } from './texts.ts';
 
 export function usersPage(
   page: AccountPage,

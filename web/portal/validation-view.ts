@@ -15,7 +15,7 @@ import type {
 import type { Millis } from '../../machines/ids.ts';
 import { Html, html, lines } from '../html.ts';
 import { portalPage } from './page-frame.ts';
-import type { PageTexts } from './texts/page-texts.ts';
+import type { PageTexts } from './texts.ts';
 
 /** Result for the entered key; `empty`: no key was entered. */
 export type ValidationPageResult =

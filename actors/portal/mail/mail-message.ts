@@ -1,7 +1,7 @@
 /** Builds a message for the mail library. The result is the same for every attempt. */
 import type Mail from 'nodemailer/lib/mailer';
+import { LOGO_CONTENT_ID } from './letter.ts';
 import type { OutgoingMail } from './mail-port.ts';
-import { LOGO_CONTENT_ID } from './templates/letter.ts';
 
 export function mailMessage(mail: OutgoingMail): Mail.Options {
   return {

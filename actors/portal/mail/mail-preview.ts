@@ -1,34 +1,15 @@
 /** Mails with sample data, for organizations that write their own words. */
+import { TEXTS } from '../../../contracts/texts/texts.ts';
 import type { DocumentId, FlowActionId, OrganizationId, UserId } from '../../../machines/ids.ts';
 import type { BrandedMail, BrandingContext } from '../../../machines/portal/branding.ts';
 import type { MailContent } from '../../../machines/portal/mail.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
+import { mailBodyHtml, mailBodyText } from './letter.ts';
 import { renderMail } from './mail-rendering.ts';
-import { mailBodyHtml, mailBodyText } from './templates/letter.ts';
 
 const SAMPLE_ID = '00000000-0000-4000-8000-000000000000';
 const SAMPLE_URL = 'https://portal.example/document/key/SAMPLE/sign?ticket=sample';
 const SAMPLE_CODE = '123456';
-
-const SAMPLES: {
-  readonly [Name in Language]: Readonly<Record<'document' | 'description' | 'reason', string>>;
-} = {
-  en: {
-    document: 'Rental agreement',
-    description: 'Please answer this week.',
-    reason: 'The amount is wrong.',
-  },
-  pt: {
-    document: 'Contrato de aluguel',
-    description: 'Responda esta semana, por favor.',
-    reason: 'O valor está errado.',
-  },
-  es: {
-    document: 'Contrato de alquiler',
-    description: 'Responda esta semana, por favor.',
-    reason: 'El importe es incorrecto.',
-  },
-};
 
 /** Nothing of it is sent; the links lead nowhere. */
 export function samplePreview(
@@ -57,7 +38,7 @@ function sampleContent(
   about: BrandedMail,
   { name, language }: { readonly name: string; readonly language: Language },
 ): MailContent {
-  const sample = SAMPLES[language];
+  const sample = TEXTS[language].mails.sample;
   const to = { name: 'Ana Souza', email: 'ana@example.org' };
   const document = {
     id: SAMPLE_ID as DocumentId,

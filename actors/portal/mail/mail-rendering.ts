@@ -1,6 +1,6 @@
 /** The letter that a mail is: its words, its link, its code, in the language of its organization. */
-
 import { isolated, plainText } from '../../../contracts/plain-text.ts';
+import { filled, formFor, TEXTS } from '../../../contracts/texts/texts.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import type { BrandingSettings } from '../../../machines/portal/branding.ts';
 import {
@@ -13,23 +13,9 @@ import type { Language } from '../../../machines/portal/organization.ts';
 import type { DocumentSummary, MailRequest } from '../../../machines/portal/portal-types.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
 import { Fatal } from '../../../runtime/index.ts';
+import type { MailBody } from './letter.ts';
 import { oneLine } from './mail-port.ts';
-import { reworded } from './mail-wording.ts';
-import { CANCELED } from './templates/canceled.ts';
-import { CODE } from './templates/code.ts';
-import { CONCLUDED } from './templates/concluded.ts';
-import { EXPIRING } from './templates/expiring.ts';
-import { FLOW_EDITED } from './templates/flow-edited.ts';
-import { FRAME } from './templates/frame.ts';
-import type { MailBody } from './templates/letter.ts';
-import type { MailDocument, MailTextOf, MailTexts } from './templates/mail-texts.ts';
-import { NEW_VERSION } from './templates/new-version.ts';
-import { OBSERVING } from './templates/observing.ts';
-import { PENDING } from './templates/pending.ts';
-import { PENDING_LIST } from './templates/pending-list.ts';
-import { REFUSED } from './templates/refused.ts';
-import { SIGN_IN } from './templates/sign-in.ts';
-import { TEST } from './templates/test.ts';
+import { type MailTexts, reworded } from './mail-wording.ts';
 
 /** Absolute URLs of the links. */
 export interface MailLinks {
@@ -57,18 +43,6 @@ export interface MailRenderingOptions {
   readonly codeFor: CodeLookup;
 }
 
-const TEXTS: { readonly [About in Exclude<MailRequest['about'], 'code'>]: MailTextOf<MailDocument> } = {
-  pending: PENDING,
-  reminder: PENDING,
-  expiring: EXPIRING,
-  concluded: CONCLUDED,
-  refused: REFUSED,
-  canceled: CANCELED,
-  'new-version': NEW_VERSION,
-  'flow-edited': FLOW_EDITED,
-  observing: OBSERVING,
-};
-
 /** @throws {Fatal} `mail.incomplete`: a code is to be sent and the notice does not say which */
 export function renderMail(content: MailContent, options: MailRenderingOptions): MailBody {
   if (content.about === 'sign-in') return signInMail(content, options);
@@ -79,14 +53,15 @@ export function renderMail(content: MailContent, options: MailRenderingOptions):
 
 /** Mail by which an administrator sees whether mails arrive. */
 export function testMail(organization: MailRenderingOptions['organization'], name: string | null): MailBody {
-  return framed(TEST[organization.language]({ organization: named(organization.name) }), name, organization);
+  const words = textsOf(TEXTS[organization.language].mails.test, { organization: named(organization.name) });
+  return framed(words, name, organization);
 }
 
 function signInMail(content: SignInMail, { organization, links }: MailRenderingOptions): MailBody {
-  const facts = { organization: named(organization.name), minutes: SIGN_IN_LIFETIME_MS / 60_000 };
-  const ours = SIGN_IN[organization.language](facts);
+  const facts = { organization: named(organization.name), minutes: String(SIGN_IN_LIFETIME_MS / 60_000) };
+  const ours = textsOf(TEXTS[organization.language].mails['sign-in'], facts);
   const words = reworded(ours, organization.branding?.mailTexts['sign-in'], {
-    ...{ organization: facts.organization, minutes: String(facts.minutes) },
+    ...facts,
     recipient: recipientOf(content),
   });
   return {
@@ -102,12 +77,16 @@ function documentMail(
   const facts = documentInfo(request, organization.name);
   const wording = organization.branding?.mailTexts[request.about];
   const values = { ...facts, recipient: recipientOf(request) };
+  const { mails } = TEXTS[organization.language];
   if (request.about === 'code') {
-    const ours = CODE[organization.language]({ ...facts, minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 });
+    const ours = textsOf(mails.code, { ...facts, minutes: CODE_DELIVERY_TIMEOUT_MS / 60_000 });
     const words = reworded(ours, wording, values);
     return { ...framed(words, request.to.name, organization), code: codeOf(request, codeFor) };
   }
-  const words = reworded(TEXTS[request.about][organization.language](facts), wording, values);
+  const about = request.about === 'reminder' ? 'pending' : request.about;
+  const role = request.role ?? 'sign';
+  const ours = about === 'pending' || about === 'expiring' ? mails[about][role] : mails[about];
+  const words = reworded(textsOf(ours, facts), wording, values);
   const url = linkOf(request, links);
   return {
     ...framed(words, request.to.name, organization),
@@ -124,46 +103,66 @@ function pendingListMail(
   { organization, links }: MailRenderingOptions,
 ): MailBody {
   const { language, name } = organization;
-  const facts = { organization: named(name), count: documents.length };
-  const words = reworded(PENDING_LIST[language](facts), organization.branding?.mailTexts['pending-list'], {
-    ...{ organization: facts.organization, count: String(facts.count) },
+  const { mails } = TEXTS[language];
+  const facts = { organization: named(name), count: String(documents.length) };
+  const ours = textsOf(formFor(language, mails['pending-list'], documents.length), facts);
+  const words = reworded(ours, organization.branding?.mailTexts['pending-list'], {
+    ...facts,
     recipient: recipientOf({ to }),
   });
   return {
     ...framed(words, to.name, organization),
     items: documents.map(({ document, flowActionId, userId, role }) => ({
-      label: `${named(document.name)} (${ROLE_WORDS[language][role]})`,
+      label: `${named(document.name)} (${mails.roles[role]})`,
       url: links.action(document, flowActionId, userId),
     })),
   };
 }
 
-const ROLE_WORDS: { readonly [Each in Language]: { readonly sign: string; readonly approve: string } } = {
-  en: { sign: 'to sign', approve: 'to approve' },
-  pt: { sign: 'para assinar', approve: 'para aprovar' },
-  es: { sign: 'para firmar', approve: 'para aprobar' },
-};
+/** Texts of a kind in the catalogue. Of alternative paragraphs the first is taken of which each value is given. */
+interface Catalogued {
+  readonly subject: string;
+  readonly paragraphs: readonly (string | readonly string[])[];
+  readonly button?: string;
+}
+
+type Facts = { readonly [name: string]: string | number | null };
+
+/** A paragraph with a value that is not given is left out. */
+function textsOf({ subject, paragraphs, button }: Catalogued, facts: Facts): MailTexts {
+  const isGiven = (text: string) =>
+    Object.entries(facts).every(
+      ([name, value]) => (value !== null && value !== '') || !text.includes(`{${name}}`),
+    );
+  return {
+    subject: filled(subject, facts),
+    paragraphs: paragraphs.flatMap((paragraph) => {
+      const text = [paragraph].flat().find(isGiven);
+      return text === undefined ? [] : [filled(text, facts)];
+    }),
+    ...(button !== undefined && { button }),
+  };
+}
 
 function framed(
   words: MailTexts,
   name: string | null,
   organization: MailRenderingOptions['organization'],
 ): MailBody {
-  const frame = FRAME[organization.language];
+  const { greeting, greetingWithoutName, footer } = TEXTS[organization.language].mails;
   return {
     subject: oneLine(words.subject),
-    greeting: frame.greeting(name && named(name)),
+    greeting: name ? filled(greeting, { name: named(name) }) : greetingWithoutName,
     paragraphs: words.paragraphs,
-    footer: frame.footer(named(organization.name)),
+    footer: filled(footer, { organization: named(organization.name) }),
   };
 }
 
-function documentInfo(request: MailRequest, organization: string): MailDocument {
+function documentInfo(request: MailRequest, organization: string) {
   return {
     document: named(request.document.name),
     organization: named(organization),
     description: request.document.description && plainText(request.document.description),
-    role: request.role ?? 'sign',
     reason: request.reason ? plainText(request.reason) : null,
     expires:
       request.expirationDate === undefined

@@ -3,7 +3,14 @@
  * braces. The scanner reads each character once; the HTML of a mail escapes the result like all texts.
  */
 import type { BrandedMail, MailWording } from '../../../machines/portal/branding.ts';
-import type { MailTexts } from './templates/mail-texts.ts';
+
+/** The part of a letter that its kind decides. */
+export interface MailTexts {
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  /** Label of the link, for kinds that may have one. */
+  readonly button?: string;
+}
 
 const OF_DOCUMENTS = [
   'document',

@@ -6,10 +6,10 @@ import type { MailContext, MailMessage, SendMailEffect } from '../../../machines
 import type { Language } from '../../../machines/portal/organization.ts';
 import { describeFailure, type EffectHandler, Fatal, isRetryable } from '../../../runtime/index.ts';
 import { isMailAddress } from '../shared/mail-address.ts';
+import { type MailBody, mailBodyHtml, mailBodyText } from './letter.ts';
 import { addressIn, type Mailer, MailFailure, type OutgoingMail, oneLine } from './mail-port.ts';
 import { type CodeLookup, type MailLinks, renderMail } from './mail-rendering.ts';
 import { MAIL } from './mails.ts';
-import { type MailBody, mailBodyHtml, mailBodyText } from './templates/letter.ts';
 
 /** Mails on their way at once, of all organizations and of one. */
 const CONCURRENCY = 8;

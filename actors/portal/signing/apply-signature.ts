@@ -26,7 +26,8 @@ import type { PoolReply } from '../../pool/tasks.ts';
 import type { CertificateChecks } from '../../shared/certificate-checks.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import '../../shared/document-faults.ts';
-import { filled, markTexts, RENDITION_TEXTS } from '../../shared/rendition/rendition-texts.ts';
+import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
+import { markTexts } from '../../shared/rendition/rendition-texts.ts';
 import type { DocumentRequest } from '../document-records/document-changes.ts';
 import { documentAddress } from '../document-records/document-index.ts';
 import { participantOf } from '../document-records/document-reader.ts';
@@ -236,9 +237,9 @@ function textsOf(
   language: Language,
 ): SignatureTexts {
   const { evidenceSha256, marks, image, signingTime, kind } = signature;
-  const words = RENDITION_TEXTS[language];
+  const words = TEXTS[language].rendition;
   const reason = [
-    filled(words.signedElectronicallyBy, describePerson(signer)),
+    filled(words.signedElectronicallyBy, { name: describePerson(signer) }),
     ...(evidenceSha256 === null ? [] : [`${words.evidence} (Base64): ${evidenceSha256}`]),
   ].join(' ');
   const name = signature.evidence?.typedName ?? nameOf(signer);

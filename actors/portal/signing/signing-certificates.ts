@@ -24,7 +24,8 @@ import type { DocumentDirectory } from '../document-records/document-directory.t
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import '../../shared/document-faults.ts';
-import { filled, markTexts, RENDITION_TEXTS } from '../../shared/rendition/rendition-texts.ts';
+import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
+import { markTexts } from '../../shared/rendition/rendition-texts.ts';
 import { type DocumentActor, documentAddress, foldedKey } from '../document-records/document-index.ts';
 import type { ReadDocument } from '../document-records/document-reader.ts';
 import { type DocumentWatch, settling } from '../document-records/document-watch.ts';
@@ -301,10 +302,9 @@ export class CertificateSigning {
       at: signingTime,
       words: signatureTexts({
         ...{ fieldName, marks, signer: call.user },
-        reason: filled(
-          RENDITION_TEXTS[language].signedBy,
-          [nameOf(call.user), title].filter(Boolean).join(', '),
-        ),
+        reason: filled(TEXTS[language].rendition.signedBy, {
+          names: [nameOf(call.user), title].filter(Boolean).join(', '),
+        }),
         lines: markTexts(language, {
           ...{ name: nameOf(call.user), title, kind: 'certificate', at: signingTime, key: context.key },
         }),

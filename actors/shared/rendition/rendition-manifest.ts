@@ -1,17 +1,11 @@
 /**
  * Signature manifest: pages that show the document, its signers with time and evidence, and how to check them.
  */
+import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
 import { type DrawnItem, type DrawnPage, isShowable, textWidth, wrapText } from '../../../crypto/index.ts';
 import { codeCells } from './rendition-code.ts';
 import type { RenditionModel, RenditionPerson } from './rendition-model.ts';
-import {
-  filled,
-  keyText,
-  RENDITION_TEXTS,
-  type RenditionTexts,
-  timeText,
-  utcText,
-} from './rendition-texts.ts';
+import { keyText, type RenditionTexts, timeText, utcText } from './rendition-texts.ts';
 
 /** A4, points. */
 const WIDTH = 595.28;
@@ -32,7 +26,7 @@ const MAX_LENGTH = 600;
 type Row = readonly [label: string, value: string];
 
 export function manifestPages(model: RenditionModel): readonly DrawnPage[] {
-  const words = RENDITION_TEXTS[model.language];
+  const words = TEXTS[model.language].rendition;
   const sheet = new ManifestPages();
   head(sheet, model, words);
   sheet.heading(words.people);
@@ -64,7 +58,7 @@ function history(
     }),
     INNER,
   );
-  if (trailOmitted > 0) sheet.text(filled(words.omitted, trailOmitted), SIZE, LEADING, GREY);
+  if (trailOmitted > 0) sheet.text(filled(words.omitted, { count: trailOmitted }), SIZE, LEADING, GREY);
   sheet.space(8);
 }
 
@@ -99,7 +93,9 @@ function head(sheet: ManifestPages, { document }: RenditionModel, words: Renditi
       [words.file, document.filename],
       ...parts.flatMap((part): readonly Row[] => [
         [words.files, `${part.name} (SHA-256 ${part.sha256})`],
-        ...(part.signatures === 0 ? [] : [['', filled(words.signedOriginal, part.signatures)] as const]),
+        ...(part.signatures === 0
+          ? []
+          : [['', filled(words.signedOriginal, { count: part.signatures })] as const]),
       ]),
       [words.original, sha256],
     ],
@@ -124,10 +120,10 @@ function rowsOf(person: RenditionPerson, words: RenditionTexts): readonly Row[] 
   const { evidence, certificate, kind } = person;
   const confirmed = [
     evidence?.authenticationTypes.includes('Email') === true
-      ? filled(words.byCode, evidence.authenticatedEmail ?? '')
+      ? filled(words.byCode, { email: evidence.authenticatedEmail ?? '' })
       : '',
     evidence?.authenticationTypes.includes('Application') === true
-      ? filled(words.byApplication, evidence.applicationName ?? '')
+      ? filled(words.byApplication, { name: evidence.applicationName ?? '' })
       : '',
   ].filter((text) => text !== '');
   const rows: readonly (readonly [label: string, value: string | null | undefined])[] = [
@@ -165,7 +161,7 @@ function foot(
   number: number,
   count: number,
 ): readonly DrawnItem[] {
-  const page = filled(words.page, number, count);
+  const page = filled(words.page, { number, count });
   const y = HEIGHT - 24;
   return [
     { shape: 'text', x: MARGIN, y, size: 7, text: keyText(document.key), grey: GREY },

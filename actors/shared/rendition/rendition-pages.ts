@@ -1,8 +1,10 @@
 /** Everything that is drawn over the pages of a document: marks, and a line or a tag that says how to check it. */
+
+import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
 import { type DrawnItem, type ShownPage, textWidth } from '../../../crypto/index.ts';
 import { codeCells } from './rendition-code.ts';
 import type { RenditionMark, RenditionModel } from './rendition-model.ts';
-import { filled, keyText, RENDITION_TEXTS } from './rendition-texts.ts';
+import { keyText } from './rendition-texts.ts';
 
 /** Points. */
 const EDGE = 14;
@@ -61,7 +63,7 @@ export function footerItems(
   { width, height }: ShownPage,
 ): readonly DrawnItem[] {
   const { key, checkUrl } = document;
-  const text = filled(RENDITION_TEXTS[language].footer, keyText(key), checkUrl);
+  const text = filled(TEXTS[language].rendition.footer, { key: keyText(key), url: checkUrl });
   const room = width - 2 * EDGE;
   const size = Math.min(FOOTER_SIZE, (FOOTER_SIZE * room) / textWidth(text, FOOTER_SIZE));
   const y = height - 6;
@@ -74,11 +76,11 @@ export function footerItems(
 /** A code and the names of those who signed, at the lower edge. */
 export function tagItems(model: RenditionModel, { width, height }: ShownPage): readonly DrawnItem[] {
   const { document, language, people } = model;
-  const words = RENDITION_TEXTS[language];
+  const words = TEXTS[language].rendition;
   const names = people.filter(({ kind }) => kind !== 'approval').map(({ name }) => name);
   const lines = [
-    filled(words.signedBy, [...new Set(names)].join(', ')),
-    filled(words.footer, keyText(document.key), document.checkUrl),
+    filled(words.signedBy, { names: [...new Set(names)].join(', ') }),
+    filled(words.footer, { key: keyText(document.key), url: document.checkUrl }),
   ];
   const y = height - TAG_HEIGHT - 6;
   const size = Math.min(TAG_HEIGHT, width / 4);

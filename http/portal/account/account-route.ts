@@ -3,10 +3,12 @@
  *
  * Source: docs/decisions/0135-users-sign-in-by-mail.md.
  */
+
 import { z } from 'zod';
 import type { SignedInUser } from '../../../actors/portal/api.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
-import { type AccountPage, accountTexts, FORM_TOKEN } from '../../../web/portal/account-frame.ts';
+import { type AccountPage, FORM_TOKEN } from '../../../web/portal/account-frame.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { notAllowedPage } from '../../../web/portal/sign-in-view.ts';
 import type { Caller } from '../../core/access/caller.ts';
@@ -90,7 +92,7 @@ export function accountPageOf(
   const isChosen = query.culture !== undefined && textsFor(query.culture, '').language === words.language;
   return {
     ...{ words, path, address },
-    texts: accountTexts(words.language),
+    texts: TEXTS[words.language].account,
     culture: isChosen ? words.language : undefined,
     theme: themeOf(query),
   };

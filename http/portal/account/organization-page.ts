@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §0 ("Events" 1) and §19.
  */
+
 import { z } from 'zod';
 import {
   callerName,
@@ -15,7 +16,7 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
 import { organizationPage } from '../../../web/portal/organization-view.ts';
-import { filled } from '../../../web/portal/texts/filled.ts';
+import { filled } from '../../../web/portal/texts.ts';
 import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { DELIVERY_STATUSES, EVENT_TYPES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';

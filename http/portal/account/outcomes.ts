@@ -1,11 +1,11 @@
 /** Results of forms: after success the browser goes to a page, which says so; a refusal is shown above the page. */
+import type { Texts } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
-import type { AccountTexts } from '../../../web/portal/texts/account-english.ts';
-import { filled } from '../../../web/portal/texts/filled.ts';
+import { filled, textBy } from '../../../web/portal/texts.ts';
 import { type EmptyReply, type PageReply, redirect } from '../../core/reply.ts';
 
-type Done = keyof AccountTexts['done'];
+type Done = keyof Texts['account']['done'];
 
 /** Goes to a page that shows the result. */
 export function doneReply(page: AccountPage, path: string, done: Done): EmptyReply {
@@ -57,9 +57,8 @@ function refusalNotice({ texts }: AccountPage, refusal: PortalRefusal, sent: Sen
   return { kind: 'bad', text: own ?? text, form: { action, values, field } } as const;
 }
 
-function refusalText({ errors }: AccountTexts, { code, message }: PortalRefusal): string {
-  const known: { readonly [code: string]: string } = errors;
-  return (Object.hasOwn(known, code) ? known[code] : undefined) ?? filled(errors.failed, { reason: message });
+function refusalText({ errors }: Texts['account'], { code, message }: PortalRefusal): string {
+  return textBy(code, errors) ?? filled(errors.failed, { reason: message });
 }
 
 /** Place in a list: pages from 0. */

@@ -1,10 +1,11 @@
 /** `/organization/branding`: logo, colors, texts of mails and the page after signing. Source: docs/decisions/0130-branding.md. */
+
 import { z } from 'zod';
 import type { PortalBranding, SignedInUser } from '../../../actors/portal/api.ts';
 import { BRANDED_MAILS, type BrandedMail } from '../../../machines/portal/branding.ts';
 import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
 import { brandingPage } from '../../../web/portal/branding-view.ts';
-import { filled } from '../../../web/portal/texts/filled.ts';
+import { filled } from '../../../web/portal/texts.ts';
 import { page as pageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formLines, formText } from '../account/account-route.ts';

@@ -14,18 +14,18 @@ import type {
   TemplateItem,
 } from '../../../actors/portal/api.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Ids } from '../../../runtime/index.ts';
 import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
 import { editorPage } from '../../../web/portal/sender/editor-view.ts';
-import { senderTexts } from '../../../web/portal/sender/sender-language.ts';
 import {
   hasOneName,
   senderFields,
   templatePage,
   templatesPage,
 } from '../../../web/portal/sender/templates-view.ts';
-import { filled } from '../../../web/portal/texts/filled.ts';
+import { filled } from '../../../web/portal/texts.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -269,7 +269,7 @@ function textsOf(given: Given): Readonly<Record<string, string>> {
 
 /** The message of the service, which is in English, with the roles and fields that it names. */
 function refusalNotice(page: AccountPage, { message, details }: PortalRefusal): AccountNotice {
-  const { templates } = senderTexts(page.words.language);
+  const { templates } = TEXTS[page.words.language].senders;
   const named = Object.entries(details ?? {}).map(([name, fault]) => `${name}: ${fault}`);
   return {
     kind: 'bad',
@@ -282,5 +282,5 @@ function doneNotice(
   query: { readonly [name: string]: unknown },
 ): AccountNotice | undefined {
   const done = DONE.find((name) => name === query['done']);
-  return done && { kind: 'good', text: senderTexts(page.words.language).templates[done] };
+  return done && { kind: 'good', text: TEXTS[page.words.language].senders.templates[done] };
 }

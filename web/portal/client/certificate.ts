@@ -5,7 +5,7 @@
  */
 
 import { findElement, requireElement } from '../../client/dom.ts';
-import { filled } from '../texts/filled.ts';
+import { filled, textBy } from '../texts.ts';
 import { initialsPlaces, type PageSize } from './initials.ts';
 import type { KeyError, KeyRequest, KeyResponse } from './key-messages.ts';
 import { filledFields, showMissing, uploadedFiles, withStatus } from './outcome.ts';
@@ -89,7 +89,7 @@ export function startCertificate(
 function rejected({ validationResults }: CertificateVerdict, { words }: SigningData): Refused {
   // The messages of the service are in English. An unknown type helps those whom the participant asks.
   const reasons = (validationResults?.errors ?? []).map(
-    ({ type }) => words.certificateFaults[type] ?? `(${type})`,
+    ({ type }) => textBy(type, words.certificateFaults) ?? `(${type})`,
   );
   return new Refused('certificate-rejected', [words.certificateRejected, ...reasons].join(' '));
 }

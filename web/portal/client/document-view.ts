@@ -1,7 +1,7 @@
 /** Displays the file to sign: PDF page by page, pictures and text inline, other types as a download. */
 
 import { below, createElement, findElement, requireElement } from '../../client/dom.ts';
-import { counted } from '../texts/filled.ts';
+import { counted } from '../texts.ts';
 import { startGuide } from './guide.ts';
 import type { PageSize } from './initials.ts';
 import type { SigningData } from './page-data.ts';

@@ -1,7 +1,7 @@
 /** Leads the participant through the document: to each mark and field, to pages not seen yet, and to the actions. */
 
 import { createElement, findElement, requireElement } from '../../client/dom.ts';
-import { counted, filled } from '../texts/filled.ts';
+import { counted, filled } from '../texts.ts';
 import type { SigningData } from './page-data.ts';
 import type { ShownPdf } from './pdf-view.ts';
 

@@ -1,7 +1,7 @@
 /** Data from the server for the scripts of a page. */
 
+import type { Texts } from '../../../contracts/texts/texts.ts';
 import { requireElement } from '../../client/dom.ts';
-import type { SigningScriptTexts } from '../texts/page-texts.ts';
 
 /** A mark placed before; points from the top left corner of the page as displayed. */
 export interface PlacedMark {
@@ -43,7 +43,7 @@ export interface SigningData {
   readonly initialsMode: 'None' | 'Optional' | 'Required';
   /** Page to lead to afterwards; null = none. */
   readonly redirectUrl: string | null;
-  readonly words: SigningScriptTexts;
+  readonly words: Texts['pages']['signing']['script'];
 }
 
 /** Parses the block of JSON in the page. */

@@ -4,7 +4,7 @@
  */
 
 import { createElement, delay } from '../../client/dom.ts';
-import { filled } from '../texts/filled.ts';
+import { filled } from '../texts.ts';
 import type { PageSize } from './initials.ts';
 import type { PlacedMark } from './page-data.ts';
 import { openPdf, type PdfDocument, type PdfLibrary, type PdfPage } from './pdf-library.ts';

@@ -1,6 +1,7 @@
 /** HTTP client of the signing page: JSON with the ticket of the page, no cookies. */
 
 import { below } from '../../client/dom.ts';
+import { textBy } from '../texts.ts';
 import type { SigningData } from './page-data.ts';
 
 /** A failed action; the message is for people, in the language of the page. */
@@ -58,7 +59,7 @@ async function send<Answer>(
   if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
   const code = refusalCode(text);
   // The messages of the service are in English, and internal errors mean nothing to a participant.
-  throw new Refused(code, words.refusals[code] ?? words.failed);
+  throw new Refused(code, textBy(code, words.refusals) ?? words.failed);
 }
 
 function refusalCode(text: string): string {

@@ -6,12 +6,12 @@ import type {
   MailView,
   SignedInUser,
 } from '../../../actors/portal/api.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
 import type { DownloadType, FlowAction } from '../../../machines/portal/portal-types.ts';
 import { type Html, html, lines } from '../../html.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
-import { filled } from '../texts/filled.ts';
-import type { SenderTexts } from '../texts/sender-texts.ts';
-import { senderTexts, timeText } from './sender-language.ts';
+import { filled, type SenderTexts } from '../texts.ts';
+import { timeText } from './times.ts';
 
 export interface SenderDocument {
   readonly document: DocumentView;
@@ -26,7 +26,7 @@ export interface SenderDocument {
 }
 
 export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown: SenderDocument): string {
-  const texts = senderTexts(page.words.language);
+  const texts = TEXTS[page.words.language].senders;
   const { document, done } = shown;
   const isOpen = document.status === 'Pending' && !document.isDeleted;
   const main = html`${done === undefined ? '' : html`<p class="outcome good" role="status">${texts.page[done]}</p>`}

@@ -1,11 +1,10 @@
 /** The editor of a session in another application: the forms of the editor without the pages of users around them. */
 import type { EditorSessionPage } from '../../../actors/portal/api.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { html } from '../../html.ts';
 import { message, portalPage, type Theme } from '../page-frame.ts';
-import { EDITOR_SESSION_TEXTS } from '../texts/editor-session-texts.ts';
-import type { PageTexts } from '../texts/page-texts.ts';
+import type { PageTexts } from '../texts.ts';
 import { editorForms } from './editor-view.ts';
-import { senderTexts } from './sender-language.ts';
 
 /** Texts, colours and frame of a page. */
 export interface EditorSessionPageOptions {
@@ -19,9 +18,9 @@ export function editorSessionPage(
   ticket: string,
   { words, theme, embedded }: EditorSessionPageOptions,
 ): string {
-  const sender = senderTexts(words.language);
+  const sender = TEXTS[words.language].senders;
   const { editor, newDocument } = sender;
-  const texts = EDITOR_SESSION_TEXTS[words.language];
+  const texts = TEXTS[words.language].editorSession;
   const finish = html`<section id="finish" class="ways">
 <button type="button" id="send" class="main">${editor.send}</button>
 <button type="button" id="save-draft">${editor.saveDraft}</button>
@@ -51,7 +50,7 @@ ${editorForms(sender, finish, false)}
 
 /** Page of a link that cannot be used any more. */
 export function editorSessionOverPage({ words, theme, embedded }: EditorSessionPageOptions): string {
-  const { over } = EDITOR_SESSION_TEXTS[words.language];
+  const { over } = TEXTS[words.language].editorSession;
   return portalPage({
     words,
     title: over.title,

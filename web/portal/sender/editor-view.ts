@@ -1,11 +1,10 @@
 /** The editor of a new document: files, people, fields on the pages, message. A script fills its lists. */
 
 import type { SignedInUser } from '../../../actors/portal/api.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { type Html, html } from '../../html.ts';
 import { type AccountPage, accountPage } from '../account-frame.ts';
-import { filled } from '../texts/filled.ts';
-import type { PlacedKind, SenderTexts } from '../texts/sender-texts.ts';
-import { senderTexts } from './sender-language.ts';
+import { filled, type PlacedKind, type SenderTexts } from '../texts.ts';
 
 const KINDS: readonly PlacedKind[] = [
   'Signature',
@@ -43,7 +42,7 @@ export function editorPage(
   user: SignedInUser,
   { draft, template }: { readonly draft?: EditedDraft; readonly template?: EditedTemplate },
 ): string {
-  const texts = senderTexts(page.words.language);
+  const texts = TEXTS[page.words.language].senders;
   const { editor } = texts;
   const finish =
     template === undefined

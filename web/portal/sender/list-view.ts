@@ -1,10 +1,11 @@
 /** The documents of the organization, with filters, and the drafts that are not sent. Works without scripts. */
 import type { DocumentListItem, DraftItem, SignedInUser } from '../../../actors/portal/api.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
 import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
 import { type Html, html, lines } from '../../html.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
-import type { SenderTexts } from '../texts/sender-texts.ts';
-import { senderTexts, timeText } from './sender-language.ts';
+import type { SenderTexts } from '../texts.ts';
+import { timeText } from './times.ts';
 
 /** Filters as they stand in the address; empty = none. */
 export interface ListFilters {
@@ -26,7 +27,7 @@ export interface DocumentsPage {
 const STATUSES: readonly DocumentStatus[] = ['Pending', 'Concluded', 'Refused', 'Canceled', 'Expired'];
 
 export function documentsPage(page: AccountPage, user: SignedInUser, shown: DocumentsPage): string {
-  const texts = senderTexts(page.words.language);
+  const texts = TEXTS[page.words.language].senders;
   const { list } = texts;
   const main = html`<p class="ways"><a class="button main" href="${addressFrom(page, '/account/documents/new')}">${texts.newDocument}</a></p>
 ${filterForm(page, texts, shown.filters)}

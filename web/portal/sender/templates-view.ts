@@ -1,6 +1,7 @@
 /** Templates of the organization: their list, and the form that makes a document of one. Works without scripts. */
 
 import type { CreateDocuments, FieldInput, SignedInUser, TemplateItem } from '../../../actors/portal/api.ts';
+import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { type Html, html, lines } from '../../html.ts';
 import {
   type AccountNotice,
@@ -12,9 +13,8 @@ import {
   noticePart,
   sureForm,
 } from '../account-frame.ts';
-import { filled } from '../texts/filled.ts';
-import type { SenderTexts } from '../texts/sender-texts.ts';
-import { senderTexts, timeText } from './sender-language.ts';
+import { filled, type SenderTexts } from '../texts.ts';
+import { timeText } from './times.ts';
 
 const PATH = '/account/templates';
 
@@ -28,7 +28,7 @@ export interface TemplatesPage {
 }
 
 export function templatesPage(page: AccountPage, user: SignedInUser, shown: TemplatesPage): string {
-  const texts = senderTexts(page.words.language);
+  const texts = TEXTS[page.words.language].senders;
   const { list, templates } = texts;
   const rows = shown.items.map(
     ({ id, name, description, roles, version, updateDate }) => html`<tr>
@@ -84,7 +84,7 @@ export function hasOneName({ files, isEnvelope }: Pick<CreateDocuments, 'files' 
 }
 
 export function templatePage(page: AccountPage, user: SignedInUser, shown: TemplatePage): string {
-  const texts = senderTexts(page.words.language);
+  const texts = TEXTS[page.words.language].senders;
   const { templates } = texts;
   const { template, versions, notice } = shown;
   const { id, version } = template;

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { mailBodyHtml, mailBodyText } from '../../../../actors/portal/mail/letter.ts';
 import { createMailFolder } from '../../../../actors/portal/mail/mail-folder.ts';
 import { oneLine } from '../../../../actors/portal/mail/mail-port.ts';
 import { type MailRenderingOptions, renderMail } from '../../../../actors/portal/mail/mail-rendering.ts';
 import { mailDefinition } from '../../../../actors/portal/mail/mails.ts';
-import { mailBodyHtml, mailBodyText } from '../../../../actors/portal/mail/templates/letter.ts';
 import { isMailAddress } from '../../../../actors/portal/shared/mail-address.ts';
 import type { MailContent } from '../../../../machines/portal/mail.ts';
 import { LANGUAGES, type Language } from '../../../../machines/portal/organization.ts';

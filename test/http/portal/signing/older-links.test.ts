@@ -1,6 +1,7 @@
 /** Signing calls with a link or a version from before a new version, over HTTP. */
+
 import test from 'ava';
-import { ENGLISH } from '../../../../web/portal/texts/english.ts';
+import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
 import { assertRefused, portalDocument } from '../harness.ts';
 import { ticketOf } from './certificate-client.ts';
@@ -14,11 +15,11 @@ test('an older link shows the new version, and signs it only for a caller who na
   const { key, ticket } = await ticketOf(acme, id, ANA.user.email);
   const page = async () =>
     (await fetch(`${url}/document/key/${key}/sign?ticket=${ticket}&culture=en`)).text();
-  t.false((await page()).includes(ENGLISH.signing.newVersion));
+  t.false((await page()).includes(TEXTS.en.pages.signing.newVersion));
   const file = { ...(await acme.upload()), displayName: 'Second' };
   await acme.post(`/api/documents/${id}/versions`, { file });
   const shown = await page();
-  t.true(shown.includes(ENGLISH.signing.newVersion) && shown.includes('Second'), shown);
+  t.true(shown.includes(TEXTS.en.pages.signing.newVersion) && shown.includes('Second'), shown);
   const sign = (documentVersion?: number) =>
     fetch(`${url}${PATH.replace('{key}', key)}`, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json' } },

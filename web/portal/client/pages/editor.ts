@@ -1,5 +1,5 @@
 /** Starts the editor of a document: files, people, fields on the pages, message. The server sends the forms. */
-import { filled } from '../../texts/filled.ts';
+import { filled } from '../../texts.ts';
 import './early-pdf.ts';
 import { below, findElement, focusElement, randomKey, requireElement } from '../../../client/dom.ts';
 import { pageData } from '../page-data.ts';

@@ -4,10 +4,10 @@
  * Source: docs/portal-values.md §6 (pre-positioned mark), §9 (`marksPositioned`).
  */
 
-import { filled } from '../../texts/filled.ts';
+import type { Texts } from '../../../../contracts/texts/texts.ts';
+import { filled } from '../../texts.ts';
 import './early-pdf.ts';
 import { requireElement } from '../../../client/dom.ts';
-import type { MarksScriptTexts } from '../../texts/page-texts.ts';
 import type { PageSize } from '../initials.ts';
 import { type BoxWatcher, type MarkPlace, showMarkBox } from '../mark-boxes.ts';
 import { pageData } from '../page-data.ts';
@@ -37,7 +37,7 @@ interface MarksData {
   readonly asked: RequestedFlow;
   readonly people: readonly string[];
   readonly embedOrigins: readonly string[];
-  readonly words: MarksScriptTexts;
+  readonly words: Texts['pages']['marks']['script'];
 }
 
 /** Size of a mark, points; the larger one holds two lines of text. */

@@ -1,8 +1,7 @@
 /** Replaces the file of a document: uploads the new one and begins the flow again. */
 
 import { below, findElement, requireElement } from '../../../client/dom.ts';
-import { filled } from '../../texts/filled.ts';
-import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
+import { type EditorScriptTexts, filled } from '../../texts.ts';
 import { pageData } from '../page-data.ts';
 import { call, type SenderSession, upload } from '../sender/sender-requests.ts';
 import { showUpload } from '../sender/upload-progress.ts';

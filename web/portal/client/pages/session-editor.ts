@@ -2,10 +2,9 @@
  * Starts the editor in another application: uses the link, loads the editor with the session's draft, and reports to the
  * parent window what happens.
  */
+import type { Texts } from '../../../../contracts/texts/texts.ts';
 import { createElement, focusElement, requireElement, sessionDraft } from '../../../client/dom.ts';
-import type { EditorSessionTexts } from '../../texts/editor-session-texts.ts';
-import type { PageMessage } from '../../texts/page-texts.ts';
-import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
+import type { EditorScriptTexts, PageMessage } from '../../texts.ts';
 import { pageData } from '../page-data.ts';
 import { reportHeight, sendEvent } from '../parent-window.ts';
 import type { CreationRequest } from '../sender/editor-model.ts';
@@ -18,7 +17,7 @@ interface SessionPage {
   readonly embedded: boolean;
   /** Of an embedded page: those that hear events; empty = none. */
   readonly embedOrigins: readonly string[];
-  readonly texts: EditorSessionTexts;
+  readonly texts: Texts['editorSession'];
   readonly words: EditorScriptTexts;
 }
 

@@ -1,7 +1,7 @@
 /** The files of a document: chosen or dropped, uploaded at once, listed with their titles. */
 
 import { createElement, requireElement } from '../../../client/dom.ts';
-import { filled } from '../../texts/filled.ts';
+import { filled } from '../../texts.ts';
 import type { EditorFile, EditorModel } from './editor-model.ts';
 import { type EditorData, tellPage, upload } from './sender-requests.ts';
 import { showUpload } from './upload-progress.ts';

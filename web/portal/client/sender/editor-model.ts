@@ -1,5 +1,5 @@
 /** Model of the editor: files, people and fields, as a creation request of the API and back. Pure. */
-import type { PlacedKind } from '../../texts/sender-texts.ts';
+import type { PlacedKind } from '../../texts.ts';
 
 export interface EditorFile {
   /** Id of the upload. */

@@ -1,8 +1,7 @@
 /** The people of a document, a row for each; the rows are templates of the page. */
 
 import { createElement, requireElement } from '../../../client/dom.ts';
-import { filled } from '../../texts/filled.ts';
-import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
+import { type EditorScriptTexts, filled } from '../../texts.ts';
 import {
   acts,
   type EditorModel,

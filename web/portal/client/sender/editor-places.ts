@@ -1,8 +1,7 @@
 /** Fields on the pages of a PDF: added by a button or by dragging, moved and resized, listed with their settings. */
 
 import { createElement, requireElement } from '../../../client/dom.ts';
-import { filled } from '../../texts/filled.ts';
-import type { EditorScriptTexts, PlacedKind } from '../../texts/sender-texts.ts';
+import { type EditorScriptTexts, filled, type PlacedKind } from '../../texts.ts';
 import type { PageSize } from '../initials.ts';
 import { type MarkBox, showMarkBox } from '../mark-boxes.ts';
 import { type ShownPdf, showPdf } from '../pdf-view.ts';

@@ -1,7 +1,7 @@
 /** Calls of the API with the session of the signed-in sender. */
 
 import { below } from '../../../client/dom.ts';
-import type { EditorScriptTexts } from '../../texts/sender-texts.ts';
+import { type EditorScriptTexts, textBy } from '../../texts.ts';
 import type { CreationRequest } from './editor-model.ts';
 
 export interface SenderSession {
@@ -115,7 +115,7 @@ function failure({ words }: SenderSession, status: number, text: string): CallFa
       readonly message?: string;
       readonly errors?: { readonly [member: string]: readonly string[] };
     };
-    const sentence = words.refusals[code] ?? `${words.failed} (${code})`;
+    const sentence = textBy(code, words.refusals) ?? `${words.failed} (${code})`;
     const members = Object.entries(errors).slice(0, 5);
     const reasons =
       document.documentElement.lang === 'en'
