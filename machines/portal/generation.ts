@@ -26,6 +26,7 @@
 import { assign, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
 import type { Millis, OrganizationId } from '../ids.ts';
+import type { FieldType } from './field-values.ts';
 import type { BlobRef, DocumentTemplate } from './portal-types.ts';
 import type { TemplateContent } from './template.ts';
 
@@ -48,6 +49,8 @@ export interface GenerationInput {
   readonly template: GenerationFile | null;
   /** A version of a template; absent = the documents are made of a text. */
   readonly source?: DocumentTemplate & Pick<TemplateContent, 'uploads'>;
+  /** Fields of `source` that only tags in the texts of its files name; absent = none. */
+  readonly taggedFields?: readonly { readonly name: string; readonly type: FieldType }[];
   readonly data: GenerationFile;
   /** Number of documents. */
   readonly total: number;

@@ -4,6 +4,7 @@ import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { type DocumentId, type FolderId, type Millis, parsePortalId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
+import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Attachment, DocumentSource, Tag } from '../../../machines/portal/portal-types.ts';
 import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
@@ -26,7 +27,7 @@ import {
 } from './document-plans.ts';
 import { assertFieldFiles, assertFieldsExist } from './field-plans.ts';
 import { highestMarkedPage } from './mark-plans.ts';
-import { withoutTaggedFields, withTextTags } from './text-tags.ts';
+import { taggedFields, withoutTaggedFields, withTextTags } from './text-tags.ts';
 import { planNamespaces } from './xades-plans.ts';
 
 const DAY = 86_400_000;
@@ -152,6 +153,24 @@ export class DocumentCreation {
       tagValues,
     });
     return { ...input, actions, ...(covers.length > 0 && { covers }) };
+  }
+
+  /**
+   * Returns the fields that tags in the texts of the files name and the request does not list. Refusals: those of the
+   * files, `LimitExceeded`.
+   */
+  async taggedFields(
+    tenant: Tenant,
+    request: CreateDocuments,
+  ): Promise<NonNullable<GenerationInput['taggedFields']>> {
+    if (request.textTags !== true) return [];
+    const { files } = this.#dependencies;
+    const prepared = (await this.#files(tenant, request)).filter(({ format }) => format === 'Pades');
+    const tags = await Promise.all(prepared.map(({ file }) => files.textTags(tenant.organization.id, file)));
+    const listed = request.flowActions.flatMap(({ fields }) => (fields ?? []).map(({ name }) => name.trim()));
+    return [...taggedFields(tags.flat())].flatMap(([name, type]) =>
+      listed.includes(name) ? [] : [{ name, type }],
+    );
   }
 
   /** True if a call under this seed has made its first document. */

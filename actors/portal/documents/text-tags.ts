@@ -245,6 +245,17 @@ function addTag(
   return undefined;
 }
 
+/** Returns the fields of tags, by name. */
+export function taggedFields(tags: readonly TextTag[]): ReadonlyMap<string, FieldType> {
+  const found = new Map<string, FieldType>();
+  for (const { text } of tags) {
+    const { name, type } = readTag(text) ?? {};
+    const field = type === undefined ? undefined : TYPES[type]?.field;
+    if (name != null && field !== undefined && !found.has(name)) found.set(name, field.type);
+  }
+  return found;
+}
+
 /** Parses a tag; undefined for other text. */
 function readTag(text: string): ReadTag | undefined {
   const [first = '', who = '', ...rest] = plainLine(text)

@@ -107,7 +107,7 @@ export interface GenerationsDependencies {
   /** Reads the files. */
   readonly pool: Pick<SigningPool, 'run'>;
   readonly uploads: Pick<Uploads, 'findUpload'>;
-  readonly creation: Pick<DocumentCreation, 'assertPossible' | 'folder' | 'isMade'>;
+  readonly creation: Pick<DocumentCreation, 'assertPossible' | 'folder' | 'isMade' | 'taggedFields'>;
 }
 
 export class Generations implements PortalGenerations {
@@ -158,10 +158,12 @@ export class Generations implements PortalGenerations {
     const { columns, rows } = await readGenerationFiles(id, tenant.organization.id, data, this.#dependencies);
     const { folderId, newFolderName, ...rest } = request;
     const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
+    const taggedFields = await this.#dependencies.creation.taggedFields(tenant, request);
     const documentsPerRow = request.isEnvelope === true ? 1 : request.files.length;
     const base: GenerationInput = {
       ...this.#ownerOf(tenant),
       ...{ template: null, source: { ...used, uploads }, data, wanted, documentsPerRow },
+      ...(taggedFields.length > 0 && { taggedFields }),
       total: rows.length * documentsPerRow,
       folderId: null,
       type: request.type ?? null,

@@ -3,7 +3,7 @@ import { isBlank } from '../../../contracts/plain-text.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
-import type { CreateDocuments, ParticipantInput } from '../api/documents.ts';
+import type { CreateDocuments, FieldInput, ParticipantInput } from '../api/documents.ts';
 import { type FieldValueInputs, type RoleInput, roleKey } from '../folders/flow-roles.ts';
 import { withName, withPeople } from './template-request.ts';
 
@@ -20,7 +20,7 @@ const DOCUMENT_NAME = 'documentname';
 const EXTERNAL_ID = 'externalid';
 const DESCRIPTION = 'description';
 
-type Wanted = Pick<GenerationInput, 'wanted' | 'folderId'>;
+type Wanted = Pick<GenerationInput, 'wanted' | 'folderId' | 'taggedFields'>;
 
 function requestOf({ wanted, folderId }: Wanted): CreateDocuments {
   return { ...(wanted as unknown as CreateDocuments), folderId };
@@ -29,7 +29,7 @@ function requestOf({ wanted, folderId }: Wanted): CreateDocuments {
 /** Asserts that each column is one of a role, a field, or a property. Refusals: `InvalidGenerationFile`. */
 export function assertColumns(given: Wanted, columns: readonly string[]): void {
   const request = requestOf(given);
-  const fields = request.flowActions.flatMap((action) => (action.fields ?? []).map(({ name }) => name));
+  const fields = fieldsOf(given, request).map(({ name }) => name);
   const known = new Set([
     ...rolesIn(request).flatMap((role) => Object.keys(PERSON_COLUMNS).map((one) => columnOf(role, one))),
     ...fields.map(columnName),
@@ -60,17 +60,15 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
       throw new PortalRefusal('InvalidFlowAction', 'A participant has no name.');
     return [{ role, user }];
   });
+  const fields = fieldsOf(given, request);
   const fieldValues: FieldValueInputs = Object.fromEntries(
-    request.flowActions.flatMap((action) =>
-      (action.fields ?? []).flatMap(({ name, type }) => {
-        const value = filled(columnName(name));
-        if (value === undefined) return [];
-        return [[name.trim(), type === 'Checkbox' ? value.toLowerCase() : value] as const];
-      }),
-    ),
+    fields.flatMap(({ name, type }) => {
+      const value = filled(columnName(name));
+      if (value === undefined) return [];
+      return [[name.trim(), type === 'Checkbox' ? value.toLowerCase() : value] as const];
+    }),
   );
-  const isField = (column: string) =>
-    request.flowActions.some(({ fields }) => fields?.some(({ name }) => columnName(name) === column));
+  const isField = (column: string) => fields.some(({ name }) => columnName(name) === column);
   const property = (column: string) =>
     columns.includes(column) && !isField(column) ? filled(column) : undefined;
   const name = property(DOCUMENT_NAME);
@@ -81,6 +79,13 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
     ...(externalId !== undefined && { externalId }),
     ...(description !== undefined && { description }),
   };
+}
+
+function fieldsOf(
+  { taggedFields = [] }: Wanted,
+  { flowActions }: CreateDocuments,
+): readonly Pick<FieldInput, 'name' | 'type'>[] {
+  return [...flowActions.flatMap(({ fields }) => fields ?? []), ...taggedFields];
 }
 
 /** Titles of the actions that a person can take, each once. */

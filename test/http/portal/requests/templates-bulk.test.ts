@@ -4,6 +4,7 @@ import exceljs from 'exceljs';
 import { type Client, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { clockedPortal } from './clocked-portal.ts';
+import { at, pdf } from './tagged-files.ts';
 
 const PLACE = { topLeftX: 10, topLeftY: 10, width: 80, height: 20 };
 const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
@@ -104,6 +105,39 @@ test('each row of a CSV or XLSX table becomes a document of the template, with t
   // It has ended.
   const late = await client.send(`/api/documents/generation/${id}/cancellation`, {});
   t.like(await late.json(), { code: 'DocumentOperationEnded' });
+});
+
+test('a column fills a field that only a tag in the text names, and an unknown column is refused', async (t) => {
+  const { client } = await clockedPortal(t);
+  const tags = ['{{number:tenant:Rent}}', '{{checkbox:tenant:Pets}}', '{{sig:tenant}}'];
+  const file = pdf(tags.map((tag, line) => at(40, 400 - 40 * line, tag)).join(' '));
+  const { id, name, contentType } = await client.upload(file);
+  const document = {
+    files: [{ id, displayName: 'Lease', name, contentType }],
+    flowActions: [{ title: 'Tenant', allowElectronicSignature: true }],
+    textTags: true,
+  };
+  const template = await client.post<{ id: string }>('/api/templates', { name: 'Tagged', document });
+  const path = `/api/templates/${template.id}/generation`;
+  const table = (column: string) =>
+    tableOf(client, `tenant.name,tenant.email,RENT,${column}\r\nAna,ana@example.org,950,TRUE`);
+  const refused = await client.send(path, { dataFile: await table('colour') });
+  const fault = (await refused.json()) as { code: string; message: string };
+  t.is(fault.code, 'InvalidGenerationFile');
+  t.regex(fault.message, /The column colour is neither/);
+  const made = await client.post<Generation>(path, { dataFile: await table('pets') });
+  t.like(await ended(client, made.id), { initializedCount: 1, refusedRowsCount: 0 });
+  const { items } = await client.get<Rows>(`/api/documents/generation/${made.id}/rows`);
+  const { flowActions } = await client.get<{
+    flowActions: { fields: { name: string; presetValue: string }[] }[];
+  }>(`/api/documents/${items[0]?.documentIds[0]}`);
+  t.deepEqual(
+    flowActions[0]?.fields.map((field) => [field.name, field.presetValue]),
+    [
+      ['Rent', '950'],
+      ['Pets', 'true'],
+    ],
+  );
 });
 
 test('refused rows are listed by number, and refuse the call unless it skips them', async (t) => {
