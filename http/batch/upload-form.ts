@@ -3,6 +3,7 @@
  *
  * Source: docs/batch-values.md §3.
  */
+import { isBlank } from '../../contracts/plain-text.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import {
   type ByteSink,
@@ -139,14 +140,12 @@ class UploadForm<Sink extends ByteSink> {
 
 /**
  * Returns the last path segment of the client's file name, in NFC and without control characters.
- * Refusals: `upload.invalid-name` for nothing, `.` and `..`. Source: docs/batch-values.md §3.
+ * Refusals: `upload.invalid-name` for a name of which nothing is seen, `.` and `..`. Source: docs/batch-values.md §3.
  */
 export function cleanFileName(given: string): string {
   const segment = given.split(/[/\\]/).at(-1) ?? '';
   const name = segment.replace(/\p{Cc}/gu, '').normalize('NFC');
-  if (name === '' || name === '.' || name === '..') {
-    throw namelessFile();
-  }
+  if (isBlank(name) || name === '.' || name === '..') throw namelessFile();
   return name;
 }
 

@@ -123,7 +123,20 @@ test('upload names are reduced to their last segment, in NFC, without control ch
   t.is(cleanFileName('C:\\Users\\me\\a.pdf'), 'a.pdf');
   t.is(cleanFileName('a\\b/c\u0000\u001f\u007f\u0085.pdf'), 'c.pdf');
   t.is(cleanFileName('cafe\u0301.pdf'), 'caf\u00e9.pdf');
-  for (const none of ['', '.', '..', 'a/', 'a/..', '\\', '\u0001', '.\u0000.', 'x/\u0007.']) {
+  for (const none of [
+    '',
+    '.',
+    '..',
+    'a/',
+    'a/..',
+    '\\',
+    '\u0001',
+    '.\u0000.',
+    'x/\u0007.',
+    ' ',
+    'a/\u200b',
+    '\u2800',
+  ]) {
     t.throws(() => cleanFileName(none), { code: 'upload.invalid-name' }, JSON.stringify(none));
   }
 });
