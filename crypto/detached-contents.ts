@@ -2,8 +2,7 @@
 import { basename } from 'node:path';
 import { inspectCades } from './cades/validate.ts';
 import type { Source } from './files/source.ts';
-import type { FileSignatures } from './validation/signature-info.ts';
-import { UNUSED_CONTENT } from './validation/unused-content.ts';
+import { type FileSignatures, UNUSED_CONTENT } from './validation/signature-info.ts';
 import { type ContentFinder, inspectXades, type SignedContent } from './xades/validate.ts';
 
 /** Inspects a CMS signature with the first file whose digest is the signed one. */

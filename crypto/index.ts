@@ -1,13 +1,11 @@
 /** Public API of the signature engine: paths, bytes and keys in; signed files and reports out. */
 export { augmentAsic } from './asic/augment.ts';
-export { asicDataObjects } from './asic/data-objects.ts';
+export { asicDataObjects } from './asic/container.ts';
 export { signAsic } from './asic/sign.ts';
-export { addCadesSigner, addCadesSignerAtLevel } from './cades/add-signer.ts';
+export { addCadesSigner, addCadesSignerAtLevel, joinCadesSigners } from './cades/add-signer.ts';
 export { counterSignCades } from './cades/counter-sign.ts';
-export { joinCadesSigners } from './cades/join-signers.ts';
-export { certificatesInBundle } from './cms/certificate-bundle.ts';
+export { certificatesInBundle } from './cms/parse.ts';
 export { formatOfHeader, HEADER_BYTES } from './core/header-format.ts';
-export type { PageContent, PagePlace } from './core/page-content.ts';
 export {
   type BegunSigning,
   type Check,
@@ -15,6 +13,8 @@ export {
   type DigestName,
   type Fingerprint,
   type PadesFormat,
+  type PageContent,
+  type PagePlace,
   type SignatureFormat,
   type SignatureLevel,
   type SignaturePolicy,
@@ -32,9 +32,7 @@ export type {
   ValidationReport,
   ValidationResults,
 } from './core/validation-report.ts';
-export { decryptFile, EnvelopeError } from './envelope/decrypt.ts';
-export { encryptFile } from './envelope/encrypt.ts';
-export { envelopeKey, NONCE_BYTES } from './envelope/format.ts';
+export { decryptFile, EnvelopeError, encryptFile, envelopeKey, NONCE_BYTES } from './envelope/envelope.ts';
 export type {
   AuthorityRequest,
   AuthorityTransport,
@@ -53,10 +51,10 @@ export {
   type SerializedSigner,
   serializeSigner,
 } from './keys/transfer.ts';
-export { pictureFaultIn } from './pades/appearance/picture-check.ts';
-export { signPadesSeries } from './pades/series.ts';
-export { countPdfSignatures } from './pades/signature-count.ts';
-export { countPdfPages } from './pdf/document/page-count.ts';
+export { pictureFaultIn } from './pades/appearance/draw.ts';
+export { countPdfSignatures } from './pades/fields/signatures.ts';
+export { signPadesSeries } from './pades/levels.ts';
+export { countPdfPages } from './pdf/document/page.ts';
 export { isShowable } from './pdf/fonts/shown-text.ts';
 export { jpegOrientation } from './pdf/graphics/jpeg.ts';
 export { type ComposeRequest, composePdf, type DrawnPage } from './pdf/pages/compose.ts';
@@ -78,8 +76,7 @@ export {
   trySigning,
   verifyFile,
 } from './sign.ts';
-export { externalSigner } from './two-step/external-signer.ts';
-export { certificateOfState } from './two-step/stored-signer.ts';
+export { certificateOfState, externalSigner } from './two-step/stored-signer.ts';
 export { type ValidateFileRequest, validateFile } from './validate.ts';
 export { UNPROVEN } from './validation/chain.ts';
 export { brokenSignatures, isIntact, matchingSignature } from './validation/signature-comparison.ts';
@@ -92,11 +89,10 @@ export {
 } from './validation/signing-certificate.ts';
 export type { TrustSettings } from './validation/trust.ts';
 export { validationReportXml } from './validation/validation-report-xml.ts';
-export { readCertificate } from './x509/certificate.ts';
+export { certificatesIn, readCertificate } from './x509/certificate.ts';
 export { makeDevelopmentCertificates } from './x509/development.ts';
 export { companyNumber, holderIdentifiers } from './x509/holder.ts';
-export { certificatesIn } from './x509/pem.ts';
 export { assertElementPath } from './xades/elements/element-path.ts';
-export { assertUnpacksWithin } from './zip/unpacked-size.ts';
 export { ZipError } from './zip/zip-error.ts';
+export { assertUnpacksWithin } from './zip/zip-member.ts';
 export { ZipWriter } from './zip/zip-writer.ts';

@@ -5,14 +5,12 @@ import type { ValidationReport } from './core/validation-report.ts';
 import { WorkBudget } from './core/work-budget.ts';
 import { inspectCadesWithContents, inspectXadesWithContents } from './detached-contents.ts';
 import { joinEvidence } from './evidence/embedded-evidence.ts';
-import { openSource, type Source } from './files/source.ts';
-import { SourceRange } from './files/source-range.ts';
+import { openSource, type Source, SourceRange } from './files/source.ts';
 import { inspectPades } from './pades/validate.ts';
 import { collectOnlineEvidence, isOpen } from './validation/online.ts';
-import type { FileSignatures } from './validation/signature-info.ts';
+import { type FileSignatures, UNUSED_CONTENT } from './validation/signature-info.ts';
 import type { ValidationRequest } from './validation/trust.ts';
-import { UNUSED_CONTENT } from './validation/unused-content.ts';
-import { validateSignatures } from './validation/validate-file.ts';
+import { validateSignatures } from './validation/validate-signature.ts';
 
 export interface ValidateFileRequest extends ValidationRequest {
   /** Format of the file; `Cades` or `Xades` also accepts a container, which is recognised by its first bytes. */

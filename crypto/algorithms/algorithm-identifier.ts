@@ -1,9 +1,16 @@
 /** Encodes AlgorithmIdentifiers of digests and signature algorithms (RFC 5754, RFC 4056, RFC 8419). */
 
-import { DIGEST_ID, ECDSA_ID, ID, OID } from '../asn1/oids.ts';
-import { TAG } from '../asn1/tags.ts';
+import { X509Certificate } from 'node:crypto';
+import { DIGEST_BY_OID, DIGEST_ID, ECDSA_ID, ID, OID } from '../asn1/oids.ts';
+import { TAG } from '../asn1/read.ts';
 import { NULL, oid, sequence, small, tlv } from '../asn1/write.ts';
-import type { DigestName, SignatureAlgorithm } from '../core/types.ts';
+import {
+  CryptoError,
+  type DigestName,
+  type SignatureAlgorithm,
+  type SignatureParameters,
+  type SignerIdentity,
+} from '../core/types.ts';
 
 /** Bytes of a digest. */
 export const DIGEST_LENGTH: { readonly [name in DigestName]: number } = {
@@ -54,4 +61,55 @@ function pssParameters(digest: DigestName): Buffer {
     tlv(TAG.context1Constructed, sequence(MGF1, hash)),
     tlv(TAG.context2Constructed, small(DIGEST_LENGTH[digest])),
   );
+}
+
+/**
+ * Selects the algorithm of a signer's key for a digest and a padding (RFC 8419 §3.1 for Ed25519).
+ * @throws {CryptoError} `key.unsupported` when an RSA-PSS key is bound to other parameters
+ */
+export function algorithmOf(
+  { keyType, certificate }: Pick<SignerIdentity, 'keyType' | 'certificate'>,
+  { digest, padding }: Pick<SignatureParameters, 'digest' | 'padding'>,
+): SignatureAlgorithm {
+  if (keyType === 'ed25519') return { scheme: 'ed25519', digest: 'sha512' };
+  if (keyType === 'ec') return { scheme: 'ecdsa', digest: digest ?? 'sha256' };
+  if (keyType === 'rsa-pss') return { scheme: 'rsa-pss', digest: boundDigest(certificate, digest) };
+  return { scheme: padding === 'pss' ? 'rsa-pss' : 'rsa-pkcs1', digest: digest ?? 'sha256' };
+}
+
+/** Parameters in a public key restrict the digest and the salt of its signatures (RFC 4055 §3.3). */
+function boundDigest(certificate: Buffer, wanted: DigestName | undefined): DigestName {
+  const { publicKey } = new X509Certificate(certificate);
+  const { hashAlgorithm, mgf1HashAlgorithm, saltLength = 0 } = publicKey.asymmetricKeyDetails ?? {};
+  const bound = (['sha256', 'sha384', 'sha512'] as const).find((name) => name === hashAlgorithm);
+  const digest = wanted ?? bound ?? 'sha256';
+  const isFree = hashAlgorithm === undefined;
+  const fits =
+    digest === hashAlgorithm && mgf1HashAlgorithm === digest && saltLength <= DIGEST_LENGTH[digest];
+  if (isFree || fits) return digest;
+  throw new CryptoError(
+    'key.unsupported',
+    `The key signs with ${hashAlgorithm}, a mask of ${mgf1HashAlgorithm} and a salt of at least ${saltLength} bytes alone, not with ${digest} throughout.`,
+  );
+}
+
+/** Names of `crypto.createHash`. Names outside of `DigestName` are verified, never created. */
+export type HashName = DigestName | 'md5' | 'sha1' | 'sha224' | 'sha3-256' | 'sha3-384' | 'sha3-512';
+
+/** By dotted identifier. */
+export const HASH_BY_OID: ReadonlyMap<string, HashName> = new Map<string, HashName>([
+  ...DIGEST_BY_OID,
+  ['1.2.840.113549.2.5', 'md5'],
+  ['1.3.14.3.2.26', 'sha1'],
+  ['2.16.840.1.101.3.4.2.4', 'sha224'],
+  ['2.16.840.1.101.3.4.2.8', 'sha3-256'],
+  ['2.16.840.1.101.3.4.2.9', 'sha3-384'],
+  ['2.16.840.1.101.3.4.2.10', 'sha3-512'],
+]);
+
+const NAMES: ReadonlySet<string> = new Set(HASH_BY_OID.values());
+
+/** Returns the hash function of this name, as time-stamps give it; undefined for an unknown one. */
+export function hashNamed(name: string): HashName | undefined {
+  return NAMES.has(name) ? (name as HashName) : undefined;
 }

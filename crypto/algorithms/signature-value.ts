@@ -1,13 +1,21 @@
 /** Verifies the value of one CMS signature with the key of a certificate. */
-import type { KeyObject } from 'node:crypto';
-import { type Algorithm, parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
+import { constants, type KeyObject, verify } from 'node:crypto';
 import { ECDSA_BY_OID, OID, RSA_BY_OID } from '../asn1/oids.ts';
-import { Cursor, contents, type Element, enter, smallInteger } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import {
+  type Algorithm,
+  Asn1Error,
+  Cursor,
+  contents,
+  type Element,
+  enter,
+  parseAlgorithm,
+  readWhole,
+  smallInteger,
+  TAG,
+} from '../asn1/read.ts';
+import { sequence, unsigned } from '../asn1/write.ts';
 import type { SignatureScheme } from '../core/types.ts';
-import { HASH_BY_OID, type HashName } from './hashes.ts';
-import { fitsScheme, type ValueFault, valueFault } from './value-check.ts';
+import { HASH_BY_OID, type HashName } from './algorithm-identifier.ts';
 
 const ED25519 = '1.3.101.112';
 
@@ -30,7 +38,7 @@ const FOREIGN_ECDSA: ReadonlyMap<string, HashName> = new Map<string, HashName>([
   ['2.16.840.1.101.3.4.3.12', 'sha3-512'],
 ]);
 
-export interface SignatureValue {
+interface SignatureValue {
   readonly algorithm: Algorithm<Buffer>;
   /** Digest named by the SignerInfo; the signature algorithm must use the same. */
   readonly digest: HashName;
@@ -39,7 +47,7 @@ export interface SignatureValue {
 }
 
 /** Scheme and hash of an AlgorithmIdentifier; the hash is undefined when the identifier does not include it. */
-export interface SignatureMethod {
+interface SignatureMethod {
   readonly scheme: SignatureScheme;
   readonly hash: HashName | undefined;
 }
@@ -137,4 +145,95 @@ export function keyBits(key: KeyObject): number | undefined {
   if (details?.modulusLength !== undefined) return details.modulusLength;
   const digits = /\d{3}/.exec(details?.namedCurve ?? '');
   return digits === null ? undefined : Number(digits[0]);
+}
+
+/**
+ * Converts a DER value to r and s concatenated. @param bits of the curve's field. @throws {Asn1Error} for other DER
+ *     ECDSA-Sig-Value ::= SEQUENCE { r INTEGER, s INTEGER }      -- RFC 3279 §2.2.3
+ */
+export function concatenatedValue(der: Buffer, bits: number): Buffer {
+  const half = Math.ceil(bits / 8);
+  const value = Buffer.alloc(2 * half);
+  const fields = enter(readWhole(der), TAG.sequence);
+  for (const end of [half, 2 * half]) {
+    const integer = contents(fields.next(TAG.integer));
+    const digits = integer.subarray(Math.max(0, integer.length - half));
+    value.set(digits, end - digits.length);
+  }
+  fields.end();
+  return value;
+}
+
+/**
+ * Converts r and s, of one length, to DER.
+ *     ECDSA-Sig-Value ::= SEQUENCE { r INTEGER, s INTEGER }
+ */
+export function derValue(value: Buffer): Buffer {
+  const half = value.length / 2;
+  return sequence(unsigned(value.subarray(0, half)), unsigned(value.subarray(half)));
+}
+
+/** Scheme and parameters of a signature value. */
+interface ValueMethod {
+  readonly scheme: SignatureScheme;
+  /** Ignored for Ed25519. */
+  readonly hash: HashName;
+  /** Bytes, for RSA-PSS; the mask uses the same hash. @default that of the hash */
+  readonly saltLength?: number;
+  /** Encoding of an ECDSA value: `SEQUENCE { r, s }`, or r and s concatenated. @default 'der' */
+  readonly form?: 'der' | 'row';
+}
+
+/** `key`: the key type does not match the scheme. `malformed`: the bytes are not a value of the scheme. */
+export type ValueFault = 'key' | 'value' | 'malformed';
+
+const KEY_TYPES: { readonly [scheme in SignatureScheme]: readonly string[] } = {
+  'rsa-pkcs1': ['rsa'],
+  'rsa-pss': ['rsa', 'rsa-pss'],
+  ecdsa: ['ec'],
+  ed25519: ['ed25519'],
+};
+
+/** True when the key type matches the scheme. */
+export function fitsScheme(key: KeyObject, scheme: SignatureScheme): boolean {
+  return KEY_TYPES[scheme].includes(key.asymmetricKeyType ?? '');
+}
+
+/**
+ * Verifies a value over `data`; undefined when it is right. RSA values are as long as the modulus (RFC 8017 §8.1.2,
+ * §8.2.2).
+ */
+export function valueFault(
+  method: ValueMethod,
+  key: KeyObject,
+  data: Buffer,
+  value: Buffer,
+): ValueFault | undefined {
+  if (!fitsScheme(key, method.scheme)) return 'key';
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  // OpenSSL accepts a PSS value without its leading zeros; other programs don't.
+  if (bits !== undefined && value.length !== Math.ceil(bits / 8)) return 'malformed';
+  try {
+    return isMade(method, key, data, value) ? undefined : 'value';
+  } catch {
+    return 'malformed';
+  }
+}
+
+function isMade(
+  { scheme, hash, saltLength = constants.RSA_PSS_SALTLEN_DIGEST, form }: ValueMethod,
+  key: KeyObject,
+  data: Buffer,
+  value: Buffer,
+): boolean {
+  switch (scheme) {
+    case 'ed25519':
+      return verify(null, data, key, value);
+    case 'ecdsa':
+      return verify(hash, data, { key, dsaEncoding: form === 'row' ? 'ieee-p1363' : 'der' }, value);
+    case 'rsa-pkcs1':
+      return verify(hash, data, key, value);
+    case 'rsa-pss':
+      return verify(hash, data, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength }, value);
+  }
 }

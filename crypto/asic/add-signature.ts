@@ -14,7 +14,7 @@ import { Container } from './container.ts';
 import { type AsicSignatureFormat, withSignature } from './new-signature.ts';
 import { type ContainerEdit, writeContainer } from './write-container.ts';
 
-export interface AddAsicSignatureRequest extends SignatureParameters {
+interface AddAsicSignatureRequest extends SignatureParameters {
   /** Path of the container. */
   readonly input: string;
   /** Path of the container with the new signature. Must not exist. */

@@ -9,16 +9,14 @@ import type { EvidenceSource, SigningServices, TimestampAuthority } from '../evi
 import { readTimestampToken } from '../evidence/timestamp-reader.ts';
 import type { Source } from '../files/source.ts';
 import { nameOfUri } from '../zip/zip-names.ts';
-import type { Container } from './container.ts';
-import { freeName, NAMES } from './container-kinds.ts';
+import { type Container, freeName, NAMES } from './container.ts';
 import { digestOf } from './hashing-source.ts';
-import { readManifest } from './manifest-read.ts';
-import { type ListedMember, manifestText } from './manifest-text.ts';
+import { type ListedMember, manifestText, readManifest } from './manifest.ts';
 import { type AddedMember, bytesMember, type ContainerEdit, textMember } from './write-container.ts';
 
 const TOKEN_TYPE = 'application/vnd.etsi.timestamp-token';
 
-export interface ArchiveRequest {
+interface ArchiveRequest {
   /** Digest algorithm of the listed members and of the message imprint. */
   readonly digest: DigestName;
   /** Current time, milliseconds since the epoch. */

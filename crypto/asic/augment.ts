@@ -9,10 +9,10 @@ import { nameOfUri } from '../zip/zip-names.ts';
 import { rewritten, withContainer } from './add-signature.ts';
 import { archivedNames, withArchiveManifest } from './archive.ts';
 import type { Container } from './container.ts';
-import { MAX_MANIFEST, readManifest } from './manifest-read.ts';
+import { MAX_MANIFEST, readManifest } from './manifest.ts';
 import { type AddedMember, bytesMember, type ContainerEdit } from './write-container.ts';
 
-export type AugmentAsicRequest = Omit<AugmentFileRequest, 'format' | 'content'>;
+type AugmentAsicRequest = Omit<AugmentFileRequest, 'format' | 'content'>;
 
 /**
  * Augments every signature of a container that can still change. `LTA` always adds an archive time-stamp: inside each

@@ -1,9 +1,8 @@
 /** Findings about a container itself, independent of its signatures (EN 319 162-1 §4.3.3.1, §4.4.3.1, Annex A.1). */
-import type { Finding } from '../core/finding.ts';
+import type { Finding } from '../core/validation-report.ts';
 import { printableName } from '../zip/zip-names.ts';
 import { FLAG, METHOD } from '../zip/zip-records.ts';
-import type { Container } from './container.ts';
-import { type AsicKind, isLookalike, kindOf, MIME_TYPE_MEMBER } from './container-kinds.ts';
+import { type AsicKind, type Container, isLookalike, kindOf, MIME_TYPE_MEMBER } from './container.ts';
 
 /** Findings: `container.mimetype`, `container.lookalike`, `container.data-objects`, `container.signatures`, `container.comment`. */
 export function containerFindings(container: Container): Finding[] {

@@ -1,20 +1,26 @@
 /** Containers whose files have time-stamp tokens instead of signatures (EN 319 162-1 §4.3.3.2 and §4.4.4.2). */
-
-import { hashNamed } from '../algorithms/hashes.ts';
-import { algorithmsOf } from '../cms/value-checks.ts';
-import type { Finding } from '../core/finding.ts';
-import { type ImprintSource, imprintOf } from '../evidence/message-imprint.ts';
+import { hashNamed } from '../algorithms/algorithm-identifier.ts';
+import { algorithmsOf } from '../cms/attribute-checks.ts';
+import type { Finding } from '../core/validation-report.ts';
+import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
-import { type SignatureInfo, UNKNOWN_SIGNATURE_INFO } from '../validation/signature-info.ts';
-import { timestampInfo } from '../validation/timestamp-info.ts';
+import { type ImprintSource, imprintOf } from '../evidence/timestamp-reader.ts';
+import {
+  evidenceInTimestamp,
+  levelOf,
+  type SignatureInfo,
+  type TimestampInfo,
+  timestampInfo,
+  UNKNOWN_SIGNATURE_INFO,
+} from '../validation/signature-info.ts';
 import type { Container } from './container.ts';
 import { type CoveringSignature, forContainer } from './coverage.ts';
-import type { ListedMembers, MemberDigests } from './listed-members.ts';
+import { type ListedMembers, listedMembers, type MemberDigests } from './listed-members.ts';
 
 /** Limit of time-stamp tokens of one container; each costs a public-key operation. */
 const MAX_TOKENS = 32;
 
-export interface FoundTimestamps {
+interface FoundTimestamps {
   readonly signatures: readonly CoveringSignature[];
   readonly findings: readonly Finding[];
   /** Members about time-stamps with a known role. */
@@ -94,5 +100,94 @@ function tokenFacts(der: Buffer, imprint: ImprintSource): SignatureInfo {
             ...algorithmsOf(signer, certificate),
           ],
     isTimestamp: true,
+  };
+}
+
+// Archive time-stamps over containers (EN 319 162-1 Annex A.7), assigned to the signatures they prove.
+
+/** Limit of archive time-stamps; each costs a public-key operation, and archives are renewed every few years. */
+const MAX_ARCHIVES = 32;
+
+/** One archive manifest with its time-stamp. */
+interface ArchiveProof {
+  readonly listed: ListedMembers;
+  readonly stamp: TimestampInfo;
+}
+
+interface ContainerArchives {
+  /** Oldest first. */
+  readonly proofs: readonly ArchiveProof[];
+  /** Findings about manifests without a time-stamp. */
+  readonly findings: readonly Finding[];
+}
+
+export function archiveProofsOf(container: Container, digests: MemberDigests): ContainerArchives {
+  const names = container.named('archive-manifest');
+  const findings: Finding[] = [];
+  const proofs: ArchiveProof[] = [];
+  if (names.length > MAX_ARCHIVES) {
+    const message = `More than ${MAX_ARCHIVES} archive time-stamps are not looked at.`;
+    findings.push({ status: 'warning', type: 'timestamp.count', message });
+  }
+  for (const name of names.slice(0, MAX_ARCHIVES)) {
+    const listed = listedMembers(container, name, digests);
+    const { proof, bytes } = listed;
+    const failed = listed.findings.filter(({ status }) => status === 'failed');
+    if (proof === undefined || !container.has(proof)) {
+      findings.push(...failed, {
+        status: 'failed',
+        type: 'container.archive',
+        message: 'An archive manifest has no time-stamp.',
+        detail: name,
+        subIndication: 'FORMAT_FAILURE',
+      });
+      continue;
+    }
+    const stamp = timestampInfo('archive', container.bytes(proof), imprintOf(bytes));
+    proofs.push({ listed, stamp: { ...stamp, findings: [...listed.findings, ...stamp.findings] } });
+  }
+  const timeOf = ({ stamp }: ArchiveProof): number => stamp.token?.genTime ?? 0;
+  return { proofs: proofs.sort((one, other) => timeOf(one) - timeOf(other)), findings };
+}
+
+/**
+ * Adds the archive time-stamps over a signature to its report. A time-stamp that omits a part of the signature, or an
+ * earlier archive time-stamp of it, proves nothing for it.
+ * @param parts members with the signature and the data it covers, its own file first
+ */
+export function withArchiveProofs(
+  facts: SignatureInfo,
+  parts: readonly string[],
+  proofs: readonly ArchiveProof[],
+): SignatureInfo {
+  const needed = [...parts];
+  const stamps: TimestampInfo[] = [];
+  for (const { listed, stamp } of proofs) {
+    // Signatures added later are not covered.
+    if (!listed.names.has(parts[0] ?? '')) continue;
+    const missing = needed.filter((part) => !listed.good.has(part));
+    stamps.push(missing.length === 0 ? stamp : { ...stamp, findings: [...stamp.findings, partial(missing)] });
+    needed.push(listed.manifestName, ...(listed.proof === undefined ? [] : [listed.proof]));
+  }
+  if (stamps.length === 0) return facts;
+  const proven = stamps.map((stamp, index) => ({ ...stamp, covers: coveredBefore(stamps.slice(index)) }));
+  const timestamps = [...facts.timestamps, ...proven];
+  const evidence = joinEvidence(facts.evidence, ...stamps.map(evidenceInTimestamp));
+  const level = facts.level === undefined ? undefined : levelOf(timestamps, facts.evidence);
+  return { ...facts, timestamps, evidence, level };
+}
+
+/** Excludes data in the time-stamp itself and in later ones: it is newer than the covered data. */
+function coveredBefore(later: readonly TimestampInfo[]): NonNullable<TimestampInfo['covers']> {
+  return (der) => !later.some(({ token }) => token?.der.includes(der));
+}
+
+function partial(missing: readonly string[]): Finding {
+  return {
+    status: 'failed',
+    type: 'timestamp.partial',
+    message: 'The archive manifest leaves out a part of the signature.',
+    detail: missing.slice(0, 5).join(', '),
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
   };
 }

@@ -1,11 +1,11 @@
 /** An existing container: its members and their roles. */
 import { hashSource } from '../cades/content-digests.ts';
-import type { Source } from '../files/source.ts';
+import { CryptoError } from '../core/types.ts';
+import { openSource, type Source } from '../files/source.ts';
 import { readDirectory, type ZipDirectory, type ZipEntry } from '../zip/zip-directory.ts';
 import { ZipError } from '../zip/zip-error.ts';
 import { memberSource } from '../zip/zip-member.ts';
 import { printableName } from '../zip/zip-names.ts';
-import { type AsicKind, kindOf, type MemberRole, MIME_TYPE_MEMBER, roleOf } from './container-kinds.ts';
 
 /** Size limit of a signature file, a manifest or a token. */
 const MAX_META = 64 << 20;
@@ -77,5 +77,114 @@ export class Container {
     // In containers of several files, signatures and time-stamps of CMS need a manifest.
     const needsManifest = this.named('cades', 'timestamp').length > 0;
     return single && (mimeType === undefined || needsManifest) ? 'S' : 'E';
+  }
+}
+
+/** The two kinds of containers and the roles of their members by name (EN 319 162-1 §4.3.3, §4.4.3, Annex A). */
+export type AsicKind = 'S' | 'E';
+
+export const MIME_TYPE: { readonly [kind in AsicKind]: string } = {
+  S: 'application/vnd.etsi.asic-s+zip',
+  E: 'application/vnd.etsi.asic-e+zip',
+};
+
+export const MIME_TYPE_MEMBER = 'mimetype';
+
+/** Folder of signatures and manifests. */
+const META_INF = 'META-INF/';
+
+/** Fixed names, and prefixes of generated names. */
+export const NAMES = {
+  /** XAdES in ASiC-S; in ASiC-E with several files, the first one. */
+  signatures: `${META_INF}signatures.xml`,
+  /** CAdES in ASiC-S. */
+  signature: `${META_INF}signature.p7s`,
+  /** OpenDocument manifest with the media type of each data object. */
+  openDocument: `${META_INF}manifest.xml`,
+  /** Newest archive manifest; it is renamed with a number when the next one is added. */
+  archiveManifest: `${META_INF}ASiCArchiveManifest.xml`,
+} as const;
+
+/** Role of a member. */
+type MemberRole =
+  | 'mimetype'
+  | 'data'
+  | 'folder'
+  | 'xades'
+  | 'cades'
+  | 'manifest'
+  | 'archive-manifest'
+  | 'timestamp'
+  /** An evidence record or its manifest (EN 319 162-1 §4.3.3.2, §4.4.4.2). */
+  | 'evidence-record'
+  /** Part of the package that needs no signature: the OpenDocument manifest. */
+  | 'package'
+  /** A member of META-INF with an unknown name. */
+  | 'unknown';
+
+/** Returns the role of a member; names are case-sensitive. */
+export function roleOf(name: string): MemberRole {
+  if (name.endsWith('/')) return 'folder';
+  if (name === MIME_TYPE_MEMBER) return 'mimetype';
+  if (!name.startsWith(META_INF)) return 'data';
+  const file = name.slice(META_INF.length);
+  if (/^ASiCArchiveManifest[^/]*\.xml$/.test(file)) return 'archive-manifest';
+  if (/^ASiCEvidenceRecordManifest[^/]*\.xml$/.test(file)) return 'evidence-record';
+  if (/^[^/]*evidencerecord[^/]*\.(ers|xml)$/.test(file)) return 'evidence-record';
+  if (/^ASiCManifest[^/]*\.xml$/.test(file)) return 'manifest';
+  if (/^[^/]*signatures[^/]*\.xml$/.test(file)) return 'xades';
+  if (/^[^/]*signature[^/]*\.p7s$/.test(file)) return 'cades';
+  if (/^[^/]*timestamp[^/]*\.tst$/.test(file)) return 'timestamp';
+  return name === NAMES.openDocument ? 'package' : 'unknown';
+}
+
+/** True for names that a lenient reader mistakes for `mimetype` or a folder META-INF. */
+export function isLookalike(name: string): boolean {
+  const plain = name.normalize('NFKC').toLowerCase();
+  if (plain.startsWith('meta-inf/') && !name.startsWith(META_INF)) return true;
+  return (plain === MIME_TYPE_MEMBER && name !== MIME_TYPE_MEMBER) || plain === 'meta-inf';
+}
+
+/** Returns the kind for the content of `mimetype`. */
+export function kindOf(mimeType: string): AsicKind | undefined {
+  return mimeType === MIME_TYPE.S ? 'S' : mimeType === MIME_TYPE.E ? 'E' : undefined;
+}
+
+/** Returns the first free numbered name: `META-INF/signature001.p7s` and so on. */
+export function freeName(stem: string, extension: string, isTaken: (name: string) => boolean): string {
+  for (let number = 1; ; number++) {
+    const name = `${META_INF}${stem}${String(number).padStart(3, '0')}.${extension}`;
+    if (!isTaken(name)) return name;
+  }
+}
+
+/** Data objects of a container: its members other than signatures (EN 319 162-1 §4.3, §4.4). */
+interface AsicDataObject {
+  readonly name: string;
+  /** SHA-256 of the uncompressed content, lower-case hex. */
+  readonly sha256: string;
+  /** Length in bytes. */
+  readonly length: number;
+}
+
+/**
+ * Lists every data object of a container file, in file order.
+ * @throws {CryptoError} `input.unreadable`; `asic.malformed` when the file is no container
+ */
+export function asicDataObjects(path: string): readonly AsicDataObject[] {
+  const source = openSource(path);
+  try {
+    const container = new Container(source);
+    return container.named('data').flatMap((name) => {
+      const member = container.member(name);
+      return member === undefined
+        ? []
+        : [{ name, sha256: hashSource(member, []).sha256, length: member.size }];
+    });
+  } catch (error) {
+    if (error instanceof ZipError) throw new CryptoError('asic.malformed', error.message);
+    throw error;
+  } finally {
+    source.close();
   }
 }

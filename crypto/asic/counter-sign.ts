@@ -14,7 +14,7 @@ import { rewritten, withContainer } from './add-signature.ts';
 import { archivedNames } from './archive.ts';
 import { bytesMember } from './write-container.ts';
 
-export interface CounterSignAsicRequest extends SignatureParameters {
+interface CounterSignAsicRequest extends SignatureParameters {
   /** Path of the container. */
   readonly input: string;
   /** Path of the container with the counter-signatures. Must not exist. */

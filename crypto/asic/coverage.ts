@@ -1,10 +1,10 @@
 /** Members that a signature covers, and members that no signature covers. */
 
-import type { Finding } from '../core/finding.ts';
+import type { Finding } from '../core/validation-report.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
 import { DS } from '../xades/elements/identifiers.ts';
-import { readReference, targetOf } from '../xades/validation/references.ts';
 import { childrenNamed, FormFault, type SignatureNode } from '../xades/validation/signature-node.ts';
+import { readReference, targetOf } from '../xades/validation/signed-info.ts';
 import { readTransforms, TransformFault } from '../xades/validation/transforms.ts';
 import { nameOfUri, printableName } from '../zip/zip-names.ts';
 import type { Container } from './container.ts';
@@ -20,7 +20,7 @@ export interface CoveringSignature {
 /** Members listed in full in one description. */
 const NAMED = 10;
 
-export function listOf(names: readonly string[]): string {
+function listOf(names: readonly string[]): string {
   const more = names.length - NAMED;
   const shown = names.slice(0, NAMED).map(printableName).join(', ');
   return more > 0 ? `${shown} and ${more} more` : shown;

@@ -5,7 +5,7 @@ import { CryptoError, type DigestName } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
 
 /** Measurement of a file in its first complete reading. */
-export interface Measurement {
+interface Measurement {
   readonly crc32: number;
   /** Lower-case hex. */
   readonly sha256: string;

@@ -1,10 +1,10 @@
 /** Comparison of a manifest's entries with the members. */
 import { createHash } from 'node:crypto';
-import type { HashName } from '../algorithms/hashes.ts';
-import type { AlgorithmUse, Finding } from '../core/finding.ts';
+import type { HashName } from '../algorithms/algorithm-identifier.ts';
+import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
 import { nameOfUri, printableName } from '../zip/zip-names.ts';
 import type { Container } from './container.ts';
-import { MAX_MANIFEST, type Manifest, readManifest } from './manifest-read.ts';
+import { MAX_MANIFEST, type Manifest, readManifest } from './manifest.ts';
 
 export interface ListedMembers {
   readonly manifestName: string;

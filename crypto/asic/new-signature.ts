@@ -1,8 +1,7 @@
 /**
  * Members that an additional signature over all data objects adds to a container (EN 319 162-1 §4.3.3, §4.4.3, §5).
  */
-
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { addedSigner } from '../cades/add-signer.ts';
 import { hashSource } from '../cades/content-digests.ts';
 import { signedDigests } from '../cades/levels.ts';
@@ -10,28 +9,30 @@ import { servicesFor } from '../cades/raise-level.ts';
 import { CryptoError, type SignatureLevel, type SignatureParameters, type Signer } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import type { Source } from '../files/source.ts';
-import { detachedSignature } from '../xades/detached-signature.ts';
+import { DS } from '../xades/elements/identifiers.ts';
+import { detachedSignature } from '../xades/levels.ts';
+import { type DocumentMap, mapDocument } from '../xades/validation/document-map.ts';
+import { childrenNamed, FormFault, holds, type SignatureNode } from '../xades/validation/signature-node.ts';
+import { readReference, targetOf } from '../xades/validation/signed-info.ts';
 import { uriOfName } from '../zip/zip-names.ts';
 import { withArchiveManifest } from './archive.ts';
-import type { Container } from './container.ts';
-import { type AsicKind, freeName, NAMES } from './container-kinds.ts';
+import { type AsicKind, type Container, freeName, NAMES } from './container.ts';
 import { digestOf } from './hashing-source.ts';
-import { manifestText, signaturesText } from './manifest-text.ts';
-import { withExistingSignatures } from './signatures-file.ts';
+import { manifestText, signaturesText } from './manifest.ts';
 import { type AddedMember, bytesMember, type ContainerEdit, textMember } from './write-container.ts';
 
 export type AsicSignatureFormat = 'Cades' | 'Xades';
 
 const CMS_TYPE = 'application/pkcs7-signature';
 
-export interface NewSignatureRequest extends SignatureParameters {
+interface NewSignatureRequest extends SignatureParameters {
   readonly signer: Signer;
   /** @default 'B' */
   readonly level?: SignatureLevel;
 }
 
 /** A file that is signed and stored next to the signature. */
-export interface DataObject {
+interface DataObject {
   readonly name: string;
   /** @default by the extension of the name */
   readonly mimeType?: string | undefined;
@@ -39,7 +40,7 @@ export interface DataObject {
 }
 
 /** Container and members for the new signature. */
-export interface SignaturePlace {
+interface SignaturePlace {
   readonly kind: AsicKind;
   readonly format: AsicSignatureFormat;
   /** Existing container; left out for a new one. */
@@ -134,4 +135,54 @@ function withNewSignature(
     request,
     servicesFor(level, services),
   );
+}
+
+/**
+ * Returns the file with the signature added at the end.
+ * @param signature a ds:Signature element in ASCII
+ * @throws {CryptoError} `xml.*` of reading; `asic.malformed` when it is no list of signatures;
+ *   `xml.existing-signature` when a signature covers the list itself; `request.invalid` when the same signature
+ *   exists already
+ */
+function withExistingSignatures(file: Buffer, signature: string): Buffer {
+  const map = mapDocument(file);
+  const { root, decoded, signatures } = map;
+  if (!/(^|:)XAdESSignatures$/.test(root.name) || root.empty || signatures.length === 0) {
+    throw new CryptoError(
+      'asic.malformed',
+      'The file of signatures in the container is no list of signatures.',
+    );
+  }
+  const id = /Id="([^"]+)"/.exec(signature)?.[1];
+  if (id === undefined || map.elementsNamed(id).length > 0 || file.includes(`"${id}"`)) {
+    throw new CryptoError('request.invalid', 'The container has this very signature already.');
+  }
+  for (const existing of signatures) assertOverOthers(map, existing);
+  const at = decoded.toOriginal(root.contentEnd);
+  return Buffer.concat([file.subarray(0, at), decoded.encode(signature), file.subarray(at)]);
+}
+
+/** Checks that the signature covers only its own content or other files. */
+function assertOverOthers(map: DocumentMap, signature: SignatureNode): void {
+  const lists = childrenNamed(signature, DS, 'SignedInfo');
+  for (const node of lists.flatMap((list) => childrenNamed(list, DS, 'Reference'))) {
+    const target = targetOf(uriOf(node));
+    if (target.kind === 'outside') continue;
+    const places = target.kind === 'element' ? map.elementsNamed(target.id) : [];
+    const [outer] = map.outermost.filter((one) => holds(one, signature));
+    if (places.length === 1 && places.every((place) => outer !== undefined && holds(outer, place))) continue;
+    throw new CryptoError(
+      'xml.existing-signature',
+      'A signature in the container is over the file that the new one would stand in.',
+    );
+  }
+}
+
+function uriOf(node: SignatureNode): string | undefined {
+  try {
+    return readReference(node).uri;
+  } catch (error) {
+    if (!(error instanceof FormFault)) throw error;
+    throw new CryptoError('asic.malformed', `A signature in the container can't be read: ${error.message}.`);
+  }
 }

@@ -9,12 +9,11 @@ import {
   type Signer,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
-import { SourceRange } from '../files/source-range.ts';
+import { openSource, type Source, SourceRange } from '../files/source.ts';
 import { foldedName, nameFault } from '../zip/zip-names.ts';
-import { type AsicKind, isLookalike, MIME_TYPE, MIME_TYPE_MEMBER, NAMES, roleOf } from './container-kinds.ts';
+import { type AsicKind, isLookalike, MIME_TYPE, MIME_TYPE_MEMBER, NAMES, roleOf } from './container.ts';
 import { HashingSource } from './hashing-source.ts';
-import { openDocumentText } from './manifest-text.ts';
+import { openDocumentText } from './manifest.ts';
 import { type AsicSignatureFormat, withSignature } from './new-signature.ts';
 import { textMember, writeContainer } from './write-container.ts';
 
@@ -46,7 +45,7 @@ export interface SignAsicRequest extends SignatureParameters {
   readonly comment?: boolean;
 }
 
-export interface SignedAsic {
+interface SignedAsic {
   /** Fingerprints in the order of the request. */
   readonly inputs: readonly Fingerprint[];
   readonly output: SignedFile['output'];

@@ -1,23 +1,24 @@
 /** Inspection of the signatures of one container, without trust decisions (EN 319 162-1). */
 import { inspectCades } from '../cades/validate.ts';
-import type { Finding } from '../core/finding.ts';
-import { WorkBudget } from '../core/work-budget.ts';
-import { memorySource } from '../files/memory-source.ts';
-import type { Source } from '../files/source.ts';
+import type { Finding } from '../core/validation-report.ts';
+import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
+import { memorySource, type Source } from '../files/source.ts';
 import type { FileSignatures, SignatureInfo } from '../validation/signature-info.ts';
-import { WORK_BUDGET_EXCEEDED, withinWorkBudget } from '../validation/work-budget-finding.ts';
 import { signatureReport } from '../xades/report.ts';
 import { readable, topSignatures } from '../xades/validate.ts';
-import { dataRoom } from '../xades/validation/reference-data.ts';
+import { referenceContext } from '../xades/validation/reference-data.ts';
 import { ZipError } from '../zip/zip-error.ts';
 import { assertIntact } from '../zip/zip-member.ts';
 import { nameOfUri, printableName } from '../zip/zip-names.ts';
 import { SIGNATURE } from '../zip/zip-records.ts';
-import { archiveProofsOf, withArchiveProofs } from './archive-report.ts';
-import { Container } from './container.ts';
+import { Container, NAMES } from './container.ts';
 import { containerFindings } from './container-findings.ts';
-import { NAMES } from './container-kinds.ts';
-import { timestampsOverFile, timestampsOverManifests } from './container-timestamps.ts';
+import {
+  archiveProofsOf,
+  timestampsOverFile,
+  timestampsOverManifests,
+  withArchiveProofs,
+} from './container-timestamps.ts';
 import { type CoveringSignature, coverageFindings, forContainer, referencedMembers } from './coverage.ts';
 import { type ListedMembers, listedMembers, MemberDigests } from './listed-members.ts';
 
@@ -135,7 +136,7 @@ function xadesIn(container: Container, file: string, work: WorkBudget): Found {
       ),
     );
   }
-  const room = dataRoom(map, (uri) => {
+  const context = referenceContext(map, (uri) => {
     const name = nameOfUri(uri);
     return name === undefined ? undefined : container.member(name);
   });
@@ -144,7 +145,7 @@ function xadesIn(container: Container, file: string, work: WorkBudget): Found {
     findings.push(failed('file.signatures', `${printableName(file)} has no signature.`));
   const signatures = nodes.map((node) => {
     const covered = referencedMembers(node);
-    const facts = signatureReport(room, node);
+    const facts = signatureReport(context, node);
     counted([facts], work);
     return forContainer(file, facts, covered, container);
   });

@@ -1,8 +1,7 @@
 /** Writes a container: new, or an existing one with members added and replaced. */
 import { createHash } from 'node:crypto';
 import type { SignedFile } from '../core/types.ts';
-import { memorySource } from '../files/memory-source.ts';
-import type { Source } from '../files/source.ts';
+import { memorySource, type Source } from '../files/source.ts';
 import { createTarget } from '../files/target.ts';
 import { ZipWriter } from '../zip/zip-writer.ts';
 import type { Container } from './container.ts';
@@ -19,7 +18,7 @@ export interface ContainerEdit {
   readonly added: readonly AddedMember[];
 }
 
-export interface ContainerOutput {
+interface ContainerOutput {
   readonly output: string;
   /** As in `SignFileRequest`. */
   readonly sync?: boolean;

@@ -3,9 +3,6 @@
  * only as deep as the structure it expects, and a counter resolves indefinite lengths. Its values are views of the
  * bytes it was given: Buffers on the server, typed arrays in a browser.
  */
-import { Asn1Error } from './asn1-error.ts';
-import { readHeader } from './ber-header.ts';
-import { TAG } from './tags.ts';
 
 /** One element inside a buffer; all offsets are into `bytes`. */
 export interface Element<Bytes extends Uint8Array = Uint8Array> {
@@ -200,4 +197,108 @@ export function oidText(element: Element): string {
 
 function hex(tag: number): string {
   return `0x${tag.toString(16).padStart(2, '0')}`;
+}
+
+/** Identifier octets in use here (X.690 §8.1.2); all tag numbers are below 31, so one octet is the whole tag. */
+export const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bitString: 0x03,
+  octetString: 0x04,
+  null: 0x05,
+  oid: 0x06,
+  utf8String: 0x0c,
+  printableString: 0x13,
+  utcTime: 0x17,
+  generalizedTime: 0x18,
+  ia5String: 0x16,
+  octetStringConstructed: 0x24,
+  sequence: 0x30,
+  set: 0x31,
+  context0: 0x80,
+  context0Constructed: 0xa0,
+  context1Constructed: 0xa1,
+  context2Constructed: 0xa2,
+  context3Constructed: 0xa3,
+  context4Constructed: 0xa4,
+} as const;
+
+/** Identifier and length octets of an element (X.690 §8.1.2, §8.1.3). */
+export interface Header {
+  /** First identifier octet; for tag numbers from 31 on, its low five bits are all ones. */
+  readonly tag: number;
+  /** Length of the header itself, bytes. */
+  readonly headerLength: number;
+  /** Bytes of the value; -1 for the indefinite form. */
+  readonly length: number;
+}
+
+/** Longest header read: one identifier octet, four tag-number octets, one length octet and eight more. */
+export const MAX_HEADER = 14;
+
+/**
+ * Reads the header at `offset` and no byte from `limit` on.
+ * Lengths are exact up to 2^53 bytes; longer ones, and longer length fields, are refused (X.690 §8.1.3).
+ * The caller checks that the value fits, since it may be in a file and not in this buffer.
+ * @throws {Asn1Error} when the header is cut short or not BER
+ */
+export function readHeader(bytes: Uint8Array, offset: number, limit: number): Header {
+  let at = offset;
+  const tag = byteAt(bytes, at++, limit, offset);
+  if ((tag & 0x1f) === 0x1f) {
+    let octets = 0;
+    while ((byteAt(bytes, at++, limit, offset) & 0x80) !== 0) {
+      if (++octets === 4) throw new Asn1Error('tag number too large', offset);
+    }
+  }
+  const first = byteAt(bytes, at++, limit, offset);
+  if (first < 0x80) return { tag, headerLength: at - offset, length: first };
+  if (first === 0x80) {
+    if ((tag & 0x20) === 0) throw new Asn1Error('a primitive value has no end', offset);
+    return { tag, headerLength: at - offset, length: -1 };
+  }
+  const count = first & 0x7f;
+  if (count > 8) throw new Asn1Error('length field too long', offset);
+  let length = 0;
+  for (let octet = 0; octet < count; octet++) {
+    length = length * 256 + byteAt(bytes, at++, limit, offset);
+    if (!Number.isSafeInteger(length)) throw new Asn1Error('length too large', offset);
+  }
+  return { tag, headerLength: at - offset, length };
+}
+
+function byteAt(bytes: Uint8Array, at: number, limit: number, element: number): number {
+  const byte = at < limit ? bytes[at] : undefined;
+  if (byte === undefined) throw new Asn1Error('element cut short', element);
+  return byte;
+}
+
+/** AlgorithmIdentifier of certificates, CMS structures, keys and containers (RFC 5280 §4.1.1.2). */
+export interface Algorithm<Bytes extends Uint8Array = Uint8Array> {
+  readonly id: string;
+  readonly parameters: Element<Bytes> | undefined;
+}
+
+/**
+ * Parses an AlgorithmIdentifier (RFC 5280 §4.1.1.2). @throws {Asn1Error}
+ *     AlgorithmIdentifier ::= SEQUENCE { algorithm OBJECT IDENTIFIER, parameters ANY OPTIONAL }
+ */
+export function parseAlgorithm<Bytes extends Uint8Array>(element: Element<Bytes>): Algorithm<Bytes> {
+  const fields = enter(element, TAG.sequence);
+  const id = oidText(fields.next());
+  const parameters = fields.done ? undefined : fields.next();
+  fields.end();
+  return { id, parameters };
+}
+
+/** Malformed or unexpected ASN.1. Callers turn it into the error code of the structure they read. */
+export class Asn1Error extends Error {
+  readonly code = 'asn1.malformed';
+  /** Offset of the element in the buffer being read, in bytes. */
+  readonly offset: number;
+  constructor(message: string, offset: number) {
+    super(`${message} (at byte ${offset})`);
+    this.name = 'Asn1Error';
+    this.offset = offset;
+  }
 }

@@ -1,17 +1,13 @@
 /** BER reader of the engine: `ber-reader.ts`, with Buffers as values. */
-import { Cursor as BerCursor, type Element as BerElement, contents, octetSegments } from './ber-reader.ts';
-import { TAG } from './tags.ts';
-
-export {
-  childrenOf,
+import {
+  Cursor as BerCursor,
+  type Element as BerElement,
   contents,
-  encoded,
-  enter,
-  oidText,
-  readElement,
-  readWhole,
-  smallInteger,
+  octetSegments,
+  TAG,
 } from './ber-reader.ts';
+
+export * from './ber-reader.ts';
 
 export type Element = BerElement<Buffer>;
 

@@ -1,7 +1,5 @@
 /** Times in ASN.1, always UTC and in whole seconds (RFC 5280 §4.1.2.5). */
-import { Asn1Error } from './asn1-error.ts';
-import { contents, type Element } from './read.ts';
-import { TAG } from './tags.ts';
+import { Asn1Error, contents, type Element, TAG } from './read.ts';
 import { tlv } from './write.ts';
 
 /** End of the range of UTCTime: 2050-01-01T00:00:00Z, milliseconds since the epoch. */

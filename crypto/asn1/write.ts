@@ -1,5 +1,5 @@
 /** A writer of DER (X.690 §10, §11): definite lengths in the fewest octets, sets in order. */
-import { TAG } from './tags.ts';
+import { TAG } from './read.ts';
 
 /** Encodes identifier and length octets for a value of `length` bytes; exact for every safe integer. */
 export function header(tag: number, length: number): Buffer {

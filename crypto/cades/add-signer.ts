@@ -1,7 +1,6 @@
 /** Adds parallel signatures over the same content to a CAdES file (RFC 5652 §5.1). */
-
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
-import { digestIdentifier } from '../algorithms/algorithm-identifier.ts';
+import { algorithmOf, digestIdentifier } from '../algorithms/algorithm-identifier.ts';
+import { DIGEST_BY_OID } from '../asn1/oids.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
 import {
   CryptoError,
@@ -11,9 +10,14 @@ import {
   type Signer,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import type { Source } from '../files/source.ts';
-import { amended, type ExistingSignature, readExisting } from './existing-signature.ts';
-import { assertExtensible, assertIntact } from './integrity.ts';
+import { openSource, type Source } from '../files/source.ts';
+import {
+  amended,
+  assertExtensible,
+  assertIntact,
+  type ExistingSignature,
+  readExisting,
+} from './existing-signature.ts';
 import { type LevelServices, raiseLevel, servicesFor } from './raise-level.ts';
 import { type FileNames, withFiles, withFilesMeanwhile } from './signature-files.ts';
 
@@ -58,7 +62,7 @@ export async function addCadesSignerAtLevel(
 }
 
 /** `AddCadesSignerRequest` for open files. */
-export type AddedSignerRequest = Omit<AddCadesSignerRequest, keyof FileNames | 'content'> & {
+type AddedSignerRequest = Omit<AddCadesSignerRequest, keyof FileNames | 'content'> & {
   readonly content?: string | Source;
 };
 
@@ -114,4 +118,41 @@ function withSigner(source: Source, request: AddedSignerRequest): WithSigner {
     signers: [completeSignerInfo(signedData, toBeSigned, signature)],
   });
   return { existing, der, signature };
+}
+
+/** Joins the signers of two detached CAdES files over the same content (RFC 5652 §5.1). */
+interface JoinCadesSignersRequest extends FileNames {
+  /** The detached signature file whose signers are added to those of `input`. */
+  readonly added: string;
+  /** The content of both. */
+  readonly content: string;
+}
+
+/**
+ * Adds the signers of one file to the other; every signature keeps its bytes.
+ * @throws {CryptoError} as `augmentCades` without services; `signature.mismatch` when one of the two is not over the
+ * content
+ */
+export function joinCadesSigners(request: JoinCadesSignersRequest): SignedFile {
+  return withFiles(request, 'as-input', (source, output) => {
+    const existing = readExisting(source, request.content);
+    assertIntact(existing, source);
+    assertExtensible(existing, source);
+    const added = openSource(request.added);
+    try {
+      const joining = readExisting(added, request.content);
+      assertIntact(joining, added);
+      const { signers, certificates } = joining.data;
+      const digests = signers.flatMap(({ digestAlgorithm }) => DIGEST_BY_OID.get(digestAlgorithm) ?? []);
+      const der = amended(source, existing.der, {
+        digestAlgorithms: digests.map(digestIdentifier),
+        certificates,
+        signers: signers.map(({ encoding }) => encoding),
+      });
+      existing.write(der, output);
+      return { sha256: existing.sha256 };
+    } finally {
+      added.close();
+    }
+  });
 }

@@ -1,6 +1,7 @@
 /** Raises existing CAdES files to a higher level, or renews their archive time-stamps (EN 319 122-1 §5.5, §6.3). */
-import { Asn1Error } from '../asn1/asn1-error.ts';
+
 import { OID } from '../asn1/oids.ts';
+import { Asn1Error } from '../asn1/read.ts';
 import type { SignedData, SignerInfo } from '../cms/parse.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
@@ -8,10 +9,13 @@ import { evidenceInData } from '../evidence/embedded-evidence.ts';
 import { revocationStatus } from '../evidence/revocation-status.ts';
 import type { Source } from '../files/source.ts';
 import { readableCertificates } from '../x509/certificate.ts';
-import { certificatesToProve } from './certificates-to-prove.ts';
-import { type ExistingSignature, readExisting } from './existing-signature.ts';
-import { assertExtensible, intactSigners } from './integrity.ts';
-import { raiseLevel, servicesFor } from './raise-level.ts';
+import {
+  assertExtensible,
+  type ExistingSignature,
+  intactSigners,
+  readExisting,
+} from './existing-signature.ts';
+import { certificatesToProve, raiseLevel, servicesFor } from './raise-level.ts';
 import { withFilesMeanwhile } from './signature-files.ts';
 
 /**
@@ -35,7 +39,7 @@ export async function augmentCades(
 }
 
 /** `AugmentFileRequest` for open files. */
-export type AugmentedRequest = Pick<AugmentFileRequest, 'to' | 'at'> & {
+type AugmentedRequest = Pick<AugmentFileRequest, 'to' | 'at'> & {
   readonly content?: string | Source;
 };
 

@@ -1,13 +1,18 @@
 /** Counter-signatures: signatures over another signature value (RFC 5652 §11.4, EN 319 122-1 §5.2.7). */
 import { createHash } from 'node:crypto';
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
+import { unsignedAttribute } from '../cms/attributes-template.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
-import { unsignedAttribute } from '../cms/unsigned-attributes.ts';
 import { CryptoError, type SignatureParameters, type SignedFile, type Signer } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
-import { amended, type ExistingSignature, readExisting } from './existing-signature.ts';
-import { assertExtensible, assertIntact } from './integrity.ts';
+import {
+  amended,
+  assertExtensible,
+  assertIntact,
+  type ExistingSignature,
+  readExisting,
+} from './existing-signature.ts';
 import { type FileNames, withFiles } from './signature-files.ts';
 
 export interface CounterSignCadesRequest extends SignatureParameters, FileNames {
@@ -29,7 +34,7 @@ export function counterSignCades(request: CounterSignCadesRequest): SignedFile {
 }
 
 /** `CounterSignCadesRequest` for an open file. */
-export type CounterSignedRequest = Omit<CounterSignCadesRequest, keyof FileNames>;
+type CounterSignedRequest = Omit<CounterSignCadesRequest, keyof FileNames>;
 
 /**
  * Returns a signature file with its counter-signatures, as DER without the content. @throws {CryptoError} as

@@ -1,12 +1,18 @@
 /** Separates the content from a CMS file of any size; holds one window of it in memory. */
 import { createHash, type Hash } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
-import { parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { type Header, MAX_HEADER, readHeader } from '../asn1/ber-header.ts';
+import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
 import { ID } from '../asn1/oids.ts';
-import { childrenOf, encoded, readElement } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import {
+  Asn1Error,
+  childrenOf,
+  encoded,
+  type Header,
+  MAX_HEADER,
+  parseAlgorithm,
+  readElement,
+  readHeader,
+  TAG,
+} from '../asn1/read.ts';
 import { sequence, tlv } from '../asn1/write.ts';
 import { HEADER_BYTES } from '../core/header-format.ts';
 import type { Source } from '../files/source.ts';
@@ -42,7 +48,7 @@ const MAX_SEGMENTS = 1_000_000;
 const WINDOW = 64 << 10;
 
 /** Processing of the content while it is read. */
-export interface ContentOptions {
+interface ContentOptions {
   /** Digests to compute in addition to those of `ContentInfo`. */
   readonly digests?: readonly HashName[];
   /** Receives the content in order; a chunk is only valid during the call. */

@@ -1,13 +1,16 @@
 /** Encodes the bytes around content inside its CMS signature (RFC 5652 §5.2, EN 319 122-1 §6.3). */
 
 import { ID } from '../asn1/oids.ts';
-import { TAG } from '../asn1/tags.ts';
+import { TAG } from '../asn1/read.ts';
 import { fitsUtcTime } from '../asn1/time.ts';
 import { header } from '../asn1/write.ts';
 import { type AroundContent, aroundContent } from '../cms/amend.ts';
 import { buildSignerInfos, signerInfosLength, usualSignatureLength } from '../cms/build.ts';
 import { signerInfoTemplate } from '../cms/signer-info.ts';
-import type { SignatureParameters, Signer } from '../core/types.ts';
+import { CryptoError, type SignatureParameters, type Signer } from '../core/types.ts';
+import type { Source } from '../files/source.ts';
+import { type ContentDigests, hashSource } from './content-digests.ts';
+import type { SignatureOutput } from './signature-files.ts';
 
 /** Signer and parameters. */
 export interface EnvelopeRequest extends SignatureParameters {
@@ -109,4 +112,24 @@ function headAround(
     explicit,
     octets,
   ]);
+}
+
+/**
+ * Copies the bytes of `source` into the signature as its content: a second pass, which must read the same bytes.
+ * @param der SignedData without content
+ * @throws {CryptoError} `input.changed`
+ */
+export function writeEnveloping(
+  der: Buffer,
+  source: Source,
+  expected: Pick<ContentDigests, 'sha256'>,
+  output: SignatureOutput,
+): void {
+  const { head, tail } = envelopeOf(der, source.size);
+  output.write(head);
+  const { sha256 } = hashSource(source, [], (piece) => output.write(piece));
+  if (sha256 !== expected.sha256) {
+    throw new CryptoError('input.changed', `${source.path} changed while it was being signed.`);
+  }
+  output.write(tail);
 }

@@ -1,6 +1,6 @@
 /** Signs CAdES at the levels B to LTA: hashes the content once, calls the services, then writes the output. */
 
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
 import type {
   SignatureLevel,
@@ -11,7 +11,7 @@ import type {
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
-import { writeEnveloping } from './finish.ts';
+import { writeEnveloping } from './envelope.ts';
 import { type LevelServices, raiseLevel, servicesFor } from './raise-level.ts';
 import { withFilesMeanwhile } from './signature-files.ts';
 
@@ -37,7 +37,7 @@ export async function signCadesAtLevel(
 }
 
 /** Signer, parameters and level. */
-export interface SignedDigestsRequest extends SignatureParameters {
+interface SignedDigestsRequest extends SignatureParameters {
   readonly signer: Signer;
   /** @default 'B' */
   readonly level?: SignatureLevel;

@@ -1,6 +1,6 @@
 /** CAdES-B-B, enveloping or detached: one pass over the input, one over the output, bounded memory. */
 import { createHash } from 'node:crypto';
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { buildSignedData } from '../cms/build.ts';
 import { CryptoError, type SignedFile, type SignFileRequest } from '../core/types.ts';
 import { IN_MEMORY_BYTES, type Source } from '../files/source.ts';

@@ -1,13 +1,11 @@
 /** Reads a CAdES file as SignedData without content and digests of that content. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import type { HashName } from '../algorithms/hashes.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import type { Finding } from '../core/finding.ts';
+import type { HashName } from '../algorithms/algorithm-identifier.ts';
+import { Asn1Error } from '../asn1/read.ts';
 import { CryptoError } from '../core/types.ts';
-import { memorySource } from '../files/memory-source.ts';
-import type { Source } from '../files/source.ts';
-import { SourceRange } from '../files/source-range.ts';
+import type { Finding } from '../core/validation-report.ts';
+import { memorySource, type Source, SourceRange } from '../files/source.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
 import { signatureSource, textEncoding } from './armor-reader.ts';
 import { type ContentInfo, type DetachedSignedData, readDetachedContent } from './detached-content.ts';

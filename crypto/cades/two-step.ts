@@ -1,6 +1,6 @@
 /** Two-step CAdES signing with an external key: the bytes to sign, and the file from the signature value. */
 import { createHash } from 'node:crypto';
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
 import { octets } from '../asn1/read.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
@@ -16,8 +16,8 @@ import {
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { openSource, type Source } from '../files/source.ts';
-import { checkedSignatureValue } from '../two-step/external-value.ts';
 import {
+  checkedSignatureValue,
   readState,
   type SignerAndParameters,
   type StoredSigner,
@@ -25,8 +25,8 @@ import {
   storedSigner,
 } from '../two-step/stored-signer.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
+import { writeEnveloping } from './envelope.ts';
 import { orMalformed } from './existing-signature.ts';
-import { writeEnveloping } from './finish.ts';
 import { raiseLevel, servicesFor } from './raise-level.ts';
 import { type Armor, type SignatureOutput, withFiles, withFilesMeanwhile } from './signature-files.ts';
 

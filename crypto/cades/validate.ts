@@ -2,14 +2,14 @@
 
 import { OID } from '../asn1/oids.ts';
 import { parseSignedData } from '../cms/parse.ts';
-import type { Finding } from '../core/finding.ts';
 import { isCmsHeader } from '../core/header-format.ts';
+import type { Finding } from '../core/validation-report.ts';
 import type { Source } from '../files/source.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
 import { type ContentDigests, readSignatureFile, type SignatureFile } from './signed-content.ts';
 
-export interface InspectCadesOptions {
+interface InspectCadesOptions {
   /** Content of a detached signature. */
   readonly content?: Source;
 }

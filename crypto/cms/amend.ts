@@ -2,9 +2,10 @@
  * Adds time-stamps, evidence and signers to an existing SignedData. All other values keep their bytes; only the
  * lengths around them change, and the version where RFC 5652 §5.1 requires it.
  */
-import { Asn1Error } from '../asn1/asn1-error.ts';
+
 import { ID } from '../asn1/oids.ts';
 import {
+  Asn1Error,
   Cursor,
   childrenOf,
   contents,
@@ -13,13 +14,12 @@ import {
   enter,
   readWhole,
   smallInteger,
+  TAG,
 } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
-import { sequence, setOf, small, tlv } from '../asn1/write.ts';
-import { ocspChoice } from './ocsp-choice.ts';
+import { octetString, oid, sequence, setOf, small, tlv } from '../asn1/write.ts';
 
 /** Additions, all in DER. Values that the SignedData already has are not added again. */
-export interface Amendment {
+interface Amendment {
   /** AlgorithmIdentifier of digests. */
   readonly digestAlgorithms?: readonly Buffer[];
   readonly certificates?: readonly Buffer[];
@@ -175,4 +175,31 @@ function withUnsigned(signer: Element, attributes: readonly Buffer[]): Buffer {
  */
 function hasOther(crls: Buffer): boolean {
   return childrenOf(readWhole(crls)).some(({ tag }) => tag === TAG.context1Constructed);
+}
+
+/** Encodes OCSP responses as CMS carries them: whole, and beside CRLs (RFC 5940 §2.1). */
+const OCSP_RESPONSE_FORMAT = oid('1.3.6.1.5.5.7.16.2');
+const BASIC_RESPONSE = oid('1.3.6.1.5.5.7.48.1.1');
+
+/** ENUMERATED 0. */
+const SUCCESSFUL = Buffer.from([0x0a, 1, 0]);
+
+/**
+ * Encodes a successful OCSPResponse around a BasicOCSPResponse (RFC 6960 §4.2.1).
+ *     OCSPResponse ::= SEQUENCE {
+ *      responseStatus  ENUMERATED,
+ *      responseBytes   [0] EXPLICIT SEQUENCE { responseType OBJECT IDENTIFIER, response OCTET STRING } }
+ */
+export function ocspResponse(basic: Buffer): Buffer {
+  const bytes = sequence(BASIC_RESPONSE, octetString(basic));
+  return sequence(SUCCESSFUL, tlv(TAG.context0Constructed, bytes));
+}
+
+/**
+ * Encodes the response as a RevocationInfoChoice of format id-ri-ocsp-response. @param basic DER of a
+ * BasicOCSPResponse
+ *     RevocationInfoChoice ::= CHOICE { crl CertificateList, other [1] IMPLICIT OtherRevocationInfoFormat }
+ */
+function ocspChoice(basic: Buffer): Buffer {
+  return tlv(TAG.context1Constructed, OCSP_RESPONSE_FORMAT, ocspResponse(basic));
 }

@@ -4,12 +4,19 @@
  * index of hashes of all other values in the SignedData at that time (EN 319 122-1 §5.5.2 and §5.5.3).
  */
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
-import { parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
+import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
-import { childrenOf, type Element, encoded, enter, octets, readWhole } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import {
+  Asn1Error,
+  childrenOf,
+  type Element,
+  encoded,
+  enter,
+  octets,
+  parseAlgorithm,
+  readWhole,
+  TAG,
+} from '../asn1/read.ts';
 import { oid } from '../asn1/write.ts';
 import type { Attributes, SignedData, SignerInfo } from './parse.ts';
 

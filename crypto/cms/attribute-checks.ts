@@ -1,15 +1,12 @@
 /** Checks the signed attributes of a SignerInfo (RFC 5652 §11, EN 319 122-1 §5). */
-
-import type { HashName } from '../algorithms/hashes.ts';
-import { signatureMethod } from '../algorithms/signature-value.ts';
-import { parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
+import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
+import { disagreementOf, faultOf, keyBits, signatureMethod } from '../algorithms/signature-value.ts';
 import { OID } from '../asn1/oids.ts';
-import { type Element, enter, octets, oidText } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import { Asn1Error, type Element, enter, octets, oidText, parseAlgorithm, TAG } from '../asn1/read.ts';
 import { readTime } from '../asn1/time.ts';
 import { setOf, tlv } from '../asn1/write.ts';
-import type { Finding } from '../core/finding.ts';
+import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
+import type { Certificate } from '../x509/certificate.ts';
 import { CONTENT_IDENTIFIER } from './attributes-template.ts';
 import type { Attributes, SignerInfo } from './parse.ts';
 
@@ -214,4 +211,87 @@ export function policyOf(attributes: Attributes): string | undefined {
   const value = singleValue(attributes, OID.signaturePolicy);
   if (value === undefined || value.tag !== TAG.sequence) return undefined;
   return oidText(enter(value, TAG.sequence).next());
+}
+
+// Checks the signature value of a SignerInfo and lists the algorithms it uses (RFC 5652 §5.4).
+
+/** Checks that digest algorithm, signature algorithm and key match, and that the value is right. */
+export function checkValue(
+  signer: SignerInfo,
+  attributes: Attributes,
+  digest: HashName,
+  certificate: Certificate,
+): Finding[] {
+  const { signatureAlgorithm: algorithm } = signer;
+  const disagreement = disagreementOf({ algorithm, digest, key: certificate.publicKey });
+  if (disagreement !== undefined) {
+    return [failed('algorithm.agreement', `The algorithms contradict each other: ${disagreement}.`)];
+  }
+  const fault = attributesFault(signer, attributes, digest, certificate);
+  return [
+    ...(algorithm.id === OID.ecPublicKey ? [NAMED_BY_KEY] : []),
+    {
+      status: 'passed',
+      type: 'algorithm.agreement',
+      message: 'The algorithms agree with each other and the key.',
+    },
+    fault === undefined
+      ? {
+          status: 'passed',
+          type: 'signature.value',
+          message: 'The key of the certificate made the signature.',
+        }
+      : failed('signature.value', `The signature value is wrong: ${fault}.`),
+  ];
+}
+
+const NAMED_BY_KEY: Finding = {
+  status: 'warning',
+  type: 'algorithm.identifier',
+  message: 'The signature algorithm is named by the key alone, which leaves its digest open.',
+};
+
+function failed(type: string, message: string): Finding {
+  return { status: 'failed', type, message, subIndication: 'SIG_CRYPTO_FAILURE' };
+}
+
+/** Lists the algorithms of the content digest and of the signature value. */
+export function algorithmsOf(signer: SignerInfo, certificate: Certificate | undefined): AlgorithmUse[] {
+  const { digestAlgorithm, signatureAlgorithm } = signer;
+  const method = signatureMethod(signatureAlgorithm.id);
+  const bits = certificate === undefined ? undefined : keyBits(certificate.publicKey);
+  return [
+    { name: HASH_BY_OID.get(digestAlgorithm) ?? digestAlgorithm, where: 'content digest' },
+    {
+      name: method?.scheme ?? signatureAlgorithm.id,
+      where: 'signature value',
+      ...(bits === undefined ? {} : { bits }),
+    },
+  ];
+}
+
+// The signature value over signed attributes (RFC 5652 §5.4).
+
+/**
+ * Checks the signature value over the signed attributes; returns undefined when it is right, otherwise the reason.
+ * The signature covers the DER of a SET OF. Some signers leave the set unsorted and sign that; both forms are tried.
+ * @throws {Asn1Error} for malformed parameters of the algorithm
+ */
+export function attributesFault(
+  signer: SignerInfo,
+  attributes: Attributes,
+  digest: HashName,
+  certificate: Certificate,
+): string | undefined {
+  const signature = {
+    algorithm: signer.signatureAlgorithm,
+    digest,
+    value: signer.signature,
+    key: certificate.publicKey,
+  };
+  const asFound = tlv(TAG.set, ...attributes.encodings);
+  const fault = faultOf(signature, asFound);
+  if (fault === undefined) return undefined;
+  const sorted = setOf(attributes.encodings);
+  return sorted.equals(asFound) ? fault : faultOf(signature, sorted);
 }

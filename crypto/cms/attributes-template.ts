@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { DIGEST_LENGTH, digestIdentifier } from '../algorithms/algorithm-identifier.ts';
 import { ID, OID } from '../asn1/oids.ts';
-import { TAG } from '../asn1/tags.ts';
+import { TAG } from '../asn1/read.ts';
 import { timeText } from '../asn1/time.ts';
 import { octetString, oid, sequence, setOf, tlv } from '../asn1/write.ts';
 import { CryptoError, type DigestName, type SignaturePolicy } from '../core/types.ts';
@@ -22,7 +22,7 @@ export interface AttributesTemplate {
 }
 
 /** Values of all attributes except digest and time. */
-export interface AttributesFormat {
+interface AttributesFormat {
   readonly certificate: Certificate;
   readonly digest: DigestName;
   readonly policy: SignaturePolicy | undefined;
@@ -59,7 +59,7 @@ export function attributesTemplate(attributes: AttributesFormat, time: TimeForma
  * Encodes an Attribute with one value (RFC 5652 §5.3). @param id DER of the type @param value DER
  *     Attribute ::= SEQUENCE { attrType OBJECT IDENTIFIER, attrValues SET OF AttributeValue }
  */
-export function attribute(id: Buffer, value: Buffer): Buffer {
+function attribute(id: Buffer, value: Buffer): Buffer {
   return sequence(id, setOf([value]));
 }
 
@@ -129,4 +129,24 @@ function checkedOid(dotted: string): Buffer {
     (first < 2 ? second < 40 : first === 2);
   if (!good) throw new CryptoError('request.invalid', `${dotted} is not an object identifier.`);
   return oid(dotted);
+}
+
+/** Unsigned attributes of a SignerInfo (RFC 5652 §5.3). */
+const SIGNATURE_TIMESTAMP = oid(OID.signatureTimestamp);
+
+/**
+ * Encodes an Attribute with one value (RFC 5652 §5.3). @param type dotted @param value DER
+ *     Attribute ::= SEQUENCE { attrType OBJECT IDENTIFIER, attrValues SET OF AttributeValue }
+ */
+export function unsignedAttribute(type: string, value: Buffer): Buffer {
+  return attribute(oid(type), value);
+}
+
+/**
+ * Encodes a signature-time-stamp attribute (EN 319 122-1 §5.3). @param token DER of a TimeStampToken over the digest
+ * of the signature value
+ *     SignatureTimeStampToken ::= TimeStampToken      -- a ContentInfo, RFC 3161 §2.4.2
+ */
+export function signatureTimestampAttribute(token: Buffer): Buffer {
+  return attribute(SIGNATURE_TIMESTAMP, token);
 }

@@ -5,7 +5,7 @@
 
 import { DIGEST_LENGTH } from '../algorithms/algorithm-identifier.ts';
 import { ID } from '../asn1/oids.ts';
-import { TAG } from '../asn1/tags.ts';
+import { TAG } from '../asn1/read.ts';
 import { fitsUtcTime, timeText } from '../asn1/time.ts';
 import { encodedLength, octetString, sequence, setOf, tlv } from '../asn1/write.ts';
 import { CryptoError, type SignatureAlgorithm, type Signer, type SignerIdentity } from '../core/types.ts';

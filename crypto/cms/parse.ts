@@ -1,8 +1,9 @@
 /** Reads CMS SignedData (RFC 5652 §5) of any writer: DER or BER, any number of certificates and signers. */
-import { type Algorithm, parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
+
 import { OID } from '../asn1/oids.ts';
 import {
+  type Algorithm,
+  Asn1Error,
   Cursor,
   childrenOf,
   contents,
@@ -11,10 +12,14 @@ import {
   enter,
   octets,
   oidText,
+  parseAlgorithm,
+  readElement,
   readWhole,
   smallInteger,
+  TAG,
 } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import { CryptoError } from '../core/types.ts';
+import { certificatesIn, readableCertificates } from '../x509/certificate.ts';
 
 export interface SignedData {
   /** Dotted type of the signed content. */
@@ -192,4 +197,22 @@ function parseAttributes(element: Element): Attributes {
     fields.end();
   }
   return { types, encodings: all.map(encoded), values };
+}
+
+/** Reads certificate files: PEM, DER, and CMS without a signer (.p7b, .p7c). */
+const PKCS7 = /-----BEGIN (PKCS7|CMS)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
+
+/** Returns the DER of every readable certificate in one file; empty when there is none. */
+export function certificatesInBundle(file: Buffer): readonly Buffer[] {
+  const plain = certificatesIn(file).flatMap(readableCertificates);
+  if (plain.length > 0) return plain.map(({ der }) => der);
+  const armoured = PKCS7.exec(file.toString('latin1'))?.[2];
+  const bytes = armoured === undefined ? file : Buffer.from(armoured, 'base64');
+  try {
+    const { certificates } = parseSignedData(encoded(readElement(bytes)));
+    return certificates.flatMap(readableCertificates).map(({ der }) => der);
+  } catch (error) {
+    if (error instanceof Asn1Error || error instanceof CryptoError) return [];
+    throw error;
+  }
 }

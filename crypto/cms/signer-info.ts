@@ -4,11 +4,15 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
-import { DIGEST_LENGTH, digestIdentifier, signatureIdentifier } from '../algorithms/algorithm-identifier.ts';
+import {
+  algorithmOf,
+  DIGEST_LENGTH,
+  digestIdentifier,
+  signatureIdentifier,
+} from '../algorithms/algorithm-identifier.ts';
 import { kindOf } from '../algorithms/local-key.ts';
 import { OID } from '../asn1/oids.ts';
-import { TAG } from '../asn1/tags.ts';
+import { TAG } from '../asn1/read.ts';
 import { oid, sequence, setOf, small } from '../asn1/write.ts';
 import {
   CryptoError,

@@ -1,12 +1,19 @@
 /** Selects the signer's certificate: by the SignerIdentifier and by the ESS attributes (RFC 5035). */
-
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
-import { parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
+import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
-import { Cursor, contents, type Element, encoded, enter, octets } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import {
+  Asn1Error,
+  Cursor,
+  contents,
+  type Element,
+  encoded,
+  enter,
+  octets,
+  parseAlgorithm,
+  TAG,
+} from '../asn1/read.ts';
+import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { SignerId, SignerInfo } from './parse.ts';
 
@@ -20,14 +27,14 @@ function certificateNamed(id: SignerId, certificates: readonly Certificate[]): C
 }
 
 /** Reference from the signed attributes to the signer's certificate. */
-export interface CertificateReference {
+interface CertificateReference {
   /** Value of signing-certificate-v2, or of signing-certificate when the digest is fixed to SHA-1. */
   readonly value: Element;
   readonly fixed: 'sha1' | undefined;
 }
 
 /** Returns the reference to the certificate; signing-certificate-v2 has precedence. */
-export function certificateReference({ attributes }: SignerInfo): CertificateReference | undefined {
+function certificateReference({ attributes }: SignerInfo): CertificateReference | undefined {
   const [second] = attributes?.values.get(OID.signingCertificateV2) ?? [];
   if (second !== undefined) return { value: second, fixed: undefined };
   const [first] = attributes?.values.get(OID.signingCertificate) ?? [];
@@ -38,7 +45,7 @@ export function certificateReference({ attributes }: SignerInfo): CertificateRef
  * Returns the signing-certificate attribute when signing-certificate-v2 is present too: both must name the same
  * certificate, since readers differ in which of them they follow.
  */
-export function olderReference({ attributes }: SignerInfo): CertificateReference | undefined {
+function olderReference({ attributes }: SignerInfo): CertificateReference | undefined {
   if (attributes?.values.has(OID.signingCertificateV2) !== true) return undefined;
   const [first] = attributes.values.get(OID.signingCertificate) ?? [];
   return first === undefined ? undefined : { value: first, fixed: 'sha1' };
@@ -95,7 +102,7 @@ export function certIdError(value: Element, certificate: Certificate, fixed?: 's
  * Returns the digest algorithm of the first ESSCertID or ESSCertIDv2; undefined for an unknown one. @throws
  * {Asn1Error}
  */
-export function certIdHash(value: Element, fixed?: 'sha1'): HashName | undefined {
+function certIdHash(value: Element, fixed?: 'sha1'): HashName | undefined {
   return firstCertId(value, fixed).hashName;
 }
 
@@ -134,4 +141,92 @@ function directoryNames(element: Element): Buffer[] {
     if (name.tag === TAG.context4Constructed) names.push(contents(name));
   }
   return names;
+}
+
+/**
+ * Checks that the certificate of a SignerInfo is the one that the signed attributes name (RFC 5035, EN 319 122-1
+ * §5.2.2).
+ */
+export interface BoundCertificate {
+  readonly certificate: Certificate | undefined;
+  readonly findings: readonly Finding[];
+  readonly algorithms: readonly AlgorithmUse[];
+  /** True when a signed attribute names the certificate. */
+  readonly bound: boolean;
+}
+
+/**
+ * Selects the signer's certificate and reports how the signed attributes refer to it.
+ * @param needed true: a missing attribute is a failure; false: a warning (signatures older than CAdES)
+ * @throws {Asn1Error} for a malformed attribute
+ */
+export function bindCertificate(
+  signer: SignerInfo,
+  certificates: readonly Certificate[],
+  needed: boolean,
+): BoundCertificate {
+  const reference = certificateReference(signer);
+  const certificate = signerCertificate(signer, certificates);
+  const found = certificateFinding(certificate);
+  if (reference === undefined) {
+    const missing = missingReference(needed);
+    return { certificate, findings: [found, missing], algorithms: [], bound: false };
+  }
+  const older = olderReference(signer);
+  const mismatch =
+    certificate === undefined
+      ? undefined
+      : (mismatchOf(reference, certificate) ?? (older && mismatchOf(older, certificate)));
+  const findings = certificate === undefined ? [found] : [found, bindingFinding(mismatch)];
+  const hash = certIdHash(reference.value, reference.fixed);
+  const algorithms =
+    hash === undefined ? [] : [{ name: hash, where: 'digest of the signing certificate', preimage: true }];
+  return { certificate, findings, algorithms, bound: certificate !== undefined && mismatch === undefined };
+}
+
+function certificateFinding(certificate: Certificate | undefined): Finding {
+  if (certificate === undefined) {
+    return {
+      status: 'failed',
+      type: 'certificate.signer',
+      message: "The signer's certificate is not at hand.",
+      subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
+    };
+  }
+  return {
+    status: 'passed',
+    type: 'certificate.signer',
+    message: "The signer's certificate was found.",
+    detail: certificate.fingerprint,
+  };
+}
+
+function missingReference(needed: boolean): Finding {
+  return {
+    status: needed ? 'failed' : 'warning',
+    type: 'certificate.binding',
+    message:
+      'No signed attribute names the certificate, so another one of the same key could take its place.',
+    subIndication: 'SIG_CONSTRAINTS_FAILURE',
+  };
+}
+
+function bindingFinding(mismatch: string | undefined): Finding {
+  if (mismatch === undefined) {
+    return {
+      status: 'passed',
+      type: 'certificate.binding',
+      message: 'A signed attribute names the certificate.',
+    };
+  }
+  return {
+    status: 'failed',
+    type: 'certificate.binding',
+    message: mismatch,
+    subIndication: 'NO_SIGNING_CERTIFICATE_FOUND',
+  };
+}
+
+function mismatchOf({ value, fixed }: CertificateReference, certificate: Certificate): string | undefined {
+  return certIdError(value, certificate, fixed);
 }

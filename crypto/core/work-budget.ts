@@ -3,6 +3,7 @@
  * together; a step is about a microsecond of processor time, so the limit is a few seconds for any file. Readers count
  * bytes, and charge the steps of a validation too.
  */
+import type { Finding } from './validation-report.ts';
 
 /** Steps for a file of any size. */
 const BASE = 4_000_000;
@@ -10,13 +11,13 @@ const BASE = 4_000_000;
 const BYTES_PER_STEP = 4;
 
 /** The work budget of one file is spent. The results of completed checks remain valid; other checks were not made. */
-export class WorkBudgetExceeded extends Error {
+class WorkBudgetExceeded extends Error {
   constructor() {
     super('Validating the file takes more work than is done for one file.');
   }
 }
 
-export interface WorkBudgetOptions {
+interface WorkBudgetOptions {
   /** Units that may be spent. */
   readonly limit: number;
   /** Budget that is charged too, before this one. */
@@ -64,5 +65,23 @@ export class WorkBudget {
   /** Charges the larger budget alone, in its units. @throws {WorkBudgetExceeded} */
   spendWhole(units: number): void {
     this.#options.whole?.spend(units);
+  }
+}
+
+/** Leaves the unexamined parts INDETERMINATE. */
+export const WORK_BUDGET_EXCEEDED: Finding = {
+  status: 'failed',
+  type: 'file.work',
+  message: new WorkBudgetExceeded().message,
+  subIndication: 'GENERIC',
+};
+
+/** Returns the result of `look`, or of `otherwise` when the budget is exceeded. @throws other errors of `look` */
+export function withinWorkBudget<T>(look: () => T, otherwise: () => T): T {
+  try {
+    return look();
+  } catch (error) {
+    if (!(error instanceof WorkBudgetExceeded)) throw error;
+    return otherwise();
   }
 }

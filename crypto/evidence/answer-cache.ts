@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** A response with its expiry time, milliseconds since the epoch. */
-export interface ExpiringValue<T> {
+interface ExpiringValue<T> {
   readonly value: T;
   readonly until: number;
 }
@@ -10,7 +10,7 @@ export interface ExpiringValue<T> {
 /** Limit of entries in all caches of a thread: a small entry costs far more than its bytes. */
 const MAX_ENTRIES = 2048;
 
-export interface AnswerCache<T> {
+interface AnswerCache<T> {
   /** Returns the cached value, or requests it; concurrent callers wait for the same request. */
   get(key: string, now: number, ask: () => Promise<ExpiringValue<T>>): Promise<T>;
   /** Removes a response that turned out to be unusable. */
@@ -57,28 +57,28 @@ interface CacheEntry<T> extends ExpiringValue<T> {
  * Creates a cache.
  * @param most limit of entries; the least recently requested are evicted first
  * @param sizeOf bytes of a response
- * @param room limit shared with other caches. @default that of the thread
+ * @param limit limit shared with other caches. @default that of the thread
  */
 export function createAnswerCache<T>(
   most: number,
   sizeOf: (value: T) => number,
-  room: CacheLimit = SHARED,
+  limit: CacheLimit = SHARED,
 ): AnswerCache<T> {
   const cache = new LRUCache<string, CacheEntry<T>>({
     max: most,
     dispose: ({ place }, _, reason) => {
-      if (reason === 'evict') room.release(place);
+      if (reason === 'evict') limit.release(place);
     },
   });
   const pending = new Map<string, Promise<ExpiringValue<T>>>();
   const forget = (key: string): void => {
     const cached = cache.get(key);
-    if (cached !== undefined) room.release(cached.place);
+    if (cached !== undefined) limit.release(cached.place);
     cache.delete(key);
   };
   const keep = (key: string, answer: ExpiringValue<T>): void => {
     forget(key);
-    const place = room.reserve(sizeOf(answer.value), () => cache.delete(key));
+    const place = limit.reserve(sizeOf(answer.value), () => cache.delete(key));
     if (place === undefined) return;
     cache.set(key, { ...answer, place });
   };

@@ -2,7 +2,7 @@
  * Ports for time-stamps and revocation information. The caller provides the network access (actors/shared); code in
  * crypto/ opens no connections.
  */
-import type { DigestName } from '../core/types.ts';
+import { CryptoError, type DigestName } from '../core/types.ts';
 
 /** One HTTP exchange with an authority. */
 export interface AuthorityRequest {
@@ -91,4 +91,45 @@ export interface SigningServices {
   readonly timestamps?: TimestampAuthority;
   /** Needed from level LT on. */
   readonly evidence?: EvidenceSource;
+}
+
+export interface RetrySettings {
+  /** Attempts after the first. */
+  readonly retries: number;
+  /** Resolves after that many milliseconds. */
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/** First and longest pause between attempts, milliseconds; each one doubles the last. */
+const FIRST_PAUSE = 200;
+const LONGEST_PAUSE = 5_000;
+
+/** Retries while an authority is unreachable; a refusal is final, since a retry would give the same result. */
+export async function withRetries<T>(settings: RetrySettings, attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const passing = error instanceof CryptoError && error.code === 'authority.unreachable';
+      if (!passing || tries >= settings.retries) throw error;
+      await settings.wait(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** tries));
+    }
+  }
+}
+
+/** True for a host name that never resolves (RFC 2606 §2), as in certificates for development. */
+export function isUnreachableAddress(url: string): boolean {
+  return URL.canParse(url) && /(?:^|\.)invalid$/i.test(new URL(url).hostname);
+}
+
+/**
+ * Formats an authority's URL for messages: without user, password, query and fragment, which may hold secrets.
+ * @throws {CryptoError} `request.invalid` for schemes other than http and https
+ */
+export function publicName(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
+    throw new CryptoError('request.invalid', 'The address of an authority is not an http or https URL.');
+  }
+  return `${parsed.origin}${parsed.pathname}`;
 }

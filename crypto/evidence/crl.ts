@@ -1,8 +1,16 @@
 /** Certificate revocation lists (RFC 5280 §5): complete, delta and indirect ones, for all or some reasons. */
 
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { Cursor, childrenOf, contents, type Element, encoded, enter, readWhole } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import {
+  Asn1Error,
+  Cursor,
+  childrenOf,
+  contents,
+  type Element,
+  encoded,
+  enter,
+  readWhole,
+  TAG,
+} from '../asn1/read.ts';
 import { readFractionalTime, readTime } from '../asn1/time.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import {
@@ -13,8 +21,7 @@ import {
   readReasonFlags,
 } from '../x509/distribution-points.ts';
 import { splitExtensions } from '../x509/extensions.ts';
-import { readGeneralNames } from '../x509/general-names.ts';
-import { nameKey } from '../x509/names.ts';
+import { nameKey, readGeneralNames } from '../x509/names.ts';
 import { readSignedStructure, type SignedStructure, structureFault } from '../x509/structure-signature.ts';
 import { memoizeParsed } from './lazy-value.ts';
 import { type Revocation, readReason } from './revocation-reasons.ts';
@@ -50,7 +57,7 @@ export interface Crl {
 }
 
 /** From issuingDistributionPoint (RFC 5280 §5.2.5). */
-export interface CrlScope {
+interface CrlScope {
   readonly certificates: 'all' | 'end' | 'ca';
   /** Names of the distribution point that the CRL is limited to (`comparableNames`); undefined: no limit. */
   readonly names: readonly string[] | undefined;

@@ -1,8 +1,7 @@
 /** Certificates and revocation values embedded in a signature for later validation. */
-import { Asn1Error } from '../asn1/asn1-error.ts';
+
 import { OID } from '../asn1/oids.ts';
-import { Cursor, childrenOf, type Element, encoded, enter } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import { Asn1Error, Cursor, childrenOf, type Element, encoded, enter, TAG } from '../asn1/read.ts';
 import type { Attributes, SignedData } from '../cms/parse.ts';
 import { type Evidence, NO_EVIDENCE } from './authorities.ts';
 import { readCrl } from './crl.ts';

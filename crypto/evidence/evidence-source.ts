@@ -3,9 +3,8 @@
 import { CryptoError } from '../core/types.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { holderText } from '../x509/holder.ts';
-import { findPath } from '../x509/path.ts';
-import type { Evidence, EvidenceSource } from './authorities.ts';
-import { isUnreachableAddress } from './authority-address.ts';
+import { findPath } from '../x509/path-search.ts';
+import { type Evidence, type EvidenceSource, isUnreachableAddress } from './authorities.ts';
 import {
   type Answered,
   createInquiry,
@@ -13,7 +12,7 @@ import {
   type RevocationInquiry,
 } from './revocation-inquiry.ts';
 
-export interface EvidenceSourceOptions extends InquirySettings {
+interface EvidenceSourceOptions extends InquirySettings {
   /** DER of trust anchors. */
   readonly anchors: readonly Buffer[];
   /** DER of candidates for intermediate certificates. */

@@ -1,19 +1,23 @@
 /** Requests to OCSP responders and CRL servers, for delta CRLs too; responses are verified before they are cached or returned. */
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { encoded, readElement } from '../asn1/read.ts';
+
+import { createHash } from 'node:crypto';
+import { Asn1Error, encoded, readElement } from '../asn1/read.ts';
+import { NULL, octetString, oid, sequence } from '../asn1/write.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import { CryptoError, type CryptoErrorCode } from '../core/types.ts';
-import { type Certificate, readableCertificates } from '../x509/certificate.ts';
+import { type Certificate, certificatesIn, readableCertificates } from '../x509/certificate.ts';
 import { holderText } from '../x509/holder.ts';
-import { certificatesIn } from '../x509/pem.ts';
 import { createAnswerCache } from './answer-cache.ts';
-import type { AuthorityRequest, AuthorityTransport, Evidence } from './authorities.ts';
-import { publicName } from './authority-address.ts';
+import {
+  type AuthorityRequest,
+  type AuthorityTransport,
+  type Evidence,
+  publicName,
+  type RetrySettings,
+  withRetries,
+} from './authorities.ts';
 import { readCrl } from './crl.ts';
-import { basicOcspIn, readOcsp } from './ocsp.ts';
-import { encodeOcspRequest } from './ocsp-request.ts';
-import { responderOf } from './ocsp-responder.ts';
-import { type RetrySettings, withRetries } from './retry.ts';
+import { basicOcspIn, readOcsp, responderOf } from './ocsp.ts';
 import { type RevocationStatus, revocationStatus } from './revocation-status.ts';
 
 export interface InquirySettings extends RetrySettings {
@@ -45,7 +49,7 @@ export interface RevocationInquiry {
   issuersOf(certificate: Certificate): Promise<readonly Certificate[]>;
 }
 
-export type KnownStatus = Exclude<RevocationStatus, { status: 'unknown' }>;
+type KnownStatus = Exclude<RevocationStatus, { status: 'unknown' }>;
 
 export interface Answered {
   readonly status: KnownStatus;
@@ -251,4 +255,28 @@ function certificatesFrom(answer: Buffer): Certificate[] {
   } catch {
     return [];
   }
+}
+
+/**
+ * SHA-1 as an identifier for certificates without security relevance; every responder supports it (RFC 5019 §2.1.1).
+ */
+const SHA1 = sequence(oid('1.3.14.3.2.26'), NULL);
+
+/**
+ * Encodes CertID ::= SEQUENCE { hashAlgorithm, issuerNameHash, issuerKeyHash OCTET STRING, serialNumber } (RFC 6960
+ * §4.1.1).
+ */
+export function encodeCertId(certificate: Certificate, issuer: Certificate): Buffer {
+  const hash = (bytes: Buffer) => octetString(createHash('sha1').update(bytes).digest());
+  return sequence(SHA1, hash(issuer.subject), hash(issuer.publicKeyBits), certificate.serial);
+}
+
+/**
+ * Encodes an OCSPRequest about one certificate, without a nonce, so that responders can send prepared responses (RFC
+ * 5019 §2.1.1); their times show old ones.
+ *
+ * OCSPRequest ::= SEQUENCE { tbsRequest SEQUENCE { requestList SEQUENCE OF SEQUENCE { reqCert CertID } } }
+ */
+export function encodeOcspRequest(certificate: Certificate, issuer: Certificate): Buffer {
+  return sequence(sequence(sequence(sequence(encodeCertId(certificate, issuer)))));
 }

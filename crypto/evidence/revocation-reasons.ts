@@ -1,5 +1,4 @@
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { contents, type Element } from '../asn1/read.ts';
+import { Asn1Error, contents, type Element } from '../asn1/read.ts';
 
 /** CRLReason (RFC 5280 §5.3.1) by number. */
 const REASONS = [
@@ -16,7 +15,7 @@ const REASONS = [
   'aACompromise',
 ] as const;
 
-export type RevocationReason = NonNullable<(typeof REASONS)[number]>;
+type RevocationReason = NonNullable<(typeof REASONS)[number]>;
 
 /** Time and reason of a revocation. */
 export interface Revocation {

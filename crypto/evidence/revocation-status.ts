@@ -1,19 +1,17 @@
 /** Revocation status by the given responses. Uses neither the network nor a clock. */
-import { Asn1Error } from '../asn1/asn1-error.ts';
+
+import { keyBits, signatureMethod } from '../algorithms/signature-value.ts';
+import { Asn1Error } from '../asn1/read.ts';
+import type { AlgorithmUse } from '../core/validation-report.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
-import { algorithmsOn } from '../x509/certificate-algorithms.ts';
 import { ALL_REASONS, HOLD_REASON } from '../x509/distribution-points.ts';
 import { nameKey } from '../x509/names.ts';
+import { algorithmsOn } from '../x509/structure-signature.ts';
 import type { Evidence } from './authorities.ts';
 import { type Crl, readCrl } from './crl.ts';
-import { scopeOf, statementsOf, type UsableCrl } from './crl-answers.ts';
-import { crlSignerOf } from './crl-signer.ts';
-import { type OcspAnswer, readOcsp, type SingleAnswer } from './ocsp.ts';
-import { responderOf } from './ocsp-responder.ts';
+import { crlSignerOf, scopeOf, statementsOf, type UsableCrl } from './crl-answers.ts';
+import { type OcspAnswer, readOcsp, responderOf, type SingleAnswer } from './ocsp.ts';
 import type { Revocation } from './revocation-reasons.ts';
-import { answerAlgorithms, type RevocationSource } from './revocation-source.ts';
-
-export type { RevocationSource } from './revocation-source.ts';
 
 export type RevocationStatus =
   | { readonly status: 'good'; readonly source: RevocationSource }
@@ -65,7 +63,7 @@ export function revocationStatus(
   return decide(answers, at, problems);
 }
 
-export interface StatusOptions {
+interface StatusOptions {
   /** Responses issued after this time are ignored. @default none is ignored */
   readonly now?: number;
   /** Certificates above the issuer on the path, the anchor last. @default none */
@@ -319,4 +317,45 @@ function unreadable(error: unknown): string {
 
 function certificatesIn({ certificates }: Evidence): Certificate[] {
   return certificates.flatMap(readableCertificates);
+}
+
+/** The response that a status is based on. */
+export interface RevocationSource {
+  readonly kind: 'ocsp' | 'crl';
+  /** DER of the BasicOCSPResponse or CertificateList. */
+  readonly der: Buffer;
+  /** Milliseconds since the epoch. */
+  readonly thisUpdate: number;
+  readonly nextUpdate: number | undefined;
+  /** Signer: the issuer, or a delegated OCSP responder. */
+  readonly signer: Certificate;
+  readonly algorithms: readonly AlgorithmUse[];
+}
+
+const NAMES = { ocsp: 'OCSP answer', crl: 'CRL' } as const;
+
+const cache = new WeakMap<Crl | OcspAnswer, Map<Certificate, readonly AlgorithmUse[]>>();
+
+/** Algorithms that a signed response relies on, computed once for each of its signers. */
+function answerAlgorithms(
+  answer: Crl | OcspAnswer,
+  signer: Certificate,
+  kind: RevocationSource['kind'],
+): readonly AlgorithmUse[] {
+  const bySigner = cache.get(answer) ?? new Map<Certificate, readonly AlgorithmUse[]>();
+  cache.set(answer, bySigner);
+  let algorithms = bySigner.get(signer);
+  if (algorithms === undefined) {
+    algorithms = algorithmsOf(answer, signer, NAMES[kind]);
+    bySigner.set(signer, algorithms);
+  }
+  return algorithms;
+}
+
+function algorithmsOf({ signature }: Crl | OcspAnswer, signer: Certificate, what: string): AlgorithmUse[] {
+  const scheme = signatureMethod(signature.algorithm.id)?.scheme ?? signature.algorithm.id;
+  const bits = keyBits(signer.publicKey);
+  const uses = [{ name: scheme, ...(bits === undefined ? {} : { bits }), where: `signature of the ${what}` }];
+  if (signature.hash === undefined || scheme === 'ed25519') return uses;
+  return [...uses, { name: signature.hash, where: `digest of the ${what}` }];
 }

@@ -1,18 +1,14 @@
 /** Checks of a time-stamp that need neither trust nor time: message imprint, signer, and signature value. */
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, type HashName, hashNamed } from '../algorithms/hashes.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
+import { HASH_BY_OID, type HashName, hashNamed } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
-import { octets, oidText } from '../asn1/read.ts';
-import { singleValue } from '../cms/attribute-checks.ts';
+import { Asn1Error, octets, oidText } from '../asn1/read.ts';
+import { attributesFault, singleValue } from '../cms/attribute-checks.ts';
 import type { Attributes } from '../cms/parse.ts';
-import { attributesFault } from '../cms/signed-attributes.ts';
 import { certIdError, signerCertificate } from '../cms/signing-certificate.ts';
-import type { Finding } from '../core/finding.ts';
+import type { Finding } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import type { ImprintSource } from './message-imprint.ts';
-import { TIMESTAMP_INFO } from './timestamp-reader.ts';
-import type { TimestampToken } from './timestamp-token.ts';
+import { type ImprintSource, TIMESTAMP_INFO, type TimestampToken } from './timestamp-reader.ts';
 
 const TIMESTAMPING = '1.3.6.1.5.5.7.3.8';
 

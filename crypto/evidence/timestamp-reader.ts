@@ -1,17 +1,25 @@
 /** Reads TimeStampToken (RFC 3161 §2.4.2). */
 
-import { HASH_BY_OID } from '../algorithms/hashes.ts';
-import { parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { Cursor, encoded, enter, octets, oidText, readWhole, smallInteger } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import { createHash } from 'node:crypto';
+import { HASH_BY_OID, hashNamed } from '../algorithms/algorithm-identifier.ts';
+import {
+  Asn1Error,
+  Cursor,
+  encoded,
+  enter,
+  octets,
+  oidText,
+  parseAlgorithm,
+  readWhole,
+  smallInteger,
+  TAG,
+} from '../asn1/read.ts';
 import { readFractionalTime } from '../asn1/time.ts';
-import { parseSignedData } from '../cms/parse.ts';
+import { parseSignedData, type SignedData } from '../cms/parse.ts';
 import { signerCertificate } from '../cms/signing-certificate.ts';
 import { CryptoError } from '../core/types.ts';
-import { readableCertificates } from '../x509/certificate.ts';
+import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { splitExtensions } from '../x509/extensions.ts';
-import type { TimestampToken } from './timestamp-token.ts';
 
 /** id-ct-TSTInfo. */
 export const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';
@@ -88,4 +96,40 @@ function refuseCritical(cursor: Cursor): void {
   while (!cursor.done && elements.length < 100) elements.push(cursor.next());
   const critical = splitExtensions(elements).find((extension) => extension.critical);
   if (critical !== undefined) throw new Asn1Error(`critical extension ${critical.id} is not understood`, 0);
+}
+
+/** Computes the digest that a time-stamp must cover, by hash function; undefined for an unknown one. */
+export type ImprintSource = (algorithm: string) => Buffer | undefined;
+
+/** Creates a source over bytes in memory; several chunks are concatenated. */
+export function imprintOf(...parts: readonly Uint8Array[]): ImprintSource {
+  return (algorithm) => {
+    const name = hashNamed(algorithm);
+    if (name === undefined) return undefined;
+    const hash = createHash(name);
+    for (const part of parts) hash.update(part);
+    return hash.digest();
+  };
+}
+
+/** TimeStampToken (RFC 3161 §2.4.2), parsed but not validated. */
+export interface TimestampToken {
+  readonly der: Buffer;
+  readonly signedData: SignedData;
+  /** DER of TSTInfo, which the token's signature covers. */
+  readonly info: Buffer;
+  /** Milliseconds since the epoch. */
+  readonly genTime: number;
+  readonly imprint: Buffer;
+  /** Lower-case name (`sha256`, also `sha1`), or the dotted OID of an unknown algorithm. */
+  readonly imprintAlgorithm: string;
+  /** Dotted OID. */
+  readonly policy: string;
+  /** DER of the INTEGER. */
+  readonly serial: Buffer;
+  /** DER of the INTEGER; undefined when there is none. */
+  readonly nonce: Buffer | undefined;
+  /** Signer's certificate if the token contains it. */
+  readonly certificate: Certificate | undefined;
+  readonly certificates: readonly Certificate[];
 }

@@ -145,3 +145,57 @@ function guarded<T>(path: string, work: () => T): T {
     throw new CryptoError('input.unreadable', `${path} can't be read: ${code}.`);
   }
 }
+
+/** Creates a source over bytes in memory, under a file name. */
+export function memorySource(path: string, bytes: Buffer): Source {
+  return {
+    path,
+    size: bytes.length,
+    mtimeMs: 0,
+    inode: '',
+    read: (offset, length) => bytes.subarray(Math.max(offset, 0), Math.max(offset, 0) + Math.max(length, 0)),
+    *chunks(from = 0, to = bytes.length) {
+      const end = Math.min(to, bytes.length);
+      for (let at = from; at < end; at += IN_MEMORY_BYTES) {
+        yield bytes.subarray(at, Math.min(at + IN_MEMORY_BYTES, end));
+      }
+    },
+    assertUnchanged: () => {},
+    close: () => {},
+  };
+}
+
+/** Byte range of a file as a separate source. Closing it leaves the file open. */
+export class SourceRange implements Source {
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly inode: string;
+  readonly #whole: Source;
+  readonly #start: number;
+
+  /** @param path name in messages @param start offset in `whole`, bytes */
+  constructor(whole: Source, path: string, start: number, size: number) {
+    this.path = path;
+    this.size = size;
+    this.mtimeMs = whole.mtimeMs;
+    this.inode = whole.inode;
+    this.#whole = whole;
+    this.#start = start;
+  }
+
+  read(offset: number, length: number): Buffer {
+    const from = Math.min(Math.max(offset, 0), this.size);
+    return this.#whole.read(this.#start + from, Math.min(Math.max(length, 0), this.size - from));
+  }
+
+  chunks(from = 0, to = this.size): Iterable<Buffer> {
+    return this.#whole.chunks(this.#start + from, this.#start + Math.min(to, this.size));
+  }
+
+  assertUnchanged(): void {
+    this.#whole.assertUnchanged();
+  }
+
+  close(): void {}
+}

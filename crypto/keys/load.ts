@@ -1,15 +1,30 @@
 /** Loads a signing key with its certificates and checks once that they can sign. */
-import { type KeyObject, X509Certificate } from 'node:crypto';
+import {
+  createDecipheriv,
+  createHmac,
+  createPrivateKey,
+  hash as digest,
+  type KeyObject,
+  pbkdf2Sync,
+  scryptSync,
+  X509Certificate,
+} from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { localKey } from '../algorithms/local-key.ts';
+import { Asn1Error, enter, octets, readElement, TAG } from '../asn1/read.ts';
 import { CryptoError } from '../core/types.ts';
-import { type Certificate, readableCertificates } from '../x509/certificate.ts';
-import { certificatesIn } from '../x509/pem.ts';
-import { normalThumbprint, thumbprintOf } from '../x509/thumbprint.ts';
+import { PasswordSource, type Pkcs12Primitives } from '../pkcs12/password-derivation.ts';
+import { decryptWithPassword } from '../pkcs12/password-encryption.ts';
+import { Pkcs12Error, readPkcs12 } from '../pkcs12/pkcs12-reader.ts';
+import {
+  type Certificate,
+  certificatesIn,
+  normalThumbprint,
+  readableCertificates,
+  thumbprintOf,
+} from '../x509/certificate.ts';
 import { type LoadedSigner, signerOf } from './loaded-signer.ts';
-import { openPfx } from './pfx.ts';
 import { findTokenKey, type TokenSource } from './pkcs11/find-key.ts';
-import { readPrivateKey } from './private-key.ts';
 
 export interface PemSource {
   readonly source: 'Pem';
@@ -109,4 +124,174 @@ function choose(pairs: readonly Pair[], keys: readonly KeyObject[], thumbprint: 
     throw new CryptoError('key.ambiguous', `There are ${pairs.length} keys; name one by its thumbprint.`);
   }
   return pair;
+}
+
+/** Opens PKCS#12 containers (RFC 7292) with the reader of `crypto/pkcs12/`. Certificates are returned byte for byte. */
+interface Pfx {
+  readonly keys: readonly KeyObject[];
+  /** DER, in the order of the container. */
+  readonly certificates: readonly Buffer[];
+}
+
+/**
+ * Opens a container. The integrity value, if present, decides whether the password is right; otherwise the
+ * decryption does.
+ * @throws {CryptoError} `key.password`, `key.unreadable`
+ */
+export async function openPfx(bytes: Buffer, password: string): Promise<Pfx> {
+  try {
+    const { keys, certificates } = await readPkcs12(withoutBase64(bytes), password, NODE_PRIMITIVES);
+    return {
+      keys: keys.map(({ der }) => createPrivateKey({ key: view(der), format: 'der', type: 'pkcs8' })),
+      certificates: certificates.map(({ der }) => view(der)),
+    };
+  } catch (error) {
+    if (error instanceof Pkcs12Error && (error.fault === 'password' || error.fault === 'integrity')) {
+      throw new CryptoError('key.password', 'The password does not open the container.');
+    }
+    const reason = error instanceof Pkcs12Error ? error.message : 'a part of it is damaged';
+    throw new CryptoError('key.unreadable', `The PKCS#12 container can't be read: ${reason}.`);
+  }
+}
+
+/** Containers that pass through variables and secret stores arrive as Base64, with or without PEM labels. */
+function withoutBase64(bytes: Buffer): Buffer {
+  if (bytes[0] === TAG.sequence) return bytes;
+  const text = bytes.toString('latin1').replace(/-----(?:BEGIN|END) [A-Z0-9 #]{1,40}-----|\s+/g, '');
+  return /^MI[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : bytes;
+}
+
+function view(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+/**
+ * Reads a private key from PEM or DER: PKCS#8, encrypted PKCS#8, or the older forms of RSA and EC keys.
+ * @param file one character for each byte
+ * @throws {CryptoError} `key.password` when a password is missing or wrong, `key.unreadable`
+ */
+export async function readPrivateKey(file: string, password: string | undefined): Promise<KeyObject> {
+  const der = Buffer.from(file, 'latin1');
+  if (der[0] === TAG.sequence) return readDer(der, password);
+  // Editors put a byte order mark before the label.
+  const pem = file.replace(/^\u00ef\u00bb\u00bf/, '');
+  const encrypted = /^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(pem);
+  if (!encrypted) {
+    try {
+      return createPrivateKey({ key: pem, format: 'pem' });
+    } catch {
+      throw new CryptoError('key.unreadable', 'The private key is not readable as PEM.');
+    }
+  }
+  if (password === undefined) {
+    throw new CryptoError('key.password', 'The private key is encrypted and no password is given.');
+  }
+  const [, base64] = PKCS8.exec(pem) ?? [];
+  if (base64 !== undefined) return decryptPkcs8(Buffer.from(base64, 'base64'), password);
+  if (!OLDER_CIPHERS.test(pem)) throw unsupported('its encryption is not supported');
+  try {
+    return createPrivateKey({ key: pem, format: 'pem', passphrase: password });
+  } catch {
+    throw wrongPassword();
+  }
+}
+
+async function readDer(der: Buffer, password: string | undefined): Promise<KeyObject> {
+  for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
+    try {
+      return createPrivateKey({ key: der, format: 'der', type });
+    } catch {
+      // The next form is tried.
+    }
+  }
+  if (password !== undefined) return decryptPkcs8(der, password);
+  throw new CryptoError('key.unreadable', 'The private key is in no known form of DER, or it is encrypted.');
+}
+
+const PKCS8 = /-----BEGIN ENCRYPTED PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END ENCRYPTED PRIVATE KEY-----/;
+/**
+ * Ciphers of the traditional format, whose key is one round of a hash (RFC 1421 defines the header, not the
+ * derivation).
+ */
+const OLDER_CIPHERS = /^DEK-Info: (DES-EDE3|AES-(128|192|256)|CAMELLIA-(128|192|256))-CBC,/m;
+
+/**
+ * Decrypts an EncryptedPrivateKeyInfo (RFC 5958 §3). Replaces OpenSSL's reader, which does not limit the cost of a
+ * derivation, does not distinguish a wrong password from an unsupported cipher, and lacks ciphers of old files.
+ *     EncryptedPrivateKeyInfo ::= SEQUENCE { encryptionAlgorithm AlgorithmIdentifier, encryptedData OCTET STRING }
+ */
+async function decryptPkcs8(der: Buffer, password: string): Promise<KeyObject> {
+  let plain: Uint8Array | undefined;
+  try {
+    const fields = enter(readElement(der), TAG.sequence);
+    const algorithm = fields.next(TAG.sequence);
+    plain = await decryptWithPassword(algorithm, octets(fields.next()), passwordSource(password));
+  } catch (error) {
+    throw error instanceof Asn1Error ? unsupported(error.message) : wrongPassword();
+  }
+  if (plain === undefined) throw wrongPassword();
+  try {
+    return createPrivateKey({ key: Buffer.from(plain), format: 'der', type: 'pkcs8' });
+  } catch {
+    // One wrong password in a few hundred leaves padding that looks right.
+    throw wrongPassword();
+  }
+}
+
+function unsupported(reason: string): CryptoError {
+  return new CryptoError('key.unreadable', `The private key can't be decrypted: ${reason}.`);
+}
+
+function wrongPassword(): CryptoError {
+  return new CryptoError('key.password', 'The password does not open the private key.');
+}
+
+/** More than Node counts for the largest parameters that the reader passes on. */
+const MAX_SCRYPT_MEMORY = 1 << 30;
+
+export const NODE_PRIMITIVES: Pkcs12Primitives = {
+  hashes: new Set(['sha1', 'sha224', 'sha256', 'sha384', 'sha512']),
+  isCipher: () => true,
+  quickRounds: Number.POSITIVE_INFINITY,
+  repeatedHash: (hash, bytes, rounds) => {
+    let result: Uint8Array = bytes;
+    for (let round = 0; round < rounds; round++) result = digest(hash, result, 'buffer');
+    return result;
+  },
+  hmac: (hash, key, bytes) => createHmac(hash, key).update(bytes).digest(),
+  pbkdf2: ({ hash, password, salt, rounds, length }) => pbkdf2Sync(password, salt, rounds, length, hash),
+  scrypt: ({ password, salt, length, ...costs }) =>
+    scryptSync(password, salt, length, { ...costs, maxmem: MAX_SCRYPT_MEMORY }),
+  decrypt: async (cipher, key, iv, encrypted) => {
+    if (cipher === 'rc2') return decryptRc2(key, iv, encrypted);
+    const decipher = createDecipheriv(cipher, key, iv);
+    const head = decipher.update(encrypted);
+    try {
+      return Buffer.concat([head, decipher.final()]);
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+/** Returns a password with the functions of Node. */
+export function passwordSource(password: string): PasswordSource {
+  return new PasswordSource(password, NODE_PRIMITIVES);
+}
+
+/** Decrypts RC2, which OpenSSL's default provider lacks. Loads node-forge only for containers that need it. */
+async function decryptRc2(
+  key: Uint8Array,
+  iv: Uint8Array,
+  encrypted: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const { default: forge } = await import('node-forge');
+  const rc2 = forge.rc2.createDecryptionCipher(latin1(key), key.length * 8);
+  rc2.start(latin1(iv));
+  rc2.update(forge.util.createBuffer(latin1(encrypted)));
+  return rc2.finish() ? Buffer.from(rc2.output.getBytes(), 'latin1') : undefined;
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }

@@ -1,12 +1,11 @@
 /** Combines a key with its certificate: checks that they can sign, and collects warnings. */
 import { X509Certificate } from 'node:crypto';
 import { CryptoError } from '../core/types.ts';
-import type { Certificate } from '../x509/certificate.ts';
-import { thumbprintOf } from '../x509/thumbprint.ts';
+import { type Certificate, thumbprintOf } from '../x509/certificate.ts';
 import type { LocalSigner } from './transfer.ts';
 
 /** A condition that permits signing, but may make verifiers reject the signatures. */
-export interface KeyWarning {
+interface KeyWarning {
   readonly code: 'chain.incomplete' | 'certificate.weak-digest';
   /** One sentence for people. */
   readonly text: string;

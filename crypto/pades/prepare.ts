@@ -4,8 +4,14 @@
  */
 import { timeText } from '../asn1/time.ts';
 import { maxSignedDataLength } from '../cms/build.ts';
-import type { PageContent } from '../core/page-content.ts';
-import type { DigestName, PadesFormat, SignatureParameters, SignerIdentity } from '../core/types.ts';
+import {
+  CryptoError,
+  type DigestName,
+  type PadesFormat,
+  type PageContent,
+  type SignatureParameters,
+  type SignerIdentity,
+} from '../core/types.ts';
 import {
   asName,
   asReference,
@@ -16,15 +22,21 @@ import {
   sourceText,
   withPdf,
 } from '../pdf/index.ts';
-import { textString } from '../pdf/syntax/text-string.ts';
+import { textString } from '../pdf/syntax/strings.ts';
 import { IncrementalUpdate, referenceText } from '../pdf/update/incremental-update.ts';
 import { addPageContent } from './content/page-content.ts';
 import { needsAppearances, showsAllValues } from './content/settled-appearances.ts';
 import { updateField } from './fields/field-update.ts';
-import { surveyForm, targetField } from './fields/form-survey.ts';
+import {
+  type FormSurvey,
+  type SignedField,
+  surveyForm,
+  type TargetField,
+  targetField,
+} from './fields/form-survey.ts';
 import { assertSeedValue, FILTER, SUB_FILTER } from './fields/seed-value.ts';
 import { type PreparedUpdate, signatureValue, writeUpdate } from './fields/signature-dictionary.ts';
-import { assertSigningAllowed } from './limits.ts';
+import { policyOf } from './validation/change-policy.ts';
 
 export interface PadesOptions extends Pick<SignatureParameters, 'padding' | 'includeChain' | 'policy'> {
   readonly signer: SignerIdentity;
@@ -121,4 +133,56 @@ function transform(method: string, parameters: string, data: string): string {
     `<</Type/SigRef/TransformMethod/${method}${data}` +
     `/TransformParams<</Type/TransformParams/V/1.2${parameters}>>>>`
   );
+}
+
+// Checks that earlier signatures and the field itself permit another signature (ISO 32000-2, 12.8.2.2, 12.8.2.4 and
+// 12.7.5.5). All of them permit document time-stamps and a document security store (12.8.2.2.1).
+
+/** DocMDP level that permits no change; adding a signature needs 2 or more. */
+const NO_CHANGES = 1;
+
+/**
+ * @param target the field to be signed
+ * @throws {CryptoError} `pdf.change-forbidden`
+ */
+function assertSigningAllowed(
+  pdf: PdfDocument,
+  survey: FormSurvey,
+  target: TargetField,
+  form: PadesFormat,
+): void {
+  const certification = pdf.dict(pdf.dict(pdf.catalog.get('Perms'))?.get('DocMDP'));
+  if (certification !== undefined && policyOf(pdf, certification, undefined).level <= NO_CHANGES) {
+    throw forbidden('The PDF is certified and its author allows no further changes.');
+  }
+  if (certification !== undefined && target.kind === 'new' && form.appearance !== undefined) {
+    // A new visible field could cover certified content, so validators reject it.
+    throw forbidden('The PDF is certified, so only a field its author made can show a signature.');
+  }
+  if (form.certification !== undefined && (certification !== undefined || survey.signed.length > 0)) {
+    throw forbidden(
+      certification === undefined
+        ? 'The PDF has signatures, and only the first one can certify it.'
+        : 'The PDF is certified already.',
+    );
+  }
+  for (const signed of survey.signed) assertSignatureAllows(pdf, signed, target);
+}
+
+function assertSignatureAllows(
+  pdf: PdfDocument,
+  { name, dict, signature }: SignedField,
+  target: TargetField,
+): void {
+  const policy = policyOf(pdf, signature, dict);
+  if (policy.level <= NO_CHANGES) {
+    throw forbidden(`The signature in field ${name} allows no further changes.`);
+  }
+  if (policy.locks(target.name, target.kind === 'new')) {
+    throw forbidden(`The signature in field ${name} locked the field ${target.name}.`);
+  }
+}
+
+function forbidden(message: string): CryptoError {
+  return new CryptoError('pdf.change-forbidden', message);
 }

@@ -1,25 +1,23 @@
 /** Reports one signature or document time-stamp of a PDF (ETSI EN 319 142-1, clauses 5.3, 5.5 and 6.3). */
-
-import { type HashName, hashNamed } from '../algorithms/hashes.ts';
+import { type HashName, hashNamed } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
-import { algorithmsOf } from '../cms/value-checks.ts';
-import type { Finding } from '../core/finding.ts';
+import { algorithmsOf } from '../cms/attribute-checks.ts';
 import type { SignatureLevel } from '../core/types.ts';
-import type { ChangeRecord, SignatureScope } from '../core/validation-report.ts';
+import type { ChangeRecord, Finding, SignatureScope } from '../core/validation-report.ts';
 import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import { asText, type PdfDocument } from '../pdf/index.ts';
 import {
+  isIntactTimestamp,
   type SignatureInfo,
   type TimestampInfo,
+  timestampInfo,
   UNKNOWN_SIGNATURE_INFO,
 } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
-import { isIntactTimestamp, timestampInfo } from '../validation/timestamp-info.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { FoundSignature } from './fields/signatures.ts';
 import { CHANGES } from './validation/judged-changes.ts';
-import { readPdfTime } from './validation/pdf-time.ts';
 import { failed, passed } from './validation/placement-findings.ts';
 
 /** A signature with its place in the file, before its CMS is parsed. */
@@ -34,7 +32,7 @@ export interface LocatedSignature {
 }
 
 /** Objects of the file outside of the signature. */
-export interface SignatureContext {
+interface SignatureContext {
   readonly pdf: PdfDocument;
   readonly certificates: readonly Certificate[];
   readonly evidence: Evidence;
@@ -247,3 +245,25 @@ export function timestampReport(
     isTimestamp: true,
   };
 }
+
+/**
+ * Parses a date (ISO 32000-2, 7.9.4) to milliseconds since the epoch; undefined for anything else. UTC without a
+ * zone.
+ */
+function readPdfTime(text: string | undefined): number | undefined {
+  const parts = FORM.exec(text ?? '');
+  if (parts === null) return undefined;
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts
+    .slice(1, 7)
+    .map((part) => (part === undefined ? undefined : Number(part)));
+  const at = Date.UTC(year, month - 1, day, hour, minute, second);
+  if (new Date(at).getUTCDate() !== day || month > 12 || hour > 23 || minute > 59 || second > 59)
+    return undefined;
+  const [sign, hours = 0, minutes = 0] = [parts[7], Number(parts[8] ?? 0), Number(parts[9] ?? 0)];
+  if (hours > 23 || minutes > 59) return undefined;
+  const offset = (hours * 60 + minutes) * 60_000;
+  return sign === '+' ? at - offset : sign === '-' ? at + offset : at;
+}
+
+const FORM =
+  /^D:(\d{4})(?:(\d\d)(?:(\d\d)(?:(\d\d)(?:(\d\d)(?:(\d\d))?)?)?)?)?(?:Z(?:00'?(?:00'?)?)?|([+-])(\d\d)'?(?:(\d\d)'?)?)?$/;

@@ -3,7 +3,7 @@
  * values for the offline validation of the signatures of a PDF.
  */
 import { createHash } from 'node:crypto';
-import { ocspResponse } from '../cms/ocsp-choice.ts';
+import { ocspResponse } from '../cms/amend.ts';
 import type { Evidence } from '../evidence/authorities.ts';
 import {
   asReference,

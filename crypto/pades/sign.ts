@@ -2,7 +2,7 @@
  * Signs a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an incremental update; no byte of the original changes.
  */
 import { createHash } from 'node:crypto';
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { buildSignedData } from '../cms/build.ts';
 import {
   type BeginSigningRequest,

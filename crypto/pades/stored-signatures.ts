@@ -1,7 +1,7 @@
 /** Reads the signatures of a PDF for augmentation: certificates that need evidence, and existing time-stamps. */
-import { Asn1Error } from '../asn1/asn1-error.ts';
+
 import { OID } from '../asn1/oids.ts';
-import { encoded } from '../asn1/read.ts';
+import { Asn1Error, encoded } from '../asn1/read.ts';
 import { parseSignedData } from '../cms/parse.ts';
 import { signerCertificate } from '../cms/signing-certificate.ts';
 import { CryptoError } from '../core/types.ts';

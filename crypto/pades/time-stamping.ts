@@ -3,8 +3,8 @@
  * EN 319 122-1, clause 5.3), and as a document time-stamp (clause 5.4.3).
  */
 import { createHash } from 'node:crypto';
+import { signatureTimestampAttribute } from '../cms/attributes-template.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
-import { signatureTimestampAttribute } from '../cms/unsigned-attributes.ts';
 import { CryptoError, type DigestName, type SignatureAlgorithm } from '../core/types.ts';
 import type { SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
 import { type ByteSource, withPdf } from '../pdf/index.ts';

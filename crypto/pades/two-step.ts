@@ -15,8 +15,13 @@ import {
   type SignedFile,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { checkedSignatureValue } from '../two-step/external-value.ts';
-import { readState, type StoredSigner, signerFromStored, storedSigner } from '../two-step/stored-signer.ts';
+import {
+  checkedSignatureValue,
+  readState,
+  type StoredSigner,
+  signerFromStored,
+  storedSigner,
+} from '../two-step/stored-signer.ts';
 import { appendEvidence, evidenceOf } from './evidence.ts';
 import { fillPlaceholder, type PreparedUpdate, placeholderBytes } from './fields/signature-dictionary.ts';
 import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';

@@ -3,14 +3,13 @@
  * (ETSI EN 319 142-1; ISO 32000-2, 12.8). Trust is not evaluated here but in `judge`.
  */
 
-import type { Finding } from '../core/finding.ts';
+import { LRUCache } from 'lru-cache';
 import { CryptoError } from '../core/types.ts';
-import type { SignatureScope } from '../core/validation-report.ts';
-import { WorkBudget } from '../core/work-budget.ts';
+import type { Finding, SignatureScope } from '../core/validation-report.ts';
+import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
 import type { Source } from '../files/source.ts';
 import { type ByteSource, openIntactPdf, type PdfDocument, PdfSyntaxError, withPdf } from '../pdf/index.ts';
 import type { FileSignatures, SignatureInfo, TimestampInfo } from '../validation/signature-info.ts';
-import { WORK_BUDGET_EXCEEDED, withinWorkBudget } from '../validation/work-budget-finding.ts';
 import { readableCertificates } from '../x509/certificate.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { FileDigests } from './file-digests.ts';
@@ -23,7 +22,6 @@ import {
   timestampReport,
   unreadableReport,
 } from './report.ts';
-import { blockSource } from './validation/block-source.ts';
 import {
   type EmbeddedEvidence,
   embeddedEvidence,
@@ -31,7 +29,6 @@ import {
 } from './validation/embedded-evidence.ts';
 import { checkChanges } from './validation/judged-changes.ts';
 import { failed, passed, placementFindings } from './validation/placement-findings.ts';
-import { removedSignatures } from './validation/removed-signatures.ts';
 import { type LaterRevision, RevisionHistory } from './validation/revisions.ts';
 
 /** Most signatures inspected; each costs public-key operations. */
@@ -262,4 +259,80 @@ function scopeOf(
   if (history === undefined || number === undefined)
     return { kind: 'revision', description: `the first ${coverage.end} bytes` };
   return { kind: 'revision', description: `revision ${number} of ${history.count}` };
+}
+
+/** Smaller sources are in memory. */
+const MIN_CACHED_SOURCE_BYTES = 1 << 20;
+const BLOCK_BYTES = 64 << 10;
+/** Longest read served from a block; each block overlaps the next by this length. */
+const MAX_CACHED_READ_BYTES = 16 << 10;
+const CACHE_SIZE = 24;
+
+function blockSource(source: ByteSource): ByteSource {
+  if (source.size <= MIN_CACHED_SOURCE_BYTES) return source;
+  const blocks = new LRUCache<number, Buffer>({ max: CACHE_SIZE });
+  const block = (start: number): Buffer => {
+    const cached = blocks.get(start);
+    if (cached !== undefined) return cached;
+    const bytes = source.read(start, BLOCK_BYTES + MAX_CACHED_READ_BYTES);
+    blocks.set(start, bytes);
+    return bytes;
+  };
+  return {
+    size: source.size,
+    password: source.password,
+    read(offset, length) {
+      if (length > MAX_CACHED_READ_BYTES || offset < 0) return source.read(offset, length);
+      const start = offset - (offset % BLOCK_BYTES);
+      return block(start).subarray(offset - start, offset - start + length);
+    },
+  };
+}
+
+/**
+ * Finds signatures that an earlier revision has and the newest one does not: somebody took them out, and nobody checks
+ * what they covered. They are found by their byte range, as by readers without a parser.
+ */
+const CHUNK_BYTES = 1 << 20;
+/** Longest entry that is read, bytes. */
+const ENTRY_BYTES = 256;
+const KEY = '/ByteRange';
+const RANGE = /^\/ByteRange\s*\[\s*0\s+(\d{1,15})\s+(\d{1,15})\s+(\d{1,15})\s*\]/;
+/** Most offsets in the message. */
+const MAX_LISTED = 5;
+
+function removedSignatures(source: ByteSource, found: readonly FoundSignature[]): readonly Finding[] {
+  const known = new Set<number>();
+  for (const { dict } of found) {
+    const contents = dict.get('Contents');
+    if (contents !== undefined) known.add(contents.at + contents.start);
+  }
+  const removed = new Set<number>();
+  for (let at = 0; at < source.size; at += CHUNK_BYTES) {
+    const bytes = source.read(at, Math.min(CHUNK_BYTES + ENTRY_BYTES, source.size - at));
+    for (let index = bytes.indexOf(KEY); index >= 0; index = bytes.indexOf(KEY, index + 1)) {
+      if (index >= CHUNK_BYTES) break;
+      const [, start, end, rest] = RANGE.exec(bytes.toString('latin1', index, index + ENTRY_BYTES)) ?? [];
+      if (known.has(Number(start))) continue;
+      if (isPlaceholder(source, Number(start), Number(end), Number(rest))) removed.add(Number(start));
+    }
+  }
+  if (removed.size === 0) return [];
+  return [
+    {
+      status: 'warning',
+      type: 'pdf.removed-signature',
+      message:
+        removed.size === 1
+          ? 'An earlier revision has a signature that was taken out of the document: it is not checked.'
+          : `Earlier revisions have ${removed.size} signatures that were taken out of the document: they are not checked.`,
+      detail: `at offset ${[...removed].slice(0, MAX_LISTED).join(', ')}`,
+    },
+  ];
+}
+
+/** True where the byte range leaves out exactly one hexadecimal string, as that of a real signature does. */
+function isPlaceholder(source: ByteSource, start: number, end: number, rest: number): boolean {
+  if (!(start < end && end + rest <= source.size)) return false;
+  return source.read(start, 1)[0] === 0x3c && source.read(end - 1, 1)[0] === 0x3e;
 }

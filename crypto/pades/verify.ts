@@ -2,7 +2,7 @@
  * Quick check of the signatures of a PDF: PAdES baseline B-B for the newest one (ETSI EN 319 142-1, clause 6.3),
  * integrity for earlier ones.
  */
-import type { HashName } from '../algorithms/hashes.ts';
+import type { HashName } from '../algorithms/algorithm-identifier.ts';
 import { type Check, CryptoError, type VerificationReport, type VerifyFileRequest } from '../core/types.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { withPdf } from '../pdf/index.ts';

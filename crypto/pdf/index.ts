@@ -25,5 +25,5 @@ export {
   type PdfDict,
   type Reference,
 } from './syntax/values.ts';
+export { spliceDict } from './update/incremental-update.ts';
 export { firstUnusedNumber, writeRevision } from './update/revision.ts';
-export { spliceDict } from './update/splice.ts';

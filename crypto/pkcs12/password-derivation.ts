@@ -2,11 +2,16 @@
  * Derives keys from passwords: PBKDF2 (RFC 8018 §5.2), scrypt (RFC 7914 §7) and the function of PKCS#12 (RFC 7292 §B.2).
  * All of them are limited, one by one and together.
  */
-import { parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { type Cursor, type Element, enter, octetSegments, smallInteger } from '../asn1/ber-reader.ts';
-import { TAG } from '../asn1/tags.ts';
-import type { HashName, Pkcs12Primitives } from './primitives.ts';
+import {
+  Asn1Error,
+  type Cursor,
+  type Element,
+  enter,
+  octetSegments,
+  parseAlgorithm,
+  smallInteger,
+  TAG,
+} from '../asn1/ber-reader.ts';
 
 const PBKDF2 = '1.2.840.113549.1.5.12';
 const SCRYPT = '1.3.6.1.4.1.11591.4.11';
@@ -252,4 +257,57 @@ function addOneMore(target: Uint8Array, step: Uint8Array): void {
     target[at] = carry & 0xff;
     carry >>= 8;
   }
+}
+
+/** Cryptographic functions that callers pass to the PKCS#12 reader: node:crypto on the server, node-forge and Web Crypto in a browser. */
+export type HashName = 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512';
+
+/** Name of a cipher in OpenSSL; `rc2` is CBC, its effective key length is that of the key. */
+export type CipherName =
+  | 'des-ede3-cbc'
+  | 'rc2'
+  | `${'aes' | 'aria' | 'camellia'}-${'128' | '192' | '256'}-cbc`;
+
+interface Pbkdf2Request {
+  readonly hash: HashName;
+  readonly password: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly rounds: number;
+  /** Bytes. */
+  readonly length: number;
+}
+
+/** Costs of RFC 7914 §2; all of them are within the limits of the reader. */
+interface ScryptRequest {
+  readonly password: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly cost: number;
+  readonly blockSize: number;
+  readonly parallelization: number;
+  /** Bytes. */
+  readonly length: number;
+}
+
+export interface Pkcs12Primitives {
+  readonly hashes: ReadonlySet<HashName>;
+  /** Supports a cipher of this name. */
+  isCipher(name: CipherName): boolean;
+  /**
+   * Rounds of the derivation of RFC 7292 that take about a second. An integrity value that needs more is verified only
+   * if nothing could be decrypted, and so nothing else proves the password.
+   */
+  readonly quickRounds: number;
+  /** Applies the hash `rounds` times: to `bytes`, then to each result. */
+  repeatedHash(hash: HashName, bytes: Uint8Array, rounds: number): Uint8Array;
+  hmac(hash: HashName, key: Uint8Array, bytes: Uint8Array): Uint8Array;
+  pbkdf2(request: Pbkdf2Request): Uint8Array | Promise<Uint8Array>;
+  /** Absent where scrypt is not supported. @throws when the costs contradict each other */
+  readonly scrypt?: (request: ScryptRequest) => Uint8Array;
+  /** Decrypts and removes the padding; undefined when the padding is wrong, as after a wrong password. */
+  decrypt(
+    cipher: CipherName,
+    key: Uint8Array,
+    iv: Uint8Array,
+    encrypted: Uint8Array,
+  ): Uint8Array | undefined | Promise<Uint8Array | undefined>;
 }

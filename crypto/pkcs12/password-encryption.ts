@@ -1,9 +1,7 @@
 /** Decrypts with a password: the schemes of PKCS#12 (RFC 7292 appendix B) and of PKCS#5 v2 (RFC 8018 §6.2). */
-import { parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { type Element, enter } from '../asn1/ber-reader.ts';
-import { TAG } from '../asn1/tags.ts';
+import { Asn1Error, type Element, enter, parseAlgorithm, TAG } from '../asn1/ber-reader.ts';
 import {
+  type CipherName,
   derivedKey,
   joined,
   octets,
@@ -12,7 +10,6 @@ import {
   pkcs12Password,
   UnsupportedScheme,
 } from './password-derivation.ts';
-import type { CipherName } from './primitives.ts';
 
 /** Lengths in bytes. */
 interface Scheme {

@@ -4,34 +4,35 @@
  *
  * Source: docs/decisions/0134-one-pkcs12-reader.md.
  */
-import { parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
 import {
+  Asn1Error,
   childrenOf,
   type Element,
   encoded,
   enter,
   implicitOctetSegments,
   oidText,
+  parseAlgorithm,
   readElement,
   smallInteger,
+  TAG,
 } from '../asn1/ber-reader.ts';
-import { TAG } from '../asn1/tags.ts';
 import {
   derivedKey,
   HASH_LENGTHS,
+  type HashName,
   hashNamed,
   hmacHash,
   joined,
   octets,
   PasswordSource,
+  type Pkcs12Primitives,
   pkcs12Key,
   pkcs12Password,
   roundsOf,
   UnsupportedScheme,
 } from './password-derivation.ts';
 import { decryptWithPassword } from './password-encryption.ts';
-import type { HashName, Pkcs12Primitives } from './primitives.ts';
 
 /**
  * Cause of a failure. `password`: the password is wrong. `integrity`: the password decrypts a part, but another part or
@@ -51,7 +52,7 @@ export class Pkcs12Error extends Error {
 }
 
 /** A key (PrivateKeyInfo, RFC 5958) or a certificate, encoded as in the container. */
-export interface Pkcs12Entry {
+interface Pkcs12Entry {
   readonly der: Uint8Array;
   /** Value of localKeyId, which a key and its certificate have in common, in hex. */
   readonly localKeyId: string | undefined;

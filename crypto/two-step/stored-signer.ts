@@ -1,13 +1,16 @@
 /** Signer and parameters as text, for the state between the two steps of signing. Contains no secret. */
 
+import { kindOf } from '../algorithms/local-key.ts';
+import { derValue, valueFault } from '../algorithms/signature-value.ts';
 import {
   CryptoError,
   type KeyType,
+  type SignatureAlgorithm,
   type SignatureParameters,
   type SignaturePolicy,
   type SignerIdentity,
 } from '../core/types.ts';
-import { fingerprintOf } from '../x509/certificate.ts';
+import { fingerprintOf, readCertificate } from '../x509/certificate.ts';
 
 /** Signer and signature parameters, common to all signing requests. */
 export type SignerAndParameters = SignatureParameters & { readonly signer: SignerIdentity };
@@ -100,4 +103,40 @@ function jsonObject(text: string): { readonly [member: string]: unknown } {
   } catch {
     return {};
   }
+}
+
+/**
+ * @param certificate DER
+ * @param chain DER of the certificates between it and its root, nearest first
+ * @throws {CryptoError} `certificate.malformed`; `key.unsupported`
+ */
+export function externalSigner(certificate: Buffer, chain: readonly Buffer[] = []): SignerIdentity {
+  const { publicKey, fingerprint } = readCertificate(certificate);
+  const { type, bits } = kindOf(publicKey);
+  return { certificate, chain, keyType: type, keyBits: bits, fingerprint };
+}
+
+/**
+ * Returns the value in the form of `SigningKey.sign`, ECDSA in DER; accepts DER or r and s concatenated.
+ * @throws {CryptoError} `signature.mismatch` when the key of the certificate didn't make it over `toBeSigned`
+ */
+export function checkedSignatureValue(
+  signer: SignerIdentity,
+  algorithm: SignatureAlgorithm,
+  toBeSigned: Buffer,
+  value: Buffer,
+): Buffer {
+  const { publicKey } = readCertificate(signer.certificate);
+  // The signed attributes contain the PSS salt length before the value exists: only that of the hash is accepted.
+  const method = { scheme: algorithm.scheme, hash: algorithm.digest };
+  const forms = [value];
+  if (algorithm.scheme === 'ecdsa' && value.length === 2 * Math.ceil(signer.keyBits / 8)) {
+    forms.push(derValue(value));
+  }
+  const good = forms.find((form) => valueFault(method, publicKey, toBeSigned, form) === undefined);
+  if (good !== undefined) return good;
+  throw new CryptoError(
+    'signature.mismatch',
+    'The signature value was not made by this key over these bytes.',
+  );
 }

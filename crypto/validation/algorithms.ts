@@ -2,7 +2,7 @@
  * Algorithms accepted for a signature, with their end dates: the proven time of existence decides, not the time of
  * validation. Source: ETSI TS 119 312 and the lists it references.
  */
-import type { AlgorithmUse } from '../core/finding.ts';
+import type { AlgorithmUse } from '../core/validation-report.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { TrustSettings } from './trust.ts';
 
@@ -48,7 +48,7 @@ const KEYS: ReadonlyMap<string, readonly KeyRow[]> = new Map([
 ]);
 
 /** Strength of one use of an algorithm. */
-export type Strength =
+type Strength =
   | { readonly status: 'good' }
   /** The algorithm was accepted once, but no proof of existence dates from then. */
   | { readonly status: 'ended'; readonly end: number }

@@ -2,23 +2,26 @@
  * Validation of a certificate for its use at the proven time: path, validity, purpose, revocation and algorithms (EN 319 102-1
  * §5.2.6, and §5.6.2 for past times).
  */
-
-import type { SubIndication, ValidationResults } from '../core/validation-report.ts';
+import type {
+  AlgorithmUse,
+  CertificateRecord,
+  SubIndication,
+  ValidationResults,
+} from '../core/validation-report.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
 import type { Evidence } from '../evidence/authorities.ts';
 import { type RevocationSource, revocationStatus } from '../evidence/revocation-status.ts';
-import type { Certificate } from '../x509/certificate.ts';
-import { algorithmsOn } from '../x509/certificate-algorithms.ts';
+import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
+import { companyNumber, holderText, personNumber } from '../x509/holder.ts';
+import { nameFields } from '../x509/names.ts';
 import { type PathDefectKind, pathDefects } from '../x509/path-checks.ts';
 import { PathSearch } from '../x509/path-search.ts';
+import { algorithmsOn } from '../x509/structure-signature.ts';
 import { algorithmText, algorithmTime, strengthOf } from './algorithms.ts';
-import { certificateRecord } from './certificate-record.ts';
-import { type Purpose, purposeFault } from './purposes.ts';
 import { type Check, ResultsBuilder } from './results.ts';
 import type { TrustSettings } from './trust.ts';
-import { trustedCertificates } from './trusted.ts';
 
-export interface ChainRequest {
+interface ChainRequest {
   readonly certificate: Certificate;
   /** Candidates for intermediate certificates. */
   readonly others: readonly Certificate[];
@@ -268,4 +271,142 @@ function revokedAs(index: number, since: number, notBefore: number | undefined):
 
 export function dateText(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** Permitted uses of a certificate (RFC 5280 §4.2.1.3, §4.2.1.12; RFC 3161 §2.3). */
+type Purpose = 'signature' | 'timestamp';
+
+const TIMESTAMPING = '1.3.6.1.5.5.7.3.8';
+const CLIENT_AUTHENTICATION = '1.3.6.1.5.5.7.3.2';
+
+/** Extended key usages for signing documents; one of them suffices. */
+const SIGNING: ReadonlySet<string> = new Set([
+  '2.5.29.37.0', // any
+  '1.3.6.1.5.5.7.3.4', // e-mail protection
+  '1.3.6.1.5.5.7.3.36', // document signing (RFC 9336)
+  '1.3.6.1.4.1.311.10.3.12', // document signing, before RFC 9336
+  '1.2.840.113583.1.1.5', // authentic documents (PDF readers)
+]);
+
+/** Reason why the certificate is not valid for the purpose; undefined when it is. */
+function purposeFault(certificate: Certificate, purpose: Purpose): Check | undefined {
+  const { keyUsage, extendedKeyUsage } = certificate;
+  if (keyUsage !== undefined && !keyUsage.digitalSignature && !keyUsage.nonRepudiation) {
+    return fault('certificate.key-usage', 'The key of the certificate is not for signatures.', certificate);
+  }
+  if (purpose === 'timestamp') {
+    const alone = extendedKeyUsage?.length === 1 && extendedKeyUsage[0] === TIMESTAMPING;
+    if (alone) return undefined;
+    return fault('certificate.purpose', 'The certificate is not one for time-stamps alone.', certificate);
+  }
+  if (certificate.ca && keyUsage?.keyCertSign === true) {
+    return fault(
+      'certificate.authority',
+      'The certificate is that of an authority, not of a signer.',
+      certificate,
+    );
+  }
+  if (extendedKeyUsage === undefined || extendedKeyUsage.some((one) => SIGNING.has(one))) return undefined;
+  // Identity cards often have "client authentication" with a key usage for signing only.
+  const personal = extendedKeyUsage.includes(CLIENT_AUTHENTICATION) && keyUsage?.nonRepudiation === true;
+  if (personal) return undefined;
+  return fault(
+    'certificate.purpose',
+    'The certificate is for other purposes than signing documents.',
+    certificate,
+  );
+}
+
+function fault(type: string, message: string, { extendedKeyUsage }: Certificate): Check {
+  return { type, message, detail: extendedKeyUsage?.join(', ') };
+}
+
+/** Checks that an algorithm was accepted at the proven time of existence (EN 319 102-1 §5.2.8). */
+export function checkStrength(use: AlgorithmUse, time: number, results: ResultsBuilder): void {
+  const strength = strengthOf(use, time);
+  const text = algorithmText(use);
+  const type = 'algorithm.strength';
+  const detail = use.where;
+  if (strength.status === 'good') {
+    results.passed({ type, message: `${text} is strong enough.`, detail });
+  } else if (strength.status === 'unknown') {
+    results.failed('CRYPTO_CONSTRAINTS_FAILURE', {
+      type,
+      message: `${text} is not an accepted algorithm.`,
+      detail,
+    });
+  } else if (use.preimage === true) {
+    results.warning({ type, message: `${text} is weak.`, detail });
+  } else {
+    const message = `${text} has proven nothing since ${dateText(strength.end)}, and the signature may be younger.`;
+    results.failed('CRYPTO_CONSTRAINTS_FAILURE_NO_POE', { type, message, detail });
+  }
+}
+
+/** Cache by parsed certificate: formatting names takes longer than a lookup. */
+const records = new WeakMap<Certificate, CertificateRecord>();
+
+/** Builds the readable description of a certificate. */
+export function certificateRecord(certificate: Certificate): CertificateRecord {
+  let record = records.get(certificate);
+  if (record === undefined) {
+    record = makeRecord(certificate);
+    records.set(certificate, record);
+  }
+  return record;
+}
+
+function makeRecord(certificate: Certificate): CertificateRecord {
+  const subject = nameFields(certificate.subject);
+  const issuer = nameFields(certificate.issuer);
+  const mail = certificate.alternativeNames.find((name) => name.kind === 'email');
+  const isOfPerson =
+    personNumber(certificate) !== undefined &&
+    companyNumber(certificate) === undefined &&
+    subject.organizationIdentifier === undefined;
+  return {
+    subjectName: subject.commonName ?? holderText(certificate),
+    issuerName: issuer.commonName ?? issuer.text,
+    emailAddress: (mail?.kind === 'email' ? mail.text : undefined) ?? subject.emailAddress,
+    identifier: subject.serialNumber,
+    personNumber: personNumber(certificate),
+    companyNumber: companyNumber(certificate),
+    // Some authorities write the name of their infrastructure into the certificates of persons.
+    companyName:
+      isOfPerson && subject.organization === issuer.organization ? undefined : subject.organization,
+    companyIdentifier: subject.organizationIdentifier,
+    thumbprint: Buffer.from(certificate.fingerprint, 'hex').toString('base64'),
+    validityStart: certificate.notBefore,
+    validityEnd: certificate.notAfter,
+  };
+}
+
+interface TrustedCertificates {
+  readonly anchors: readonly Certificate[];
+  readonly intermediates: readonly Certificate[];
+}
+
+const cache = new WeakMap<readonly Buffer[], readonly Certificate[]>();
+
+/**
+ * Parses the certificates of trust settings; each array is parsed once and cached while it is alive.
+ * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
+ */
+export function trustedCertificates({ anchors, intermediates }: TrustSettings): TrustedCertificates {
+  return {
+    anchors: readOnce(anchors, readCertificate),
+    intermediates: readOnce(intermediates, readableCertificates),
+  };
+}
+
+function readOnce(
+  list: readonly Buffer[],
+  read: (der: Buffer) => Certificate | readonly Certificate[],
+): readonly Certificate[] {
+  let certificates = cache.get(list);
+  if (certificates === undefined) {
+    certificates = list.flatMap(read);
+    cache.set(list, certificates);
+  }
+  return certificates;
 }

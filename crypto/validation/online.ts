@@ -1,8 +1,7 @@
 /** Requests validation material that a file lacks, once per file. */
 
-import type { Finding } from '../core/finding.ts';
 import { CryptoError } from '../core/types.ts';
-import type { SignatureRecord, ValidationResults } from '../core/validation-report.ts';
+import type { Finding, SignatureRecord, ValidationResults } from '../core/validation-report.ts';
 import {
   type Evidence,
   type EvidenceSource,
@@ -27,7 +26,7 @@ export function isOpen({ errors, warnings, passedChecks }: ValidationResults): b
   );
 }
 
-export interface CollectedEvidence {
+interface CollectedEvidence {
   readonly evidence: Evidence;
   /** Open signatures, each with its unresolved checks. */
   readonly signatures: readonly SignatureInfo[];

@@ -1,6 +1,6 @@
 /** Collects checks into validation results and derives their verdict. */
-import type { Finding } from '../core/finding.ts';
 import type {
+  Finding,
   Indication,
   SubIndication,
   ValidationItem,
@@ -17,7 +17,7 @@ const TOTAL: ReadonlySet<SubIndication> = new Set<SubIndication>([
   'NOT_YET_VALID',
 ]);
 
-export interface Verdict {
+interface Verdict {
   readonly indication: Indication;
   readonly subIndication?: SubIndication;
 }

@@ -4,12 +4,13 @@
  * algorithms by date.
  */
 
-import type { AlgorithmUse, Finding } from '../core/finding.ts';
-import type { SignatureFormat, SignatureLevel } from '../core/types.ts';
-import type { ChangeRecord, SignatureScope } from '../core/validation-report.ts';
+import { CryptoError, type SignatureFormat, type SignatureLevel } from '../core/types.ts';
+import type { AlgorithmUse, ChangeRecord, Finding, SignatureScope } from '../core/validation-report.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
 import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
-import type { TimestampToken } from '../evidence/timestamp-token.ts';
+import { evidenceInAttributes, evidenceInData, joinEvidence } from '../evidence/embedded-evidence.ts';
+import { checkToken } from '../evidence/timestamp-checks.ts';
+import { type ImprintSource, readTimestampToken, type TimestampToken } from '../evidence/timestamp-reader.ts';
 import type { Certificate } from '../x509/certificate.ts';
 
 export interface TimestampInfo {
@@ -82,4 +83,69 @@ export interface FileSignatures {
   readonly findings: readonly Finding[];
   /** Remaining work budget of the file, used for judging it. */
   readonly work?: WorkBudget;
+}
+
+/**
+ * Reads a token and checks its message imprint; an unreadable token gives a failed finding.
+ * @param der TimeStampToken
+ * @param covered digest of the bytes it must cover
+ * @param others candidates for the authority's certificate when the token lacks it
+ */
+export function timestampInfo(
+  kind: TimestampInfo['kind'],
+  der: Buffer,
+  covered: ImprintSource,
+  others: readonly Certificate[] = [],
+): TimestampInfo {
+  return readTimestampInfo(kind, der, (token) => checkToken(token, covered, others));
+}
+
+/** Checks a time-stamp, as `timestampInfo`, when the covered data depends on the token. */
+export function readTimestampInfo(
+  kind: TimestampInfo['kind'],
+  der: Buffer,
+  check: (token: TimestampToken) => readonly Finding[],
+): TimestampInfo {
+  try {
+    const token = readTimestampToken(der);
+    return { kind, token, findings: check(token) };
+  } catch (error) {
+    if (!(error instanceof CryptoError) || error.code !== 'timestamp.malformed') throw error;
+    return unreadableTimestamp(kind, error.message);
+  }
+}
+
+/** True when the token is readable and its imprint is right; broken ones do not count for a level. */
+export function isIntactTimestamp({ token, findings }: TimestampInfo): boolean {
+  return token !== undefined && findings.every(({ status }) => status !== 'failed');
+}
+
+/** Builds the result for an unreadable time-stamp. */
+function unreadableTimestamp(kind: TimestampInfo['kind'], message: string): TimestampInfo {
+  const finding = { status: 'failed', type: 'timestamp.structure', message } as const;
+  return { kind, token: undefined, findings: [finding] };
+}
+
+/** Finding for a given content file that no signature covers. */
+export const UNUSED_CONTENT: Finding = {
+  status: 'failed',
+  type: 'content.given',
+  message: 'The signatures are over what the file itself holds: the content given beside it plays no part.',
+  subIndication: 'GENERIC',
+};
+
+/** Collects the evidence in a time-stamp about its authority. */
+export function evidenceInTimestamp({ token }: TimestampInfo): Evidence {
+  if (token === undefined) return NO_EVIDENCE;
+  const [signer] = token.signedData.signers;
+  return joinEvidence(evidenceInData(token.signedData), evidenceInAttributes(signer?.unsignedAttributes));
+}
+
+/** Returns the baseline level for the intact parts of a B signature (EN 319 122-1 §6.3), independent of trust. */
+export function levelOf(timestamps: readonly TimestampInfo[], { crls, ocsps }: Evidence): SignatureLevel {
+  const has = (kind: TimestampInfo['kind']) =>
+    timestamps.some((stamp) => stamp.kind === kind && isIntactTimestamp(stamp));
+  if (!has('signature')) return 'B';
+  if (crls.length + ocsps.length === 0) return 'T';
+  return has('archive') ? 'LTA' : 'LT';
 }

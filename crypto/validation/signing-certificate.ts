@@ -9,11 +9,10 @@ import type { SubIndication, ValidationItem } from '../core/validation-report.ts
 import { type Evidence, type EvidenceSource, NO_EVIDENCE } from '../evidence/authorities.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../x509/certificate.ts';
 import { findPaths } from '../x509/path-search.ts';
-import { type ChainVerdict, validateChain } from './chain.ts';
+import { type ChainVerdict, trustedCertificates, validateChain } from './chain.ts';
 import type { TrustSettings } from './trust.ts';
-import { trustedCertificates } from './trusted.ts';
 
-export type SigningCertificateCode =
+type SigningCertificateCode =
   | 'certificate.expired'
   | 'certificate.not-yet-valid'
   | 'certificate.revoked'
@@ -133,7 +132,7 @@ export async function completeChain(
 }
 
 /** Certification paths of a signer. */
-export interface CertificationPaths {
+interface CertificationPaths {
   /** DER of the given anchors that its paths lead to; empty when there is none. */
   readonly anchors: readonly Buffer[];
   /** DER of the certificates between it and the most likely anchor, nearest first; self-signed ones are left out. */

@@ -1,6 +1,6 @@
 /** Integrity check before a signature is extended, common to all formats: broken signatures stay unchanged. */
 
-import type { Finding } from '../core/finding.ts';
+import type { Finding } from '../core/validation-report.ts';
 import type { SignatureInfo } from './signature-info.ts';
 
 /** Sub-indications that show changed content of a signature or of one of its time-stamps. */

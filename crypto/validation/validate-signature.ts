@@ -2,20 +2,16 @@
  * Validation of one signature, common to all formats (EN 319 102-1 §5.3, §5.5, §5.6): the findings, the proofs of
  * existence by time-stamps, and trust in the signer at the proven time.
  */
-
-import type { SignatureRecord } from '../core/validation-report.ts';
-import { WorkBudget } from '../core/work-budget.ts';
+import type { Indication, SignatureRecord, ValidationReport } from '../core/validation-report.ts';
+import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
 import { readableCertificates } from '../x509/certificate.ts';
 import { algorithmTime, canBeJudged } from './algorithms.ts';
-import { certificateRecord } from './certificate-record.ts';
-import { dateText, UNPROVEN, validateChain } from './chain.ts';
-import { checkStrength } from './check-strength.ts';
+import { certificateRecord, checkStrength, dateText, UNPROVEN, validateChain } from './chain.ts';
 import { ResultsBuilder } from './results.ts';
-import type { SignatureInfo } from './signature-info.ts';
+import type { FileSignatures, SignatureInfo } from './signature-info.ts';
 import type { ValidationRequest } from './trust.ts';
 import { type ProofsOfExistence, validateTimestamps } from './validate-timestamps.ts';
-import { WORK_BUDGET_EXCEEDED, withinWorkBudget } from './work-budget-finding.ts';
 
 /**
  * Validates one signature. Deterministic for equal arguments; only parsed certificates and their signature checks are
@@ -200,4 +196,45 @@ function addCounterSignatureResults(records: readonly SignatureRecord[], results
 
 function lowered(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}
+
+/**
+ * Validates all signatures of a file. @throws {CryptoError} `certificate.malformed` for a trust anchor that can't be read
+ */
+export function validateSignatures(
+  format: ValidationReport['format'],
+  facts: FileSignatures,
+  request: ValidationRequest,
+): ValidationReport {
+  const work = facts.work ?? WorkBudget.forFile(0);
+  const signatures = facts.signatures.map((signature) => validateSignature(signature, request, work));
+  const results = new ResultsBuilder();
+  for (const finding of facts.findings) results.finding(finding);
+  if (signatures.length > 0) {
+    results.passed({
+      type: 'file.signatures',
+      message: 'The file has signatures.',
+      detail: `${signatures.length}`,
+    });
+  } else if (results.verdict().indication === 'TOTAL-PASSED') {
+    results.failed('GENERIC', { type: 'file.signatures', message: 'The file has no signature.' });
+  }
+  return {
+    format,
+    indication: worst([results.verdict(), ...signatures.flatMap(withCounterSignatures)]),
+    signatures,
+    results: results.results(),
+  };
+}
+
+/** Lists a signature with its counter-signatures: they count for the file, not for the countersigned signature. */
+function withCounterSignatures(signature: SignatureRecord): SignatureRecord[] {
+  return [signature, ...signature.counterSignatures.flatMap(withCounterSignatures)];
+}
+
+/** Returns the worst indication: failed before indeterminate before passed. */
+function worst(verdicts: readonly Pick<SignatureRecord, 'indication'>[]): Indication {
+  const has = (indication: Indication) => verdicts.some((verdict) => verdict.indication === indication);
+  if (has('TOTAL-FAILED')) return 'TOTAL-FAILED';
+  return has('INDETERMINATE') ? 'INDETERMINATE' : 'TOTAL-PASSED';
 }

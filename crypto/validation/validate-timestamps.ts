@@ -3,19 +3,16 @@
  * 102-1 §5.4 and §5.6.2.3).
  */
 
-import { HASH_BY_OID } from '../algorithms/hashes.ts';
+import { HASH_BY_OID } from '../algorithms/algorithm-identifier.ts';
 import { keyBits, signatureMethod } from '../algorithms/signature-value.ts';
-import type { AlgorithmUse } from '../core/finding.ts';
-import type { TimestampRecord } from '../core/validation-report.ts';
+import type { AlgorithmUse, TimestampRecord } from '../core/validation-report.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
 import type { Evidence } from '../evidence/authorities.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
-import type { TimestampToken } from '../evidence/timestamp-token.ts';
+import type { TimestampToken } from '../evidence/timestamp-reader.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { algorithmTime, canBeJudged } from './algorithms.ts';
-import { certificateRecord } from './certificate-record.ts';
-import { dateText, validateChain } from './chain.ts';
-import { checkStrength } from './check-strength.ts';
+import { certificateRecord, checkStrength, dateText, validateChain } from './chain.ts';
 import { ResultsBuilder } from './results.ts';
 import type { SignatureInfo, TimestampInfo } from './signature-info.ts';
 import type { ValidationRequest } from './trust.ts';

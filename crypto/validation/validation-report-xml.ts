@@ -24,7 +24,7 @@ const URN = 'urn:etsi:019102';
 /** Type of a check in `ReportData`, and prefix of constraint identifiers; the check names are the engine's. */
 const CHECK = 'urn:sealwright:check';
 
-export interface ValidationReportFile {
+interface ValidationReportFile {
   /** Display name of the validated file. */
   readonly name: string;
   /** Lower-case hex SHA-256 of the file. */

@@ -1,9 +1,8 @@
 /** Fields of an X.509 certificate for signing and path validation (RFC 5280 §4.1). */
-
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { Asn1Error } from '../asn1/asn1-error.ts';
 import {
+  Asn1Error,
   Cursor,
   childrenOf,
   contents,
@@ -12,8 +11,8 @@ import {
   enter,
   oidText,
   readWhole,
+  TAG,
 } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
 import { readTime } from '../asn1/time.ts';
 import { CryptoError } from '../core/types.ts';
 import { type CertificateExtensions, readExtensions } from './extensions.ts';
@@ -166,4 +165,34 @@ function extensionElements(fields: Cursor): Element[] {
     return childrenOf(new Cursor(field).next(TAG.sequence));
   }
   return [];
+}
+
+const BLOCK = /-----BEGIN (?:X509 )?CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END (?:X509 )?CERTIFICATE-----/g;
+
+/**
+ * Returns the DER of each certificate in a file that is PEM (with any text around the blocks) or one DER certificate.
+ */
+export function certificatesIn(file: Buffer): Buffer[] {
+  const blocks = [...file.toString('latin1').matchAll(BLOCK)];
+  if (blocks.length === 0) return file[0] === 0x30 ? [file] : [];
+  return blocks.map(([, base64 = '']) => Buffer.from(base64, 'base64'));
+}
+
+/** Formats one DER certificate as PEM, lines of 64 characters (RFC 7468 §5). */
+export function certificatePem(der: Uint8Array): string {
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
+}
+
+/** Returns the SHA-1 of a DER certificate, upper-case hex, as other programs identify certificates. */
+export function thumbprintOf(der: Buffer): string {
+  return createHash('sha1').update(der).digest('hex').toUpperCase();
+}
+
+/** Normalises a thumbprint (colons, white space, lower case) to the form of `thumbprintOf`. */
+export function normalThumbprint(text: string): string {
+  return text.replace(/[\s:]/g, '').toUpperCase();
 }

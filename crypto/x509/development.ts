@@ -1,11 +1,11 @@
 /** Development certificates: created quickly, trusted by no verifier; the names state the purpose. */
 import { generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
+import { certificatePem } from './certificate.ts';
 import { DOCUMENT_SIGNING, issueCertificate } from './issue.ts';
-import { certificatePem } from './pem.ts';
 
 /** All PEM; keys are unencrypted PKCS#8. The caller stores them and restricts access to the keys. */
-export interface DevelopmentCertificates {
+interface DevelopmentCertificates {
   readonly caCertificate: string;
   readonly caKey: string;
   /** The signer's certificate; its issuer is the CA. */

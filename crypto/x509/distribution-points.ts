@@ -1,14 +1,11 @@
 /** DistributionPoint (RFC 5280 §4.2.1.13, §5.2.5): names under which a CA publishes partial revocation lists. */
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { Cursor, contents, type Element, enter, readWhole } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import { Asn1Error, Cursor, contents, type Element, enter, readWhole, TAG } from '../asn1/read.ts';
 import { sequence, tlv } from '../asn1/write.ts';
 import { elementsOf } from './extension-values.ts';
-import { type GeneralName, httpUrls, readGeneralNames } from './general-names.ts';
-import { nameKey } from './names.ts';
+import { type GeneralName, httpUrls, nameKey, readGeneralNames } from './names.ts';
 
 /** DistributionPointName: full names, or a name relative to the issuer of the CRL. */
-export interface PointName {
+interface PointName {
   readonly full: readonly GeneralName[];
   /** Content of the RelativeDistinguishedName. */
   readonly relative: Buffer | undefined;

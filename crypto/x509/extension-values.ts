@@ -1,8 +1,15 @@
 /** Reads values of certificate extensions (RFC 5280 §4.2.1, §4.2.2). */
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { childrenOf, contents, type Element, enter, oidText, smallInteger } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
-import { type GeneralName, httpUrls, readGeneralName } from './general-names.ts';
+import {
+  Asn1Error,
+  childrenOf,
+  contents,
+  type Element,
+  enter,
+  oidText,
+  smallInteger,
+  TAG,
+} from '../asn1/read.ts';
+import { type GeneralName, httpUrls, readGeneralName } from './names.ts';
 
 export interface KeyUsage {
   readonly digitalSignature: boolean;

@@ -1,7 +1,15 @@
 /** Extensions of an X.509 v3 certificate (RFC 5280 §4.2) that path validation, revocation and reports use. */
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { contents, type Element, enter, octets, oidText, readWhole, smallInteger } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import {
+  Asn1Error,
+  contents,
+  type Element,
+  enter,
+  octets,
+  oidText,
+  readWhole,
+  smallInteger,
+  TAG,
+} from '../asn1/read.ts';
 import { type CrlPoint, pointUrls, readCrlPoints } from './distribution-points.ts';
 import {
   elementsOf,
@@ -15,7 +23,7 @@ import {
   readPolicyConstraints,
   readPolicyMappings,
 } from './extension-values.ts';
-import { type GeneralName, readGeneralName } from './general-names.ts';
+import { type GeneralName, readGeneralName } from './names.ts';
 
 export type { KeyUsage, NameConstraints } from './extension-values.ts';
 

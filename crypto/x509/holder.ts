@@ -1,6 +1,5 @@
 /** Identifies the holder of a certificate. */
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { contents, readElement } from '../asn1/read.ts';
+import { Asn1Error, contents, readElement } from '../asn1/read.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { nameFields } from './names.ts';
 

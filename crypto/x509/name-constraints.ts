@@ -1,8 +1,7 @@
 /** Checks the names of a certificate against name constraints (RFC 5280 §4.2.1.10). */
 import type { Certificate } from './certificate.ts';
 import type { NameConstraints } from './extensions.ts';
-import type { GeneralName } from './general-names.ts';
-import { nameFields, readName, relativeKeys } from './names.ts';
+import { type GeneralName, nameFields, readName, relativeKeys } from './names.ts';
 
 /** Most comparisons for one certificate and one set of constraints; real ones need fewer than a hundred. */
 const MAX_COMPARISONS = 10_000;

@@ -15,7 +15,7 @@ export type PathDefectKind =
   | 'name-constraints'
   | 'policy';
 
-export interface PathDefect {
+interface PathDefect {
   readonly kind: PathDefectKind;
   /** Certificate with the defect. */
   readonly certificate: Certificate;

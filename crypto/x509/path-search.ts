@@ -1,9 +1,12 @@
 /** Builds certification paths from a certificate to an anchor (RFC 4158), by names and signatures only. */
-import type { WorkBudget } from '../core/work-budget.ts';
-import type { Certificate } from './certificate.ts';
-import { nameFields } from './names.ts';
 
-export interface PathSearchRequest {
+import type { Check } from '../core/types.ts';
+import type { WorkBudget } from '../core/work-budget.ts';
+import { type Certificate, readableCertificates, readCertificate } from './certificate.ts';
+import { nameFields } from './names.ts';
+import { pathDefects, timeDefect } from './path-checks.ts';
+
+interface PathSearchRequest {
   readonly certificate: Certificate;
   /** Intermediate candidates; order is ignored, unrelated ones are permitted, and none is trusted for being here. */
   readonly others: readonly Certificate[];
@@ -13,9 +16,9 @@ export interface PathSearchRequest {
 }
 
 /** End certificate first, anchor last; every signature between them is valid. */
-export type CandidatePath = readonly Certificate[];
+type CandidatePath = readonly Certificate[];
 
-export interface PathSearchResult {
+interface PathSearchResult {
   /** Most likely first; not validated further. */
   readonly paths: readonly CandidatePath[];
   /** Reason why there is no path, or why some may be missing; for people, no full stop. */
@@ -130,4 +133,86 @@ function isSameEntity(one: Certificate, other: Certificate): boolean {
 
 function textOf({ subject }: Certificate): string {
   return nameFields(subject).text;
+}
+
+/** Certification paths (RFC 5280 §6), without revocation: from a certificate to a trust anchor. */
+interface PathRequest extends PathSearchRequest {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+type PathResult =
+  | { readonly ok: true; readonly path: readonly Certificate[] }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * Returns the first path that is valid at the time, or the reason why the best candidate is not.
+ * To check every candidate at several times, use `findPaths` and `pathDefects`.
+ */
+export function findPath(request: PathRequest): PathResult {
+  const search = new PathSearch(request);
+  let reason: string | undefined;
+  for (const path of search.paths()) {
+    const [flaw] = pathDefects(path, request.at);
+    if (flaw === undefined) return { ok: true, path };
+    reason ??= flaw.reason;
+  }
+  return { ok: false, reason: reason ?? search.reason };
+}
+
+/** Check `certificate-validity`: the certificate's own period holds `at`. */
+export function checkValidity(certificate: Certificate, at: number): Check {
+  const period = `${new Date(certificate.notBefore).toISOString()} to ${new Date(certificate.notAfter).toISOString()}`;
+  return {
+    name: 'certificate-validity',
+    ok: timeDefect(certificate, at) === undefined,
+    detail: `Valid ${period}, checked for ${new Date(at).toISOString()}.`,
+  };
+}
+
+/** Check `key-usage`: the certificate may be used to sign documents (digitalSignature or nonRepudiation). */
+export function checkKeyUsage({ keyUsage }: Certificate): Check {
+  const ok = keyUsage === undefined || keyUsage.digitalSignature || keyUsage.nonRepudiation;
+  return {
+    name: 'key-usage',
+    ok,
+    detail: ok ? 'The key may sign documents.' : 'keyUsage allows neither signatures nor non-repudiation.',
+  };
+}
+
+/** Check `signer`: the certificate is the one with this fingerprint (lower-case hex SHA-256). */
+export function checkSigner(certificate: Certificate, expected: string): Check {
+  const ok = certificate.fingerprint === expected;
+  return {
+    name: 'signer',
+    ok,
+    detail: ok ? `Signed by ${expected}.` : `Signed by ${certificate.fingerprint}, not by ${expected}.`,
+  };
+}
+
+/**
+ * Check `chain`: there is a path from the certificate to an anchor.
+ * @param others DER; unreadable certificates among them are ignored
+ * @param anchors DER
+ * @throws {CryptoError} `certificate.malformed` for an anchor that can't be read
+ */
+export function checkChain(
+  certificate: Certificate,
+  others: readonly Buffer[],
+  anchors: readonly Buffer[],
+  at: number,
+): Check {
+  const result = findPath({
+    certificate,
+    others: others.flatMap(readableCertificates),
+    anchors: anchors.map(readCertificate),
+    at,
+  });
+  return {
+    name: 'chain',
+    ok: result.ok,
+    detail: result.ok
+      ? `A path of ${result.path.length} certificates ends in a trust anchor.`
+      : `No path to a trust anchor: ${result.reason}.`,
+  };
 }

@@ -12,7 +12,7 @@ const ANY = '2.5.29.32.0';
 /** Most policies in one certificate, and mappings; real ones have fewer than twenty. */
 const MAX_POLICIES = 200;
 
-export interface PolicyFault {
+interface PolicyFault {
   readonly certificate: Certificate;
   readonly reason: string;
 }

@@ -1,11 +1,21 @@
 /** Verifies the signatures of X.509 structures, whose algorithm includes digest and padding (RFC 5280 §4.1.1.2). */
 import type { KeyObject } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../algorithms/hashes.ts';
-import { faultOf, signatureMethod } from '../algorithms/signature-value.ts';
-import { type Algorithm, parseAlgorithm } from '../asn1/algorithm.ts';
-import { Asn1Error } from '../asn1/asn1-error.ts';
-import { type Cursor, childrenOf, contents, encoded, enter } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
+import { faultOf, keyBits, signatureMethod } from '../algorithms/signature-value.ts';
+import {
+  type Algorithm,
+  Asn1Error,
+  type Cursor,
+  childrenOf,
+  contents,
+  encoded,
+  enter,
+  parseAlgorithm,
+  readWhole,
+  TAG,
+} from '../asn1/read.ts';
+import type { AlgorithmUse } from '../core/validation-report.ts';
+import type { Certificate } from './certificate.ts';
 
 /** Fields of a signed structure. */
 export interface SignedStructure {
@@ -53,4 +63,17 @@ function hashOf(algorithm: Algorithm<Buffer>): HashName | undefined {
   const hash = enter(algorithm.parameters, TAG.sequence).nextIf(TAG.context0Constructed);
   const [inside] = hash === undefined ? [] : childrenOf(hash);
   return inside === undefined ? 'sha1' : HASH_BY_OID.get(parseAlgorithm(inside).id);
+}
+
+/** Lists the algorithms of a certificate's signature; RSASSA-PSS has its hash in the parameters (RFC 4055 §3.1). */
+export function algorithmsOn(certificate: Certificate, issuer: Certificate): AlgorithmUse[] {
+  const method = signatureMethod(certificate.signatureAlgorithm);
+  const bits = keyBits(issuer.publicKey);
+  const where = 'signature of a certificate';
+  const name = method?.scheme ?? certificate.signatureAlgorithm;
+  const uses: AlgorithmUse[] = [{ name, where, ...(bits === undefined ? {} : { bits }) }];
+  if (method === undefined || method.scheme === 'ed25519') return uses;
+  const { hash } =
+    method.hash === undefined ? readSignedStructure(enter(readWhole(certificate.der), TAG.sequence)) : method;
+  return [...uses, { name: hash ?? 'an unknown hash function', where }];
 }

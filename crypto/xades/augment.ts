@@ -16,7 +16,7 @@ import { raiseLevel } from './raise-level.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { writeChunks } from './signed-output.ts';
 import { mapDocument } from './validation/document-map.ts';
-import { type ContentFinder, type DataRoom, dataRoom } from './validation/reference-data.ts';
+import { type ContentFinder, type ReferenceContext, referenceContext } from './validation/reference-data.ts';
 import type { SignatureNode } from './validation/signature-node.ts';
 
 /**
@@ -57,11 +57,11 @@ export async function augmentedChunks(
 ): Promise<{ readonly document: Buffer; readonly parts: [Buffer, ...Buffer[]] }> {
   const document = readDocument(source, MAX_SIGNED_LENGTH);
   const map = mapDocument(document);
-  const room = dataRoom(map, find);
+  const context = referenceContext(map, find);
   const insertions: Insertion[] = [];
-  for (const present of intactAmong(room, openNodes(room, source))) {
+  for (const present of intactAmong(context, changeableNodes(context, source))) {
     const { node } = present;
-    const signature = raisableExisting(room, present, at);
+    const signature = raisableExisting(context, present, at);
     const added = await raiseLevel(signature, to, at, services);
     if (added.length > 0) insertions.push({ signature: node, properties: added.join('') });
   }
@@ -72,12 +72,15 @@ export async function augmentedChunks(
  * Selects the intact signatures; broken ones stay unchanged. @throws {CryptoError} `signature.mismatch` when all are
  * broken
  */
-function intactAmong(room: DataRoom, nodes: readonly SignatureNode[]): readonly ExistingSignature[] {
+function intactAmong(
+  context: ReferenceContext,
+  nodes: readonly SignatureNode[],
+): readonly ExistingSignature[] {
   const sound: ExistingSignature[] = [];
   let broken: CryptoError | undefined;
   for (const node of nodes) {
     try {
-      sound.push(readExisting(room, node));
+      sound.push(readExisting(context, node));
     } catch (error) {
       if (!(error instanceof CryptoError) || error.code !== 'signature.mismatch') throw error;
       broken ??= error;
@@ -100,16 +103,19 @@ function openContent(path: string, signature: Source): Source {
  * Selects the signatures that properties can be added to.
  * @throws {CryptoError} `request.invalid` when there is none, `xml.existing-signature` when none can be changed
  */
-export function openNodes(room: DataRoom, { path }: Source): ReturnType<typeof existingNodes> {
-  const nodes = existingNodes(room.map);
+export function changeableNodes(
+  context: ReferenceContext,
+  { path }: Source,
+): ReturnType<typeof existingNodes> {
+  const nodes = existingNodes(context.map);
   if (nodes.length === 0) {
     throw new CryptoError('request.invalid', `${path} has no XAdES signature.`);
   }
-  const seals = nodes.map((node) => ({ node, seal: coveringSignature(room, node) }));
-  const open = seals.filter(({ seal }) => seal === undefined).map(({ node }) => node);
-  if (open.length > 0) return open;
+  const obstacles = nodes.map((node) => coveringSignature(context, node));
+  const changeable = nodes.filter((_, at) => obstacles[at] === undefined);
+  if (changeable.length > 0) return changeable;
   throw new CryptoError(
     'xml.existing-signature',
-    `Nothing can be added to the signature in ${path}: ${seals[0]?.seal}.`,
+    `Nothing can be added to the signature in ${path}: ${obstacles[0]}.`,
   );
 }

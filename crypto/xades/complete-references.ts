@@ -3,10 +3,9 @@
  * E-XL together with the values). Each reference identifies its certificate, CRL or OCSP response by digest.
  */
 import { createHash } from 'node:crypto';
-import { Cursor, encoded, enter, readWhole } from '../asn1/read.ts';
-import { TAG } from '../asn1/tags.ts';
+import { Cursor, encoded, enter, readWhole, TAG } from '../asn1/read.ts';
 import { readFractionalTime, readTime } from '../asn1/time.ts';
-import { ocspResponse } from '../cms/ocsp-choice.ts';
+import { ocspResponse } from '../cms/amend.ts';
 import type { DigestName } from '../core/types.ts';
 import type { Evidence } from '../evidence/authorities.ts';
 import { readCrl } from '../evidence/crl.ts';

@@ -1,6 +1,6 @@
 /** Counter-signatures: signatures over the value of another one, in its unsigned properties (EN 319 132-1 §5.2.7). */
 import { createHash } from 'node:crypto';
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
+import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import {
   CryptoError,
   type SignatureLevel,
@@ -11,7 +11,7 @@ import {
 import type { SigningServices } from '../evidence/authorities.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { EXCLUSIVE } from '../xml/index.ts';
-import { openNodes } from './augment.ts';
+import { changeableNodes } from './augment.ts';
 import { COUNTERSIGNED_TYPE, DS, EXCLUSIVE_C14N } from './elements/identifiers.ts';
 import { CLOSE_SIGNATURE, openSignature, signatureText, transformText } from './elements/signature-text.ts';
 import { raisableNew } from './levels.ts';
@@ -24,10 +24,10 @@ import { signValue } from './sign.ts';
 import { writeChunks } from './signed-output.ts';
 import { counterSignatureText } from './unsigned-properties.ts';
 import { mapDocument } from './validation/document-map.ts';
-import { type DataRoom, dataRoom, writeNode } from './validation/reference-data.ts';
+import { type ReferenceContext, referenceContext, writeNode } from './validation/reference-data.ts';
 import { attributeOf, onlyChild, type SignatureNode } from './validation/signature-node.ts';
 
-export interface CounterSignXadesRequest extends SignatureParameters {
+interface CounterSignXadesRequest extends SignatureParameters {
   readonly input: string;
   readonly output: string;
   readonly signer: Signer;
@@ -59,7 +59,7 @@ export async function counterSignXades(
 }
 
 /** Parameters of `CounterSignXadesRequest` for a file that is open. */
-export type CounterSignedRequest = Omit<CounterSignXadesRequest, 'input' | 'output' | 'sync'>;
+type CounterSignedRequest = Omit<CounterSignXadesRequest, 'input' | 'output' | 'sync'>;
 
 /** Returns a document with its counter-signatures, as chunks in order. @throws {CryptoError} as `counterSignXades` */
 export async function counterSignedChunks(
@@ -69,8 +69,8 @@ export async function counterSignedChunks(
 ): Promise<{ readonly document: Buffer; readonly parts: [Buffer, ...Buffer[]] }> {
   const document = readDocument(source, MAX_SIGNED_LENGTH);
   const map = mapDocument(document);
-  const room = dataRoom(map, () => undefined);
-  const nodes = openNodes(room, source).filter(
+  const context = referenceContext(map, () => undefined);
+  const nodes = changeableNodes(context, source).filter(
     (node) => request.of === undefined || attributeOf(node, 'Id') === request.of,
   );
   if (nodes.length === 0) {
@@ -81,19 +81,19 @@ export async function counterSignedChunks(
   }
   const insertions = [];
   for (const node of nodes) {
-    const properties = counterSignatureText(await counterSignature(room, node, request, services));
+    const properties = counterSignatureText(await counterSignature(context, node, request, services));
     insertions.push({ signature: node, properties });
   }
   return { document, parts: insertProperties(document, map, insertions) };
 }
 
 async function counterSignature(
-  room: DataRoom,
+  context: ReferenceContext,
   node: SignatureNode,
   request: CounterSignedRequest,
   services: SigningServices,
 ): Promise<string> {
-  const { value: countersigned } = readExisting(room, node);
+  const { value: countersigned } = readExisting(context, node);
   const valueNode = onlyChild(node, DS, 'SignatureValue');
   const valueId = attributeOf(valueNode, 'Id') ?? '';
   if (!/^[\p{L}\p{N}\p{M}_.:·-]+$/u.test(valueId)) {
@@ -102,7 +102,7 @@ async function counterSignature(
   const { signer, at, level = 'B' } = request;
   const algorithm = algorithmOf(signer, request);
   const signed = createHash(algorithm.digest);
-  writeNode(room, valueNode, EXCLUSIVE, signed);
+  writeNode(context, valueNode, EXCLUSIVE, signed);
   const reference = {
     uri: `#${valueId}`,
     type: COUNTERSIGNED_TYPE,
@@ -110,7 +110,7 @@ async function counterSignature(
     digest: signed.copy().digest(),
   };
   const seed = Buffer.concat([countersigned, Buffer.from(signer.fingerprint)]);
-  const id = freeId(room.map, seed, at);
+  const id = freeId(context.map, seed, at);
   const text = signatureText({ ...request, algorithm, id, references: [reference] });
   const value = signValue(signer, text, algorithm);
   const plan = { id, references: [reference], signed, frame: { ...ALONE, cut: 0, resume: 0 } };

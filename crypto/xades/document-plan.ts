@@ -8,9 +8,8 @@ import { type DecodedXml, decodeXml, ExclusiveCanonicalizer, Names, readXml } fr
 import { findElements, type NamedElement, positionsOf } from './elements/element-finder.ts';
 import { type ElementPath, positionalPath, readElementPath } from './elements/element-path.ts';
 import { ENVELOPED, EXCLUSIVE_C14N, XPATH_FILTER } from './elements/identifiers.ts';
-import { mimeTypeText } from './elements/mime-type.ts';
 import { type FoundElement, SignatureSurvey } from './elements/signature-survey.ts';
-import { transformText } from './elements/signature-text.ts';
+import { mimeTypeText, transformText } from './elements/signature-text.ts';
 import { endOrKeep, type Frame, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
 
 const EXCLUSIVE = transformText(EXCLUSIVE_C14N);

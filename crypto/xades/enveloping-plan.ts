@@ -6,13 +6,11 @@ import { createHash, type Hash } from 'node:crypto';
 import { CryptoError } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
 import { type ByteSink, decodeXml, MAX_DEPTH, MAX_DOCUMENT_LENGTH, Names, readXml } from '../xml/index.ts';
-import { base64Of } from './base64-chunks.ts';
 import { BASE64, DS, EXCLUSIVE_C14N, OBJECT_TYPE } from './elements/identifiers.ts';
-import { mimeTypeOf, mimeTypeText } from './elements/mime-type.ts';
 import { SignatureSurvey } from './elements/signature-survey.ts';
-import { transformText } from './elements/signature-text.ts';
+import { mimeTypeOf, mimeTypeText, transformText } from './elements/signature-text.ts';
 import { ObjectContent } from './object-content.ts';
-import { ALONE, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
+import { ALONE, base64Of, idFor, type PlanRequest, type SigningPlan } from './plan.ts';
 
 /**
  * Plans an enveloping signature. XML that can't be embedded in another document is encoded in Base64 like every other

@@ -1,17 +1,21 @@
 /** XAdES signatures at the baseline levels T, LT and LTA, created in one call (EN 319 132-1 §6.3). */
 
+import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import {
   CryptoError,
   type SignatureLevel,
+  type SignatureParameters,
   type SignedFile,
+  type Signer,
   type SignerIdentity,
   type SignFileRequest,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { openSource, type Source } from '../files/source.ts';
-import { openSignature, signatureValueText } from './elements/signature-text.ts';
+import { CLOSE_SIGNATURE, openSignature, signatureValueText } from './elements/signature-text.ts';
+import { type DetachedContent, planDetached } from './plan.ts';
 import { type RaisableSignature, raiseLevel } from './raise-level.ts';
-import { type PlannedSignature, planSignature, signValue, writePlanned } from './sign.ts';
+import { type PlannedSignature, planSignature, signValue, textOf, writePlanned } from './sign.ts';
 
 /**
  * Signs as `signXades` does, at `request.level` (default B). The input is read as often as for level B; the
@@ -34,7 +38,7 @@ export async function signXadesAtLevel(
 }
 
 /** Parameters of the steps that follow the signature value. */
-export interface LevelRequest extends Pick<SignFileRequest, 'output' | 'sync' | 'includeChain'> {
+interface LevelRequest extends Pick<SignFileRequest, 'output' | 'sync' | 'includeChain'> {
   readonly signer: SignerIdentity;
   readonly level?: SignatureLevel;
   readonly at: number;
@@ -87,4 +91,35 @@ export function raisableNew(
     },
     writeObjects: (sink) => plan.writeObjects?.(sink),
   };
+}
+
+/** One signature over several files of a container (EN 319 162-1 §4.4). */
+interface DetachedSignatureRequest extends SignatureParameters {
+  readonly signer: Signer;
+  /** @default 'B' */
+  readonly level?: SignatureLevel;
+  readonly contents: readonly DetachedContent[];
+}
+
+/**
+ * Creates the ds:Signature element, in ASCII, for a document that has no other signature with the same identifiers:
+ * they are derived from contents, signer and time. Each content is read once, in chunks.
+ * @param services for the levels above B
+ * @throws {CryptoError} `request.invalid` for no contents, a URI that names no file, or a missing service; errors of
+ *   reading, of the key and of the services
+ */
+export async function detachedSignature(
+  request: DetachedSignatureRequest,
+  services: SigningServices = {},
+): Promise<string> {
+  const { signer, contents, at, level = 'B' } = request;
+  if (contents.length === 0) throw new CryptoError('request.invalid', 'There is nothing to sign.');
+  const algorithm = algorithmOf(signer, request);
+  const plan = planDetached(contents, { signer, algorithm, at, archived: level === 'LTA' });
+  const text = textOf(plan, signer, algorithm, request);
+  const value = signValue(signer, text, algorithm);
+  const planned = { plan, text, algorithm };
+  const unsigned =
+    level === 'B' ? [] : await raiseLevel(raisableNew(planned, value, request), level, at, services);
+  return openSignature(text, value, unsigned) + CLOSE_SIGNATURE;
 }

@@ -3,10 +3,18 @@
  * output.
  */
 import { createHash, type Hash } from 'node:crypto';
-import type { SignatureAlgorithm, SignatureParameters, SignerIdentity, XadesFormat } from '../core/types.ts';
+import { basename } from 'node:path';
+import {
+  CryptoError,
+  type SignatureAlgorithm,
+  type SignatureParameters,
+  type SignerIdentity,
+  type XadesFormat,
+} from '../core/types.ts';
+import type { Source } from '../files/source.ts';
 import type { ByteSink } from '../xml/index.ts';
 import { ID_PREFIX } from './elements/signature-survey.ts';
-import type { DataReference } from './elements/signature-text.ts';
+import { type DataReference, mimeTypeOf, mimeTypeText, uriText } from './elements/signature-text.ts';
 
 export interface PlanRequest extends Pick<SignatureParameters, 'at'> {
   readonly signer: Pick<SignerIdentity, 'fingerprint'>;
@@ -83,3 +91,69 @@ export const ALONE: Pick<Frame, 'lead' | 'trail' | 'encode'> = {
   trail: '',
   encode: (text) => Buffer.from(text),
 };
+
+/** Encodes a file in Base64 without line breaks, chunk by chunk. @throws {CryptoError} as `Source.chunks` */
+export function* base64Of(
+  source: Pick<Source, 'chunks'>,
+  onChunk?: (chunk: Buffer) => void,
+): Generator<string> {
+  let rest: Buffer = Buffer.alloc(0);
+  for (const chunk of source.chunks()) {
+    onChunk?.(chunk);
+    // Three bytes make four characters: only the last chunk may leave a remainder.
+    const whole = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = whole.length - (whole.length % 3);
+    yield whole.toString('base64', 0, end);
+    rest = Buffer.from(whole.subarray(end));
+  }
+  yield rest.toString('base64');
+}
+
+// Detached signatures in their own file, over the bytes of other files that they reference (EN 319 132-1 §6.3).
+
+/** One file that a detached signature covers. */
+export interface DetachedContent {
+  /** Relative to the signature, percent-encoded. @default the name in `source.path` */
+  readonly uri?: string;
+  /** @default by the extension of the name */
+  readonly mimeType?: string;
+  readonly source: Source;
+}
+
+/**
+ * Reads each file once, in chunks, and plans the references.
+ * @throws {CryptoError} `request.invalid` for a URI that names no file or an invalid media type; `input.unreadable`,
+ *   `input.changed`
+ */
+export function planDetached(
+  contents: readonly DetachedContent[],
+  request: Omit<PlanRequest, 'form'>,
+): SigningPlan {
+  const { digest: name } = request.algorithm;
+  const signed = createHash(name);
+  const references = contents.map(({ uri, mimeType, source }) => {
+    // With one file, the digest of its content is also the digest of everything signed.
+    const own = contents.length === 1 ? signed : createHash(name);
+    for (const chunk of source.chunks()) {
+      own.update(chunk);
+      if (own !== signed) signed.update(chunk);
+    }
+    return {
+      uri: fileUriText(uri ?? encodeURIComponent(basename(source.path))),
+      transforms: '',
+      digest: own.copy().digest(),
+      mimeType: mimeType === undefined ? mimeTypeOf(source.path) : mimeTypeText(mimeType),
+    };
+  });
+  return {
+    id: idFor(Buffer.concat(references.map(({ digest }) => digest)), request),
+    references,
+    signed,
+    frame: { ...ALONE, cut: 0, resume: Number.MAX_SAFE_INTEGER },
+  };
+}
+
+function fileUriText(uri: string): string {
+  if (!uri.startsWith('#')) return uriText(uri, 'the name of a signed file');
+  throw new CryptoError('request.invalid', `"${uri}" names a part of the signature's own file.`);
+}

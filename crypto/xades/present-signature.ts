@@ -11,18 +11,15 @@ import { ID_PREFIX } from './elements/signature-survey.ts';
 import type { ExistingTimestamp, RaisableSignature } from './raise-level.ts';
 import { signatureReport } from './report.ts';
 import { valueMethodOf } from './validation/algorithms.ts';
-import { writeArchivedObjects, writeArchivedStart } from './validation/archive-data.ts';
 import type { DocumentMap } from './validation/document-map.ts';
-import { readableBase64, readKeyInfo } from './validation/key-info.ts';
 import { type QualifyingProperties, readQualifyingProperties } from './validation/qualifying-properties.ts';
 import {
   DataFault,
-  type DataRoom,
   type FoundData,
   findData,
+  type ReferenceContext,
   writeNode,
 } from './validation/reference-data.ts';
-import { readReference } from './validation/references.ts';
 import {
   attributeOf,
   base64Of,
@@ -35,6 +32,8 @@ import {
   requiredAttribute,
   type SignatureNode,
 } from './validation/signature-node.ts';
+import { readableBase64, readKeyInfo, readReference } from './validation/signed-info.ts';
+import { writeArchivedObjects, writeArchivedStart } from './validation/timestamps.ts';
 import { TransformFault } from './validation/transforms.ts';
 
 export interface ExistingSignature {
@@ -64,13 +63,13 @@ export function existingNodes({ signatures }: DocumentMap): SignatureNode[] {
  * Reads an intact signature; references to unavailable files are not checked.
  * @throws {CryptoError} `signature.mismatch` when it is broken or not supported
  */
-export function readExisting(room: DataRoom, node: SignatureNode): ExistingSignature {
-  const facts = signatureReport(room, node);
+export function readExisting(context: ReferenceContext, node: SignatureNode): ExistingSignature {
+  const facts = signatureReport(context, node);
   const fault =
     facts.certificate === undefined ? 'no certificate in it is that of its signer' : integrityFailure(facts);
   if (fault !== undefined || facts.certificate === undefined) throw mismatch(fault ?? '');
   try {
-    return read(room, node, facts.certificate);
+    return read(context, node, facts.certificate);
   } catch (error) {
     if (error instanceof FormFault || error instanceof DataFault || error instanceof TransformFault) {
       throw mismatch(error.message);
@@ -83,7 +82,7 @@ function mismatch(fault: string): CryptoError {
   return new CryptoError('signature.mismatch', `Nothing can be added to a signature: ${fault}.`);
 }
 
-function read(room: DataRoom, node: SignatureNode, certificate: Certificate): ExistingSignature {
+function read(context: ReferenceContext, node: SignatureNode, certificate: Certificate): ExistingSignature {
   const properties = readQualifyingProperties(node);
   if (properties === undefined) throw new FormFault('it has no qualifying properties');
   const signedInfo = onlyChild(node, DS, 'SignedInfo');
@@ -96,14 +95,14 @@ function read(room: DataRoom, node: SignatureNode, certificate: Certificate): Ex
     certificates,
     digest: method?.hash === 'sha384' || method?.hash === 'sha512' ? method.hash : 'sha256',
     value: base64Of(onlyChild(node, DS, 'SignatureValue')),
-    references: childrenNamed(signedInfo, DS, 'Reference').map((one) => signedData(room, one)),
+    references: childrenNamed(signedInfo, DS, 'Reference').map((one) => signedData(context, one)),
   };
 }
 
-function signedData(room: DataRoom, node: SignatureNode): FoundData | undefined {
+function signedData(context: ReferenceContext, node: SignatureNode): FoundData | undefined {
   const reference = readReference(node);
   try {
-    return findData(room, reference);
+    return findData(context, reference);
   } catch (error) {
     const outside = reference.uri === undefined || !/^(#|$)/.test(reference.uri);
     if (error instanceof DataFault && error.subIndication === 'SIGNED_DATA_NOT_FOUND' && outside) {
@@ -117,7 +116,11 @@ function signedData(room: DataRoom, node: SignatureNode): FoundData | undefined 
  * Describes an existing signature for augmentation.
  * @param at milliseconds since the epoch
  */
-export function raisableExisting(room: DataRoom, present: ExistingSignature, at: number): RaisableSignature {
+export function raisableExisting(
+  context: ReferenceContext,
+  present: ExistingSignature,
+  at: number,
+): RaisableSignature {
   const { node, properties, certificate, certificates, digest, value } = present;
   const { unsigned } = properties;
   const stamps = (namespace: string, local: string): ExistingTimestamp[] =>
@@ -131,12 +134,12 @@ export function raisableExisting(room: DataRoom, present: ExistingSignature, at:
   const has = (local: string): boolean => unsigned.some((property) => is(property, XADES, local));
   const lastArchive = unsigned.findLastIndex((one) => is(one, XADES_141, 'ArchiveTimeStamp'));
   return {
-    id: freeId(room.map, value, at),
+    id: freeId(context.map, value, at),
     digest,
     certificate: certificate.der,
     certificates: certificates.map(({ der }) => der),
     signatureValue: bytesOf((sink) => {
-      writeNode(room, onlyChild(node, DS, 'SignatureValue'), EXCLUSIVE, sink);
+      writeNode(context, onlyChild(node, DS, 'SignatureValue'), EXCLUSIVE, sink);
     }),
     signatureTimestamps: stamps(XADES, 'SignatureTimeStamp'),
     archiveTimestamps: stamps(XADES_141, 'ArchiveTimeStamp'),
@@ -150,10 +153,10 @@ export function raisableExisting(room: DataRoom, present: ExistingSignature, at:
       ),
     archived: () => {
       const hash = createHash(digest);
-      writeArchivedStart(room, node, existingEvidence(present), unsigned, EXCLUSIVE, hash);
+      writeArchivedStart(context, node, existingEvidence(present), unsigned, EXCLUSIVE, hash);
       return hash;
     },
-    writeObjects: (sink) => writeArchivedObjects(room, node, EXCLUSIVE, sink),
+    writeObjects: (sink) => writeArchivedObjects(context, node, EXCLUSIVE, sink),
   };
 }
 

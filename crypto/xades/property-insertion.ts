@@ -2,9 +2,9 @@
 import { CryptoError } from '../core/types.ts';
 import { DS, XADES } from './elements/identifiers.ts';
 import type { DocumentMap } from './validation/document-map.ts';
-import { DataFault, type DataRoom, findData } from './validation/reference-data.ts';
-import { readReference, targetOf } from './validation/references.ts';
+import { DataFault, findData, type ReferenceContext } from './validation/reference-data.ts';
 import { childrenNamed, FormFault, holds, type SignatureNode } from './validation/signature-node.ts';
+import { readReference, targetOf } from './validation/signed-info.ts';
 import { stagesOf } from './validation/transforms.ts';
 
 /** Text to insert into one signature. */
@@ -83,12 +83,12 @@ const MAX_NAME = 4200;
 /**
  * Reason why a signature can't be changed: another signature covers it, or it covers itself. Undefined when it can.
  */
-export function coveringSignature(room: DataRoom, signature: SignatureNode): string | undefined {
+export function coveringSignature(context: ReferenceContext, signature: SignatureNode): string | undefined {
   const place = qualifyingOf(signature);
-  for (const other of room.map.signatures) {
+  for (const other of context.map.signatures) {
     for (const info of childrenNamed(other, DS, 'SignedInfo')) {
       for (const reference of childrenNamed(info, DS, 'Reference')) {
-        if (!covers(room, other, reference, place)) continue;
+        if (!covers(context, other, reference, place)) continue;
         return other === signature
           ? 'it is over its own unsigned properties'
           : 'another signature is over it, which a change would make invalid';
@@ -99,24 +99,29 @@ export function coveringSignature(room: DataRoom, signature: SignatureNode): str
 }
 
 /** True when the reference covers the whole element. */
-function covers(room: DataRoom, owner: SignatureNode, node: SignatureNode, place: SignatureNode): boolean {
+function covers(
+  context: ReferenceContext,
+  owner: SignatureNode,
+  node: SignatureNode,
+  place: SignatureNode,
+): boolean {
   try {
-    const found = findData(room, readReference(node));
+    const found = findData(context, readReference(node));
     if (found.kind === 'outside') return false;
     for (const { withoutSignatures, enveloped } of stagesOf(found.processing)) {
       if (withoutSignatures || (enveloped && holds(owner, place))) return false;
     }
     return found.kind === 'document' || holds(found.place, place);
   } catch (error) {
-    if (error instanceof DataFault || error instanceof FormFault) return mayCover(room, node, place);
+    if (error instanceof DataFault || error instanceof FormFault) return mayCover(context, node, place);
     throw error;
   }
 }
 
 /** True when the target of an unsupported reference contains the element. */
-function mayCover(room: DataRoom, node: SignatureNode, place: SignatureNode): boolean {
+function mayCover(context: ReferenceContext, node: SignatureNode, place: SignatureNode): boolean {
   const uri = node.attributes.find(({ namespace, local }) => namespace === '' && local === 'URI')?.value;
   const target = targetOf(uri);
-  if (target.kind === 'element') return room.map.elementsNamed(target.id).some((one) => holds(one, place));
+  if (target.kind === 'element') return context.map.elementsNamed(target.id).some((one) => holds(one, place));
   return target.kind !== 'outside';
 }

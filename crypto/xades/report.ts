@@ -2,21 +2,21 @@
  * Report on one XML signature from its bytes alone, without trust decisions (XML Signature 1.1 §3.2, EN 319 132-1).
  */
 
-import type { Finding } from '../core/finding.ts';
-import type { SignatureScope } from '../core/validation-report.ts';
+import type { Finding, SignatureScope } from '../core/validation-report.ts';
 import { NO_EVIDENCE } from '../evidence/authorities.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
-import { type SignatureInfo, UNKNOWN_SIGNATURE_INFO } from '../validation/signature-info.ts';
-import { levelOf } from '../validation/signed-data/level.ts';
-import { evidenceInTimestamp } from '../validation/timestamp-evidence.ts';
+import {
+  evidenceInTimestamp,
+  levelOf,
+  type SignatureInfo,
+  UNKNOWN_SIGNATURE_INFO,
+} from '../validation/signature-info.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { DS, XADES } from './elements/identifiers.ts';
 import { valueFault, valueMethodOf } from './validation/algorithms.ts';
 import { coverageOf } from './validation/coverage.ts';
-import { evidenceIn } from './validation/evidence.ts';
 import { type ExaminedReferences, examineReferences } from './validation/examine-references.ts';
-import { readKeyInfo } from './validation/key-info.ts';
-import { DataFault, type DataRoom, printable, writeNode } from './validation/reference-data.ts';
+import { DataFault, printable, type ReferenceContext, writeNode } from './validation/reference-data.ts';
 import {
   formatFindings,
   policyFindings,
@@ -27,9 +27,9 @@ import {
   valueFindings,
 } from './validation/signature-findings.ts';
 import { attributeOf, childrenNamed, FormFault, type SignatureNode } from './validation/signature-node.ts';
-import { readSignatureForm, type SignatureFormat } from './validation/signed-info.ts';
+import { readKeyInfo, readSignatureForm, type SignatureFormat } from './validation/signed-info.ts';
 import { bindSigner } from './validation/signer-certificate.ts';
-import { timestampsOf } from './validation/timestamps.ts';
+import { evidenceIn, timestampsOf } from './validation/timestamps.ts';
 
 /** Nesting limit of counter-signatures; deeper ones are not examined. */
 const MAX_COUNTER_DEPTH = 4;
@@ -48,15 +48,15 @@ const MAX_COUNTER_DEPTH = 4;
  * @param counters the signature this one counter-signs; undefined for any other signature
  */
 export function signatureReport(
-  room: DataRoom,
+  context: ReferenceContext,
   node: SignatureNode,
   counters?: { readonly signature: SignatureNode; readonly depth: number },
 ): SignatureInfo {
-  const name = attributeOf(node, 'Id') ?? `signature ${room.map.signatures.indexOf(node) + 1}`;
-  const fault = room.map.faults.get(node);
+  const name = attributeOf(node, 'Id') ?? `signature ${context.map.signatures.indexOf(node) + 1}`;
+  const fault = context.map.faults.get(node);
   try {
     if (fault !== undefined) throw new FormFault(fault);
-    return formReport(room, printable(name), readSignatureForm(node), counters);
+    return formReport(context, printable(name), readSignatureForm(node), counters);
   } catch (error) {
     if (!(error instanceof FormFault)) throw error;
     return brokenReport(printable(name), `The signature is not of the accepted form: ${error.message}.`);
@@ -64,24 +64,24 @@ export function signatureReport(
 }
 
 function formReport(
-  room: DataRoom,
+  context: ReferenceContext,
   name: string,
   form: SignatureFormat,
   counters: { readonly signature: SignatureNode; readonly depth: number } | undefined,
 ): SignatureInfo {
   const signed = form.properties?.signed;
   const unsigned = form.properties?.unsigned ?? [];
-  const examined = examineReferences(room, form);
+  const examined = examineReferences(context, form);
   const covered =
     counters === undefined
-      ? coverageOf(room, form, examined.references)
+      ? coverageOf(context, form, examined.references)
       : counterCoverage(examined, counters.signature);
   const keyInfo = readKeyInfo(form.keyInfo);
   const embedded = joinEvidence(evidenceIn(unsigned), { ...NO_EVIDENCE, crls: keyInfo.crls });
   const others = embedded.certificates.flatMap(readableCertificates);
   const certificates: readonly Certificate[] = [...keyInfo.certificates, ...others];
   const method = valueMethodOf(form.method);
-  const signedInfo = canonicalSignedInfo(room, form);
+  const signedInfo = canonicalSignedInfo(context, form);
   const fits = ({ publicKey }: Certificate): boolean =>
     method !== undefined &&
     Buffer.isBuffer(signedInfo) &&
@@ -91,7 +91,7 @@ function formReport(
     form.properties === undefined
       ? { timestamps: [], findings: [] }
       : timestampsOf({
-          room,
+          context,
           signature: form.node,
           properties: form.properties,
           certificates,
@@ -112,7 +112,7 @@ function formReport(
     scope: covered.scope,
     findings: [
       { status: 'passed', type: 'structure.signature', message: 'The signature is of the accepted form.' },
-      uniqueIds(room.map, form),
+      uniqueIds(context.map, form),
       ...examined.findings,
       ...protectionFindings(form, examined),
       ...covered.findings,
@@ -136,7 +136,7 @@ function formReport(
     timestamps: stamps.timestamps,
     changes: [],
     policy: signed?.policy?.identifier,
-    counterSignatures: counterSignatures(room, form, unsigned, counters?.depth ?? 0),
+    counterSignatures: counterSignatures(context, form, unsigned, counters?.depth ?? 0),
     isTimestamp: false,
   };
 }
@@ -150,12 +150,12 @@ function evidenceRecords(unsigned: readonly SignatureNode[]): Finding[] {
 
 /** Canonicalizes SignedInfo, or returns the reason why that is impossible. */
 function canonicalSignedInfo(
-  room: DataRoom,
+  context: ReferenceContext,
   { signedInfo, canonicalization }: SignatureFormat,
 ): Buffer | string {
   const parts: Buffer[] = [];
   try {
-    writeNode(room, signedInfo, canonicalization, { update: (bytes) => parts.push(Buffer.from(bytes)) });
+    writeNode(context, signedInfo, canonicalization, { update: (bytes) => parts.push(Buffer.from(bytes)) });
     return Buffer.concat(parts);
   } catch (error) {
     if (error instanceof DataFault) return error.message;
@@ -165,7 +165,7 @@ function canonicalSignedInfo(
 
 /** Examines signatures over this signature's value in its unsigned properties (EN 319 132-1 §5.2.7.2). */
 function counterSignatures(
-  room: DataRoom,
+  context: ReferenceContext,
   { node }: SignatureFormat,
   unsigned: readonly SignatureNode[],
   depth: number,
@@ -175,7 +175,7 @@ function counterSignatures(
     .flatMap((holder) => childrenNamed(holder, DS, 'Signature'))
     .map((inner) =>
       depth < MAX_COUNTER_DEPTH
-        ? signatureReport({ ...room, content: room.countersigned }, inner, {
+        ? signatureReport({ ...context, content: context.countersigned }, inner, {
             signature: node,
             depth: depth + 1,
           })

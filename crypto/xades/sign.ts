@@ -1,7 +1,7 @@
 /** XAdES-B-B signatures in the four packagings (EN 319 132-1 §6.3). */
 
-import { algorithmOf } from '../algorithms/algorithm-choice.ts';
-import { concatenatedValue } from '../algorithms/ecdsa-value.ts';
+import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
+import { concatenatedValue } from '../algorithms/signature-value.ts';
 import {
   CryptoError,
   type SignatureAlgorithm,
@@ -15,16 +15,15 @@ import {
 } from '../core/types.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
-import { planDetached } from './detached-plan.ts';
 import { planInDocument } from './document-plan.ts';
 import { openSignature, type SignatureText, signatureText } from './elements/signature-text.ts';
 import { mayBeXml, planEnveloping } from './enveloping-plan.ts';
-import type { SigningPlan } from './plan.ts';
+import { planDetached, type SigningPlan } from './plan.ts';
 import { readDocument } from './read-document.ts';
 import { assemble, type SignedXml, writeChunks, writeStreamed } from './signed-output.ts';
 
 /** Signature parameters without input and output. */
-export type XadesParameters = SignatureParameters & { readonly xades?: XadesFormat };
+type XadesParameters = SignatureParameters & { readonly xades?: XadesFormat };
 
 /** A signature before its value is made. */
 export interface PlannedSignature {

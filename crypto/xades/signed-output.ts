@@ -3,9 +3,8 @@ import { createHash } from 'node:crypto';
 import type { SignedFile, SignFileRequest } from '../core/types.ts';
 import type { Source } from '../files/source.ts';
 import { createTarget, type Target } from '../files/target.ts';
-import { base64Of } from './base64-chunks.ts';
 import { CLOSE_SIGNATURE } from './elements/signature-text.ts';
-import type { Frame } from './plan.ts';
+import { base64Of, type Frame } from './plan.ts';
 
 /** A signed document as byte ranges; `before` and `after` are views of the input. */
 export interface SignedXml {

@@ -3,7 +3,7 @@
  * value.
  */
 import { createHash } from 'node:crypto';
-import { concatenatedValue } from '../algorithms/ecdsa-value.ts';
+import { concatenatedValue } from '../algorithms/signature-value.ts';
 import {
   type BeginSigningRequest,
   type BegunSigning,
@@ -15,8 +15,13 @@ import {
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { openSource, type Source } from '../files/source.ts';
-import { checkedSignatureValue } from '../two-step/external-value.ts';
-import { readState, type StoredSigner, signerFromStored, storedSigner } from '../two-step/stored-signer.ts';
+import {
+  checkedSignatureValue,
+  readState,
+  type StoredSigner,
+  signerFromStored,
+  storedSigner,
+} from '../two-step/stored-signer.ts';
 import { writeAtLevel } from './levels.ts';
 import { planSignature } from './sign.ts';
 

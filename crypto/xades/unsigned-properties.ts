@@ -5,7 +5,7 @@
  * canonical form and can be inserted into any signature, with any prefixes.
  */
 
-import { ocspResponse } from '../cms/ocsp-choice.ts';
+import { ocspResponse } from '../cms/amend.ts';
 import type { Evidence } from '../evidence/authorities.ts';
 import { DS, EXCLUSIVE_C14N, XADES, XADES_141 } from './elements/identifiers.ts';
 

@@ -1,7 +1,7 @@
 /** Inspection of the signatures of one XML file, without trust decisions. */
 import { basename } from 'node:path';
-import type { Finding } from '../core/finding.ts';
 import { CryptoError } from '../core/types.ts';
+import type { Finding } from '../core/validation-report.ts';
 import type { Source } from '../files/source.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
 import { UnreadEncoding } from '../xml/index.ts';
@@ -9,9 +9,9 @@ import { DS, XADES } from './elements/identifiers.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { signatureReport } from './report.ts';
 import { type DocumentMap, mapDocument } from './validation/document-map.ts';
-import { type ContentFinder, dataRoom, type SignedContent } from './validation/reference-data.ts';
-import { targetOf } from './validation/references.ts';
+import { type ContentFinder, referenceContext, type SignedContent } from './validation/reference-data.ts';
 import { attributeOf, childrenNamed, is, type SignatureNode } from './validation/signature-node.ts';
+import { targetOf } from './validation/signed-info.ts';
 
 export type { ContentFinder, SignedContent } from './validation/reference-data.ts';
 
@@ -44,8 +44,8 @@ export function inspectXadesDocument(document: Buffer, options: InspectXadesOpti
     if (found !== undefined) options.used?.add(found);
     return found;
   };
-  const room = dataRoom(map, counted, finder);
-  const signatures = topSignatures(map).map((node) => signatureReport(room, node));
+  const context = referenceContext(map, counted, finder);
+  const signatures = topSignatures(map).map((node) => signatureReport(context, node));
   return { signatures, findings: map.unseen === 0 ? [] : [unseen(map)] };
 }
 

@@ -4,21 +4,21 @@
  * independent of signing.
  */
 
-import type { Finding } from '../core/finding.ts';
 import type { Check, VerificationReport, VerifyFileRequest } from '../core/types.ts';
+import type { Finding } from '../core/validation-report.ts';
 import { openSource, type Source } from '../files/source.ts';
 import { algorithmText, isBroken } from '../validation/algorithms.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
-import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../x509/path.ts';
+import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../x509/path-search.ts';
 import { MAX_SIGNED_LENGTH, readDocument } from './read-document.ts';
 import { signatureReport } from './report.ts';
 import { finderOf, readable, topSignatures } from './validate.ts';
-import { type DataRoom, dataRoom } from './validation/reference-data.ts';
+import { type ReferenceContext, referenceContext } from './validation/reference-data.ts';
 import { containsContent } from './validation/same-content.ts';
 import type { SignatureNode } from './validation/signature-node.ts';
 
 /** Optional expectations on a signed document besides its integrity. */
-export type VerifyXmlOptions = Pick<VerifyFileRequest, 'signer' | 'content' | 'anchors' | 'at'>;
+type VerifyXmlOptions = Pick<VerifyFileRequest, 'signer' | 'content' | 'anchors' | 'at'>;
 
 /**
  * Verifies the newest signature of one file. An invalid document is a failed check, not an exception.
@@ -53,13 +53,13 @@ export function verifyXades(request: VerifyFileRequest): VerificationReport {
 export function verifyXml(document: Buffer, options: VerifyXmlOptions, beside?: Source): VerificationReport {
   const map = readable(document);
   if (!('utf8' in map)) return unreadable(`${map.detail}: ${map.message}`);
-  const room = dataRoom(map, finderOf(beside, map));
+  const context = referenceContext(map, finderOf(beside, map));
   const { content } = options;
   const candidates = topSignatures(map).reverse();
-  const made = content && candidates.find((node) => containsContent(document, room, node, content));
+  const made = content && candidates.find((node) => containsContent(document, context, node, content));
   const node = made ?? candidates[0];
   if (node === undefined) return unreadable('The document has no signature.');
-  const checks = checkSignature(room, node, made !== undefined, options);
+  const checks = checkSignature(context, node, made !== undefined, options);
   if (content !== undefined) checks.push(contentCheck(made !== undefined));
   return { ok: checks.every(({ ok }) => ok), signatures: map.signatures.length + map.unseen, checks };
 }
@@ -86,12 +86,12 @@ const CHECK_NAMES: readonly (readonly [type: string, name: string])[] = [
 ];
 
 function checkSignature(
-  room: DataRoom,
+  context: ReferenceContext,
   node: SignatureNode,
   sameContent: boolean,
   { at, anchors, signer }: VerifyXmlOptions,
 ): Check[] {
-  const facts = signatureReport(room, node);
+  const facts = signatureReport(context, node);
   const findings = [...facts.findings, ...facts.timestamps.flatMap((stamp) => stamp.findings)];
   const checks = checksOf(findings.filter((finding) => !(sameContent && isAbsent(finding))));
   if (findings[0]?.status === 'failed') return checks;

@@ -5,13 +5,12 @@
  * Exclusive XML Canonicalization 1.0 (https://www.w3.org/TR/xml-exc-c14n/ §3), Canonical XML 1.0 and 1.1 §2, each
  * with and without comments, for a whole document or one element, optionally with excluded elements.
  */
-
-import { apexAttributes, compareAttributes } from './canonical-attributes.ts';
 import { type ByteSink, CanonicalOutput } from './canonical-output.ts';
 import { GREATER, LESS, LF, QUOTE, SPACE } from './characters.ts';
-import type { Attribute, StartTag, XmlListener } from './events.ts';
-import { type Name, type Namespace, NO_NAMESPACE, type Prefix } from './names.ts';
-import { bindingsOf, type Scope } from './scope.ts';
+import { type Attribute, attributeValue, type StartTag, type XmlListener } from './events.ts';
+import { type Name, type Names, type Namespace, NO_NAMESPACE, type Prefix } from './names.ts';
+import { readElement, readXml, type SkippedElements } from './reader.ts';
+import { bindingsOf, type InheritedAttribute, inheritedAttributes, type Scope } from './scope.ts';
 
 export interface CanonicalMethod {
   readonly kind: 'exclusive' | 'inclusive-1.0' | 'inclusive-1.1';
@@ -40,7 +39,7 @@ const VALUE_OPEN = Buffer.from('="');
 const COLON = 0x3a;
 
 /** Canonicalizes the events it receives. Call `finish` at the end. */
-export class Canonicalizer implements XmlListener {
+class Canonicalizer implements XmlListener {
   readonly #source: Buffer;
   readonly #out: CanonicalOutput;
   readonly #method: CanonicalMethod;
@@ -225,3 +224,143 @@ export class Canonicalizer implements XmlListener {
 
 /** The default method under its own name: exclusive, without comments. */
 export { Canonicalizer as ExclusiveCanonicalizer };
+
+/** Orders by namespace name, then by local name, in code point order (Canonical XML 1.0 §2.2). */
+function compareAttributes(a: Attribute, b: Attribute): number {
+  if (a.namespace !== b.namespace && a.namespace.order !== b.namespace.order) {
+    return a.namespace.order < b.namespace.order ? -1 : 1;
+  }
+  return a.name.order < b.name.order ? -1 : 1;
+}
+
+/**
+ * Returns all attributes of an apex element, unordered; undefined when it inherits none. Canonical XML 1.0 §2.4
+ * inherits every `xml:` attribute; 1.1 §2.4 only `xml:lang` and `xml:space`, and joins `xml:base`.
+ */
+function apexAttributes(
+  source: Buffer,
+  tag: StartTag,
+  scope: Scope,
+  joinsBase: boolean,
+): readonly Attribute[] | undefined {
+  const around = inheritedAttributes(scope);
+  if (around.size === 0) return undefined;
+  const own = tag.attributes.slice(0, tag.attributeCount);
+  const ownLocal = (local: string): Attribute | undefined =>
+    own.find(({ name }) => name.prefix.text === 'xml' && name.local === local);
+  const result = [...own];
+  for (const [local, values] of around) {
+    const [nearest] = values;
+    if (nearest === undefined) continue;
+    if (joinsBase && local === 'base') {
+      const before = ownLocal('base');
+      const joined = joinBase(before === undefined ? undefined : attributeValue(source, before), values);
+      if (before !== undefined) result.splice(result.indexOf(before), 1);
+      if (joined !== '') result.push(made(nearest, joined));
+    } else if (ownLocal(local) === undefined && (!joinsBase || local === 'lang' || local === 'space')) {
+      result.push(made(nearest, nearest.value));
+    }
+  }
+  return result;
+}
+
+/** Joins the `xml:base` values. @param around values of the ancestors, innermost first */
+function joinBase(own: string | undefined, around: readonly InheritedAttribute[]): string {
+  const values = around.map(({ value }) => value);
+  if (own !== undefined) values.unshift(own);
+  const [innermost = '', ...others] = values;
+  return others.reduce((joined, outer) => joinReferences(outer, joined), innermost);
+}
+
+function made({ name, namespace }: InheritedAttribute, value: string): Attribute {
+  return { name, namespace, start: 0, end: 0, decoded: Buffer.from(value) };
+}
+
+/**
+ * Joins two `xml:base` values (Canonical XML 1.1 §2.4): RFC 3986 §5.2 with a possibly relative base; leading `..`
+ * segments stay and repeated slashes become one.
+ */
+interface ReferenceChunks {
+  readonly scheme: string | undefined;
+  readonly authority: string | undefined;
+  readonly path: string;
+  readonly query: string | undefined;
+}
+
+/** RFC 3986 appendix B; text that can't be a scheme belongs to the path. */
+const REFERENCE =
+  /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*)(?![^/?#]))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
+
+/** Joins two references; both, and the result, may be relative or empty. */
+export function joinReferences(base: string, reference: string): string {
+  const from = parse(base);
+  const to = parse(reference);
+  if (to.scheme !== undefined) return text({ ...to, path: withoutDots(to.path) });
+  if (to.authority !== undefined) return text({ ...to, scheme: from.scheme, path: withoutDots(to.path) });
+  if (to.path === '') return text({ ...from, path: withoutDots(from.path), query: to.query ?? from.query });
+  const path = to.path.startsWith('/') ? to.path : merged(from, to.path);
+  return text({ ...from, path: withoutDots(path), query: to.query });
+}
+
+function parse(reference: string): ReferenceChunks {
+  const [, scheme, authority, path = '', query] = REFERENCE.exec(reference) ?? [];
+  return { scheme, authority, path, query };
+}
+
+/** RFC 3986 §5.2.3. A base that ends in `.` or `..` is a folder, as with a trailing slash. */
+function merged(base: ReferenceChunks, path: string): string {
+  if (base.authority !== undefined && base.path === '') return `/${path}`;
+  const folder = /(?:^|\/)\.\.?$/.test(base.path) ? `${base.path}/` : base.path;
+  return folder.slice(0, folder.lastIndexOf('/') + 1) + path;
+}
+
+/** RFC 3986 §5.2.4, except that relative paths keep leading `..` segments. */
+function withoutDots(path: string): string {
+  const absolute = path.startsWith('/');
+  const segments = path.split(/\/+/);
+  const folder = /(?:^|\/)\.{0,2}$/.test(path);
+  const kept: string[] = [];
+  for (const segment of segments) {
+    if (segment === '' || segment === '.') continue;
+    if (segment !== '..') kept.push(segment);
+    else if (kept.length > 0 && kept.at(-1) !== '..') kept.pop();
+    else if (!absolute) kept.push('..');
+  }
+  const inside = kept.join('/');
+  return `${absolute ? '/' : ''}${inside}${folder && inside !== '' ? '/' : ''}`;
+}
+
+function text({ scheme, authority, path, query }: ReferenceChunks): string {
+  return (
+    (scheme === undefined ? '' : `${scheme}:`) +
+    (authority === undefined ? '' : `//${authority}`) +
+    path +
+    (query === undefined ? '' : `?${query}`)
+  );
+}
+
+/** A document with its name table. */
+interface ReadDocument {
+  /** UTF-8. */
+  readonly utf8: Buffer;
+  readonly names: Names;
+}
+
+/**
+ * Writes the canonical bytes of a range.
+ * @param place undefined for the whole document, including content outside its root
+ * @param without elements excluded with their content; elements outside the range are ignored
+ * @throws CryptoError `input.too-large` when the output exceeds the growth limit; those of `readXml`
+ */
+export function canonicalize(
+  { utf8, names }: ReadDocument,
+  place: CanonicalPlace | undefined,
+  method: CanonicalMethod,
+  sink: ByteSink,
+  without: SkippedElements = [],
+): void {
+  const canonicalizer = new Canonicalizer(utf8, sink, method, place);
+  if (place === undefined) readXml(utf8, canonicalizer, names, without);
+  else readElement(utf8, place, canonicalizer, names, without);
+  canonicalizer.finish();
+}

@@ -20,7 +20,6 @@ export const LESS = 0x3c;
 export const EQUALS = 0x3d;
 export const GREATER = 0x3e;
 export const QUESTION = 0x3f;
-export const BRACKET_OPEN = 0x5b;
 export const BRACKET_CLOSE = 0x5d;
 /** First byte of U+F000..U+FFFF, the only range in UTF-8 with the forbidden U+FFFE and U+FFFF. */
 const LEAD_EF = 0xef;

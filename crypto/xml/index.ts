@@ -1,6 +1,11 @@
-export { type CanonicalMethod, type CanonicalPlace, EXCLUSIVE, ExclusiveCanonicalizer } from './canonical.ts';
+export {
+  type CanonicalMethod,
+  type CanonicalPlace,
+  canonicalize,
+  EXCLUSIVE,
+  ExclusiveCanonicalizer,
+} from './canonical.ts';
 export type { ByteSink } from './canonical-output.ts';
-export { canonicalize } from './canonicalize.ts';
 export { type DecodedXml, decodeXml, UnreadEncoding } from './encoding.ts';
 export {
   type Attribute,

@@ -15,7 +15,7 @@ export interface Scope {
   readonly attributes: readonly InheritedAttribute[];
 }
 
-export interface Binding {
+interface Binding {
   readonly prefix: Prefix;
   readonly namespace: Namespace;
 }

@@ -13,7 +13,7 @@ import {
   SIGNATURE,
 } from './zip-records.ts';
 
-export interface FoundHeader {
+interface FoundHeader {
   readonly name: string;
   readonly header: MemberHeader;
   /** Offset of the local header. */

@@ -2,7 +2,7 @@
 import { CryptoError } from '../core/types.ts';
 
 /** Kind of defect; a stable code that reports carry as `container.<flaw>`. */
-export type ZipErrorCode =
+type ZipErrorCode =
   /** Not a ZIP file, truncated, or records that violate the format. */
   | 'malformed'
   /**

@@ -1,8 +1,7 @@
 /** The content of one member as a source. */
 import { crc32, inflateRawSync } from 'node:zlib';
-import { IN_MEMORY_BYTES, type Source } from '../files/source.ts';
-import { SourceRange } from '../files/source-range.ts';
-import type { ZipEntry } from './zip-directory.ts';
+import { IN_MEMORY_BYTES, memorySource, type Source, SourceRange } from '../files/source.ts';
+import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { ZipError } from './zip-error.ts';
 import { printableName } from './zip-names.ts';
 import { METHOD } from './zip-records.ts';
@@ -91,4 +90,17 @@ function inflate(packed: Buffer, size: number, name: string): { bytes: Buffer; c
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new ZipError('damaged', `"${printableName(name)}" can't be unpacked: ${code}.`);
   }
+}
+
+/**
+ * Reads every member of a ZIP file and verifies lengths and checksums, before the file is given to a library.
+ * @param limit maximum of all members together, unpacked, in bytes
+ * @throws {ZipError} `too-large` beyond the limit; others for files that two readers could interpret differently
+ */
+export function assertUnpacksWithin(archive: Buffer, limit: number): void {
+  const source = memorySource('archive', archive);
+  const { entries } = readDirectory(source);
+  const size = entries.reduce((sum, { header }) => sum + header.size, 0);
+  if (size > limit) throw new ZipError('too-large', `The file unpacks to more than ${limit} bytes.`);
+  for (const entry of entries) assertIntact(source, entry);
 }

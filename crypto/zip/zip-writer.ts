@@ -11,12 +11,12 @@ import {
 } from './zip-records.ts';
 
 /** Receives the bytes in order. */
-export interface ZipSink {
+interface ZipSink {
   write(...parts: readonly Uint8Array[]): void;
 }
 
 /** A member to write. */
-export interface NewMember {
+interface NewMember {
   readonly name: string;
   /** Length in bytes. */
   readonly size: number;

@@ -16,7 +16,7 @@ import type {
 } from '../../actors/portal/api.ts';
 import type { BegunSigning, SignerIdentity } from '../../crypto/core/types.ts';
 import { beginPades, finishPades } from '../../crypto/pades/two-step.ts';
-import { externalSigner } from '../../crypto/two-step/external-signer.ts';
+import { externalSigner } from '../../crypto/two-step/stored-signer.ts';
 import type { AnyRoute } from '../../http/core/router.ts';
 import { portalPageRoutes } from '../../http/portal/pages/routes.ts';
 import { portalRoute } from '../../http/portal/route.ts';

@@ -2,7 +2,7 @@
 
 import type { ValidationReport, ValidationResults } from '../../crypto/core/validation-report.ts';
 import type { FileSignatures } from '../../crypto/validation/signature-info.ts';
-import { validateSignatures } from '../../crypto/validation/validate-file.ts';
+import { validateSignatures } from '../../crypto/validation/validate-signature.ts';
 import type { FuzzEnvironment } from './environment.ts';
 
 export function reportOn(

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { signAsic } from '../../crypto/asic/sign.ts';
 import type { ValidationReport } from '../../crypto/core/validation-report.ts';
-import { validateSignatures } from '../../crypto/validation/validate-file.ts';
+import { validateSignatures } from '../../crypto/validation/validate-signature.ts';
 import {
   facts,
   file,

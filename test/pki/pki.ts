@@ -8,9 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalKey, localKey } from '../../crypto/algorithms/local-key.ts';
 import type { Signer } from '../../crypto/core/types.ts';
-import { fingerprintOf } from '../../crypto/x509/certificate.ts';
+import { certificatePem, fingerprintOf } from '../../crypto/x509/certificate.ts';
 import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/x509/issue.ts';
-import { certificatePem } from '../../crypto/x509/pem.ts';
 
 export type KeyKind = 'rsa-2048' | 'rsa-3072' | 'p-256' | 'p-384' | 'p-521' | 'ed25519';
 

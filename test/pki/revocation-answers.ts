@@ -1,7 +1,6 @@
 /** OCSP responder (RFC 6960) and CRL issuer (RFC 5280 §5) with faults for tests. */
 import { createHash, type KeyObject } from 'node:crypto';
-import { childrenOf, contents, encoded, enter, oidText, readWhole } from '../../crypto/asn1/read.ts';
-import { TAG } from '../../crypto/asn1/tags.ts';
+import { childrenOf, contents, encoded, enter, oidText, readWhole, TAG } from '../../crypto/asn1/read.ts';
 import { time, timeText } from '../../crypto/asn1/time.ts';
 import {
   bitString,
@@ -14,7 +13,7 @@ import {
   unsigned,
 } from '../../crypto/asn1/write.ts';
 import { readCertificate } from '../../crypto/x509/certificate.ts';
-import { structureSigner } from '../../crypto/x509/structure-signer.ts';
+import { structureSigner } from '../../crypto/x509/issue.ts';
 
 export interface Revocation {
   /** Milliseconds since the epoch. */

@@ -1,8 +1,7 @@
 /** Time-stamp authority (RFC 3161) with faults for tests. */
 import { createHash, type KeyObject } from 'node:crypto';
 import { DIGEST_ID, ID } from '../../crypto/asn1/oids.ts';
-import { encoded, enter, octets, readWhole } from '../../crypto/asn1/read.ts';
-import { TAG } from '../../crypto/asn1/tags.ts';
+import { encoded, enter, octets, readWhole, TAG } from '../../crypto/asn1/read.ts';
 import { timeText } from '../../crypto/asn1/time.ts';
 import {
   bitString,
@@ -16,7 +15,7 @@ import {
 } from '../../crypto/asn1/write.ts';
 import type { DigestName } from '../../crypto/core/types.ts';
 import { readCertificate } from '../../crypto/x509/certificate.ts';
-import { structureSigner } from '../../crypto/x509/structure-signer.ts';
+import { structureSigner } from '../../crypto/x509/issue.ts';
 
 export interface TokenMaker {
   readonly key: KeyObject;

@@ -1,10 +1,13 @@
 /** Finds the key and the certificates of a token by module and thumbprint. */
 
 import { CryptoError } from '../../core/types.ts';
-import { type Certificate, readableCertificates } from '../../x509/certificate.ts';
-import { normalThumbprint, thumbprintOf } from '../../x509/thumbprint.ts';
-import { restartModule, type TokenModule, tokenModule, unavailable } from './module.ts';
-import { gateOf } from './module-gate.ts';
+import {
+  type Certificate,
+  normalThumbprint,
+  readableCertificates,
+  thumbprintOf,
+} from '../../x509/certificate.ts';
+import { gateOf, restartModule, type TokenModule, tokenModule, unavailable } from './module.ts';
 import { createSessionPool, type SessionPool } from './session-pool.ts';
 import {
   certificatesOf,
@@ -30,7 +33,7 @@ export interface TokenSource {
   readonly maxSessions?: number;
 }
 
-export interface FoundKey {
+interface FoundKey {
   readonly key: TokenKey;
   readonly certificate: Certificate;
   /** DER of all certificates on the token. */

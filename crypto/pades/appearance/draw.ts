@@ -3,14 +3,20 @@
  * page (ISO 32000-2, 8.10 and 12.5.5).
  */
 import { CryptoError, type SignatureAppearance } from '../../core/types.ts';
+import { openSource } from '../../files/source.ts';
 import { type ShownText, showText } from '../../pdf/fonts/shown-text.ts';
-import { colourSpace } from '../../pdf/graphics/colour.ts';
-import { type ShownImage, showImage } from '../../pdf/graphics/image.ts';
+import { colourSpace, type ShownImage, showImage } from '../../pdf/graphics/image.ts';
 import { type Extent, layOut } from '../../pdf/graphics/layout.ts';
 import type { PageView } from '../../pdf/graphics/page-view.ts';
 import { type PdfARules, pdfARules } from '../../pdf/graphics/pdfa-rules.ts';
-import { type IncrementalUpdate, referenceText } from '../../pdf/update/incremental-update.ts';
-import { numberText, packedStream } from '../../pdf/update/stream-object.ts';
+import { withPdf } from '../../pdf/index.ts';
+import { pictureFault } from '../../pdf/pages/drawing.ts';
+import {
+  type IncrementalUpdate,
+  numberText,
+  packedStream,
+  referenceText,
+} from '../../pdf/update/incremental-update.ts';
 
 /** Most lines and characters of an appearance; more than a page can show legibly. */
 const MAX_LINES = 200;
@@ -84,4 +90,17 @@ export function upright({ width, height }: Extent, rotation: PageView['rotation'
   if (rotation === 180) return `-1 0 0 -1 ${numberText(width)} ${numberText(height)}`;
   if (rotation === 270) return `0 -1 1 0 0 ${numberText(width)}`;
   return '1 0 0 1 0 0';
+}
+
+/**
+ * Returns the reason why a picture cannot be drawn in a PDF, as a sentence; undefined when it can.
+ * @throws {CryptoError} `input.unreadable`, `pdf.malformed`, `pdf.encrypted`
+ */
+export function pictureFaultIn(path: string, picture: Uint8Array): string | undefined {
+  const source = openSource(path);
+  try {
+    return withPdf(source, (pdf) => pictureFault(picture, pdfARules(pdf)));
+  } finally {
+    source.close();
+  }
 }

@@ -1,24 +1,21 @@
 /** Places a visible signature: creates a new widget, or positions the existing widget of a field. */
-
-import type { PagePlace } from '../../core/page-content.ts';
-import { CryptoError, type SignatureAppearance } from '../../core/types.ts';
+import { CryptoError, type PagePlace, type SignatureAppearance } from '../../core/types.ts';
 import { type Box, box, type PageView, viewOf } from '../../pdf/graphics/page-view.ts';
 import {
   asInteger,
   asReference,
   items,
+  type Page,
   type PdfDict,
   type PdfDocument,
   pages,
   type Reference,
   type TreePage,
 } from '../../pdf/index.ts';
-import { textString } from '../../pdf/syntax/text-string.ts';
-import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
-import { numberText } from '../../pdf/update/stream-object.ts';
+import { textString } from '../../pdf/syntax/strings.ts';
+import { type IncrementalUpdate, numberText } from '../../pdf/update/incremental-update.ts';
 import { drawAppearance } from './draw.ts';
 import { tagWidget } from './tagging.ts';
-import type { Entry, WidgetPlace } from './widget-place.ts';
 
 /** A widget that is already in the form. */
 export interface ExistingWidget {
@@ -229,3 +226,15 @@ function description({ lines = [] }: SignatureAppearance): string {
 function invalid(message: string): CryptoError {
   return new CryptoError('request.invalid', message);
 }
+
+/** Entries for a widget and the page it is on. */
+export interface WidgetPlace {
+  /** Page whose /Annots must get the widget; undefined when a page lists it already. */
+  readonly page: Page | undefined;
+  /** Keys and values, as text, for the widget's dictionary. */
+  readonly entries: readonly Entry[];
+  /** Keys and values for the field, when that is a separate dictionary. */
+  readonly fieldEntries?: readonly Entry[];
+}
+
+type Entry = readonly [key: string, value: string];

@@ -105,7 +105,7 @@ export function fieldContent(
   return { kind: 'line', text: text.replaceAll('\n', ' ') };
 }
 
-export interface ChoiceOption {
+interface ChoiceOption {
   readonly value: string;
   readonly text: string;
 }

@@ -1,14 +1,20 @@
 /** Sets the value of a form field, with the appearances that show it (ISO 32000-2, 12.7.4.3 and 12.7.5). */
 import { CryptoError } from '../../core/types.ts';
+import { fields } from '../../pdf/document/form.ts';
 import { box, type PageView } from '../../pdf/graphics/page-view.ts';
-import { asInteger, asName, entriesOf, type PdfDocument } from '../../pdf/index.ts';
-import { asText } from '../../pdf/syntax/strings.ts';
-import { textString } from '../../pdf/syntax/text-string.ts';
+import {
+  asInteger,
+  asName,
+  entriesOf,
+  type PdfDict,
+  type PdfDocument,
+  type Reference,
+} from '../../pdf/index.ts';
+import { asText, textString } from '../../pdf/syntax/strings.ts';
 import type { IncrementalUpdate } from '../../pdf/update/incremental-update.ts';
 import { nameObject } from '../../pdf/update/rewrite.ts';
 import type { AppearanceWriter } from './appearance-writer.ts';
 import { choiceOptions, fieldContent, fieldLook, optionFor } from './field-look.ts';
-import type { FieldObject, FormField } from './form-fields.ts';
 
 /**
  * @param isSigned the document has signatures: a frame that was not seen is not drawn, since it could cover what was signed
@@ -114,4 +120,43 @@ export function statesOf(pdf: PdfDocument, { dict }: Pick<FieldObject, 'dict'>):
   const normal = pdf.dict(pdf.dict(dict.get('AP'))?.get('N'));
   const names = normal === undefined ? [] : [...(entriesOf(normal)?.keys() ?? [])];
   return names.filter((name) => name !== 'Off');
+}
+
+/** Part of a field that is an object of its own. */
+export interface FieldObject {
+  readonly dict: PdfDict;
+  readonly reference: Reference;
+}
+
+interface FormField {
+  readonly name: string;
+  /** `Tx`, `Btn`, `Ch` or `Sig`. */
+  readonly type: string | undefined;
+  /** More than one where a file has several fields of one name, which have one value. */
+  readonly fields: readonly FieldObject[];
+  /** The fields themselves, or their kids. */
+  readonly widgets: readonly FieldObject[];
+}
+
+/** Most fields of a form that are looked at. */
+const MAX_FIELDS = 20_000;
+
+/** Reads the terminal fields. A field that is a direct object of a list is left out: it cannot be changed alone. */
+export function formFields(pdf: PdfDocument): ReadonlyMap<string, FormField> {
+  const found = new Map<
+    string,
+    { name: string; type: string | undefined; fields: FieldObject[]; widgets: FieldObject[] }
+  >();
+  let count = 0;
+  for (const { dict, reference, type, name } of fields(pdf)) {
+    if (++count > MAX_FIELDS) break;
+    if (reference === undefined || name === '') continue;
+    const known = found.get(name) ?? { name, type, fields: [], widgets: [] };
+    found.set(name, known);
+    const object = { dict, reference };
+    if (dict.get('T') !== undefined && (known.type === type || known.fields.length === 0))
+      known.fields.push(object);
+    if (asName(pdf.resolve(dict.get('Subtype'))) === 'Widget') known.widgets.push(object);
+  }
+  return found;
 }

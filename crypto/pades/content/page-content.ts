@@ -2,17 +2,15 @@
  * Adds stamps and form fields to the update of a signature (ISO 32000-2, 12.5.6.12 and 12.7). All text of an update
  * shares one subset of the font.
  */
-import type { FormFieldContent, PageContent, PagePlace } from '../../core/page-content.ts';
-import { CryptoError } from '../../core/types.ts';
+import { CryptoError, type FormFieldContent, type PageContent, type PagePlace } from '../../core/types.ts';
 import { pdfARules } from '../../pdf/graphics/pdfa-rules.ts';
 import { type PdfDocument, pages, type Reference, type TreePage } from '../../pdf/index.ts';
-import { textString } from '../../pdf/syntax/text-string.ts';
+import { textString } from '../../pdf/syntax/strings.ts';
 import { type IncrementalUpdate, referenceText } from '../../pdf/update/incremental-update.ts';
 import { fittedOn, rectText, type ShownPlace } from '../appearance/place.ts';
 import { AppearanceWriter } from './appearance-writer.ts';
 import type { FieldLook } from './field-look.ts';
-import { fillField } from './fill-field.ts';
-import { formFields } from './form-fields.ts';
+import { fillField, formFields } from './fill-field.ts';
 import { settleAppearances } from './settled-appearances.ts';
 
 /** Print, ReadOnly and Locked (table 167). */

@@ -23,8 +23,7 @@ import { UnreadableContent } from '../painting/painted-marks.ts';
 import { fieldValue, showsValue } from '../validation/field-value.ts';
 import type { AppearanceWriter } from './appearance-writer.ts';
 import { fieldLook } from './field-look.ts';
-import { drawValue, extentOf, rotationOf, statesOf } from './fill-field.ts';
-import type { FieldObject } from './form-fields.ts';
+import { drawValue, extentOf, type FieldObject, rotationOf, statesOf } from './fill-field.ts';
 
 /** Flags of buttons (table 229). */
 const RADIO = 1 << 15;

@@ -2,7 +2,7 @@
 
 import type { SignatureAppearance } from '../../core/types.ts';
 import { asInteger, type Reference } from '../../pdf/index.ts';
-import { textString } from '../../pdf/syntax/text-string.ts';
+import { textString } from '../../pdf/syntax/strings.ts';
 import {
   type DictUpdate,
   type IncrementalUpdate,
@@ -17,7 +17,7 @@ const SIGN_FLAGS = 3;
 /** Flags Print, since PDF/A forbids hidden annotations, and Locked, which keeps editors from moving it (table 167). */
 const WIDGET_FLAGS = 132;
 
-export interface FieldOptions {
+interface FieldOptions {
   readonly appearance?: SignatureAppearance | undefined;
   /** True when the document has signatures: only changes that validators accept are made. @default false */
   readonly isSigned?: boolean;

@@ -21,7 +21,7 @@ export const FILTER = 'Adobe.PPKLite';
 export const SUB_FILTER = 'ETSI.CAdES.detached';
 
 /** Properties of the new signature. */
-export interface SeedValueInput {
+interface SeedValueInput {
   readonly signer: SignerIdentity;
   readonly digest: DigestName;
   readonly form: PadesFormat;

@@ -16,7 +16,7 @@ export interface PreparedUpdate {
 }
 
 /** The file before the update. */
-export interface Original {
+interface Original {
   readonly pdf: PdfDocument;
   /** Bytes. */
   readonly size: number;
@@ -25,7 +25,7 @@ export interface Original {
   readonly seed: string;
 }
 
-export interface SignatureValue {
+interface SignatureValue {
   readonly body: string;
   /** Index in `body` of the first blank for the byte range. */
   readonly rangeStart: number;

@@ -3,6 +3,7 @@
  * (ISO 32000-2, 12.8.1; ETSI EN 319 142-1, clause 5.4).
  */
 import { readElement } from '../../asn1/read.ts';
+import { openSource } from '../../files/source.ts';
 import {
   asInteger,
   asName,
@@ -14,6 +15,7 @@ import {
   type PdfDict,
   type PdfDocument,
   unlistedSignatures,
+  withPdf,
 } from '../../pdf/index.ts';
 
 /** Bytes that a signature covers: [0, placeholderStart) and [placeholderEnd, end) of the file. */
@@ -165,4 +167,20 @@ function withoutFill(value: Buffer): Buffer | string {
     if (value[at] !== 0) return `/Contents has other bytes than zeros after the signature, at ${at}.`;
   }
   return value.subarray(0, end);
+}
+
+/** Number of signatures in a PDF file. */
+const MAX_SIGNATURES = 500;
+
+/**
+ * Counts the signature fields with a value, document time-stamps among them, valid or not; at most 500.
+ * @throws {CryptoError} `input.unreadable`, `pdf.malformed`, `pdf.encrypted`
+ */
+export function countPdfSignatures(path: string): number {
+  const source = openSource(path);
+  try {
+    return withPdf(source, (pdf) => findSignatures(pdf, MAX_SIGNATURES).length);
+  } finally {
+    source.close();
+  }
 }

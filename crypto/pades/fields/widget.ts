@@ -16,8 +16,7 @@ import {
   type Reference,
 } from '../../pdf/index.ts';
 import { type IncrementalUpdate, referenceText } from '../../pdf/update/incremental-update.ts';
-import { type ExistingWidget, placeInField, placeNew } from '../appearance/place.ts';
-import type { WidgetPlace } from '../appearance/widget-place.ts';
+import { type ExistingWidget, placeInField, placeNew, type WidgetPlace } from '../appearance/place.ts';
 
 /** PDF/A-1 requires an appearance of every form field, even without an extent (ISO 19005-1, 6.9). */
 const EMPTY_APPEARANCE =

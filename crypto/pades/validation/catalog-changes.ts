@@ -17,7 +17,7 @@ import {
   type PdfDocument,
   referencesIn,
 } from '../../pdf/index.ts';
-import { type Change, forbidden } from './change.ts';
+import { type Change, forbidden } from './change-policy.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 
 /** Entries of the catalogue with comparison rules of their own; all others must stay equal. */

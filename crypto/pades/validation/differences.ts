@@ -8,12 +8,11 @@
  */
 import { asReference, items, type PdfDict, type PdfDocument, referencesIn } from '../../pdf/index.ts';
 import { catalogChanges, OPEN_CATALOG_KEYS, trailerChanges } from './catalog-changes.ts';
-import { type Change, forbidden } from './change.ts';
+import { type Change, forbidden } from './change-policy.ts';
 import { filledField, OPEN_FIELD_KEYS } from './field-changes.ts';
 import { formChanges, OPEN_FORM_KEYS } from './form-changes.ts';
-import { changedObjectsBelow, type Root } from './locked-objects.ts';
 import { annotationChange, OPEN_PAGE_KEYS, pageChanges, pagePart } from './page-changes.ts';
-import type { PermittedChanges } from './permitted-changes.ts';
+import { changedObjectsBelow, type PermittedChanges, type Root } from './permitted-changes.ts';
 import { type DocumentSurvey, surveyDocument } from './survey.ts';
 
 /** Steps for each object of the survey. */

@@ -17,7 +17,7 @@ import {
 } from '../../pdf/index.ts';
 import { hasOnlyStreams } from './appearance.ts';
 import { changedKeys } from './catalog-changes.ts';
-import { type Change, forbidden } from './change.ts';
+import { type Change, forbidden } from './change-policy.ts';
 import { coversContent, judgeAppearance } from './filled-appearance.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';

@@ -21,7 +21,7 @@ const MAX_OPTIONS = 2000;
 /** Most characters of a number with its separators. */
 const MAX_NUMBER = 64;
 
-export interface FieldValue {
+interface FieldValue {
   /** Texts that may be shown: the value, or its display text; undefined when the value is not text. */
   readonly texts: readonly string[] | undefined;
   readonly isPassword: boolean;

@@ -19,16 +19,20 @@ import {
   matrixOf,
   transformed,
 } from '../painting/geometry.ts';
-import { type Mark, type PaintedContent, THIN, UnreadableContent } from '../painting/painted-marks.ts';
-import { inReadingOrder } from '../painting/reading-order.ts';
+import {
+  inReadingOrder,
+  type Mark,
+  type PaintedContent,
+  THIN,
+  UnreadableContent,
+} from '../painting/painted-marks.ts';
 import { streamsOf } from './appearance.ts';
 import { type Covered, coveredOn } from './covered-content.ts';
 import { fieldValue, showsList, showsValue } from './field-value.ts';
-import { changedObjectsBelow } from './locked-objects.ts';
-import type { PermittedChanges } from './permitted-changes.ts';
+import { changedObjectsBelow, type PermittedChanges } from './permitted-changes.ts';
 import type { SurveyedField, SurveyedPage } from './survey.ts';
 
-export type AppearanceJudgement =
+type AppearanceJudgement =
   | { readonly status: 'faithful' }
   /** `reason` completes `gave the field X an appearance that …`. */
   | { readonly status: 'forbidden' | 'undecided'; readonly reason: string };

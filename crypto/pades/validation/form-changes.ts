@@ -10,13 +10,13 @@ import {
   referencesIn,
 } from '../../pdf/index.ts';
 import { addsOnly, changedKeys } from './catalog-changes.ts';
-import { type Change, forbidden } from './change.ts';
+import { type Change, forbidden } from './change-policy.ts';
 import { changedField, valuedFields } from './field-changes.ts';
 import { type NewField, newGroup, newSignatureField } from './new-signature-field.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 import type { DocumentSurvey, SurveyedField } from './survey.ts';
 
-export interface FormChanges {
+interface FormChanges {
   readonly changes: readonly Change[];
   /** Names of the fields whose value changed. */
   readonly valued: ReadonlySet<string>;

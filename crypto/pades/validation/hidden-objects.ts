@@ -12,7 +12,7 @@ import {
   referencesIn,
 } from '../../pdf/index.ts';
 import type { XrefEntry } from '../../pdf/syntax/xref-entry.ts';
-import { type Change, forbidden } from './change.ts';
+import { type Change, forbidden } from './change-policy.ts';
 import type { DocumentState } from './document-state.ts';
 
 const CHUNK_BYTES = 1 << 20;

@@ -1,16 +1,14 @@
 /** Evaluates the changes of later revisions against one signature. */
 
-import type { Finding } from '../../core/finding.ts';
-import type { ChangeRecord } from '../../core/validation-report.ts';
+import type { ChangeRecord, Finding } from '../../core/validation-report.ts';
 import type { WorkBudget } from '../../core/work-budget.ts';
 import type { PdfDocument } from '../../pdf/index.ts';
 import type { FoundSignature } from '../fields/signatures.ts';
-import type { Change } from './change.ts';
-import { policyOf, policyViolation } from './change-policy.ts';
+import { type Change, policyOf, policyViolation } from './change-policy.ts';
 import { failed, passed } from './placement-findings.ts';
 import type { LaterRevision, RevisionHistory } from './revisions.ts';
 
-export interface ChangeReport {
+interface ChangeReport {
   readonly records: readonly ChangeRecord[];
   readonly findings: readonly Finding[];
 }

@@ -9,7 +9,7 @@ import {
   type PdfDict,
 } from '../../pdf/index.ts';
 import { hasArea, hasOnlyStreams } from './appearance.ts';
-import { type Change, forbidden } from './change.ts';
+import { type Change, forbidden } from './change-policy.ts';
 import { isSignature } from './field-changes.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
 

@@ -12,10 +12,13 @@ import {
   type PdfDict,
   referencesIn,
 } from '../../pdf/index.ts';
+import { boxOf } from '../painting/geometry.ts';
+import { UnreadableContent } from '../painting/painted-marks.ts';
 import { streamsOf } from './appearance.ts';
 import { changedKeys } from './catalog-changes.ts';
-import { type Change, forbidden } from './change.ts';
-import { commentAppearance } from './comment-appearance.ts';
+import { type Change, forbidden } from './change-policy.ts';
+import { coveredOn } from './covered-content.ts';
+import { paintedBy } from './filled-appearance.ts';
 import { compareList } from './form-changes.ts';
 import { newSignatureField } from './new-signature-field.ts';
 import type { PermittedChanges } from './permitted-changes.ts';
@@ -298,4 +301,35 @@ function drawsOnlyLines(pair: PermittedChanges, number: number, nested = 0): boo
 function referenceTo(number: number): ByteSlice {
   const bytes = Buffer.from(`${number} 0 R`, 'latin1');
   return { bytes, at: -1, start: 0, end: bytes.length };
+}
+
+/** `absent`: it has no appearance of its own. */
+type CommentAppearance = 'absent' | 'drawn' | 'hides';
+
+/** @throws PdfSyntaxError; WorkBudgetExceeded */
+function commentAppearance(
+  pair: PermittedChanges,
+  state: 'before' | 'after',
+  slice: ByteSlice,
+  page: SurveyedPage,
+): CommentAppearance {
+  const { pdf } = pair[state];
+  const dict = pdf.dict(slice);
+  const streams = (dict && streamsOf(pdf, dict.get('AP'))) ?? [];
+  const rectangle = boxOf(pdf, dict?.get('Rect'));
+  if (streams.length === 0) return 'absent';
+  if (rectangle === undefined) return 'drawn';
+  const own = asReference(slice)?.number ?? -1;
+  const spend = (steps: number): void => pair.before.spend(steps);
+  for (const number of new Set(streams)) {
+    try {
+      const marks = paintedBy(pair, state, number, rectangle)?.marks ?? [];
+      const boxes = marks.filter(({ hides }) => hides).map(({ box }) => box);
+      if (boxes.length > 0 && coveredOn(pair.before.pdf, page, own, boxes, spend) === 'content')
+        return 'hides';
+    } catch (error) {
+      if (!(error instanceof UnreadableContent)) throw error;
+    }
+  }
+  return 'drawn';
 }

@@ -1,7 +1,7 @@
 /** Checks the place and the coverage of a signature (ISO 32000-2, 12.8.1; ETSI EN 319 142-1, clause 5.3). */
 
-import type { Finding } from '../../core/finding.ts';
 import { CryptoError } from '../../core/types.ts';
+import type { Finding } from '../../core/validation-report.ts';
 import { type PdfDocument, PdfSyntaxError } from '../../pdf/index.ts';
 import { type FoundSignature, findSignatures } from '../fields/signatures.ts';
 import type { DocumentState } from './document-state.ts';

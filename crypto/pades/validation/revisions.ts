@@ -3,7 +3,7 @@
 import { CryptoError } from '../../core/types.ts';
 import type { WorkBudget } from '../../core/work-budget.ts';
 import { type ByteSource, type PdfDocument, PdfSyntaxError } from '../../pdf/index.ts';
-import { type Change, forbidden } from './change.ts';
+import { type Change, forbidden } from './change-policy.ts';
 import { differencesBetween } from './differences.ts';
 import { DocumentState, SharedReferences } from './document-state.ts';
 import { hiddenObjects } from './hidden-objects.ts';

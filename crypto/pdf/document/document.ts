@@ -25,7 +25,7 @@ import {
 import type { XrefEntry } from '../syntax/xref-entry.ts';
 import { rebuildXref } from './rebuild.ts';
 import { findHeader, readXref, type Xref } from './xref.ts';
-import { readXrefStream, type XrefStream } from './xref-stream.ts';
+import { readXrefStream, type XrefStream } from './xref-sections.ts';
 
 /** Most references to references; writers make at most one. */
 const MAX_STEPS = 16;

@@ -2,6 +2,7 @@
  * The page tree (ISO 32000-2, 7.7.3).
  */
 import { CryptoError } from '../../core/types.ts';
+import { openSource } from '../../files/source.ts';
 import {
   asName,
   asReference,
@@ -10,7 +11,7 @@ import {
   type PdfDict,
   type Reference,
 } from '../syntax/values.ts';
-import type { PdfDocument } from './document.ts';
+import { type PdfDocument, withPdf } from './document.ts';
 
 export interface Page {
   readonly reference: Reference;
@@ -60,4 +61,24 @@ export function* pages(pdf: PdfDocument): Generator<TreePage> {
 export function firstPage(pdf: PdfDocument): Page {
   for (const page of pages(pdf)) return page;
   throw new CryptoError('pdf.no-pages', 'The PDF has no page to attach a signature to.');
+}
+
+/**
+ * Counts the pages of the file at `path`, at most up to `limit`.
+ * @throws {CryptoError} `input.unreadable`, `pdf.malformed`, `pdf.encrypted`, `pdf.no-pages`
+ */
+export function countPdfPages(path: string, limit: number): number {
+  const source = openSource(path);
+  try {
+    return withPdf(source, (pdf) => {
+      let count = 0;
+      for (const _ of pages(pdf)) {
+        count += 1;
+        if (count >= limit) break;
+      }
+      return count;
+    });
+  } finally {
+    source.close();
+  }
 }

@@ -7,7 +7,7 @@ import type { PdfDocument } from './document.ts';
 import { inheritedByField } from './form.ts';
 import { pages } from './page.ts';
 
-export interface UnlistedSignature {
+interface UnlistedSignature {
   /** Partial names from the top, joined by dots. */
   readonly name: string;
   /** The widget, or the ancestor that has the value. */

@@ -8,8 +8,7 @@ import { type Reading, readObjectAt } from '../syntax/objects.ts';
 import { isSpace, readDigits, skipSpace, startsWith } from '../syntax/syntax.ts';
 import { asInteger, type PdfDict } from '../syntax/values.ts';
 import { onlyEntry, type XrefEntry } from '../syntax/xref-entry.ts';
-import { readXrefStream, type XrefStream } from './xref-stream.ts';
-import { readXrefTable, XrefTable } from './xref-table.ts';
+import { readXrefStream, readXrefTable, type XrefStream, XrefTable } from './xref-sections.ts';
 
 /** Positions of all objects, and the format for a new section. */
 export interface Xref {

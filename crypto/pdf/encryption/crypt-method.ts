@@ -1,7 +1,6 @@
 /** Encryption methods of strings and streams (ISO 32000-2, 7.6.3 and table 25). */
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import type { Reference } from '../syntax/values.ts';
-import { rc4 } from './rc4.ts';
 
 /** `identity` leaves bytes as they are. */
 export type CryptMethod = 'identity' | 'rc4' | 'aes-128' | 'aes-256';
@@ -55,4 +54,30 @@ function objectKey(method: CryptMethod, fileKey: Buffer, { number, generation }:
   const hash = createHash('md5').update(fileKey).update(place);
   if (method === 'aes-128') hash.update('sAlT');
   return hash.digest().subarray(0, Math.min(fileKey.length + 5, 16));
+}
+
+/**
+ * RC4, used by PDF up to version 1.5. OpenSSL 3 has it in the legacy provider, which is not loaded by
+ * default; it opens old files and gives no protection.
+ */
+export function rc4(key: Uint8Array, data: Uint8Array): Buffer {
+  const state = new Uint8Array(256);
+  for (let index = 0; index < 256; index++) state[index] = index;
+  for (let index = 0, other = 0; index < 256; index++) {
+    const value = state[index] as number;
+    other = (other + value + (key[index % key.length] ?? 0)) & 255;
+    state[index] = state[other] as number;
+    state[other] = value;
+  }
+  const out = Buffer.allocUnsafe(data.length);
+  for (let index = 0, first = 0, second = 0; index < data.length; index++) {
+    first = (first + 1) & 255;
+    const left = state[first] as number;
+    second = (second + left) & 255;
+    const right = state[second] as number;
+    state[first] = right;
+    state[second] = left;
+    out[index] = (data[index] as number) ^ (state[(left + right) & 255] as number);
+  }
+  return out;
 }

@@ -24,7 +24,7 @@ export interface FormPermissions {
   readonly createFields: boolean;
 }
 
-export interface EncryptionSettings {
+interface EncryptionSettings {
   readonly key: Buffer;
   readonly strings: CryptMethod;
   readonly streams: CryptMethod;

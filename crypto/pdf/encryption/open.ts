@@ -16,11 +16,10 @@ import {
 } from '../syntax/values.ts';
 import type { CryptMethod } from './crypt-method.ts';
 import { Encryption, type FormPermissions } from './encryption.ts';
-import { type FileKey, fileKey } from './file-key.ts';
-import { aes256FileKey, encryptedPermissions } from './file-key-aes256.ts';
+import { aes256FileKey, encryptedPermissions, type FileKey, fileKey } from './file-key.ts';
 
 /** Resolves a value without decryption. */
-export type ResolveUnencrypted = (slice: ByteSlice | undefined) => ByteSlice;
+type ResolveUnencrypted = (slice: ByteSlice | undefined) => ByteSlice;
 
 /**
  * Returns undefined when the trailer has no /Encrypt.

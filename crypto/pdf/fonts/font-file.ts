@@ -13,7 +13,7 @@ const FONT = '@fontsource/dejavu-sans/files/dejavu-sans-latin-400-normal.woff';
 export const FONT_NAME = 'DejaVuSans';
 
 /** Metrics of the whole font, in thousandths of its size. */
-export interface FontMetrics {
+interface FontMetrics {
   readonly ascent: number;
   /** Below zero. */
   readonly descent: number;
@@ -143,4 +143,97 @@ function characterRanges(cmap: Buffer): readonly Range[] {
     });
   }
   throw new Error('The bundled font maps no characters beyond the basic plane.');
+}
+
+/** Fills up to a multiple of four bytes, as tables and outlines are stored. */
+export function padded(bytes: Buffer): Buffer {
+  return bytes.length % 4 === 0 ? bytes : Buffer.concat([bytes, Buffer.alloc(4 - (bytes.length % 4))]);
+}
+
+const ENTRY = 16;
+/** Checksum of a whole font file, its checkSumAdjustment included. */
+const WHOLE_SUM = 0xb1b0afba;
+
+/** Writes a font file. @param tables in the order of their names */
+export function fontFile(tables: readonly (readonly [name: string, bytes: Buffer])[]): Buffer {
+  const power = Math.floor(Math.log2(tables.length));
+  const directory = Buffer.alloc(12 + ENTRY * tables.length);
+  directory.writeUInt32BE(0x00010000, 0);
+  directory.writeUInt16BE(tables.length, 4);
+  directory.writeUInt16BE(ENTRY * 2 ** power, 6);
+  directory.writeUInt16BE(power, 8);
+  directory.writeUInt16BE(ENTRY * (tables.length - 2 ** power), 10);
+  let offset = directory.length;
+  let headAt = 0;
+  const bodies = tables.map(([name, bytes], index) => {
+    const entry = 12 + ENTRY * index;
+    const body = padded(bytes);
+    directory.write(name, entry, 'latin1');
+    directory.writeUInt32BE(sumOf(body), entry + 4);
+    directory.writeUInt32BE(offset, entry + 8);
+    directory.writeUInt32BE(bytes.length, entry + 12);
+    if (name === 'head') headAt = offset;
+    offset += body.length;
+    return body;
+  });
+  const file = Buffer.concat([directory, ...bodies]);
+  file.writeUInt32BE((WHOLE_SUM - sumOf(file)) >>> 0, headAt + 8);
+  return file;
+}
+
+function sumOf(bytes: Buffer): number {
+  let sum = 0;
+  for (let at = 0; at < bytes.length; at += 4) sum = (sum + bytes.readUInt32BE(at)) >>> 0;
+  return sum;
+}
+
+/** In font units. */
+export interface OutlinePoint {
+  readonly x: number;
+  readonly y: number;
+  /** False: control point of a quadratic curve. */
+  readonly onCurve: boolean;
+}
+
+/** A glyph with metrics in units of the font that it becomes part of. */
+export interface DrawnGlyph {
+  readonly outline: Buffer;
+  readonly advance: number;
+}
+
+export type Contour = readonly OutlinePoint[];
+
+const ON_CURVE = 0x01;
+
+/** Encodes a simple glyph; empty without contours. */
+export function encodeOutline(contours: readonly Contour[]): Buffer {
+  const filled = contours.filter(({ length }) => length > 0);
+  if (filled.length === 0) return Buffer.alloc(0);
+  const points = filled.flat().map(({ x, y, onCurve }) => ({ x: Math.round(x), y: Math.round(y), onCurve }));
+  const header = Buffer.alloc(10 + 2 * filled.length + 2);
+  header.writeInt16BE(filled.length, 0);
+  let [left, bottom, right, top] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const { x, y } of points) {
+    [left, bottom] = [Math.min(left, x), Math.min(bottom, y)];
+    [right, top] = [Math.max(right, x), Math.max(top, y)];
+  }
+  for (const [index, edge] of [left, bottom, right, top].entries()) header.writeInt16BE(edge, 2 + 2 * index);
+  let end = -1;
+  for (const [index, { length }] of filled.entries()) {
+    end += length;
+    header.writeUInt16BE(end, 10 + 2 * index);
+  }
+  const flags = Buffer.from(points.map(({ onCurve }) => (onCurve ? ON_CURVE : 0)));
+  return Buffer.concat([header, flags, differences(points, 'x'), differences(points, 'y')]);
+}
+
+/** Each coordinate as its distance from the one before, two bytes each. */
+function differences(points: readonly OutlinePoint[], axis: 'x' | 'y'): Buffer {
+  const bytes = Buffer.alloc(2 * points.length);
+  let before = 0;
+  for (const [index, point] of points.entries()) {
+    bytes.writeInt16BE(point[axis] - before, 2 * index);
+    before = point[axis];
+  }
+  return bytes;
 }

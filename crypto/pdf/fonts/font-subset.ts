@@ -2,9 +2,7 @@
  * Builds a TrueType subset for embedding in PDF (ISO 32000-2, 9.9.1): no names, no character
  * map, no hinting. Hints are a third of the size and need tables that most of the glyphs don't use.
  */
-import type { OutlineFont } from './font-file.ts';
-import { fontFile, padded } from './font-tables.ts';
-import type { DrawnGlyph } from './glyph-outline.ts';
+import { type DrawnGlyph, fontFile, type OutlineFont, padded } from './font-file.ts';
 
 /** Flags of the parts of a composite glyph (OpenType, `glyf`). */
 const INSTRUCTION_WORDS = 0x0001;

@@ -5,8 +5,7 @@
 import { createRequire } from 'node:module';
 import type bidiModule from 'bidi-js';
 import { Direction, type Font, Buffer as ShapingBuffer, shape } from 'harfbuzzjs';
-import { bundledFont } from './font-file.ts';
-import { type Contour, type DrawnGlyph, encodeOutline, type OutlinePoint } from './glyph-outline.ts';
+import { bundledFont, type Contour, type DrawnGlyph, encodeOutline, type OutlinePoint } from './font-file.ts';
 import { type ScriptFace, scriptFace } from './script-fonts.ts';
 
 /** A letter that the bundled font draws by itself, or as a box when it has none. */

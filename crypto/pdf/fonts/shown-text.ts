@@ -4,8 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Reference } from '../syntax/values.ts';
-import { referenceText } from '../update/incremental-update.ts';
-import { numberText, type ObjectSink, packedStream } from '../update/stream-object.ts';
+import { numberText, type ObjectSink, packedStream, referenceText } from '../update/incremental-update.ts';
 import { bundledFont, FONT_NAME } from './font-file.ts';
 import { type SubsetGlyph, subsetFont } from './font-subset.ts';
 import { type Cluster, isDrawable, type Letter, visualGlyphs } from './shaping.ts';
@@ -26,7 +25,7 @@ export interface ShownText {
   embed(draft: ObjectSink, options: EmbedOptions): string;
 }
 
-export interface EmbedOptions {
+interface EmbedOptions {
   /** Adds a /CIDSet, which PDF/A-1 requires (ISO 19005-1, 6.3.5) and later parts do not. */
   readonly listGlyphs: boolean;
 }

@@ -3,8 +3,7 @@
  * malformed one means a broken installation.
  */
 import { brotliDecompressSync } from 'node:zlib';
-import { fontFile, padded } from './font-tables.ts';
-import { encodeOutline, type OutlinePoint } from './glyph-outline.ts';
+import { encodeOutline, fontFile, type OutlinePoint, padded } from './font-file.ts';
 
 /** Tags by their index in the table directory (WOFF 2.0, 4.1). */
 const TAGS =

@@ -1,6 +1,6 @@
 /** Arranges image and text in a rectangle: image left, text right, each alone in the whole rectangle. */
 import type { ShownText } from '../fonts/shown-text.ts';
-import { numberText } from '../update/stream-object.ts';
+import { numberText } from '../update/incremental-update.ts';
 
 /** Points. */
 export interface Extent {

@@ -4,11 +4,11 @@
  */
 import { inflateSync } from 'node:zlib';
 import { PdfSyntaxError } from '../syntax/damage.ts';
-import { unpredict } from '../syntax/predictor.ts';
+import { unpredict } from '../syntax/filters.ts';
 import { refusedImage } from './image-limits.ts';
 import type { PngColour, PngFile } from './png-file.ts';
 
-export interface Samples {
+interface Samples {
   readonly width: number;
   readonly height: number;
   /** Of each pixel: grey, or red, green and blue. */

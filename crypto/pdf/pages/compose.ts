@@ -12,23 +12,28 @@ import { type PdfDocument, withPdf } from '../document/document.ts';
 import { TextFont } from '../fonts/shown-text.ts';
 import type { ByteSource } from '../syntax/byte-source.ts';
 import { sourceText } from '../syntax/source-text.ts';
-import { textString } from '../syntax/text-string.ts';
+import { textString } from '../syntax/strings.ts';
 import type { Reference } from '../syntax/values.ts';
-import { referenceText } from '../update/incremental-update.ts';
-import { numberText, packedStream } from '../update/stream-object.ts';
-import { copyAssociated, copyAttachments, copyLabels } from './attachment-copy.ts';
-import { catalogText, type PartCopy } from './catalog.ts';
+import { numberText, packedStream, referenceText } from '../update/incremental-update.ts';
+import {
+  catalogText,
+  copyAssociated,
+  copyAttachments,
+  copyLabels,
+  copyLayers,
+  copyOutline,
+  type OutlineEntry,
+  type PartCopy,
+} from './catalog.ts';
 import { type DrawnItem, drawItems, linkAnnotation } from './drawing.ts';
 import { copyForm, planForm } from './form-copy.ts';
 import { Importer } from './import.ts';
-import { copyLayers } from './layer-copy.ts';
 import { NewPdf } from './new-pdf.ts';
-import { copyOutline, type OutlineEntry } from './outline-copy.ts';
 import { copyPages, pageList, type ShownPage } from './page-copy.ts';
 import { ByteBudget } from './unbalanced-content.ts';
 
 /** The pages of a PDF. */
-export interface FilePart {
+interface FilePart {
   /** Path of the PDF; an encrypted one must open without a password. */
   readonly path: string;
   /** Title of an outline entry above the outline of the file; without it, the outline stays at the top. */

@@ -8,8 +8,8 @@ import { TextFont } from '../fonts/shown-text.ts';
 import { showImage } from '../graphics/image.ts';
 import { layOut } from '../graphics/layout.ts';
 import type { PdfARules } from '../graphics/pdfa-rules.ts';
-import { textString } from '../syntax/text-string.ts';
-import { numberText, type ObjectSink } from '../update/stream-object.ts';
+import { textString } from '../syntax/strings.ts';
+import { numberText, type ObjectSink } from '../update/incremental-update.ts';
 
 interface Place {
   readonly x: number;
@@ -49,7 +49,7 @@ export type DrawnItem =
   /** A link to a URI. */
   | (Area & { readonly shape: 'link'; readonly uri: string });
 
-export interface DrawnContent {
+interface DrawnContent {
   /** Operators in the coordinates of the page as shown, with the origin at the lower left. */
   readonly operators: string;
   /** Entries of the resource dictionary for `operators`. */

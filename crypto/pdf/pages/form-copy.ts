@@ -5,7 +5,7 @@
 
 import { type Field, fields } from '../document/form.ts';
 import { unlistedSignatures } from '../document/unlisted-signatures.ts';
-import { textString } from '../syntax/text-string.ts';
+import { textString } from '../syntax/strings.ts';
 import { asName, asReference, isArray, isNull, items, type PdfDict } from '../syntax/values.ts';
 import type { Importer } from './import.ts';
 
@@ -21,7 +21,7 @@ export interface FormCopy {
   readonly order: readonly string[];
 }
 
-export interface FormPlan {
+interface FormPlan {
   /** Annotations to omit: invisible signatures, in the form or on a page only. */
   readonly omitted: ReadonlySet<number>;
   /** Numbers of the fields to remove from the form. */

@@ -2,11 +2,11 @@
  * Copies objects of one PDF into another with all objects they refer to: renumbers, decrypts, and redirects
  * links between pages to the copies.
  */
-
 import { CryptoError } from '../../core/types.ts';
 import type { PdfDocument } from '../document/document.ts';
 import type { ByteSource } from '../syntax/byte-source.ts';
 import { PdfSyntaxError } from '../syntax/damage.ts';
+import { asString } from '../syntax/strings.ts';
 import {
   asInteger,
   asName,
@@ -19,7 +19,6 @@ import {
 } from '../syntax/values.ts';
 import { referenceText } from '../update/incremental-update.ts';
 import { type DictChange, type RewrittenEntry, rewriteValue } from '../update/rewrite.ts';
-import { NamedDestinations } from './destinations.ts';
 import type { NewPdf } from './new-pdf.ts';
 
 /** Streams longer than this, in bytes, are copied in chunks, unless they have to be decrypted. */
@@ -195,4 +194,92 @@ export class Importer {
 
 function isGoTo(all: readonly RewrittenEntry[]): boolean {
   return all.some(({ key, value }) => key === 'S' && asName(value) === 'GoTo');
+}
+
+/** Resolves named and explicit destinations (ISO 32000-2, 12.3.2). */
+class NamedDestinations {
+  readonly #pdf: PdfDocument;
+  #byName: ReadonlyMap<string, ByteSlice> | undefined;
+
+  constructor(pdf: PdfDocument) {
+    this.#pdf = pdf;
+  }
+
+  /** Returns the explicit destination array; undefined when there is none. */
+  explicit(slice: ByteSlice | undefined): ByteSlice | undefined {
+    const found = this.#pdf.resolve(slice);
+    if (isArray(found)) return found;
+    const name = asName(found) ?? asString(found)?.toString('latin1');
+    const target = name === undefined ? undefined : this.#names().get(name);
+    return target === undefined ? undefined : this.#arrayOf(target);
+  }
+
+  #arrayOf(slice: ByteSlice): ByteSlice | undefined {
+    const found = this.#pdf.resolve(slice);
+    if (isArray(found)) return found;
+    const inside = this.#pdf.resolve(this.#pdf.dict(found)?.get('D'));
+    return isArray(inside) ? inside : undefined;
+  }
+
+  #names(): ReadonlyMap<string, ByteSlice> {
+    if (this.#byName !== undefined) return this.#byName;
+    const found = new Map<string, ByteSlice>();
+    const pdf = this.#pdf;
+    const old = pdf.dict(pdf.catalog.get('Dests'));
+    for (const entry of old?.entries ?? []) {
+      if (old !== undefined) found.set(old.keyOf(entry), old.valueAt(entry));
+    }
+    const names = pdf.dict(pdf.catalog.get('Names'));
+    for (const [key, value] of treeEntries(pdf, names?.get('Dests'), 'Names')) {
+      const name = asString(key)?.toString('latin1');
+      if (name !== undefined && !found.has(name)) found.set(name, value);
+    }
+    this.#byName = found;
+    return found;
+  }
+}
+
+// Reads name trees and number trees (ISO 32000-2, 7.9.6 and 7.9.7) as lists.
+
+/** Most entries; each takes memory. */
+const MAX_ENTRIES = 200_000;
+const MAX_DEPTH = 64;
+
+/**
+ * Iterates over unparsed keys and their values, in the order of the tree. @throws PdfSyntaxError when there are too many
+ */
+export function* treeEntries(
+  pdf: PdfDocument,
+  root: ByteSlice | undefined,
+  list: 'Names' | 'Nums',
+): Generator<readonly [key: ByteSlice, value: ByteSlice]> {
+  const seen = new Set<number>();
+  const open: Iterator<ByteSlice>[] = root === undefined ? [] : [[root].values()];
+  let count = 0;
+  for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+    const next = last.next();
+    if (next.done === true) {
+      open.pop();
+      continue;
+    }
+    const reference = asReference(next.value);
+    if (reference !== undefined) {
+      if (seen.has(reference.number)) continue;
+      seen.add(reference.number);
+    }
+    const node = pdf.dict(next.value);
+    if (node === undefined) continue;
+    let key: ByteSlice | undefined;
+    for (const item of items(pdf.resolve(node.get(list)))) {
+      if (key === undefined) {
+        key = item;
+        continue;
+      }
+      if (++count > MAX_ENTRIES)
+        throw new PdfSyntaxError(`A tree of names has more than ${MAX_ENTRIES} entries.`);
+      yield [pdf.resolve(key), item];
+      key = undefined;
+    }
+    if (open.length < MAX_DEPTH) open.push(items(pdf.resolve(node.get('Kids'))));
+  }
 }

@@ -3,11 +3,10 @@ import { createHash } from 'node:crypto';
 import { CryptoError } from '../../core/types.ts';
 import type { Target } from '../../files/target.ts';
 import type { Reference } from '../syntax/values.ts';
-import { referenceText } from '../update/incremental-update.ts';
-import type { ObjectSink } from '../update/stream-object.ts';
+import { type ObjectSink, referenceText } from '../update/incremental-update.ts';
 
 /** Position to roll back to when a part fails. */
-export interface Mark {
+interface Mark {
   readonly length: number;
   readonly offsets: number;
 }

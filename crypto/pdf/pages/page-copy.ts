@@ -14,9 +14,8 @@ import {
   type PdfDict,
   type Reference,
 } from '../syntax/values.ts';
-import { referenceText } from '../update/incremental-update.ts';
+import { numberText, packedStream, referenceText } from '../update/incremental-update.ts';
 import { nameObject } from '../update/rewrite.ts';
-import { numberText, packedStream } from '../update/stream-object.ts';
 import { type DrawnItem, drawItems, linkAnnotation } from './drawing.ts';
 import type { Importer } from './import.ts';
 import type { NewPdf } from './new-pdf.ts';
@@ -36,7 +35,7 @@ export interface ShownPage {
   readonly height: number;
 }
 
-export interface PageCopying {
+interface PageCopying {
   readonly out: NewPdf;
   /** Root of the page tree. */
   readonly tree: Reference;

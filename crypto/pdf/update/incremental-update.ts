@@ -3,11 +3,19 @@
  * changes.
  */
 
+import { deflateSync } from 'node:zlib';
 import { CryptoError } from '../../core/types.ts';
 import type { PdfDocument } from '../document/document.ts';
-import { asReference, type ByteSlice, isArray, type PdfDict, type Reference } from '../syntax/values.ts';
+import { sourceText } from '../syntax/source-text.ts';
+import {
+  asReference,
+  type ByteSlice,
+  isArray,
+  type PdfDict,
+  type Reference,
+  readDict,
+} from '../syntax/values.ts';
 import { firstUnusedNumber, type RevisionObject } from './revision.ts';
-import { appendItem, spliceDict } from './splice.ts';
 
 /** `12 0 R` */
 export function referenceText({ number, generation }: Reference): string {
@@ -183,4 +191,62 @@ export class DictUpdate {
     for (const [key, value] of values) text += `/${key} ${value}`;
     return `${text}>>`;
   }
+}
+
+/** Sets keys to new values, as text of one byte per character; strings are not encrypted. */
+export function spliceDict(original: PdfDict, changes: ReadonlyMap<string, string>): string {
+  const dict =
+    original.cipher === undefined ? original : readDict(Buffer.from(sourceText(original), 'latin1'), -1, 0);
+  const { bytes } = dict;
+  const keys = [...changes.keys()];
+  let kept = '';
+  let at = dict.start + 2;
+  const written = new Set<string>();
+  for (const entry of dict.entries) {
+    const key = keys.find((name) => dict.isKey(entry, name));
+    const value = key === undefined ? undefined : changes.get(key);
+    if (key === undefined || value === undefined) continue;
+    // A repeated key gets one value in both places, so that all readers agree.
+    kept += `${bytes.toString('latin1', at, entry.start)} ${value}`;
+    at = entry.end;
+    written.add(key);
+  }
+  kept += bytes.toString('latin1', at, dict.end);
+  let added = '';
+  for (const [key, value] of changes) {
+    if (!written.has(key)) added += `/${key} ${value}`;
+  }
+  // At the beginning, since a damaged dictionary may end in a key without a value, which would take the new text as
+  // its value.
+  return `<<${added}${kept}`;
+}
+
+/** Appends a value to the array; creates an array when there is none. */
+export function appendItem(array: ByteSlice, item: string): string {
+  if (!isArray(array)) return `[${item}]`;
+  const text = sourceText(array);
+  return `${text.slice(0, -1)} ${item}]`;
+}
+
+// Formats streams and numbers as PDF text of one byte per character (ISO 32000-2, 7.3.3 and 7.3.8).
+
+/** Destination of new objects: an update of a file, or a new file. */
+export interface ObjectSink {
+  add(body: string): Reference;
+}
+
+/** Formats a stream whose data is already encoded or stays unencoded. @param dict keys and values */
+export function streamObject(dict: string, data: Buffer): string {
+  return `<<${dict}/Length ${data.length}>>\nstream\n${data.toString('latin1')}\nendstream`;
+}
+
+/** Formats a stream and compresses its data. @param dict keys and values without filter */
+export function packedStream(dict: string, data: Buffer): string {
+  return streamObject(`${dict}/Filter/FlateDecode`, deflateSync(data));
+}
+
+/** Formats a number without exponent, exact to a ten-thousandth. */
+export function numberText(value: number): string {
+  const text = value.toFixed(4).replace(/\.?0{1,4}$/, '');
+  return text === '-0' ? '0' : text;
 }

@@ -7,7 +7,7 @@ import { CryptoError } from '../../core/types.ts';
 import type { Xref } from '../document/xref.ts';
 import { sourceText } from '../syntax/source-text.ts';
 import { asInteger, type ByteSlice, items, type Reference } from '../syntax/values.ts';
-import { encodeRows, type XrefRow } from './revision-rows.ts';
+import type { XrefEntry } from '../syntax/xref-entry.ts';
 
 export interface RevisionObject extends Reference {
   /**
@@ -18,7 +18,7 @@ export interface RevisionObject extends Reference {
   readonly body: string;
 }
 
-export interface Revision {
+interface Revision {
   /** To be appended to the original. */
   readonly bytes: Buffer;
   /** Index in `bytes` of the body of each object, in input order. */
@@ -26,7 +26,7 @@ export interface Revision {
 }
 
 /** The file that the revision is appended to. */
-export interface Original {
+interface Original {
   readonly xref: Xref;
   /** Bytes. */
   readonly size: number;
@@ -211,4 +211,42 @@ function newId(id: ByteSlice, seed: string): string {
     .update(`${sourceText(second)} ${seed}`, 'latin1')
     .digest('hex');
   return `[${sourceText(first)}<${digest.slice(0, 32)}>]`;
+}
+
+/** Encodes rows of a cross-reference stream (ISO 32000-2, 7.5.8.3). */
+interface XrefRow {
+  readonly number: number;
+  readonly entry: XrefEntry;
+}
+
+type Fields = readonly [type: number, second: number, third: number];
+
+/** Concatenates the rows; each field is as narrow as its largest value permits. */
+function encodeRows(rows: readonly XrefRow[]): {
+  readonly widths: readonly [number, number, number];
+  readonly data: Buffer;
+} {
+  const fields = rows.map(({ entry }) => fieldsOf(entry));
+  const second = bytesFor(fields.reduce((most, row) => Math.max(most, row[1]), 0));
+  const third = bytesFor(fields.reduce((most, row) => Math.max(most, row[2]), 0));
+  const data = Buffer.alloc(rows.length * (1 + second + third));
+  let at = 0;
+  for (const [type, value, rest] of fields) {
+    at = data.writeUInt8(type, at);
+    at = data.writeUIntBE(value, at, second);
+    at = data.writeUIntBE(rest, at, third);
+  }
+  return { widths: [1, second, third], data };
+}
+
+function fieldsOf(entry: XrefEntry): Fields {
+  if (entry.kind === 'free') return [0, 0, 65535];
+  if (entry.kind === 'packed') return [2, entry.stream, entry.index];
+  return [1, entry.offset, entry.generation];
+}
+
+function bytesFor(value: number): number {
+  let bytes = 1;
+  while (value >= 256 ** bytes) bytes++;
+  return bytes;
 }

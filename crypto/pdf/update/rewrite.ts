@@ -22,7 +22,7 @@ export interface RewrittenEntry {
   readonly text: string;
 }
 
-export interface Rewriting {
+interface Rewriting {
   /** Returns the text that replaces a reference. */
   reference(number: number): string;
   /** Returns another text for the value of a key; undefined keeps it. */

@@ -4,32 +4,35 @@
  */
 
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../../algorithms/hashes.ts';
-import { Asn1Error } from '../../asn1/asn1-error.ts';
+import { HASH_BY_OID, type HashName } from '../../algorithms/algorithm-identifier.ts';
 import { OID } from '../../asn1/oids.ts';
+import { Asn1Error } from '../../asn1/read.ts';
 import {
+  algorithmsOf,
   checkContentType,
   checkMessageDigest,
   checkOrder,
   checkProtection,
   checkUniqueness,
+  checkValue,
   claimedTime,
   contentIdentifierOf,
   policyOf,
 } from '../../cms/attribute-checks.ts';
-import { type BoundCertificate, bindCertificate } from '../../cms/certificate-binding.ts';
 import { parseSignedData, parseSignerInfo, type SignedData, type SignerInfo } from '../../cms/parse.ts';
-import { algorithmsOf, checkValue } from '../../cms/value-checks.ts';
-import type { Finding } from '../../core/finding.ts';
+import { type BoundCertificate, bindCertificate } from '../../cms/signing-certificate.ts';
 import { CryptoError, type SignatureFormat } from '../../core/types.ts';
-import type { SignatureScope } from '../../core/validation-report.ts';
+import type { Finding, SignatureScope } from '../../core/validation-report.ts';
 import { WorkBudget } from '../../core/work-budget.ts';
 import { type Evidence, NO_EVIDENCE } from '../../evidence/authorities.ts';
 import { evidenceInAttributes, evidenceInData, joinEvidence } from '../../evidence/embedded-evidence.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../../x509/certificate.ts';
-import { type SignatureInfo, UNKNOWN_SIGNATURE_INFO } from '../signature-info.ts';
-import { evidenceInTimestamp } from '../timestamp-evidence.ts';
-import { levelOf } from './level.ts';
+import {
+  evidenceInTimestamp,
+  levelOf,
+  type SignatureInfo,
+  UNKNOWN_SIGNATURE_INFO,
+} from '../signature-info.ts';
 import { timestampsOf } from './timestamp-report.ts';
 
 export interface InspectCmsOptions {

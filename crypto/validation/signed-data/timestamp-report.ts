@@ -1,9 +1,8 @@
 /** Time-stamps of a SignerInfo in the order of proof (EN 319 122-1 §5.2.8, §5.3, §5.5.3). */
 import { createHash } from 'node:crypto';
-import { type HashName, hashNamed } from '../../algorithms/hashes.ts';
-import { Asn1Error } from '../../asn1/asn1-error.ts';
+import { type HashName, hashNamed } from '../../algorithms/algorithm-identifier.ts';
 import { OID } from '../../asn1/oids.ts';
-import { type Element, encoded } from '../../asn1/read.ts';
+import { Asn1Error, type Element, encoded } from '../../asn1/read.ts';
 import {
   archiveImprintData,
   coveredElements,
@@ -12,15 +11,13 @@ import {
   readHashIndex,
 } from '../../cms/archive-imprint.ts';
 import type { SignedData, SignerInfo } from '../../cms/parse.ts';
-import type { Finding } from '../../core/finding.ts';
-import { imprintOf } from '../../evidence/message-imprint.ts';
+import type { Finding } from '../../core/validation-report.ts';
 import { checkToken } from '../../evidence/timestamp-checks.ts';
-import type { TimestampToken } from '../../evidence/timestamp-token.ts';
+import { imprintOf, type TimestampToken } from '../../evidence/timestamp-reader.ts';
 import type { Certificate } from '../../x509/certificate.ts';
-import type { TimestampInfo } from '../signature-info.ts';
-import { readTimestampInfo, timestampInfo } from '../timestamp-info.ts';
+import { readTimestampInfo, type TimestampInfo, timestampInfo } from '../signature-info.ts';
 
-export interface TimestampedSigner {
+interface TimestampedSigner {
   readonly data: SignedData;
   readonly signer: SignerInfo;
   /** Computes the digest of the content; undefined when it is not available. */
@@ -39,7 +36,7 @@ const OUTDATED: ReadonlyMap<string, string> = new Map([
   ['1.2.840.113549.1.9.16.2.48', 'an archive time-stamp of the second form'],
 ]);
 
-export interface FoundTimestamps {
+interface FoundTimestamps {
   /** Oldest first: an archive time-stamp covers only earlier data, and not necessarily all of it. */
   readonly timestamps: readonly TimestampInfo[];
   readonly findings: readonly Finding[];

@@ -3,17 +3,17 @@
  * every check (EN 319 122-1 §6.3). It uses the findings of full validation.
  */
 
-import type { HashName } from '../../algorithms/hashes.ts';
+import type { HashName } from '../../algorithms/algorithm-identifier.ts';
 import { OID } from '../../asn1/oids.ts';
-import type { Finding } from '../../core/finding.ts';
 import type { Check } from '../../core/types.ts';
+import type { Finding } from '../../core/validation-report.ts';
 import type { Certificate } from '../../x509/certificate.ts';
-import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../../x509/path.ts';
+import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../../x509/path-search.ts';
 import { algorithmText, isBroken } from '../algorithms.ts';
 import type { SignatureInfo } from '../signature-info.ts';
 import { inspectCms } from './signed-data-report.ts';
 
-export interface VerifySignedDataOptions {
+interface VerifySignedDataOptions {
   /** Computes the digest of the detached content with the named algorithm. */
   readonly contentDigest: (digest: HashName) => Buffer | undefined;
   /** Time at which certificates must be valid, milliseconds since the epoch. */
@@ -29,7 +29,7 @@ export interface VerifySignedDataOptions {
 }
 
 /** Result for a SignedData. */
-export interface SignedDataVerdict {
+interface SignedDataVerdict {
   readonly checks: readonly Check[];
   /** One per SignerInfo, in order. */
   readonly signers: readonly { readonly certificate: Certificate | undefined }[];

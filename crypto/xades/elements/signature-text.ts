@@ -12,7 +12,8 @@
  * ds:Object     = QualifyingProperties { SignedProperties, UnsignedProperties? }, @Target
  */
 import { createHash } from 'node:crypto';
-import { TAG } from '../../asn1/tags.ts';
+import { extname } from 'node:path';
+import { TAG } from '../../asn1/read.ts';
 import { sequence, tlv } from '../../asn1/write.ts';
 import {
   CryptoError,
@@ -31,7 +32,6 @@ import {
   signatureUriOf,
   XADES,
 } from './identifiers.ts';
-import { uriText } from './uri-text.ts';
 
 /** Reference to one signed item other than the signed properties. */
 export interface DataReference {
@@ -45,7 +45,7 @@ export interface DataReference {
   readonly mimeType?: string;
 }
 
-export interface SignatureTextRequest extends Pick<SignatureParameters, 'at' | 'includeChain' | 'policy'> {
+interface SignatureTextRequest extends Pick<SignatureParameters, 'at' | 'includeChain' | 'policy'> {
   readonly signer: SignerIdentity;
   /** Signature algorithm; its digest is used for the references as well. */
   readonly algorithm: SignatureAlgorithm;
@@ -265,5 +265,45 @@ function policyText({ oid, digest, hash, uri }: SignaturePolicy, ds: string): st
     `<xades:SigPolicyHash><ds:DigestMethod${ds} Algorithm="${DIGEST_URI[digest]}"></ds:DigestMethod>` +
     `<ds:DigestValue${ds}>${hash.toString('base64')}</ds:DigestValue></xades:SigPolicyHash>` +
     `${qualifiers}</xades:SignaturePolicyId></xades:SignaturePolicyIdentifier>`
+  );
+}
+
+const BY_EXTENSION: { readonly [extension: string]: string } = {
+  '.csv': 'text/csv',
+  '.html': 'text/html',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.txt': 'text/plain',
+  '.xml': 'application/xml',
+  '.zip': 'application/zip',
+};
+
+/** Checks a media type and escapes it for an attribute or text. @throws {CryptoError} `request.invalid` */
+export function mimeTypeText(given: string): string {
+  if (/^[A-Za-z0-9.+-]+\/[A-Za-z0-9.+-]+(?:; ?[A-Za-z0-9-]+=[A-Za-z0-9._-]+)*$/.test(given)) return given;
+  throw new CryptoError('request.invalid', `"${given}" is not a media type.`);
+}
+
+/** Returns the media type for the extension of a file's name (RFC 2046 §4.5.1 for unknown ones). */
+export function mimeTypeOf(path: string): string {
+  return BY_EXTENSION[extname(path).toLowerCase()] ?? 'application/octet-stream';
+}
+
+/** Characters of a URI reference (RFC 3986 appendix A). */
+const URI_REFERENCE = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+$/;
+
+/**
+ * Writes a URI in canonical form, for an attribute or text.
+ * @param what name of the value in the error message: `the policy's location`
+ * @throws {CryptoError} `request.invalid` for anything that is not a URI reference
+ */
+export function uriText(uri: string, what: string): string {
+  if (URI_REFERENCE.test(uri)) return uri.replaceAll('&', '&amp;');
+  throw new CryptoError(
+    'request.invalid',
+    `"${uri}" is not a URI, as ${what} has to be; characters outside of it are percent-encoded.`,
   );
 }

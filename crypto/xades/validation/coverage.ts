@@ -1,16 +1,14 @@
 /** Description of the content that a signature covers, and findings about content it does not cover. */
-import type { Finding } from '../../core/finding.ts';
-import type { SignatureScope } from '../../core/validation-report.ts';
+import type { Finding, SignatureScope } from '../../core/validation-report.ts';
 import { DS } from '../elements/identifiers.ts';
 import type { ExaminedReference } from './examine-references.ts';
-import { type DataRoom, filteredData, printable } from './reference-data.ts';
+import { filteredData, printable, type ReferenceContext } from './reference-data.ts';
 import { holds, type SignatureNode } from './signature-node.ts';
 import type { SignatureFormat } from './signed-info.ts';
-import type { Offsets } from './text-splits.ts';
+import { isBlank, type Offsets } from './text-splits.ts';
 import { stagesOf } from './transforms.ts';
-import { isBlank } from './white-space.ts';
 
-export interface Coverage {
+interface Coverage {
   readonly scope: SignatureScope;
   readonly findings: readonly Finding[];
 }
@@ -24,12 +22,12 @@ interface Part {
 const NAMED = 5;
 
 export function coverageOf(
-  room: DataRoom,
+  context: ReferenceContext,
   form: SignatureFormat,
   references: readonly ExaminedReference[],
 ): Coverage {
   const examined = references.flatMap((reference) => [reference, ...(reference.listed ?? [])]);
-  const parts = examined.flatMap((reference) => partOf(room, form, reference));
+  const parts = examined.flatMap((reference) => partOf(context, form, reference));
   const [first] = parts;
   const findings: Finding[] = [];
   if (first === undefined) {
@@ -46,15 +44,19 @@ export function coverageOf(
   const more = names.length - NAMED;
   const description = more > 0 ? `${names.slice(0, NAMED).join(', ')} and ${more} more` : names.join(', ');
   findings.push(
-    ...outside(room, form, parts),
-    ...leftOut(room, form, examined),
-    ...droppedMarkup(room, form, examined),
-    ...unsignedObjects(room, form, examined, description),
+    ...outside(context, form, parts),
+    ...leftOut(context, form, examined),
+    ...droppedMarkup(context, form, examined),
+    ...unsignedObjects(context, form, examined, description),
   );
   return { scope: { kind: only[0]?.kind ?? first.kind, description }, findings };
 }
 
-function partOf(room: DataRoom, { node }: SignatureFormat, { data, role, form }: ExaminedReference): Part[] {
+function partOf(
+  context: ReferenceContext,
+  { node }: SignatureFormat,
+  { data, role, form }: ExaminedReference,
+): Part[] {
   if (data === undefined || role === 'properties' || role === 'part') return [];
   if (role === 'manifest') return [{ kind: 'content', description: 'what its manifest lists' }];
   if (role === 'value') return [{ kind: 'signature', description: 'the value of another signature' }];
@@ -66,10 +68,10 @@ function partOf(room: DataRoom, { node }: SignatureFormat, { data, role, form }:
       },
     ];
   }
-  const filtered = filteredData(room, data, node);
+  const filtered = filteredData(context, data, node);
   const { later } = filtered ?? {};
   const place = filtered?.apex ?? (data.kind === 'element' ? data.place : undefined);
-  const isWhole = place === undefined || place.start === room.map.root.start;
+  const isWhole = place === undefined || place.start === context.map.root.start;
   if (later === undefined && isWhole) {
     const others =
       filtered?.otherSignatures === true || stagesOf(data.processing).some((one) => one.withoutSignatures);
@@ -103,12 +105,12 @@ function listed(paths: readonly string[]): string {
 
 /** Reports elements that transforms leave out, whose content nobody signed, wherever they stand. */
 function leftOut(
-  room: DataRoom,
+  context: ReferenceContext,
   { node }: SignatureFormat,
   references: readonly ExaminedReference[],
 ): Finding[] {
   const filtered = references.flatMap(({ data, role }) =>
-    data === undefined || role !== 'data' ? [] : (filteredData(room, data, node) ?? []),
+    data === undefined || role !== 'data' ? [] : (filteredData(context, data, node) ?? []),
   );
   const findings: Finding[] = [];
   const warn = (type: string, message: string, detail?: string) =>
@@ -137,7 +139,7 @@ function leftOut(
 }
 
 /** Reports content outside the covered parts that readers can mistake for signed. */
-function outside({ map }: DataRoom, { node }: SignatureFormat, parts: readonly Part[]): Finding[] {
+function outside({ map }: ReferenceContext, { node }: SignatureFormat, parts: readonly Part[]): Finding[] {
   if (parts.some(({ kind }) => kind === 'document')) return [];
   const alone = node.start === map.root.start || (map.elementsOutside === 0 && !map.contentOutside);
   if (alone) return [];
@@ -169,7 +171,7 @@ const INSIDE = 'the content inside the signature';
  * CDATA sections, and the place of an excluded signature.
  */
 function droppedMarkup(
-  room: DataRoom,
+  context: ReferenceContext,
   { node }: SignatureFormat,
   references: readonly ExaminedReference[],
 ): Finding[] {
@@ -181,9 +183,9 @@ function droppedMarkup(
     const enveloped = stages.some((stage) => stage.enveloped);
     const withoutSignatures =
       stages.some((stage) => stage.withoutSignatures) ||
-      filteredData(room, data, node)?.otherSignatures === true;
+      filteredData(context, data, node)?.otherSignatures === true;
     if (data.kind === 'outside') {
-      const splits = room.splits.get(data.content);
+      const splits = context.splits.get(data.content);
       // Without canonicalization the bytes themselves are signed.
       if (splits === undefined || typeof output !== 'object') continue;
       const has = ({ list }: Offsets): boolean => list.length > 0;
@@ -194,7 +196,7 @@ function droppedMarkup(
       found.sectionsInText ||= has(splits.sectionsInText);
       continue;
     }
-    const { splits, utf8 } = room.map;
+    const { splits, utf8 } = context.map;
     const { start, end } = data.kind === 'element' ? data.place : { start: 0, end: utf8.length };
     // The signature's own elements, which an enveloped signature excludes.
     const isOwn = (at: number): boolean =>
@@ -238,7 +240,7 @@ function droppedMarkup(
 
 /** Reports objects of the signature with content that no reference covers. */
 function unsignedObjects(
-  { map }: DataRoom,
+  { map }: ReferenceContext,
   { objects }: SignatureFormat,
   references: readonly ExaminedReference[],
   description: string,

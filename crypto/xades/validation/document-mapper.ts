@@ -10,8 +10,7 @@ import {
 } from '../../xml/index.ts';
 import { DS, XADES, XADES_141 } from '../elements/identifiers.ts';
 import type { SignatureNode } from './signature-node.ts';
-import { TextSplitFinder } from './text-splits.ts';
-import { isBlank, isSpace } from './white-space.ts';
+import { isBlank, isSpace, TextSplitFinder } from './text-splits.ts';
 
 /** An element with an identifier. */
 export interface ElementPlace {
@@ -29,7 +28,7 @@ export interface ElementPlace {
 }
 
 /** Limit of signatures in one document; each costs a public-key operation. */
-export const MAX_SIGNATURES = 256;
+const MAX_SIGNATURES = 256;
 /** Limit of elements in one signature; a long chain with evidence has a few hundred. */
 const MAX_NODES = 5000;
 /** Limit of characters in all signatures of a document; each can contain CRLs of some megabytes. */

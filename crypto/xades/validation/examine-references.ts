@@ -1,22 +1,25 @@
 /** Examination of each reference of a signature: its data and its digest. */
-import type { AlgorithmUse, Finding } from '../../core/finding.ts';
-import type { SubIndication } from '../../core/validation-report.ts';
-import { DS } from '../elements/identifiers.ts';
+import type { AlgorithmUse, Finding, SubIndication } from '../../core/validation-report.ts';
+import { DS, MANIFEST_TYPE, OBJECT_TYPE } from '../elements/identifiers.ts';
 import { hashOf } from './algorithms.ts';
 import type { ElementPlace } from './document-map.ts';
 import {
   DataFault,
-  type DataRoom,
   digestData,
   type FoundData,
   findData,
   printable,
+  type ReferenceContext,
   TransformsFault,
 } from './reference-data.ts';
-import { type ReferenceFormat, readReference, targetOf } from './references.ts';
 import { childrenNamed, FormFault, holds, is, type SignatureNode } from './signature-node.ts';
-import { claimsProperties, type SignatureFormat } from './signed-info.ts';
-import { misplacedTarget } from './target-position.ts';
+import {
+  claimsProperties,
+  type ReferenceFormat,
+  readReference,
+  type SignatureFormat,
+  targetOf,
+} from './signed-info.ts';
 import { changesNodes, stagesOf } from './transforms.ts';
 
 export interface ExaminedReference {
@@ -33,7 +36,7 @@ export interface ExaminedReference {
  * signature; `part`: an element of this signature that is not content, such as KeyInfo; `manifest`: a list of further
  * references; `data`: all others.
  */
-export type ReferenceRole = 'properties' | 'value' | 'part' | 'manifest' | 'data';
+type ReferenceRole = 'properties' | 'value' | 'part' | 'manifest' | 'data';
 
 export interface ExaminedReferences {
   readonly references: readonly ExaminedReference[];
@@ -44,13 +47,13 @@ export interface ExaminedReferences {
 /** Limit of references in all manifests of a file. */
 const MAX_LISTED = 1000;
 
-export function examineReferences(room: DataRoom, form: SignatureFormat): ExaminedReferences {
+export function examineReferences(context: ReferenceContext, form: SignatureFormat): ExaminedReferences {
   const findings: Finding[] = [];
   const hashes = new Set<string>();
   const references = form.references.map((reference) => {
-    const examined = examine(room, form, reference, findings, hashes);
+    const examined = examine(context, form, reference, findings, hashes);
     if (examined.role !== 'manifest') return examined;
-    return { ...examined, listed: examineManifests(room, form, examined, findings, hashes) };
+    return { ...examined, listed: examineManifests(context, form, examined, findings, hashes) };
   });
   return {
     references,
@@ -60,7 +63,7 @@ export function examineReferences(room: DataRoom, form: SignatureFormat): Examin
 }
 
 function examine(
-  room: DataRoom,
+  context: ReferenceContext,
   form: SignatureFormat,
   reference: ReferenceFormat,
   findings: Finding[],
@@ -68,11 +71,11 @@ function examine(
 ): ExaminedReference {
   const detail = reference.uri === undefined ? 'no URI' : `URI="${printable(reference.uri)}"`;
   try {
-    const data = findData(room, reference);
-    const role = roleOf(room, form, data);
+    const data = findData(context, reference);
+    const role = roleOf(context, form, data);
     const misused = misuse(form, reference, data, role);
     if (misused !== undefined) findings.push({ ...misused, detail });
-    findings.push({ ...compare(room, form, reference, data, role, hashes), detail });
+    findings.push({ ...compare(context, form, reference, data, role, hashes), detail });
     return { form: reference, data, role };
   } catch (error) {
     if (!(error instanceof DataFault || error instanceof FormFault)) throw error;
@@ -96,7 +99,7 @@ function lostType({ uri }: ReferenceFormat, subIndication: SubIndication): strin
 }
 
 function compare(
-  room: DataRoom,
+  context: ReferenceContext,
   form: SignatureFormat,
   reference: ReferenceFormat,
   data: FoundData,
@@ -115,7 +118,7 @@ function compare(
     };
   }
   const what = WHAT[role];
-  return digestData(room, data, form.node, hash).equals(reference.digest)
+  return digestData(context, data, form.node, hash).equals(reference.digest)
     ? { status: 'passed', type, message: `${what} has the signed digest.` }
     : {
         status: 'failed',
@@ -133,13 +136,13 @@ const WHAT: { readonly [role in ReferenceRole]: string } = {
   data: 'The content',
 };
 
-function roleOf(room: DataRoom, form: SignatureFormat, data: FoundData): ReferenceRole {
+function roleOf(context: ReferenceContext, form: SignatureFormat, data: FoundData): ReferenceRole {
   if (data.kind !== 'element') return 'data';
   const { place } = data;
   if (place.start === form.properties?.signed?.node.start) return 'properties';
   if (manifestsAt(form, place.start).length > 0) return 'manifest';
   const { node, objects } = form;
-  const values = room.map.signatures.flatMap((one) =>
+  const values = context.map.signatures.flatMap((one) =>
     one === node ? [] : childrenNamed(one, DS, 'SignatureValue'),
   );
   if (values.some(({ start }) => start === place.start)) return 'value';
@@ -215,7 +218,7 @@ function notEnveloped({ parent }: ElementPlace, node: SignatureNode): Omit<Findi
 
 /** Examines the references of ds:Manifest = Reference+ (XML Signature 1.1 §5.1) as those of SignedInfo. */
 function examineManifests(
-  room: DataRoom,
+  context: ReferenceContext,
   form: SignatureFormat,
   { data }: ExaminedReference,
   findings: Finding[],
@@ -231,7 +234,7 @@ function examineManifests(
   }
   return listed.flatMap((node) => {
     try {
-      const examined = examine(room, form, readReference(node), findings, hashes);
+      const examined = examine(context, form, readReference(node), findings, hashes);
       if (examined.role === 'manifest') findings.push(NESTED_MANIFEST);
       return [examined];
     } catch (error) {
@@ -254,3 +257,48 @@ const NESTED_MANIFEST: Finding = {
   message: 'A manifest lists another manifest, whose references are not followed.',
   subIndication: 'SIGNED_DATA_NOT_FOUND',
 };
+
+// The position that the target of a reference must have (XML Signature 1.1 §4.4.3.1, §4.5, §5.1 and §5.2).
+//
+// A digest of an element does not fix its position: a signed Object can be moved and replaced by another. A target is
+// therefore checked for the position in this signature that the Type of its reference, or its own name, requires.
+
+/** Elements of XML Signature that a reference may cover at only one position of its own signature. */
+const POSITIONS: ReadonlyMap<string, (form: SignatureFormat, start: number) => boolean> = new Map([
+  ['Object', ({ objects }, start) => objects.some((object) => object.start === start)],
+  ['Manifest', (form, start) => isInObject(form, start, 'Manifest')],
+  ['SignatureProperties', (form, start) => isInObject(form, start, 'SignatureProperties')],
+  ['KeyInfo', ({ keyInfo }, start) => keyInfo?.start === start],
+]);
+
+/** Reference types that state the target (XML Signature 1.1 §4.5 and §5.1). */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  [OBJECT_TYPE, 'Object'],
+  [MANIFEST_TYPE, 'Manifest'],
+]);
+
+/** Reports a target outside the position that its name or the reference's Type requires. */
+function misplacedTarget(
+  form: SignatureFormat,
+  { type }: ReferenceFormat,
+  data: FoundData,
+): Omit<Finding, 'detail'> | undefined {
+  const place = data.kind === 'element' ? data.place : undefined;
+  const declared = TYPES.get(type ?? '');
+  const name = place?.namespace === DS ? place.local : undefined;
+  if (declared !== undefined && declared !== name) {
+    return misplaced(`A reference says it is over a ds:${declared}, but is over something else.`);
+  }
+  const isPlaced = POSITIONS.get(name ?? '');
+  if (place === undefined || isPlaced === undefined || isPlaced(form, place.start)) return undefined;
+  return misplaced(`A reference is over a ds:${name} that does not stand in its place in the signature.`);
+}
+
+function misplaced(message: string): Omit<Finding, 'detail'> {
+  return { status: 'failed', type: 'reference.position', message, subIndication: 'SIGNED_DATA_NOT_FOUND' };
+}
+
+function isInObject({ objects }: SignatureFormat, start: number, local: string): boolean {
+  const found = (child: SignatureNode): boolean => is(child, DS, local) && child.start === start;
+  return objects.some(({ children }) => children.some(found));
+}

@@ -16,8 +16,8 @@ import { type DocumentMap, outermostOf } from './document-map.ts';
 import { hasPlainAttribute } from './document-mapper.ts';
 import { type FilteredElement, type FilteredNodes, filterNodes } from './filtered-elements.ts';
 import { holds, type SignatureNode } from './signature-node.ts';
+import { isBlank, isSpace } from './text-splits.ts';
 import { type Processing, type Stage, TransformFault } from './transforms.ts';
-import { isBlank, isSpace } from './white-space.ts';
 
 /** Result of the filters among the transforms of a reference. */
 export interface FilteredData {
@@ -46,7 +46,7 @@ interface Range {
   readonly end: number;
 }
 
-export interface FilteredRequest {
+interface FilteredRequest {
   readonly map: DocumentMap;
   /** Undefined: the document. */
   readonly place: Place | undefined;

@@ -23,7 +23,7 @@ export interface QualifyingProperties {
   readonly looseTarget?: string;
 }
 
-export interface SignedProperties {
+interface SignedProperties {
   readonly node: SignatureNode;
   readonly id: string | undefined;
   /** SigningTime as written. */
@@ -48,7 +48,7 @@ export interface CertificateName {
   readonly issuerText: { readonly name: string; readonly serial: string } | undefined;
 }
 
-export interface PolicyName {
+interface PolicyName {
   /** Dotted OID, or the URI when it is no object identifier; undefined when the policy is implied. */
   readonly identifier: string | undefined;
 }

@@ -1,7 +1,6 @@
 /** Dereferencing and transforms (XML Signature 1.1 §4.4.3.2), restricted to the document and the given contents. */
-
 import { createHash } from 'node:crypto';
-import type { HashName } from '../../algorithms/hashes.ts';
+import type { HashName } from '../../algorithms/algorithm-identifier.ts';
 import { CryptoError } from '../../core/types.ts';
 import type { SubIndication } from '../../core/validation-report.ts';
 import { WorkBudget } from '../../core/work-budget.ts';
@@ -15,14 +14,14 @@ import {
   Names,
   readElement,
   readXml,
+  type XmlListener,
 } from '../../xml/index.ts';
 import type { ElementPath } from '../elements/element-path.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
-import { Base64Decoder, Base64Element, Base64Fault } from './base64-text.ts';
 import type { DocumentMap, ElementPlace } from './document-map.ts';
 import { type FilteredData, writeFiltered } from './filtered-data.ts';
-import { type ReferenceFormat, type Target, targetOf } from './references.ts';
 import { FormFault, holds, type SignatureNode } from './signature-node.ts';
+import { type ReferenceFormat, type Target, targetOf } from './signed-info.ts';
 import { TextSplitFinder, type TextSplits } from './text-splits.ts';
 import { changesNodes, type Processing, readTransforms, TransformFault } from './transforms.ts';
 
@@ -68,7 +67,7 @@ export type FoundData =
     };
 
 /** Document, contents and work limits that the references of one file share. */
-export interface DataRoom {
+export interface ReferenceContext {
   readonly map: DocumentMap;
   readonly content: ContentFinder;
   /** Finds contents for counter-signatures: they make no content signed. */
@@ -96,7 +95,11 @@ const BUDGET_TIMES = 16;
 /** Comparisons of filters: some seconds, and many times what the profiles in use need for a large document. */
 const COMPARISONS = 2 ** 26;
 
-export function dataRoom(map: DocumentMap, content: ContentFinder, countersigned = content): DataRoom {
+export function referenceContext(
+  map: DocumentMap,
+  content: ContentFinder,
+  countersigned = content,
+): ReferenceContext {
   const budget = new WorkBudget({
     limit: BUDGET + BUDGET_TIMES * map.utf8.length,
     exceeded: () =>
@@ -120,14 +123,14 @@ export function dataRoom(map: DocumentMap, content: ContentFinder, countersigned
 }
 
 /** Dereferences a reference. @throws {DataFault} @throws {FormFault} */
-export function findData(room: DataRoom, reference: ReferenceFormat): FoundData {
+export function findData(context: ReferenceContext, reference: ReferenceFormat): FoundData {
   const processing = acceptedTransforms(reference);
   const target = targetOf(reference.uri);
   switch (target.kind) {
     case 'document':
       return processing.element === undefined
         ? { kind: 'document', target, processing }
-        : { kind: 'element', place: selected(room.map, processing.element), target, processing };
+        : { kind: 'element', place: selected(context.map, processing.element), target, processing };
     case 'unknown':
       throw new DataFault(
         'SIGNED_DATA_NOT_FOUND',
@@ -138,7 +141,7 @@ export function findData(room: DataRoom, reference: ReferenceFormat): FoundData 
         throw new DataFault('FORMAT_FAILURE', 'a path selects something of an element that is named already');
       }
       // Some programs give the reference the identifier of its target; it stands in what the key signs.
-      const [place, another] = room.map
+      const [place, another] = context.map
         .elementsNamed(target.id)
         .filter(({ start }) => start !== reference.node.start);
       if (place === undefined)
@@ -155,7 +158,7 @@ export function findData(room: DataRoom, reference: ReferenceFormat): FoundData 
       return { kind: 'element', place, target, processing };
     }
     case 'outside': {
-      const content = room.content(target.uri);
+      const content = context.content(target.uri);
       if (content === undefined) {
         const named = target.uri === undefined ? 'what it does not name' : `"${printable(target.uri)}"`;
         throw new DataFault('SIGNED_DATA_NOT_FOUND', `${named} is not at hand`);
@@ -196,23 +199,23 @@ function acceptedTransforms({ transforms }: ReferenceFormat): Processing {
  * @throws {DataFault}
  */
 export function digestData(
-  room: DataRoom,
+  context: ReferenceContext,
   found: FoundData,
   signature: SignatureNode,
   hash: HashName,
 ): Buffer {
-  const key = `${hash} ${keyOf(room, found, signature)}`;
-  let digest = room.digests.get(key);
+  const key = `${hash} ${keyOf(context, found, signature)}`;
+  let digest = context.digests.get(key);
   if (digest === undefined) {
     const hasher = createHash(hash);
-    writeData(room, found, signature, hasher);
+    writeData(context, found, signature, hasher);
     digest = hasher.digest();
-    room.digests.set(key, digest);
+    context.digests.set(key, digest);
   }
   return digest;
 }
 
-function keyOf({ contents }: DataRoom, found: FoundData, signature: SignatureNode): string {
+function keyOf({ contents }: ReferenceContext, found: FoundData, signature: SignatureNode): string {
   const { element: _, ...stage } = found.processing;
   const isOwn = stage.enveloped || stage.filter !== undefined || stage.next !== undefined;
   const processing = JSON.stringify([isOwn ? signature.start : 0, stage]);
@@ -231,15 +234,15 @@ function keyOf({ contents }: DataRoom, found: FoundData, signature: SignatureNod
  * @throws {DataFault}
  */
 export function writeData(
-  room: DataRoom,
+  context: ReferenceContext,
   found: FoundData,
   signature: SignatureNode,
   sink: ByteSink,
   method = DEFAULT_CANONICAL,
 ): void {
   guarded(() => {
-    if (found.kind === 'outside') writeOutside(room, found.content, found.processing, sink);
-    else writeInside(room, found, signature, sink, method);
+    if (found.kind === 'outside') writeOutside(context, found.content, found.processing, sink);
+    else writeInside(context, found, signature, sink, method);
   });
 }
 
@@ -260,19 +263,19 @@ function guarded(write: () => void): void {
 }
 
 function writeInside(
-  room: DataRoom,
+  context: ReferenceContext,
   found: Exclude<FoundData, { readonly kind: 'outside' }>,
   signature: SignatureNode,
   sink: ByteSink,
   method: CanonicalMethod,
 ): void {
-  const { map } = room;
+  const { map } = context;
   const { processing } = found;
   const place = found.kind === 'element' ? found.place : undefined;
   if (leavesNothing(map, place ?? map.root, processing, signature)) {
     throw new DataFault('FORMAT_FAILURE', 'its transforms leave nothing of what it is over');
   }
-  room.budget.spend(place === undefined ? map.utf8.length : place.end - place.start);
+  context.budget.spend(place === undefined ? map.utf8.length : place.end - place.start);
   if (processing.output === 'base64') {
     const decoder = new Base64Decoder(sink);
     const scope = place?.scope;
@@ -283,17 +286,20 @@ function writeInside(
   }
   const { comments } = found.target as { readonly comments: boolean };
   const written = { map, place, processing, own: signature, comments, method };
-  const filtered = writeFiltered({ ...written, budget: room.budget, comparisons: room.comparisons }, sink);
-  if (filtered !== undefined) room.filtered.set(keyOf(room, found, signature), filtered);
+  const filtered = writeFiltered(
+    { ...written, budget: context.budget, comparisons: context.comparisons },
+    sink,
+  );
+  if (filtered !== undefined) context.filtered.set(keyOf(context, found, signature), filtered);
 }
 
 /** Returns what filters kept of digested data; undefined when there are none. */
 export function filteredData(
-  room: DataRoom,
+  context: ReferenceContext,
   found: FoundData,
   signature: SignatureNode,
 ): FilteredData | undefined {
-  return room.filtered.get(keyOf(room, found, signature));
+  return context.filtered.get(keyOf(context, found, signature));
 }
 
 function leavesNothing(
@@ -306,7 +312,12 @@ function leavesNothing(
   return withoutSignatures && outermost.some((signature) => holds(signature, place));
 }
 
-function writeOutside(room: DataRoom, content: SignedContent, { output }: Processing, sink: ByteSink): void {
+function writeOutside(
+  context: ReferenceContext,
+  content: SignedContent,
+  { output }: Processing,
+  sink: ByteSink,
+): void {
   if (output === undefined) {
     for (const chunk of content.chunks()) sink.update(chunk);
   } else if (output === 'base64') {
@@ -314,20 +325,20 @@ function writeOutside(room: DataRoom, content: SignedContent, { output }: Proces
     for (const chunk of content.chunks()) decoder.add(chunk.toString('latin1'));
     decoder.finish();
   } else {
-    const utf8 = readOutside(room, content);
+    const utf8 = readOutside(context, content);
     canonicalize({ utf8, names: new Names() }, undefined, output, sink);
-    if (room.splits.has(content)) return;
+    if (context.splits.has(content)) return;
     const splits = new TextSplitFinder(utf8);
     readXml(utf8, splits);
-    room.splits.set(content, splits);
+    context.splits.set(content, splits);
   }
 }
 
 /** Reads a content as XML, in UTF-8. @throws {DataFault} @throws {CryptoError} */
-function readOutside(room: DataRoom, content: SignedContent): Buffer {
+function readOutside(context: ReferenceContext, content: SignedContent): Buffer {
   if (content.size > MAX_DOCUMENT_LENGTH)
     throw new DataFault('FORMAT_FAILURE', `as XML it is too large (${content.size} bytes)`);
-  room.budget.spend(content.size);
+  context.budget.spend(content.size);
   const parts: Buffer[] = [];
   for (const chunk of content.chunks()) parts.push(Buffer.from(chunk));
   return decodeXml(Buffer.concat(parts)).utf8;
@@ -338,14 +349,14 @@ function readOutside(room: DataRoom, content: SignedContent): Buffer {
  * @throws {DataFault}
  */
 export function writeNode(
-  room: DataRoom,
+  context: ReferenceContext,
   node: SignatureNode,
   method: CanonicalMethod,
   sink: ByteSink,
 ): void {
   guarded(() => {
-    room.budget.spend(node.end - node.start);
-    canonicalize(room.map, node, method, sink);
+    context.budget.spend(node.end - node.start);
+    canonicalize(context.map, node, method, sink);
   });
 }
 
@@ -353,4 +364,79 @@ export function writeNode(
 export function printable(text: string | undefined): string {
   const plain = (text ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '?');
   return plain.length > 100 ? `${plain.slice(0, 100)}…` : plain;
+}
+
+/** Text that is not Base64; the message is the end of a sentence. */
+class Base64Fault extends Error {}
+
+/** Characters collected before decoding. */
+const CHUNK_CHARACTERS = 64 * 1024;
+
+class Base64Decoder {
+  readonly #sink: ByteSink;
+  #pending = '';
+  #ended = false;
+
+  constructor(sink: ByteSink) {
+    this.#sink = sink;
+  }
+
+  /** @throws {Base64Fault} for anything but the alphabet, white space and padding at the end */
+  add(text: string): void {
+    const bare = text.replace(/[ \t\r\n]+/g, '');
+    if (bare === '') return;
+    if (this.#ended || !/^[A-Za-z0-9+/]*={0,2}$/.test(bare)) throw new Base64Fault('it is not base64');
+    // Padding can be split between chunks, so the end is known only in `finish`.
+    this.#pending += bare;
+    if (this.#pending.length >= CHUNK_CHARACTERS && !bare.endsWith('='))
+      this.#decode(this.#pending.length & ~3);
+  }
+
+  /** @throws {Base64Fault} */
+  finish(): void {
+    if (this.#pending.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(this.#pending))
+      throw new Base64Fault('it is not base64');
+    this.#decode(this.#pending.length);
+    this.#ended = true;
+  }
+
+  #decode(length: number): void {
+    if (length > 0) this.#sink.update(Buffer.from(this.#pending.slice(0, length), 'base64'));
+    this.#pending = this.#pending.slice(length);
+  }
+}
+
+/**
+ * Decodes the text of one element. The element must contain no other element, or the decoded text would differ from
+ * the content.
+ */
+class Base64Element implements XmlListener {
+  readonly #utf8: Buffer;
+  readonly #decoder: Base64Decoder;
+  #depth = 0;
+
+  constructor(utf8: Buffer, decoder: Base64Decoder) {
+    this.#utf8 = utf8;
+    this.#decoder = decoder;
+  }
+
+  startElement(): void {
+    if (++this.#depth > 1) throw new Base64Fault('elements stand in it');
+  }
+
+  endElement(): void {
+    this.#depth--;
+  }
+
+  text(start: number, end: number): void {
+    for (let at = start; at < end; at += CHUNK_CHARACTERS)
+      this.#decoder.add(this.#utf8.toString('latin1', at, Math.min(end, at + CHUNK_CHARACTERS)));
+  }
+
+  character(code: number): void {
+    this.#decoder.add(String.fromCodePoint(code));
+  }
+
+  instruction(): void {}
+  comment(): void {}
 }

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { DS } from '../elements/identifiers.ts';
 import { hashOf } from './algorithms.ts';
-import { DataFault, type DataRoom, digestData, findData } from './reference-data.ts';
-import { type ReferenceFormat, readReference, targetOf } from './references.ts';
+import { DataFault, digestData, findData, type ReferenceContext } from './reference-data.ts';
 import { attributeOf, childrenNamed, FormFault, holds, type SignatureNode } from './signature-node.ts';
+import { type ReferenceFormat, readReference, targetOf } from './signed-info.ts';
 
 /** Expected content: lower-case hex SHA-256, and length in bytes. */
-export interface ExpectedContent {
+interface ExpectedContent {
   readonly sha256: string;
   readonly length: number;
 }
@@ -19,11 +19,11 @@ export interface ExpectedContent {
  */
 export function containsContent(
   document: Buffer,
-  room: DataRoom,
+  context: ReferenceContext,
   signature: SignatureNode,
   expected: ExpectedContent,
 ): boolean {
-  const { decoded, root, utf8 } = room.map;
+  const { decoded, root, utf8 } = context.map;
   const start = decoded.toOriginal(signature.start);
   const end = decoded.toOriginal(signature.end);
   if (signature.start !== root.start) {
@@ -31,7 +31,7 @@ export function containsContent(
     const resume = openedFor(utf8, signature);
     return (
       resume !== undefined &&
-      (resume === root.end || isSignedUpTo(room, signature, resume)) &&
+      (resume === root.end || isSignedUpTo(context, signature, resume)) &&
       digestsTo(expected, [
         document.subarray(0, decoded.toOriginal(signature.start - 1)),
         decoded.encode('/>'),
@@ -46,7 +46,7 @@ export function containsContent(
         document.subarray(0, start),
         document.subarray(decoded.toOriginal(object.contentStart), decoded.toOriginal(object.contentEnd)),
       ]),
-    ) || referencesTo(room, signature, expected)
+    ) || referencesTo(context, signature, expected)
   );
 }
 
@@ -67,10 +67,10 @@ const END_OPEN = Buffer.from('</');
  * True when the tag was expanded by signing: only signed elements are expanded, so another position means that the
  * signature was moved.
  */
-function isSignedUpTo(room: DataRoom, signature: SignatureNode, end: number): boolean {
+function isSignedUpTo(context: ReferenceContext, signature: SignatureNode, end: number): boolean {
   return referencesOf(signature).some((node) =>
     readable(() => {
-      const data = findData(room, readReference(node));
+      const data = findData(context, readReference(node));
       return data.kind === 'element' && data.place.end === end && holds(data.place, signature);
     }),
   );
@@ -91,25 +91,29 @@ function readable(test: () => boolean): boolean {
 }
 
 /** True when a Base64 object or a detached file with the expected bytes is referenced. */
-function referencesTo(room: DataRoom, signature: SignatureNode, expected: ExpectedContent): boolean {
+function referencesTo(
+  context: ReferenceContext,
+  signature: SignatureNode,
+  expected: ExpectedContent,
+): boolean {
   const sha256 = Buffer.from(expected.sha256, 'hex');
   const references = referencesOf(signature);
   const outside = references.filter((node) => targetOf(attributeOf(node, 'URI')).kind === 'outside');
   // Only one missing file can be identified by its digest; with several, the others would stay unchecked.
   return references.some((node) =>
-    readable(() => coversBytes(room, signature, readReference(node), sha256, outside.length === 1)),
+    readable(() => coversBytes(context, signature, readReference(node), sha256, outside.length === 1)),
   );
 }
 
 function coversBytes(
-  room: DataRoom,
+  context: ReferenceContext,
   signature: SignatureNode,
   reference: ReferenceFormat,
   sha256: Buffer,
   byDigest: boolean,
 ): boolean {
   const target = targetOf(reference.uri);
-  if (target.kind === 'outside' && room.content(target.uri) === undefined) {
+  if (target.kind === 'outside' && context.content(target.uri) === undefined) {
     return (
       byDigest &&
       reference.transforms === undefined &&
@@ -117,10 +121,10 @@ function coversBytes(
       reference.digest.equals(sha256)
     );
   }
-  const data = findData(room, reference);
+  const data = findData(context, reference);
   const bytes =
     data.kind === 'outside' ? data.processing.output === undefined : data.processing.output === 'base64';
-  return bytes && digestData(room, data, signature, 'sha256').equals(sha256);
+  return bytes && digestData(context, data, signature, 'sha256').equals(sha256);
 }
 
 function digestsTo(expected: ExpectedContent, parts: readonly Buffer[]): boolean {

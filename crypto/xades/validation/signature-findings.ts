@@ -1,7 +1,7 @@
 /** Findings about one signature other than its references, certificate and time-stamps. */
 
 import { keyBits } from '../../algorithms/signature-value.ts';
-import type { AlgorithmUse, Finding } from '../../core/finding.ts';
+import type { AlgorithmUse, Finding } from '../../core/validation-report.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { isMac, type ValueMethod, valueFault } from './algorithms.ts';
 import { type DocumentMap, idsNamedIn } from './document-map.ts';

@@ -3,7 +3,6 @@
  * Many programs read the first of the pieces alone, so such markup, which nobody signed, can change what they read.
  */
 import type { XmlListener } from '../../xml/index.ts';
-import { isBlank, isSpace } from './white-space.ts';
 
 /** Byte offsets, up to a limit. */
 export interface Offsets {
@@ -122,4 +121,16 @@ export class TextSplitFinder implements XmlListener, TextSplits {
     const { hasText, comments } = this.#run;
     if (hasText || comments.list.length > 0) this.#run = new Run();
   }
+}
+
+// White space (XML 1.0 §2.3).
+
+/** True when the bytes from `start` to `end` are white space. */
+export function isBlank(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (!isSpace(bytes[at] ?? 0)) return false;
+  return true;
+}
+
+export function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 }

@@ -3,40 +3,38 @@
  * shared with the other formats; this file computes the message imprints.
  */
 import { createHash } from 'node:crypto';
-import { hashNamed } from '../../algorithms/hashes.ts';
-import type { Finding } from '../../core/finding.ts';
-import type { ImprintSource } from '../../evidence/message-imprint.ts';
-import type { TimestampInfo } from '../../validation/signature-info.ts';
-import { readTimestampInfo, timestampInfo } from '../../validation/timestamp-info.ts';
+import { hashNamed } from '../../algorithms/algorithm-identifier.ts';
+import type { Finding } from '../../core/validation-report.ts';
+import type { Evidence } from '../../evidence/authorities.ts';
+import { basicOcsp, isReadableCrl } from '../../evidence/embedded-evidence.ts';
+import type { ImprintSource } from '../../evidence/timestamp-reader.ts';
+import { readTimestampInfo, type TimestampInfo, timestampInfo } from '../../validation/signature-info.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import type { ByteSink, CanonicalMethod } from '../../xml/index.ts';
 import { DS, XADES, XADES_141 } from '../elements/identifiers.ts';
 import { DEFAULT_CANONICAL } from './algorithms.ts';
-import { writeArchivedObjects, writeArchivedStart } from './archive-data.ts';
-import { evidenceIn } from './evidence.ts';
-import { readableBase64 } from './key-info.ts';
 import type { QualifyingProperties } from './qualifying-properties.ts';
-import { DataFault, type DataRoom, type FoundData, writeData, writeNode } from './reference-data.ts';
-import type { ReferenceFormat } from './references.ts';
+import { DataFault, type FoundData, type ReferenceContext, writeData, writeNode } from './reference-data.ts';
 import { attributeOf, base64Of, childrenNamed, FormFault, is, type SignatureNode } from './signature-node.ts';
+import { type ReferenceFormat, readableBase64 } from './signed-info.ts';
 import { canonicalMethod, TransformFault } from './transforms.ts';
 
 /** A reference of SignedInfo; `data` is undefined when it can't be obtained. */
-export interface LocatedReference {
+interface LocatedReference {
   readonly form: ReferenceFormat;
   readonly data: FoundData | undefined;
   readonly isProperties: boolean;
 }
 
-export interface StampedSignature {
-  readonly room: DataRoom;
+interface StampedSignature {
+  readonly context: ReferenceContext;
   readonly signature: SignatureNode;
   readonly references: readonly LocatedReference[];
   readonly properties: QualifyingProperties;
   readonly certificates: readonly Certificate[];
 }
 
-export interface FoundTimestamps {
+interface FoundTimestamps {
   /** Content time-stamps first, then document order: each one covers only earlier ones. */
   readonly timestamps: readonly TimestampInfo[];
   readonly findings: readonly Finding[];
@@ -155,8 +153,8 @@ function writeCovered(
   stamped: StampedSignature,
   sink: ByteSink,
 ): void {
-  const { room, signature } = stamped;
-  const write = (part: SignatureNode): void => writeNode(room, part, method, sink);
+  const { context, signature } = stamped;
+  const write = (part: SignatureNode): void => writeNode(context, part, method, sink);
   if (is(node, XADES, 'SignatureTimeStamp')) {
     if (childrenNamed(node, XADES, 'Include').length > 0)
       throw new FormFault('it names what it covers, which a signature time-stamp does not');
@@ -181,21 +179,21 @@ function writeArchived(
   stamped: StampedSignature,
   sink: ByteSink,
 ): void {
-  const { room, signature, properties, references } = stamped;
+  const { context, signature, properties, references } = stamped;
   if (childrenNamed(node, XADES, 'Include').length > 0)
     throw new FormFault('an archive time-stamp whose parts are distributed is not read');
   const before = properties.unsigned.slice(0, properties.unsigned.indexOf(node));
-  writeArchivedStart(room, signature, references.map(dataOf), before, method, sink);
-  writeArchivedObjects(room, signature, method, sink);
+  writeArchivedStart(context, signature, references.map(dataOf), before, method, sink);
+  writeArchivedObjects(context, signature, method, sink);
 }
 
 function writeReference(
-  { room, signature }: StampedSignature,
+  { context, signature }: StampedSignature,
   reference: LocatedReference,
   method: CanonicalMethod,
   sink: ByteSink,
 ): void {
-  writeData(room, dataOf(reference), signature, sink, method);
+  writeData(context, dataOf(reference), signature, sink, method);
 }
 
 /** Returns the data of a reference. @throws {DataFault} */
@@ -251,4 +249,89 @@ function broken(
     ...(subIndication !== undefined && { subIndication }),
   };
   return { kind, token: undefined, findings: [finding] };
+}
+
+// Data that an archive time-stamp of a signature in a document covers (EN 319 132-1 §5.5.2): all signed data, parts
+// of the signature, the unsigned properties before the time-stamp, and the other objects.
+
+/**
+ * Writes the covered data up to and including the existing unsigned properties.
+ * @param references data of each reference of SignedInfo, in order
+ * @param unsigned the properties before the time-stamp
+ * @throws {DataFault}
+ */
+export function writeArchivedStart(
+  context: ReferenceContext,
+  signature: SignatureNode,
+  references: readonly FoundData[],
+  unsigned: readonly SignatureNode[],
+  method: CanonicalMethod,
+  sink: ByteSink,
+): void {
+  for (const data of references) writeData(context, data, signature, sink, method);
+  for (const local of ['SignedInfo', 'SignatureValue', 'KeyInfo']) {
+    for (const node of childrenNamed(signature, DS, local)) writeNode(context, node, method, sink);
+  }
+  for (const property of unsigned) writeNode(context, property, method, sink);
+}
+
+/**
+ * Writes the objects after the unsigned properties: every object except the one with the qualifying properties.
+ * @throws {DataFault}
+ */
+export function writeArchivedObjects(
+  context: ReferenceContext,
+  signature: SignatureNode,
+  method: CanonicalMethod,
+  sink: ByteSink,
+): void {
+  for (const object of childrenNamed(signature, DS, 'Object')) {
+    if (childrenNamed(object, XADES, 'QualifyingProperties').length === 0)
+      writeNode(context, object, method, sink);
+  }
+}
+
+// Certificates and revocation values in a signature for later validation (EN 319 132-1 §5.4).
+
+/** Limit of values in one signature; one renewed for decades has a few dozen. */
+const MAX_VALUES = 2000;
+
+const HOLDERS: ReadonlySet<string> = new Set([
+  `${XADES} CertificateValues`,
+  `${XADES} RevocationValues`,
+  `${XADES} AttrAuthoritiesCertValues`,
+  `${XADES} AttributeRevocationValues`,
+  `${XADES_141} TimeStampValidationData`,
+  `${XADES_141} AnyValidationData`,
+]);
+
+/**
+ * Collects the evidence; unreadable values are ignored. @param unsigned unsigned properties of the signature
+ *
+ * CertificateValues, AttrAuthoritiesCertValues = EncapsulatedX509Certificate*
+ * RevocationValues, AttributeRevocationValues  = CRLValues { EncapsulatedCRLValue+ }?, OCSPValues { EncapsulatedOCSPValue+ }?
+ */
+export function evidenceIn(unsigned: readonly SignatureNode[]): Evidence {
+  const certificates: Buffer[] = [];
+  const crls: Buffer[] = [];
+  const ocsps: Buffer[] = [];
+  let left = MAX_VALUES;
+  const values = (node: SignatureNode, local: string): Buffer[] => {
+    const found = childrenNamed(node, XADES, local).slice(0, left);
+    left -= found.length;
+    return found.flatMap(readableBase64);
+  };
+  const collect = (node: SignatureNode): void => {
+    certificates.push(...values(node, 'EncapsulatedX509Certificate'));
+    for (const list of childrenNamed(node, XADES, 'CRLValues'))
+      crls.push(...values(list, 'EncapsulatedCRLValue').filter(isReadableCrl));
+    for (const list of childrenNamed(node, XADES, 'OCSPValues'))
+      ocsps.push(...values(list, 'EncapsulatedOCSPValue').flatMap(basicOcsp));
+  };
+  for (const node of unsigned) {
+    if (!HOLDERS.has(`${node.namespace} ${node.local}`)) continue;
+    collect(node);
+    for (const inner of node.children) if (HOLDERS.has(`${inner.namespace} ${inner.local}`)) collect(inner);
+  }
+  return { certificates, crls, ocsps };
 }

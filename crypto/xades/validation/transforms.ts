@@ -5,15 +5,16 @@
  */
 import { CryptoError } from '../../core/types.ts';
 import type { CanonicalMethod } from '../../xml/index.ts';
+import { type ElementPath, readElementPath, readElementTest } from '../elements/element-path.ts';
+import { BASE64, DS, ENVELOPED, EXCLUSIVE_C14N, XPATH, XPATH_FILTER } from '../elements/identifiers.ts';
 import {
   EVERY_SIGNATURE,
   MAX_EXPRESSION_LENGTH,
   NOT_IN_SIGNATURE,
+  type NodeFilter,
   OWN_SIGNATURE,
-} from '../elements/counter-signature-exclusion.ts';
-import { type ElementPath, readElementPath, readElementTest } from '../elements/element-path.ts';
-import { BASE64, DS, ENVELOPED, EXCLUSIVE_C14N, XPATH, XPATH_FILTER } from '../elements/identifiers.ts';
-import { type NodeFilter, readNodeFilter } from '../elements/node-filter.ts';
+  readNodeFilter,
+} from '../elements/node-filter.ts';
 import { canonicalOf } from './algorithms.ts';
 import {
   attributeOf,

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { signFile } from '../../../crypto/index.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { TestSigner } from '../../pki/pki.ts';
 import { freshFolder, start } from '../program.ts';

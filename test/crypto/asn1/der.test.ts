@@ -1,6 +1,6 @@
 import test from 'ava';
-import { Asn1Error } from '../../../crypto/asn1/asn1-error.ts';
 import {
+  Asn1Error,
   childrenOf,
   contents,
   encoded,

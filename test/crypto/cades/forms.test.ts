@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { signCades } from '../../../crypto/cades/sign.ts';
 import type { SignFileRequest } from '../../../crypto/core/types.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
 import {

@@ -9,7 +9,7 @@ import { signCades } from '../../../crypto/cades/sign.ts';
 import type { SignedData, SignerInfo } from '../../../crypto/cms/parse.ts';
 import type { AugmentFileRequest, SignatureLevel, SignFileRequest } from '../../../crypto/core/types.ts';
 import { validateFile } from '../../../crypto/validate.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { KeyKind } from '../../pki/pki.ts';
 import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';

@@ -22,7 +22,7 @@ import type {
   VerificationReport,
   VerifyFileRequest,
 } from '../../../crypto/core/types.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { type KeyKind, keyPemOf, pki } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
 
@@ -396,7 +396,7 @@ test('a full disk leaves no output behind', (t) => {
 
 test('lengths above 4 GiB are written exactly', async (t) => {
   const { envelope } = await import('../../../crypto/cades/envelope.ts');
-  const { readHeader } = await import('../../../crypto/asn1/ber-header.ts');
+  const { readHeader } = await import('../../../crypto/asn1/ber-reader.ts');
   const size = 5 * 2 ** 30 + 12_345;
   const signer = pki().signer('rsa-2048');
   const { head, tail } = envelope({ signer, digest: 'sha256', at: AT }, size, Buffer.alloc(32));

@@ -13,8 +13,8 @@ import { type CounterSignCadesRequest, counterSignCades } from '../../../crypto/
 import { signCadesAtLevel } from '../../../crypto/cades/levels.ts';
 import { signCades } from '../../../crypto/cades/sign.ts';
 import { amendSignedData } from '../../../crypto/cms/amend.ts';
+import { unsignedAttribute } from '../../../crypto/cms/attributes-template.ts';
 import { parseSignerInfo } from '../../../crypto/cms/parse.ts';
-import { unsignedAttribute } from '../../../crypto/cms/unsigned-attributes.ts';
 import type { SignFileRequest } from '../../../crypto/core/types.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';

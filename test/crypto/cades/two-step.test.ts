@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { concatenatedValue } from '../../../crypto/algorithms/ecdsa-value.ts';
+import { concatenatedValue } from '../../../crypto/algorithms/signature-value.ts';
 import { beginCades, finishCades, finishCadesAtLevel } from '../../../crypto/cades/two-step.ts';
 import type { BeginSigningRequest, FinishSigningRequest, Signer } from '../../../crypto/core/types.ts';
 import { startAuthority } from '../../pki/authority.ts';

@@ -4,9 +4,9 @@ import { digestIdentifier } from '../../../crypto/algorithms/algorithm-identifie
 import { childrenOf, encoded, readWhole } from '../../../crypto/asn1/read.ts';
 import { octetString, sequence, setOf, small, tlv } from '../../../crypto/asn1/write.ts';
 import { amendSignedData, aroundContent } from '../../../crypto/cms/amend.ts';
+import { unsignedAttribute } from '../../../crypto/cms/attributes-template.ts';
 import { buildSignedData, completeSignerInfo, prepareSignedData } from '../../../crypto/cms/build.ts';
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
-import { unsignedAttribute } from '../../../crypto/cms/unsigned-attributes.ts';
 import type { Signer } from '../../../crypto/core/types.ts';
 import { pki } from '../../pki/pki.ts';
 

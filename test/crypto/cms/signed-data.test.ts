@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { algorithmOf } from '../../../crypto/algorithms/algorithm-choice.ts';
-import type { HashName } from '../../../crypto/algorithms/hashes.ts';
+import { algorithmOf, type HashName } from '../../../crypto/algorithms/algorithm-identifier.ts';
+import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/attributes-template.ts';
 import {
   buildSignedData,
   completeSignedData,
@@ -12,7 +12,6 @@ import {
   prepareSignedData,
 } from '../../../crypto/cms/build.ts';
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
-import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/unsigned-attributes.ts';
 import type { Check, DigestName, Signer } from '../../../crypto/core/types.ts';
 import { verifySignedData } from '../../../crypto/validation/signed-data/verify.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';

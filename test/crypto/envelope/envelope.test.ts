@@ -11,9 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { decryptFile } from '../../../crypto/envelope/decrypt.ts';
-import { encryptFile } from '../../../crypto/envelope/encrypt.ts';
-import { envelopeKey } from '../../../crypto/envelope/format.ts';
+import { decryptFile, encryptFile, envelopeKey } from '../../../crypto/envelope/envelope.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-envelope-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));

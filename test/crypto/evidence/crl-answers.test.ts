@@ -4,7 +4,7 @@
  */
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import test from 'ava';
-import { TAG } from '../../../crypto/asn1/tags.ts';
+import { TAG } from '../../../crypto/asn1/read.ts';
 import { oid, sequence, setOf, small, tlv } from '../../../crypto/asn1/write.ts';
 import { validateChain } from '../../../crypto/validation/chain.ts';
 import { type Certificate, readCertificate } from '../../../crypto/x509/certificate.ts';

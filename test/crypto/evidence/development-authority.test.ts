@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { createEvidenceSource } from '../../../crypto/evidence/evidence-source.ts';
 import { loadSigner, makeDevelopmentCertificates, signFileAtLevel } from '../../../crypto/index.ts';
-import { certificatesIn } from '../../../crypto/x509/pem.ts';
+import { certificatesIn } from '../../../crypto/x509/certificate.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';
 

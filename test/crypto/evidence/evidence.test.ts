@@ -5,8 +5,7 @@ import { octetString, oid, sequence, tlv } from '../../../crypto/asn1/write.ts';
 import type { CryptoError } from '../../../crypto/core/types.ts';
 import type { Evidence } from '../../../crypto/evidence/authorities.ts';
 import { revocationStatus } from '../../../crypto/evidence/revocation-status.ts';
-import { readCertificate } from '../../../crypto/x509/certificate.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { certificatePem, readCertificate } from '../../../crypto/x509/certificate.ts';
 import {
   type AuthorityOptions,
   type Fault,

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import test from 'ava';
-import { TAG } from '../../../crypto/asn1/tags.ts';
+import { TAG } from '../../../crypto/asn1/read.ts';
 import { sequence, small, tlv } from '../../../crypto/asn1/write.ts';
 import { CryptoError } from '../../../crypto/core/types.ts';
 import { CacheLimit, createAnswerCache } from '../../../crypto/evidence/answer-cache.ts';

@@ -2,15 +2,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { TAG } from '../../../crypto/asn1/tags.ts';
+import { TAG } from '../../../crypto/asn1/read.ts';
 import { timeText } from '../../../crypto/asn1/time.ts';
 import { octetString, oid, sequence, small, TRUE, tlv } from '../../../crypto/asn1/write.ts';
 import type { Evidence } from '../../../crypto/evidence/authorities.ts';
-import { encodeCertId } from '../../../crypto/evidence/ocsp-request.ts';
+import { encodeCertId } from '../../../crypto/evidence/revocation-inquiry.ts';
 import { type RevocationStatus, revocationStatus } from '../../../crypto/evidence/revocation-status.ts';
-import { type Certificate, readCertificate } from '../../../crypto/x509/certificate.ts';
+import { type Certificate, certificatePem, readCertificate } from '../../../crypto/x509/certificate.ts';
 import { issueCertificate } from '../../../crypto/x509/issue.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { makeAuthorityPki, type TestCa } from '../../pki/authority-pki.ts';
 import { keyOf } from '../../pki/pki.ts';
 import {

@@ -3,14 +3,13 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { CryptoError, DigestName } from '../../../crypto/core/types.ts';
-import { imprintOf } from '../../../crypto/evidence/message-imprint.ts';
-import { checkToken } from '../../../crypto/evidence/timestamp-checks.ts';
 import {
   encodeTimestampRequest,
   readTimestampResponse,
-} from '../../../crypto/evidence/timestamp-exchange.ts';
-import { readTimestampToken } from '../../../crypto/evidence/timestamp-reader.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+} from '../../../crypto/evidence/timestamp-authority.ts';
+import { checkToken } from '../../../crypto/evidence/timestamp-checks.ts';
+import { imprintOf, readTimestampToken } from '../../../crypto/evidence/timestamp-reader.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { type Fault, startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { keyPemOf } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';

@@ -2,10 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
 import { oid, sequence } from '../../../crypto/asn1/write.ts';
 import type { CryptoError } from '../../../crypto/core/types.ts';
-import { imprintOf } from '../../../crypto/evidence/message-imprint.ts';
-
 import { checkToken } from '../../../crypto/evidence/timestamp-checks.ts';
-import { readTimestampToken } from '../../../crypto/evidence/timestamp-reader.ts';
+import { imprintOf, readTimestampToken } from '../../../crypto/evidence/timestamp-reader.ts';
 import { readCertificate } from '../../../crypto/x509/certificate.ts';
 import { type CertificateUse, issueCertificate } from '../../../crypto/x509/issue.ts';
 import { startAuthority } from '../../pki/authority.ts';

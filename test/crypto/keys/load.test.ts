@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { algorithmOf } from '../../../crypto/algorithms/algorithm-choice.ts';
+import { algorithmOf } from '../../../crypto/algorithms/algorithm-identifier.ts';
 import { childrenOf, encoded, octets, readWhole } from '../../../crypto/asn1/read.ts';
 import { octetString, oid, sequence, small, tlv } from '../../../crypto/asn1/write.ts';
 import type { DigestName } from '../../../crypto/core/types.ts';
@@ -11,8 +11,8 @@ import { signFile, validateFile } from '../../../crypto/index.ts';
 import { type KeySource, loadSigner } from '../../../crypto/keys/load.ts';
 import { deserializeSigner, type LocalSigner, serializeSigner } from '../../../crypto/keys/transfer.ts';
 import { validityFault } from '../../../crypto/validation/signing-certificate.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { DOCUMENT_SIGNING, issueCertificate } from '../../../crypto/x509/issue.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { loadSigner } from '../../../crypto/keys/load.ts';
 import type { LoadedSigner } from '../../../crypto/keys/loaded-signer.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { loadSigner } from '../../../crypto/keys/load.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool, type ToolName } from '../../verifiers/index.ts';
 import { withPbmac1 } from './pbmac1.ts';

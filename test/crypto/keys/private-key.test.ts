@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { octetString, oid, sequence, unsigned } from '../../../crypto/asn1/write.ts';
-import { readPrivateKey } from '../../../crypto/keys/private-key.ts';
+import { readPrivateKey } from '../../../crypto/keys/load.ts';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

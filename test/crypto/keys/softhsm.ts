@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Handle, TokenModule } from '../../../crypto/keys/pkcs11/module.ts';
-import { thumbprintOf } from '../../../crypto/x509/thumbprint.ts';
+import { thumbprintOf } from '../../../crypto/x509/certificate.ts';
 import { keyPemOf, type TestSigner } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 

@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { samplePdf } from '../../../bench/samples.ts';
-import { algorithmOf } from '../../../crypto/algorithms/algorithm-choice.ts';
+import { algorithmOf } from '../../../crypto/algorithms/algorithm-identifier.ts';
 import type { SignatureAlgorithm, SignatureFormat } from '../../../crypto/core/types.ts';
 import { loadSigner } from '../../../crypto/keys/load.ts';
 import type { LoadedSigner } from '../../../crypto/keys/loaded-signer.ts';

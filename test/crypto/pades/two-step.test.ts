@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { concatenatedValue } from '../../../crypto/algorithms/ecdsa-value.ts';
+import { concatenatedValue } from '../../../crypto/algorithms/signature-value.ts';
 import type { BeginSigningRequest, CryptoError, SignerIdentity } from '../../../crypto/core/types.ts';
 import { signPades } from '../../../crypto/pades/sign.ts';
 import { beginPades, finishPades } from '../../../crypto/pades/two-step.ts';

@@ -4,7 +4,7 @@ import type { SignatureLevel } from '../../../crypto/core/types.ts';
 import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
 import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
 import type { TrustSettings } from '../../../crypto/validation/trust.ts';
-import { validateSignatures } from '../../../crypto/validation/validate-file.ts';
+import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { TestSigner } from '../../pki/pki.ts';
 import { appendRevision, stream } from '../pdf/build.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import { CryptoError } from '../../../crypto/core/types.ts';
-import { rc4 } from '../../../crypto/pdf/encryption/rc4.ts';
+import { rc4 } from '../../../crypto/pdf/encryption/crypt-method.ts';
 import {
   asString,
   assertSignable,

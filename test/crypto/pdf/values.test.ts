@@ -12,7 +12,7 @@ import {
   NULL,
   readDict,
 } from '../../../crypto/pdf/syntax/values.ts';
-import { appendItem, spliceDict } from '../../../crypto/pdf/update/splice.ts';
+import { appendItem, spliceDict } from '../../../crypto/pdf/update/incremental-update.ts';
 
 function piece(text: string): ByteSlice {
   const bytes = Buffer.from(`${text} `, 'latin1');

@@ -5,8 +5,8 @@ import { DIGEST_ID, OID } from '../../../crypto/asn1/oids.ts';
 import { octetString, oid, sequence } from '../../../crypto/asn1/write.ts';
 import { amendSignedData } from '../../../crypto/cms/amend.ts';
 import { archiveImprintData, indexedAttributes } from '../../../crypto/cms/archive-imprint.ts';
+import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/attributes-template.ts';
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
-import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/unsigned-attributes.ts';
 import { makeToken } from '../../pki/tokens.ts';
 import { forge } from './forge.ts';
 import {

@@ -5,7 +5,7 @@ import { verifyFiles } from '../../../commands/verify/verify.ts';
 import type { SignatureFormat, XadesFormat } from '../../../crypto/core/types.ts';
 import { signFile } from '../../../crypto/sign.ts';
 import { validateFile } from '../../../crypto/validate.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { pki } from '../../pki/pki.ts';
 import { bytes, file } from '../cades/cades-harness.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';

@@ -4,7 +4,7 @@
  */
 import { constants, createHash, type KeyObject, sign } from 'node:crypto';
 import { DIGEST_ID, ECDSA_ID, ID } from '../../../crypto/asn1/oids.ts';
-import { TAG } from '../../../crypto/asn1/tags.ts';
+import { TAG } from '../../../crypto/asn1/read.ts';
 import { time } from '../../../crypto/asn1/time.ts';
 import { NULL, octetString, oid, sequence, setOf, small, tlv } from '../../../crypto/asn1/write.ts';
 import type { DigestName } from '../../../crypto/core/types.ts';

@@ -1,10 +1,9 @@
 import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'ava';
-import { childrenOf, encoded, enter, readWhole } from '../../../crypto/asn1/read.ts';
-import { TAG } from '../../../crypto/asn1/tags.ts';
+import { childrenOf, encoded, enter, readWhole, TAG } from '../../../crypto/asn1/read.ts';
 import { oid, sequence, tlv } from '../../../crypto/asn1/write.ts';
-import type { GeneralName } from '../../../crypto/x509/general-names.ts';
 import { encodeName } from '../../../crypto/x509/issue.ts';
+import type { GeneralName } from '../../../crypto/x509/names.ts';
 import { forge } from './forge.ts';
 import {
   CONTENT,

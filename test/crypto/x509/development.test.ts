@@ -6,8 +6,8 @@ import test from 'ava';
 import { signCades } from '../../../crypto/cades/sign.ts';
 import { verifyCades } from '../../../crypto/cades/verify.ts';
 import { loadSigner } from '../../../crypto/keys/load.ts';
+import { certificatesIn } from '../../../crypto/x509/certificate.ts';
 import { makeDevelopmentCertificates } from '../../../crypto/x509/development.ts';
-import { certificatesIn } from '../../../crypto/x509/pem.ts';
 import { opensslCms, requireTool, runTool } from '../../verifiers/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-development-'));

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { oid, sequence, small, tlv } from '../../../crypto/asn1/write.ts';
-import { type Certificate, readCertificate } from '../../../crypto/x509/certificate.ts';
-import type { GeneralName } from '../../../crypto/x509/general-names.ts';
+import { type Certificate, certificatePem, readCertificate } from '../../../crypto/x509/certificate.ts';
 import {
   type CertificateRequest,
   type DistinguishedName,
@@ -14,10 +13,9 @@ import {
   encodeName,
   issueCertificate,
 } from '../../../crypto/x509/issue.ts';
-import { findPath } from '../../../crypto/x509/path.ts';
+import type { GeneralName } from '../../../crypto/x509/names.ts';
 import { type PathDefectKind, pathDefects } from '../../../crypto/x509/path-checks.ts';
-import { findPaths } from '../../../crypto/x509/path-search.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { findPath, findPaths } from '../../../crypto/x509/path-search.ts';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

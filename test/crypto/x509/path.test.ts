@@ -2,9 +2,8 @@ import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import test from 'ava';
 import { type Certificate, readCertificate } from '../../../crypto/x509/certificate.ts';
 import { type CertificateUse, DOCUMENT_SIGNING, issueCertificate } from '../../../crypto/x509/issue.ts';
-import { checkKeyUsage, findPath } from '../../../crypto/x509/path.ts';
 import { pathDefects } from '../../../crypto/x509/path-checks.ts';
-import { findPaths } from '../../../crypto/x509/path-search.ts';
+import { checkKeyUsage, findPath, findPaths } from '../../../crypto/x509/path-search.ts';
 
 const AT = Date.now();
 const DAY = 86_400_000;

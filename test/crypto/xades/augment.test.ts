@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import type { AugmentFileRequest, XadesFormat } from '../../../crypto/core/types.ts';
-import { certificatePem } from '../../../crypto/x509/pem.ts';
+import { certificatePem } from '../../../crypto/x509/certificate.ts';
 import { augmentXades } from '../../../crypto/xades/augment.ts';
 import { counterSignXades } from '../../../crypto/xades/counter-sign.ts';
 import { keyPemOf } from '../../pki/pki.ts';

@@ -5,7 +5,7 @@
 import test from 'ava';
 import { inspectAsic } from '../../../crypto/asic/validate.ts';
 import { inspectXadesWithContents } from '../../../crypto/detached-contents.ts';
-import { memorySource } from '../../../crypto/files/memory-source.ts';
+import { memorySource } from '../../../crypto/files/source.ts';
 import { handMade } from '../asic/container-harness.ts';
 import {
   complaints,

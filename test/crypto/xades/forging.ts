@@ -1,8 +1,7 @@
 /** Builds XML signatures of any structure, valid or not, by hand, as attackers or faulty signers do. */
 import { createHash, sign } from 'node:crypto';
-import type { Finding } from '../../../crypto/core/finding.ts';
-import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
-import { validateSignatures } from '../../../crypto/validation/validate-file.ts';
+import type { Finding, ValidationReport } from '../../../crypto/core/validation-report.ts';
+import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
 import { issuerSerialOf } from '../../../crypto/xades/elements/signature-text.ts';
 import { type InspectXadesOptions, inspectXadesDocument } from '../../../crypto/xades/validate.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';

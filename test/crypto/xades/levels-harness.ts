@@ -8,7 +8,7 @@ import type {
 } from '../../../crypto/core/types.ts';
 import { readTimestampToken } from '../../../crypto/evidence/timestamp-reader.ts';
 import { openSource } from '../../../crypto/files/source.ts';
-import { validateSignatures } from '../../../crypto/validation/validate-file.ts';
+import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
 import { augmentXades } from '../../../crypto/xades/augment.ts';
 import { signXadesAtLevel } from '../../../crypto/xades/levels.ts';
 import { inspectXades } from '../../../crypto/xades/validate.ts';

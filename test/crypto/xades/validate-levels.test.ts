@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { SignatureRecord } from '../../../crypto/core/validation-report.ts';
 import type { SignatureInfo } from '../../../crypto/validation/signature-info.ts';
-import { validateSignatures } from '../../../crypto/validation/validate-file.ts';
+import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
 import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
 import { augmented, authority, closeAuthority, signAt } from './levels-harness.ts';
 

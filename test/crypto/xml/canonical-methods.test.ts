@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
+import { joinReferences } from '../../../crypto/xml/canonical.ts';
 import {
   attributeValue,
   type CanonicalMethod,
@@ -16,7 +17,6 @@ import {
   type StartTag,
   type XmlListener,
 } from '../../../crypto/xml/index.ts';
-import { joinReferences } from '../../../crypto/xml/join-references.ts';
 import { requireTool, runTool } from '../../verifiers/tool.ts';
 import { generateDocument, seeded } from './documents.ts';
 

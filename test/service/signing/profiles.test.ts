@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { samplePdf } from '../../../bench/samples.ts';
-import { envelopeKey } from '../../../crypto/envelope/format.ts';
+import { envelopeKey } from '../../../crypto/envelope/envelope.ts';
 import { decryptFile, type SignatureFormat, validateFile } from '../../../crypto/index.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 import { opensslCms, requireTool } from '../../verifiers/index.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import test from 'ava';
 import { validateFile } from '../../../crypto/index.ts';
-import { thumbprintOf } from '../../../crypto/x509/thumbprint.ts';
+import { thumbprintOf } from '../../../crypto/x509/certificate.ts';
 import { makeTokens, PIN, requireTokens } from '../../crypto/keys/softhsm.ts';
 import { pki } from '../../pki/pki.ts';
 import { Service, temporaryRoot } from '../service.ts';

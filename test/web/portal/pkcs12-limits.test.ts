@@ -1,7 +1,7 @@
 /** Limits of the PKCS#12 reader: the server and the page of participants refuse the same containers. */
 import test from 'ava';
 import { octetString, oid, sequence, small, tlv, unsigned } from '../../../crypto/asn1/write.ts';
-import { openPfx } from '../../../crypto/keys/pfx.ts';
+import { openPfx } from '../../../crypto/keys/load.ts';
 import { open } from './opened-file.ts';
 
 const DATA = oid('1.2.840.113549.1.7.1');
@@ -68,7 +68,7 @@ for (const { what, bytes, page, server } of [
 
 test('the iterations of all key derivations for one container are limited together', async (t) => {
   const { PasswordSource } = await import('../../../crypto/pkcs12/password-derivation.ts');
-  const { NODE_PRIMITIVES } = await import('../../../crypto/keys/password-primitives.ts');
+  const { NODE_PRIMITIVES } = await import('../../../crypto/keys/load.ts');
   const { readElement } = await import('../../../crypto/asn1/ber-reader.ts');
   const near = readElement(small(1));
   const source = new PasswordSource('x', NODE_PRIMITIVES);

@@ -3,9 +3,15 @@
  *
  * Source: RFC 5958 (PrivateKeyInfo), RFC 5915 (EC keys), RFC 8017 (RSA keys).
  */
-import { parseAlgorithm } from '../../../crypto/asn1/algorithm.ts';
-import { childrenOf, contents, type Element, oidText, readElement } from '../../../crypto/asn1/ber-reader.ts';
-import { TAG } from '../../../crypto/asn1/tags.ts';
+import {
+  childrenOf,
+  contents,
+  type Element,
+  oidText,
+  parseAlgorithm,
+  readElement,
+  TAG,
+} from '../../../crypto/asn1/ber-reader.ts';
 import {
   type Pkcs12Contents,
   Pkcs12Error,

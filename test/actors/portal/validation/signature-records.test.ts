@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { describedFile } from '../../../../actors/shared/signature-records.ts';
 import type { SignatureRecord, ValidationReport } from '../../../../crypto/core/validation-report.ts';
-import { certificateRecord } from '../../../../crypto/validation/certificate-record.ts';
+import { certificateRecord } from '../../../../crypto/validation/chain.ts';
 import { readCertificate } from '../../../../crypto/x509/certificate.ts';
 import { honestFillings } from '../../../crypto/pades/field-overlays.ts';
 import { reportOn as reportOnPdf } from '../../../crypto/pades/validation/attack-files.ts';

@@ -1,8 +1,7 @@
 /** Values in fields of a form look as its author wrote, in viewers of others. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { FormFieldContent, PageContent } from '../../../../crypto/core/page-content.ts';
-import type { PadesFormat } from '../../../../crypto/core/types.ts';
+import type { FormFieldContent, PadesFormat, PageContent } from '../../../../crypto/core/types.ts';
 import { signPades } from '../../../../crypto/pades/sign.ts';
 import { pki } from '../../../pki/pki.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { FormFieldContent, PageContent } from '../../../../crypto/core/page-content.ts';
+import type { FormFieldContent, PageContent } from '../../../../crypto/core/types.ts';
 import { signPadesSeries, validateFile } from '../../../../crypto/index.ts';
 import { signPades } from '../../../../crypto/pades/sign.ts';
 import { pki } from '../../../pki/pki.ts';

@@ -9,7 +9,7 @@ import { openSource } from '../../../../crypto/files/source.ts';
 import { signPades } from '../../../../crypto/pades/sign.ts';
 import { inspectPades } from '../../../../crypto/pades/validate.ts';
 import type { FileSignatures } from '../../../../crypto/validation/signature-info.ts';
-import { validateSignatures } from '../../../../crypto/validation/validate-file.ts';
+import { validateSignatures } from '../../../../crypto/validation/validate-signature.ts';
 import { pki } from '../../../pki/pki.ts';
 import { classicPdf, documentObjects, stream } from '../../pdf/build.ts';
 import { freshPath, put } from './verdicts.ts';

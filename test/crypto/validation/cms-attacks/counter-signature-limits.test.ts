@@ -1,8 +1,7 @@
 /** Counter-signatures beyond the limits never go unnoticed. */
 import test from 'ava';
 import { OID } from '../../../../crypto/asn1/oids.ts';
-import { readWhole } from '../../../../crypto/asn1/read.ts';
-import { TAG } from '../../../../crypto/asn1/tags.ts';
+import { readWhole, TAG } from '../../../../crypto/asn1/read.ts';
 import { oid, sequence, tlv } from '../../../../crypto/asn1/write.ts';
 import { parseSignerInfo } from '../../../../crypto/cms/parse.ts';
 import type { SignatureRecord } from '../../../../crypto/core/validation-report.ts';
