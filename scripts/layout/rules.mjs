@@ -91,7 +91,7 @@ export const ZONES = {
   web: {
     owns: /^web\//,
     enteredBy: [/^web\/((batch|portal)\/)?(sender\/)?[^/]+\.ts$/],
-    imports: { contracts: 'all', machines: 'all', actors: 'types', crypto: 'all' },
+    imports: { contracts: 'all', machines: 'all', actors: 'types', crypto: 'all', clients: 'types' },
     packages: ['pdfjs-dist', 'node-forge'],
     builtins: true,
   },
@@ -152,7 +152,7 @@ export const ZONES = {
   /** Typed clients of the HTTP APIs; they use nothing but what browsers and Node have. */
   clients: {
     owns: /^clients\//,
-    enteredBy: [/^clients\/typescript\/client\.ts$/],
+    enteredBy: [/^clients\/typescript\/(client|batch\.d|portal\.d)\.ts$/],
     imports: {},
     packages: [],
     builtins: false,

@@ -1,26 +1,10 @@
 /** Rows and links of actors on several pages. */
+import type { ActorPage } from '../../../clients/typescript/batch.d.ts';
 import { createElement } from '../../client/dom.ts';
 import { chip, timeElement } from './state-labels.ts';
 
-/** See `GET /api/actors`. */
-export interface ActorSummary {
-  readonly kind: string;
-  readonly id: string;
-  readonly state: string;
-  readonly revision: number;
-  readonly mailbox: number;
-  readonly stopped: { readonly at: string; readonly error: string } | null;
-  readonly trouble: Trouble | null;
-  /** Time of the last line of the history, in a list of the oldest. */
-  readonly since?: string | null;
-}
-
-export interface Trouble {
-  readonly do: string;
-  readonly dueAt: string;
-  readonly failures: number;
-  readonly lastError: string | null;
-}
+/** An actor in a list. */
+export type ActorSummary = NonNullable<ActorPage['items']>[number];
 
 export function actorLink(kind: string, id: string, text = id): HTMLElement {
   return createElement('a', { href: `/actors/${encodeURIComponent(kind)}/${encodeURIComponent(id)}` }, text);

@@ -3,6 +3,7 @@
  * page sends nothing.
  */
 
+import type { Changes } from '../../../clients/typescript/batch.d.ts';
 import { delay, requireElement } from '../../client/dom.ts';
 import { ApiProblem, getJson, setVersion, toast } from './api.ts';
 import { setTimeMode, type TimeMode, timeMode, updateCountdowns } from './times.ts';
@@ -75,7 +76,7 @@ async function waitForChange(): Promise<void> {
     isQuick = false;
   });
   try {
-    ({ version } = await getJson<{ readonly version: string }>(`/api/changes?${query}`, waiting));
+    ({ version } = await getJson<Changes>(`/api/changes?${query}`, waiting));
     isUnpaced = version === known && isQuick;
   } catch {
     // The refresh shows what is wrong.

@@ -1,13 +1,6 @@
 /** Draws a state machine: states in rows by their distance from the first one, and the path that an actor has taken. */
+import type { ActorChart } from '../../../clients/typescript/batch.d.ts';
 import { createElement, createSvgElement } from '../../client/dom.ts';
-
-/** See `GET /api/actor-kinds/{kind}`. */
-export interface MachineChart {
-  readonly kind: string;
-  readonly initial: string;
-  readonly states: readonly { readonly name: string; readonly final: boolean }[];
-  readonly transitions: readonly { readonly from: string; readonly to: string; readonly event: string }[];
-}
 
 /** Sizes in units of the drawing. */
 const BOX_WIDTH = 132;
@@ -22,7 +15,7 @@ interface Place {
 }
 
 /** @param path states that the actor was in, oldest first; the last one is the current state */
-export function machinePicture(chart: MachineChart, path: readonly string[]): SVGSVGElement {
+export function machinePicture(chart: ActorChart, path: readonly string[]): SVGSVGElement {
   const rows = rowsOf(chart);
   const widest = Math.max(...rows.map((row) => row.length));
   const places = new Map<string, Place>();
@@ -79,7 +72,7 @@ export function machinePicture(chart: MachineChart, path: readonly string[]): SV
 }
 
 /** The same as text: each state with its ways out. */
-export function machineText(chart: MachineChart, path: readonly string[]): HTMLElement {
+export function machineText(chart: ActorChart, path: readonly string[]): HTMLElement {
   const current = path.at(-1);
   const items = chart.states.map(({ name, final }) => {
     const ways = chart.transitions
@@ -95,7 +88,7 @@ export function describePath(path: readonly string[]): string {
   return path.length === 0 ? 'No step is recorded.' : `Path taken: ${path.join(', then ')}.`;
 }
 
-export function describeNext(chart: MachineChart, current: string | undefined): string {
+export function describeNext(chart: ActorChart, current: string | undefined): string {
   const next = new Set(
     chart.transitions.filter(({ from, to }) => from === current && to !== from).map(({ to }) => to),
   );
@@ -103,7 +96,7 @@ export function describeNext(chart: MachineChart, current: string | undefined): 
 }
 
 /** Groups the states by the number of steps from the first one; unreachable states come last. */
-function rowsOf({ initial, states, transitions }: MachineChart): string[][] {
+function rowsOf({ initial, states, transitions }: ActorChart): string[][] {
   const depth = new Map([[initial, 0]]);
   for (const [name, at] of depth) {
     for (const { from, to } of transitions) if (from === name && !depth.has(to)) depth.set(to, at + 1);
@@ -119,7 +112,7 @@ function rowsOf({ initial, states, transitions }: MachineChart): string[][] {
 }
 
 /** One edge for all events between two states, without those that stay in their state. */
-function edgesOf({ transitions }: MachineChart) {
+function edgesOf({ transitions }: ActorChart) {
   const edges = new Map<string, { from: string; to: string; events: string[] }>();
   for (const { from, to, event } of transitions) {
     if (from === to) continue;

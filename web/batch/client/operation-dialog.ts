@@ -1,4 +1,5 @@
 /** Retry or cancel of many jobs: the number first, then a reason, then the progress. */
+import type { Operation, OperationCount } from '../../../clients/typescript/batch.d.ts';
 import { createElement, delay, setText } from '../../client/dom.ts';
 import { getJson, post, promptReason, toast } from './api.ts';
 import { returnFocus } from './focus.ts';
@@ -8,14 +9,6 @@ export interface OperationFilter {
   readonly [member: string]: string | readonly string[];
 }
 
-interface Operation {
-  readonly id: string;
-  readonly state: string;
-  readonly matched: number;
-  readonly done: number;
-  readonly skipped: number;
-}
-
 const POLL_MS = 500;
 const ENDED = new Set(['Completed', 'Canceled', 'Failed']);
 
@@ -23,7 +16,7 @@ const ENDED = new Set(['Completed', 'Canceled', 'Failed']);
 export async function confirmOperation(action: 'retry' | 'cancel', filter: OperationFilter): Promise<void> {
   try {
     const request = { action, filter };
-    const { matched } = await post<{ readonly matched: number }>('/api/operations', {
+    const { matched } = await post<OperationCount>('/api/operations', {
       ...request,
       dryRun: true,
     });

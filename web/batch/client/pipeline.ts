@@ -1,18 +1,8 @@
 /** State of the pipeline, requested rarely: `GET /api/pipeline/state` shares its rate limit with the actions. */
 
+import type { PipelineState } from '../../../clients/typescript/batch.d.ts';
 import { delay } from '../../client/dom.ts';
 import { getShared } from './api.ts';
-
-export interface PipelineState {
-  readonly paused: boolean;
-  readonly pausedAtUtc: string | null;
-  readonly resumedAtUtc: string | null;
-  readonly pausedBy: string;
-  readonly reason: string | null;
-  readonly held: { readonly reason: string; readonly since: string } | null;
-  readonly maxConcurrency: number;
-  readonly jobsInFlight: number;
-}
 
 /**
  * Lifetime of a cached state, milliseconds: a little less than the least time between two refreshes. Pages with a short

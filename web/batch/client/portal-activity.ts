@@ -1,22 +1,8 @@
 /** Charts of the portal on `/documents`: documents, webhook deliveries and e-mails of the last 24 hours. One request. */
+import type { PortalActivity } from '../../../clients/typescript/batch.d.ts';
 import { findElement, requireElement } from '../../client/dom.ts';
 import { getShared } from './api.ts';
 import { showChart } from './series-chart.ts';
-
-/** See `GET /api/portal/activity`. */
-interface Activity {
-  readonly since: string;
-  readonly intervalSeconds: number;
-  readonly documents: {
-    readonly created: readonly number[];
-    readonly concluded: readonly number[];
-    readonly refused: readonly number[];
-  };
-  readonly webhooks: { readonly delivered: readonly number[]; readonly failed: readonly number[] };
-  readonly mails: { readonly sent: readonly number[]; readonly failed: readonly number[] };
-  /** Counts that are too low: not all of the window was read. */
-  readonly incomplete: readonly ('documents' | 'webhooks' | 'mails')[];
-}
 
 /** Refreshes between two updates of the charts, which change slowly. */
 const CHARTS_EVERY = 12;
@@ -30,7 +16,7 @@ export async function refreshActivity(): Promise<void> {
     refreshes += 1;
     return;
   }
-  const { documents, webhooks, mails, incomplete, ...series } = await getShared<Activity>(
+  const { documents, webhooks, mails, incomplete, ...series } = await getShared<PortalActivity>(
     '/api/portal/activity?window=24h&intervals=24',
   );
   const created = documents.created.reduce((sum, count) => sum + count, 0);

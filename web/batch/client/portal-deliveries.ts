@@ -1,32 +1,12 @@
 /** Webhook deliveries of one organization of the portal, below the queues of `/webhooks`. */
+import type {
+  PortalWebhookDeliveryList,
+  PortalWebhookOrganizations,
+} from '../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement, setText } from '../../client/dom.ts';
 import { actorLink } from './actors.ts';
 import { getShared, post, runAction } from './api.ts';
-import { chip, emptyRow, type ListPage, refill, timeElement } from './state-labels.ts';
-
-/** See `GET /api/webhooks/portal`. */
-interface Organization {
-  readonly id: string;
-  readonly name: string;
-  readonly pending: number;
-  readonly delivered: number;
-  readonly failed: number;
-}
-
-/** See `GET /api/webhooks/portal/{organizationId}/deliveries`. */
-interface PortalDelivery {
-  readonly id: string;
-  readonly documentId: string | null;
-  readonly type: string;
-  readonly status: string;
-  readonly createdAt: string;
-  readonly attempts: readonly {
-    readonly at: string;
-    readonly status: number | null;
-    readonly error: string | null;
-    readonly response: string | null;
-  }[];
-}
+import { chip, emptyRow, refill, timeElement } from './state-labels.ts';
 
 const COLUMNS = 7;
 const organization = () => requireElement('[name="organization"]', HTMLSelectElement);
@@ -43,7 +23,7 @@ export function startPortalDeliveries(refresh: () => void): void {
  * Offers the organizations with their numbers. A list with the focus may be open: replaced options would close it, so it
  * stays until it loses the focus.
  */
-function offerOrganizations(items: readonly Organization[]): void {
+function offerOrganizations(items: PortalWebhookOrganizations['items']): void {
   const select = organization();
   const offered = [
     { value: '', text: 'choose' },
@@ -65,7 +45,7 @@ function offerOrganizations(items: readonly Organization[]): void {
 }
 
 export async function refreshPortalDeliveries(refresh: () => void): Promise<void> {
-  const { items } = await getShared<{ readonly items: readonly Organization[] }>('/api/webhooks/portal');
+  const { items } = await getShared<PortalWebhookOrganizations>('/api/webhooks/portal');
   offerOrganizations(items);
   const id = items.find((one) => one.id === organization().value)?.id;
   if (id === undefined) {
@@ -76,7 +56,7 @@ export async function refreshPortalDeliveries(refresh: () => void): Promise<void
   const query = new URLSearchParams({ pageSize: '50' });
   if (status().value !== '') query.set('status', status().value);
   const path = `/api/webhooks/portal/${encodeURIComponent(id)}/deliveries`;
-  const list = await getShared<ListPage<PortalDelivery>>(`${path}?${query}`);
+  const list = await getShared<PortalWebhookDeliveryList>(`${path}?${query}`);
   const { totalCount } = list;
   const shown = Math.min(totalCount, list.items.length);
   setText(
@@ -90,7 +70,11 @@ export async function refreshPortalDeliveries(refresh: () => void): Promise<void
   );
 }
 
-function deliveryRow(path: string, delivery: PortalDelivery, refresh: () => void): HTMLElement {
+function deliveryRow(
+  path: string,
+  delivery: PortalWebhookDeliveryList['items'][number],
+  refresh: () => void,
+): HTMLElement {
   const { id, documentId, type, attempts, createdAt } = delivery;
   const last = attempts.at(-1);
   const answer =

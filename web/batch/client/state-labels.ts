@@ -1,24 +1,8 @@
 /** Presentation of API values on the pages. */
+import type { Job } from '../../../clients/typescript/batch.d.ts';
 import { createElement } from '../../client/dom.ts';
 import { findReplacement } from './focus.ts';
 import { relativeTime, timeText, untilTime } from './times.ts';
-
-/** A job in a list; see `GET /api/jobs`. */
-export interface Job {
-  readonly id: string;
-  readonly fileName: string;
-  readonly originalPath: string;
-  readonly format: string;
-  readonly source: string;
-  readonly status: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly parentJobId: string | null;
-  readonly errorMessage: string | null;
-  readonly profileName: string;
-  readonly folder: string | null;
-  readonly outputEncrypted: boolean;
-}
 
 /** A page of a list of the API. */
 export interface ListPage<Item> {
@@ -27,8 +11,6 @@ export interface ListPage<Item> {
   readonly pageSize: number;
   readonly totalCount: number;
 }
-
-export type JobList = ListPage<Job>;
 
 const KINDS: { readonly [status: string]: string } = {
   Completed: 'good',

@@ -1,31 +1,12 @@
 /** `/actors` and `/documents`: kinds of actors, and the actors of one kind with filters. The address has the filters. */
+import type { ActorChart, ActorKind, ActorPage } from '../../../../clients/typescript/batch.d.ts';
 import { createElement, findElement, requireElement, setText } from '../../../client/dom.ts';
-import { type ActorSummary, actorRow } from '../actors.ts';
+import { actorRow } from '../actors.ts';
 import { getJson, getShared } from '../api.ts';
 import { startPage } from '../live-page.ts';
-import type { MachineChart } from '../machine-picture.ts';
 import { unfoldFilters } from '../paged-list.ts';
 import { refreshActivity } from '../portal-activity.ts';
 import { emptyRow, refill } from '../state-labels.ts';
-
-interface Kind {
-  readonly kind: string;
-  readonly count: number;
-  readonly states: { readonly [state: string]: number };
-  readonly stopped: number;
-  readonly deepestMailbox: number;
-  readonly perSecond: number;
-  readonly lastError: { readonly actor: string; readonly message: string } | null;
-}
-
-interface ActorPage {
-  readonly items: readonly ActorSummary[];
-  readonly next: string | null;
-  /** In a list of the oldest: false when more actors match than the service sorts. */
-  readonly complete?: boolean;
-  /** In a search by text: actors that the service read for this page. */
-  readonly examined?: number;
-}
 
 /** Kind of the documents page, where it is given. */
 const FIXED_KIND = 'document';
@@ -67,7 +48,7 @@ async function refreshActorList(): Promise<boolean> {
   const table = findElement('#kinds');
   const states = findElement('#states');
   if (states !== undefined || kind === '') {
-    const { kinds } = await getShared<{ readonly kinds: readonly Kind[] }>('/api/actors');
+    const { kinds } = await getShared<Required<Pick<ActorPage, 'kinds'>>>('/api/actors');
     if (table !== undefined) refill(table, ...[...kinds].sort(byImportance).map(kindRow));
     const own = kinds.find((one) => one.kind === FIXED_KIND);
     if (states !== undefined && own !== undefined)
@@ -88,7 +69,9 @@ async function refreshActorList(): Promise<boolean> {
   if (after !== '') query.set('after', after);
   const address = `${location.pathname}?${query}`;
   if (address !== location.pathname + location.search) history.replaceState(undefined, '', address);
-  const page = await getShared<ActorPage>(`/api/actors?${query}`);
+  const page = await getShared<ActorPage & Required<Pick<ActorPage, 'items' | 'next'>>>(
+    `/api/actors?${query}`,
+  );
   next = page.next;
   requireElement('#first', HTMLButtonElement).disabled = after === '';
   requireElement('#next', HTMLButtonElement).disabled = next === null;
@@ -109,7 +92,7 @@ async function refreshActorList(): Promise<boolean> {
 async function fillStates(kind: string): Promise<void> {
   if (filledStates === kind) return;
   filledStates = kind;
-  const chart = await getJson<MachineChart>(`/api/actor-kinds/${encodeURIComponent(kind)}`);
+  const chart = await getJson<ActorChart>(`/api/actor-kinds/${encodeURIComponent(kind)}`);
   const select = requireElement('#filters select', HTMLSelectElement);
   const options = chart.states.map(({ name }) => createElement('option', { value: name }, name));
   select.replaceChildren(createElement('option', { value: '' }, 'any'), ...options);
@@ -117,12 +100,20 @@ async function fillStates(kind: string): Promise<void> {
 }
 
 /** Kinds with actors that were given up first, those without actors last. */
-function byImportance(one: Kind, other: Kind): number {
-  const rank = ({ stopped, count }: Kind) => (stopped > 0 ? 0 : count > 0 ? 1 : 2);
+function byImportance(one: ActorKind, other: ActorKind): number {
+  const rank = ({ stopped, count }: ActorKind) => (stopped > 0 ? 0 : count > 0 ? 1 : 2);
   return rank(one) - rank(other);
 }
 
-function kindRow({ kind, count, states, stopped, deepestMailbox, perSecond, lastError }: Kind): HTMLElement {
+function kindRow({
+  kind,
+  count,
+  states,
+  stopped,
+  deepestMailbox,
+  perSecond,
+  lastError,
+}: ActorKind): HTMLElement {
   const byState = Object.entries(states).map(([state, many]) =>
     createElement('a', { href: `/actors?${new URLSearchParams({ kind, state })}` }, `${state} ${many}`),
   );

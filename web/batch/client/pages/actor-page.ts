@@ -1,42 +1,15 @@
 /** `/actors/{kind}/{id}`: one actor with the chart of its machine, its timers and its effects. */
+import type { Actor, ActorChart } from '../../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement } from '../../../client/dom.ts';
-import { type ActorSummary, actorLink, type Trouble, troubleText } from '../actors.ts';
+import { actorLink, troubleText } from '../actors.ts';
 import { getJson, getShared, post, promptReason, runAction, toast } from '../api.ts';
 import { startPage } from '../live-page.ts';
-import {
-  describeNext,
-  describePath,
-  type MachineChart,
-  machinePicture,
-  machineText,
-} from '../machine-picture.ts';
+import { describeNext, describePath, machinePicture, machineText } from '../machine-picture.ts';
 import { chip, countdown, definitionList, jobLink, refill, timeElement } from '../state-labels.ts';
-
-interface Address {
-  readonly kind: string;
-  readonly id: string;
-}
-
-interface Actor extends ActorSummary {
-  readonly version: number;
-  readonly context: unknown;
-  readonly accepts: readonly string[];
-  readonly timers: readonly { readonly name: string; readonly due: string }[];
-  readonly effects: readonly Trouble[];
-  readonly history: readonly {
-    readonly at: string;
-    readonly state: string;
-    readonly message: string;
-    readonly cause: string;
-  }[];
-  readonly parent: Address | null;
-  readonly children: readonly Address[];
-  readonly shard: number;
-}
 
 const path = `/api${location.pathname}`;
 const restart = requireElement('#restart', HTMLButtonElement);
-let chart: MachineChart | undefined;
+let chart: ActorChart | undefined;
 
 function startActorPage(refresh: () => void): void {
   restart.addEventListener('click', async () => {
@@ -64,7 +37,7 @@ function startActorPage(refresh: () => void): void {
 
 async function refreshActorPage(): Promise<void> {
   const actor = await getShared<Actor>(path);
-  chart ??= await getJson<MachineChart>(`/api/actor-kinds/${encodeURIComponent(actor.kind)}`);
+  chart ??= await getJson<ActorChart>(`/api/actor-kinds/${encodeURIComponent(actor.kind)}`);
   const { kind, id, state, stopped, trouble } = actor;
   requireElement('#name').textContent = `${kind} ${id}`;
   requireElement('#back').setAttribute('href', `/actors?${new URLSearchParams({ kind })}`);
@@ -82,7 +55,7 @@ async function refreshActorPage(): Promise<void> {
 }
 
 /** Shows the current state, also where the picture is wider than the screen. */
-function showMachine(chart: MachineChart, states: readonly string[]): void {
+function showMachine(chart: ActorChart, states: readonly string[]): void {
   const place = requireElement('#machine');
   const picture = machinePicture(chart, states);
   const isFirst = place.childElementCount === 0;
@@ -132,7 +105,7 @@ function pending({ effects, timers }: Actor): HTMLElement {
 }
 
 function relatives({ parent, children }: Actor): HTMLElement[] {
-  const line = (word: string, { kind, id }: Address) =>
+  const line = (word: string, { kind, id }: NonNullable<Actor['parent']>) =>
     createElement('li', {}, `${word} `, actorLink(kind, id, `${kind} ${id}`));
   const lines = [
     ...(parent === null ? [] : [line('parent', parent)]),

@@ -1,39 +1,12 @@
 /** `/certificates`: certificates that profiles sign with, keys of applications, and how long they are valid. */
+import type { BatchOperations, PortalKeys, Readiness } from '../../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement, setText } from '../../../client/dom.ts';
 import { ApiProblem, getJson, getShared, requestAny } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { chip, emptyRow, refill, timeElement } from '../state-labels.ts';
 import { duration, untilTime } from '../times.ts';
 
-interface Profile {
-  readonly name: string;
-  readonly certificate: {
-    readonly source: string;
-    readonly subject: string;
-    readonly thumbprint: string;
-    readonly notAfter: string;
-  } | null;
-}
-
-interface Ready {
-  readonly checks: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly detail: string | null;
-  }[];
-}
-
-/** See `GET /api/portal/keys`. */
-interface Key {
-  readonly id: string;
-  readonly organization: string;
-  readonly application: string;
-  readonly limited: boolean;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | null;
-  readonly expiresAt: string | null;
-  readonly expiry: 'never' | 'later' | 'soon' | 'over';
-}
+type Profiles = BatchOperations['GET /api/profiles']['answer'];
 
 const EXPIRY_TEXTS = { never: 'Valid', later: 'Valid', soon: 'Expires soon', over: 'Expired' } as const;
 /** Refreshes between two reads of the keys, which reads many organizations. */
@@ -43,8 +16,8 @@ let refreshes = 0;
 
 async function refreshCertificateList(): Promise<void> {
   const [{ profiles }, { checks }] = await Promise.all([
-    getJson<{ readonly profiles: readonly Profile[] }>('/api/profiles'),
-    requestAny<Ready>('/api/ready'),
+    getJson<Profiles>('/api/profiles'),
+    requestAny<Readiness>('/api/ready'),
   ]);
   const rows = profiles.map((profile) =>
     certificateRow(
@@ -61,10 +34,7 @@ async function refreshCertificateList(): Promise<void> {
 async function showKeys(): Promise<void> {
   const section = requireElement('#keys-section');
   try {
-    const { items, complete } = await getShared<{
-      readonly items: readonly Key[];
-      readonly complete: boolean;
-    }>('/api/portal/keys');
+    const { items, complete } = await getShared<PortalKeys>('/api/portal/keys');
     section.hidden = false;
     const ending = items.filter(({ expiry }) => expiry === 'soon' || expiry === 'over').length;
     setText(
@@ -90,7 +60,7 @@ function keyRow({
   lastUsedAt,
   expiresAt,
   expiry,
-}: Key): HTMLElement {
+}: PortalKeys['items'][number]): HTMLElement {
   const cells: (HTMLElement | string)[] = [
     application,
     organization,
@@ -104,8 +74,8 @@ function keyRow({
 }
 
 function certificateRow(
-  { name, certificate }: Profile,
-  check: Ready['checks'][number] | undefined,
+  { name, certificate }: Profiles['profiles'][number],
+  check: Readiness['checks'][number] | undefined,
 ): HTMLElement {
   const cells: (HTMLElement | string)[] =
     certificate === null

@@ -1,23 +1,10 @@
 /** `/failures`: failed jobs by cause, with what to do, and a retry of all jobs of a cause. */
+import type { Failures } from '../../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement, setText } from '../../../client/dom.ts';
 import { getShared } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { confirmOperation } from '../operation-dialog.ts';
 import { jobLink, refill, timeElement } from '../state-labels.ts';
-
-/** See `GET /api/failures`. */
-interface Failures {
-  readonly groups: readonly {
-    readonly errorCode: string;
-    readonly remedy: string | null;
-    readonly count: number;
-    readonly oldestAt: string;
-    readonly newestAt: string;
-    readonly example: { readonly id: string; readonly fileName: string; readonly message: string | null };
-  }[];
-  readonly examined: number;
-  readonly complete: boolean;
-}
 
 let refreshPage = () => {};
 

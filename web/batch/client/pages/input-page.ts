@@ -1,32 +1,10 @@
 /** `/input`: a card for each input folder, and rescans. */
 
+import type { Folders, JobList, Rescan } from '../../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement } from '../../../client/dom.ts';
 import { getShared, post, runAction } from '../api.ts';
 import { startPage } from '../live-page.ts';
-import { chip, definitionList, type JobList, refill, timeElement } from '../state-labels.ts';
-
-interface Folder {
-  readonly name: string;
-  readonly path: string;
-  readonly exists: boolean;
-  readonly status: string;
-  readonly lastEnqueueAt: string | null;
-  readonly lastError: string | null;
-  readonly processedCount: number;
-  readonly fileCount: number;
-  readonly fileCountCapped: boolean;
-  readonly profile: string;
-}
-
-interface Rescan {
-  readonly totals: {
-    readonly scanned: number;
-    readonly enqueued: number;
-    readonly alreadyActive: number;
-    readonly ignored: number;
-    readonly errors: number;
-  };
-}
+import { chip, definitionList, refill, timeElement } from '../state-labels.ts';
 
 const rescan = async (button: HTMLButtonElement, query: string, refresh: () => void) => {
   await runAction(
@@ -47,7 +25,7 @@ function startInputPage(refresh: () => void): void {
 }
 
 async function refreshInputPage(): Promise<void> {
-  const { folders } = await getShared<{ readonly folders: readonly Folder[] }>('/api/folders');
+  const { folders } = await getShared<Folders>('/api/folders');
   const cards = folders.map(async (folder) => {
     const [waiting, failed] = await Promise.all([
       countOf(folder, ['Queued', 'Processing', 'Verifying', 'AwaitingSigner']),
@@ -59,7 +37,7 @@ async function refreshInputPage(): Promise<void> {
 }
 
 /** Number of jobs of the folder in these states. */
-async function countOf({ name }: Folder, states: readonly string[]): Promise<number> {
+async function countOf({ name }: Folders['folders'][number], states: readonly string[]): Promise<number> {
   const query = new URLSearchParams([
     ...states.map((state) => ['status', state]),
     ['folder', name],
@@ -68,7 +46,7 @@ async function countOf({ name }: Folder, states: readonly string[]): Promise<num
   return (await getShared<JobList>(`/api/jobs?${query}`)).totalCount;
 }
 
-function card(folder: Folder, waiting: number, failed: number): HTMLElement {
+function card(folder: Folders['folders'][number], waiting: number, failed: number): HTMLElement {
   const button = createElement('button', { type: 'button', id: `rescan-${folder.name}` }, 'Rescan this');
   button.addEventListener('click', () => {
     void rescan(button, `?folder=${encodeURIComponent(folder.name)}`, refreshPage);

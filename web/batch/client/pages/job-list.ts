@@ -3,12 +3,13 @@
  * shared.
  */
 
+import type { JobList } from '../../../../clients/typescript/batch.d.ts';
 import { requireElement } from '../../../client/dom.ts';
 import { getShared } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { confirmOperation, type OperationFilter } from '../operation-dialog.ts';
 import { firstPage, keepInAddress, showList, startPages, unfoldFilters } from '../paged-list.ts';
-import { type JobList, jobRow } from '../state-labels.ts';
+import { jobRow } from '../state-labels.ts';
 
 const MULTIPLE = new Set(['status', 'format']);
 const DAYS = new Set(['createdFrom', 'createdTo']);

@@ -1,43 +1,19 @@
 /** `/jobs/{id}`: one job, its history and its actions. */
 
+import type {
+  BatchOperations,
+  JobList,
+  JobWithHistory,
+  Retry,
+} from '../../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement } from '../../../client/dom.ts';
 import { actorLink } from '../actors.ts';
 import { getJson, getShared, post, promptReason, runAction } from '../api.ts';
 import { startPage } from '../live-page.ts';
-import {
-  chip,
-  definitionList,
-  type Job,
-  type JobList,
-  jobLink,
-  refill,
-  timeElement,
-} from '../state-labels.ts';
+import { chip, definitionList, jobLink, refill, timeElement } from '../state-labels.ts';
 import { duration } from '../times.ts';
 
-interface JobDetail extends Job {
-  readonly errorCode: string | null;
-  readonly remoteDocumentId: string | null;
-  readonly awaitingSignerSince: string | null;
-  readonly inputSha256: string | null;
-  readonly outputSha256: string | null;
-  readonly outputFileName: string | null;
-  readonly history: readonly {
-    readonly timestamp: string;
-    readonly status: string;
-    readonly message: string;
-  }[];
-}
-
-interface Profile {
-  readonly name: string;
-  readonly format: string | null;
-  readonly method: string;
-  readonly verify: boolean;
-  readonly encrypt: boolean;
-  readonly validateCertificate: boolean;
-  readonly certificate: { readonly subject: string; readonly notAfter: string } | null;
-}
+type Profiles = BatchOperations['GET /api/profiles']['answer'];
 
 const TERMINAL = new Set(['Completed', 'Failed', 'Canceled']);
 
@@ -62,7 +38,7 @@ function startJobPage(refresh: () => void): void {
     let made = '';
     const good = await runAction(
       retry,
-      () => post<{ readonly newJobId: string }>(`${path}/retry`),
+      () => post<Retry>(`${path}/retry`),
       ({ newJobId }) => {
         made = newJobId;
         return 'A new job was made.';
@@ -75,8 +51,8 @@ function startJobPage(refresh: () => void): void {
 /** Resolves with false when the job can no longer change. */
 async function refreshJobPage(): Promise<boolean> {
   const [job, { profiles }, children] = await Promise.all([
-    getJson<JobDetail>(path),
-    getJson<{ readonly profiles: readonly Profile[] }>('/api/profiles'),
+    getJson<JobWithHistory>(path),
+    getJson<Profiles>('/api/profiles'),
     getShared<JobList>(`/api/jobs?parentJobId=${id}`),
   ]);
   document.title = `${job.fileName} - sealwright`;
@@ -117,7 +93,10 @@ function spent(from: string, to: string | undefined): HTMLElement | string {
   return createElement('span', { class: 'quiet' }, ` for ${text}`);
 }
 
-function factsOf(job: JobDetail, children: JobList): readonly (readonly [string, HTMLElement | string])[] {
+function factsOf(
+  job: JobWithHistory,
+  children: JobList,
+): readonly (readonly [string, HTMLElement | string])[] {
   const yes: (readonly [string, HTMLElement | string])[] = [
     ['Format', job.format],
     ['Source', job.folder === null ? job.source : `${job.source} (folder ${job.folder})`],
@@ -147,7 +126,9 @@ function factsOf(job: JobDetail, children: JobList): readonly (readonly [string,
   return yes;
 }
 
-function factsOfProfile(profile: Profile): readonly (readonly [string, HTMLElement | string])[] {
+function factsOfProfile(
+  profile: Profiles['profiles'][number],
+): readonly (readonly [string, HTMLElement | string])[] {
   const yesNo = (value: boolean) => (value ? 'yes' : 'no');
   return [
     ['Name', profile.name],

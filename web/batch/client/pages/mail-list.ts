@@ -1,24 +1,11 @@
 /** `/mails`: the e-mails of the portal, the development mailbox. The address contains filters and page. */
 
+import type { MailList } from '../../../../clients/typescript/batch.d.ts';
 import { createElement, delay, requireElement } from '../../../client/dom.ts';
 import { getShared, post, runAction } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { firstPage, keepInAddress, showList, startPages } from '../paged-list.ts';
-import { chip, type ListPage, timeElement } from '../state-labels.ts';
-
-/** See `GET /api/mails`. */
-interface Mail {
-  readonly id: string;
-  readonly about: string;
-  readonly subject: string | null;
-  readonly to: string;
-  readonly status: string;
-  readonly tries: number;
-  readonly createdAt: string;
-  readonly lastError: { readonly code: string; readonly message: string } | null;
-  readonly hasText: boolean;
-  readonly textRemoved: boolean;
-}
+import { chip, timeElement } from '../state-labels.ts';
 
 /** Shown beside an e-mail whose retention has ended (`Portal:MailFolderKeepDays`). */
 const REMOVED = ' (text no longer kept)';
@@ -63,7 +50,7 @@ async function refreshMailList(): Promise<void> {
   if (search().value.trim() !== '') query.set('search', search().value.trim());
   if (status().value !== '') query.set('status', status().value);
   keepInAddress(query);
-  showList(await getShared<ListPage<Mail>>(`/api/mails?${query}`), WORDS, mailRow);
+  showList(await getShared<MailList>(`/api/mails?${query}`), WORDS, mailRow);
 }
 
 function mailRow({
@@ -76,7 +63,7 @@ function mailRow({
   lastError,
   createdAt,
   ...mail
-}: Mail): HTMLElement {
+}: MailList['items'][number]): HTMLElement {
   const title = subject ?? about;
   const link = (view: 'html' | 'text', text: string, label?: string) => {
     const href = `/api/mails/${encodeURIComponent(id)}/${view}`;

@@ -1,24 +1,18 @@
 /** `/`: the overview. */
 
+import type { BatchOperations, JobList, StatisticsSeries } from '../../../../clients/typescript/batch.d.ts';
 import { requireElement } from '../../../client/dom.ts';
 import { getShared } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { pipelineState } from '../pipeline.ts';
 import { showChart } from '../series-chart.ts';
-import { emptyRow, type JobList, jobRow, refill } from '../state-labels.ts';
-
-interface Statistics {
-  readonly completed: number;
-  readonly failed: number;
-  readonly canceled: number;
-  readonly encrypted: number;
-  readonly throughputPerMinute: number;
-}
+import { emptyRow, jobRow, refill } from '../state-labels.ts';
 
 /** Refreshes between two updates of the chart, which changes slowly. */
 const CHART_EVERY = 12;
 
-const statisticsOf = (hours: number) => getShared<Statistics>(`/api/statistics?window=${hours}h`);
+const statisticsOf = (hours: number) =>
+  getShared<BatchOperations['GET /api/statistics']['answer']>(`/api/statistics?window=${hours}h`);
 const countOf = async (status: string) =>
   (await getShared<JobList>(`/api/jobs?pageSize=1&status=${status}`)).totalCount;
 
@@ -52,12 +46,9 @@ function show(name: string, value: string | number): void {
 }
 
 async function drawChart(): Promise<void> {
-  const { completed, failed, ...series } = await getShared<{
-    readonly since: string;
-    readonly intervalSeconds: number;
-    readonly completed: readonly number[];
-    readonly failed: readonly number[];
-  }>('/api/statistics/series?window=24h&intervals=24');
+  const { completed, failed, ...series } = await getShared<StatisticsSeries>(
+    '/api/statistics/series?window=24h&intervals=24',
+  );
   const texts = { title: 'Jobs by the time of their end', good: 'completed', bad: 'failed' };
   showChart(requireElement('#chart'), { ...series, good: completed, bad: failed }, texts);
 }

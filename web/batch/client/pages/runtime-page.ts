@@ -1,63 +1,10 @@
 /** `/runtime`: threads, pool, store, memory and nodes. */
+import type { Runtime } from '../../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement } from '../../../client/dom.ts';
 import { confirmDialog, getShared, post, runAction } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { emptyRow, refill, timeElement } from '../state-labels.ts';
 import { duration } from '../times.ts';
-
-interface Quantiles {
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-}
-
-interface Node {
-  readonly name: string;
-  readonly version: string;
-  readonly isThis: boolean;
-  readonly startedAt: string;
-  readonly silentMs: number;
-  readonly leaseMs: number;
-  readonly draining: boolean;
-  readonly leases: readonly string[];
-  readonly effectsInFlight: number;
-  readonly lagMs: number;
-  readonly storeMs: number;
-}
-
-interface Runtime {
-  readonly nodes: readonly Node[];
-  readonly eventLoopDelay: Quantiles;
-  readonly effectsInFlight: number;
-  readonly shards: readonly {
-    readonly shard: number;
-    readonly thread: string | null;
-    readonly losses: number;
-    readonly lastLoss: { readonly at: string; readonly why: string } | null;
-    readonly awakeActors: number;
-    readonly deepestMailbox: number;
-    readonly commit: Quantiles;
-    readonly eventLoopDelay: Quantiles;
-    readonly utilisation: number;
-  }[];
-  readonly pool: {
-    readonly threads: number;
-    readonly busy: number;
-    readonly waiting: number;
-    readonly utilisation: number;
-    readonly stalled: readonly {
-      readonly task: string;
-      readonly subject: string;
-      readonly state: string;
-      readonly runningMs: number;
-      readonly deadlineMs: number;
-    }[];
-  };
-  readonly store: { readonly engine: string; readonly bytes: number | null };
-  readonly memory: { readonly residentBytes: number; readonly heapBytes: number };
-  readonly uptimeSeconds: number;
-  readonly eventLoopUtilisation: number;
-}
 
 const MEGABYTE = 1_000_000;
 
@@ -96,7 +43,7 @@ async function refreshRuntimePage(): Promise<void> {
 }
 
 /** A node that was silent for longer than its leases last is lost; the others take over its work. */
-function nodeRow(node: Node): HTMLElement {
+function nodeRow(node: Runtime['nodes'][number]): HTMLElement {
   const { name, version, isThis, startedAt, silentMs, leaseMs, draining, leases } = node;
   const heard = `${duration(silentMs / 1000)} ago`;
   return row(

@@ -1,34 +1,17 @@
 /** `/system`: the pipeline's switch, readiness, profiles and cleanup. */
 
+import type {
+  BatchOperations,
+  Cleanup,
+  JobList,
+  PipelineState,
+  Readiness,
+} from '../../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement } from '../../../client/dom.ts';
 import { getJson, getShared, post, promptReason, requestAny, runAction } from '../api.ts';
 import { startPage } from '../live-page.ts';
-import { clearPipelineState, type PipelineState, pipelineState } from '../pipeline.ts';
-import { chip, definitionList, type JobList, refill, timeElement } from '../state-labels.ts';
-
-interface Ready {
-  readonly checks: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly detail: string | null;
-  }[];
-}
-
-interface Profiles {
-  readonly profiles: readonly {
-    readonly name: string;
-    readonly format: string | null;
-    readonly method: string;
-    readonly verify: boolean;
-    readonly encrypt: boolean;
-    readonly certificate: {
-      readonly source: string;
-      readonly subject: string;
-      readonly notAfter: string;
-    } | null;
-    readonly default: boolean;
-  }[];
-}
+import { clearPipelineState, pipelineState } from '../pipeline.ts';
+import { chip, definitionList, refill, timeElement } from '../state-labels.ts';
 
 const toggle = requireElement('#toggle', HTMLButtonElement);
 let paused = false;
@@ -51,7 +34,7 @@ function startSystemPage(refresh: () => void): void {
   cleanup.addEventListener('click', () => {
     void runAction(
       cleanup,
-      () => post<{ readonly message: string }>('/api/cleanup'),
+      () => post<Cleanup>('/api/cleanup'),
       ({ message }) => message,
     );
   });
@@ -60,8 +43,8 @@ function startSystemPage(refresh: () => void): void {
 async function refreshSystemPage(): Promise<void> {
   const [state, ready, { profiles }, queued] = await Promise.all([
     pipelineState(),
-    requestAny<Ready>('/api/ready'),
-    getJson<Profiles>('/api/profiles'),
+    requestAny<Readiness>('/api/ready'),
+    getJson<BatchOperations['GET /api/profiles']['answer']>('/api/profiles'),
     getShared<JobList>('/api/jobs?pageSize=1&status=Queued'),
   ]);
   ({ paused } = state);

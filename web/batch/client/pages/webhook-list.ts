@@ -1,29 +1,16 @@
 /** `/webhooks`: calls of webhooks, their attempts, and sending them again. */
+import type {
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookReplay,
+} from '../../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement } from '../../../client/dom.ts';
 import { type ActorSummary, actorLink, troubleText } from '../actors.ts';
 import { ApiProblem, getJson, getShared, post, promptReason, runAction } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { firstPage, keepInAddress, showList, startPages } from '../paged-list.ts';
 import { refreshPortalDeliveries, startPortalDeliveries } from '../portal-deliveries.ts';
-import { chip, emptyRow, jobLink, type ListPage, refill, timeElement } from '../state-labels.ts';
-
-/** See `GET /api/webhooks/deliveries`. */
-interface Delivery {
-  readonly id: string;
-  readonly url: string | null;
-  readonly jobId: string;
-  readonly type: string;
-  readonly status: string;
-  readonly createdAt: string;
-  readonly nextAttemptAt: string | null;
-  readonly attempts: readonly {
-    readonly at: string;
-    readonly status: number | null;
-    readonly milliseconds: number;
-    readonly error: string | null;
-    readonly response: string | null;
-  }[];
-}
+import { chip, emptyRow, jobLink, refill, timeElement } from '../state-labels.ts';
 
 const TEXTS = { one: 'delivery', many: 'deliveries', columns: 7 };
 /** Kind of the queues of the portal's events. */
@@ -44,12 +31,12 @@ function startWebhookList(refresh: () => void): void {
   });
   const replay = requireElement('#replay', HTMLButtonElement);
   replay.addEventListener('click', async () => {
-    const failed = await getJson<ListPage<Delivery>>('/api/webhooks/deliveries?status=failed&pageSize=1');
+    const failed = await getJson<WebhookDeliveryList>('/api/webhooks/deliveries?status=failed&pageSize=1');
     const title = `Send ${failed.totalCount} failed deliveries again?`;
     if ((await promptReason(title, 'Send again')) === undefined) return;
     await runAction(
       replay,
-      () => post<{ readonly count: number }>('/api/webhooks/replay', { failedOnly: true }),
+      () => post<WebhookReplay>('/api/webhooks/replay', { failedOnly: true }),
       ({ count }) => `${count} deliveries are sent again.`,
     );
     refresh();
@@ -62,7 +49,7 @@ async function refreshWebhookList(): Promise<void> {
   const query = new URLSearchParams();
   if (status().value !== '') query.set('status', status().value);
   keepInAddress(query);
-  showList(await getShared<ListPage<Delivery>>(`/api/webhooks/deliveries?${query}`), TEXTS, deliveryRow);
+  showList(await getShared<WebhookDeliveryList>(`/api/webhooks/deliveries?${query}`), TEXTS, deliveryRow);
   await showQueues();
 }
 
@@ -100,7 +87,7 @@ async function queues(more: string): Promise<readonly ActorSummary[]> {
   return page.items;
 }
 
-function deliveryRow({ id, type, jobId, status, attempts, createdAt }: Delivery): HTMLElement {
+function deliveryRow({ id, type, jobId, status, attempts, createdAt }: WebhookDelivery): HTMLElement {
   const last = attempts.at(-1);
   const answer =
     last === undefined ? '' : (last.error ?? `${last.status ?? ''} ${last.response ?? ''}`.trim());
