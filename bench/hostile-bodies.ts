@@ -35,7 +35,7 @@ function filled(start: string, item: string, bytes: number): string {
 export const bench: Bench = {
   name: 'hostile-bodies',
   question: 'How long is the main thread busy with a body of each limit, and how large is the answer?',
-  limits: ['100 ms of the main thread and 64 KiB of answer for whoever has no key'],
+  limits: ['100 ms of the main thread and 64 KiB of answer for clients without a key'],
   async run(context) {
     context.limit({ name: 'main thread', value: MILLISECONDS_AIM, unit: 'ms' });
     context.limit({ name: 'answer', value: ANSWER_AIM / 1024 ** 2, unit: 'MiB' });

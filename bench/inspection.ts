@@ -21,11 +21,11 @@ const TURN = 250;
 const WARM_UP = 2500;
 const STEPS = fileURLToPath(new URL('./shards/inspected-steps.js', import.meta.url));
 const WITHOUT = ['--import', fileURLToPath(new URL('./shards/without-inspection.js', import.meta.url))];
-const AIM = 'runtime: inspection costs less than 3 % when nobody looks';
+const AIM = 'runtime: inspection costs less than 3 % while it is not used';
 
 export const bench: Bench = {
   name: 'inspection',
-  question: 'what it costs that actors could be looked at, while nobody looks',
+  question: 'cost of the inspection functions while they are not used',
   limits: ['the same steps with what only serves looking taken out'],
   run,
 };

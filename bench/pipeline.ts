@@ -1,6 +1,6 @@
 /**
  * Small PDFs through a watched folder: signed, verified, published, the input removed. The bare loop runs before and after,
- * on the same disk, so that the ratio holds where the figures do not; processor time is told by who used it, so that
+ * on the same disk, so that the ratio holds where the figures do not; processor time is counted by thread, so that
  * this holds on a machine that others use too.
  */
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { syncsPerFile } from './pipeline/syncs.ts';
  */
 const WARM_UP = 0.5;
 const COUNTED_FILES = 400;
-/** Outputs that another program looks at. */
+/** Outputs that another program verifies. */
 const JUDGED = 5;
 
 export const bench: Bench = {

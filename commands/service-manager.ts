@@ -19,7 +19,7 @@ export function serviceManager(
   return (news) => {
     execFile('systemd-notify', [news], { env: { NOTIFY_SOCKET: socket, PATH: path } }, (error) => {
       if (error)
-        log.warn('systemd could not be told how far the service is.', {
+        log.warn('The state of the service could not be reported to systemd.', {
           News: news,
           Because: error.code ?? error.message,
         });

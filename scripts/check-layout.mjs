@@ -42,7 +42,7 @@ const findings = [
     ...lengthFindings(file),
   ]),
   ...crowdedFolders(files),
-  // A cycle of files or folders is a knot too; it is told with its places.
+  // A cycle of files or folders is a knot too; it is reported with its files.
   ...(circles.length > 0 ? circles : knots(files)),
   ...repeatedTestNames(files),
 ];

@@ -104,7 +104,7 @@ function checkLocal(prefix: string, profile: ProfileSettings, settings: Settings
   if (profile.validateCertificate === false) {
     warnings.push({
       key: `${prefix}:ValidateCertificate`,
-      text: `is false: profile ${profile.name} signs with a certificate nobody looks at`,
+      text: `is false: profile ${profile.name} signs with a certificate that is not validated`,
     });
   }
   const { level = 'B' } = profile;

@@ -104,7 +104,7 @@ export class CertificateChecks {
     const verdict = found.ok && !isComplete(signer, settings) ? FETCHED_LATE : found;
     const whole = verdict.ok && verdict.warnings.length === 0;
     if (verdict.ok && !whole)
-      log.warn('Nobody could be asked whether a signing certificate is revoked; it is used all the same.', {
+      log.warn('No revocation service answered for a signing certificate; it is used without that check.', {
         Profile: profile.name,
         Because: verdict.warnings.join(' '),
       });

@@ -16,7 +16,7 @@ interface Connection {
 
 /** Milliseconds after which an idle connection is not used again: the service closes it after ten seconds. */
 const MAX_IDLE_MS = 5000;
-const nobody = (): void => {};
+const ignored = (): void => {};
 
 export class Client {
   readonly #url: URL;
@@ -57,7 +57,7 @@ export class Client {
     const { hostname: host, port } = this.#url;
     return new Promise((resolve, reject) => {
       const socket = net.connect({ host, port: Number(port), noDelay: true });
-      const connection: Connection = { socket, usedAt: performance.now(), answered: nobody, failed: reject };
+      const connection: Connection = { socket, usedAt: performance.now(), answered: ignored, failed: reject };
       socket.on('error', (error) => connection.failed(error));
       socket.on('close', () => {
         for (const kept of [this.#all, this.#idle]) {
@@ -94,7 +94,7 @@ export class Client {
       };
       connection.socket.write(request);
     });
-    connection.failed = nobody;
+    connection.failed = ignored;
     connection.usedAt = performance.now();
     const next = this.#waiting.shift();
     if (next === undefined) this.#idle.push(connection);
@@ -107,7 +107,7 @@ export class Client {
     const connection = this.#idle.pop();
     if (connection === undefined || performance.now() - connection.usedAt < MAX_IDLE_MS) return connection;
     for (const old of [connection, ...this.#idle.splice(0)]) {
-      old.failed = nobody;
+      old.failed = ignored;
       const at = this.#all.indexOf(old);
       if (at >= 0) this.#all.splice(at, 1);
       old.socket.destroy();
@@ -153,7 +153,7 @@ export class Client {
 
   close(): void {
     for (const connection of [...this.#all]) {
-      connection.failed = nobody;
+      connection.failed = ignored;
       connection.socket.destroy();
     }
   }

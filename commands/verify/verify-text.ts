@@ -144,7 +144,7 @@ function failureLines(results: ValidationResults, indent: string, paint: Paint):
   ];
 }
 
-/** Doubts about a chain that was found good all the same, such as missing answers about revocation. */
+/** Warnings about a valid chain, such as missing answers about revocation. */
 function innerWarnings(inner: ValidationResults | undefined, indent: string, paint: Paint): string[] {
   return (inner?.warnings ?? []).flatMap((item) => itemLines(item, paint.yellow('warn'), indent, paint));
 }

@@ -81,6 +81,10 @@ export const RETIRED_PROSE = {
   'no step says so': 'no step records it',
   'nothing says so': 'nothing records it',
   'stands under': 'has the name',
+  'nobody looks': 'is not used',
+  'nobody could be asked': 'no service answered',
+  'could not be told': 'did not accept',
+  'is there no more': 'was removed',
 };
 
 /** Files in which retired words may stand: this list, its test, decisions and measured results of the past. */

@@ -63,7 +63,7 @@ export function hostilePages(): ReadonlyMap<string, string> {
   pages.set('portal marks over', marksOverPage(pageTexts('en'), undefined));
   for (const [name, page] of accountPages()) pages.set(`account ${name}`, page);
   const failure = { status: 500, requestId: HOSTILE, query: 'theme=dark', header: () => '' };
-  pages.set('portal failure', errorPage('nobody')(failure).html);
+  pages.set('portal failure', errorPage('none')(failure).html);
   return pages;
 }
 

@@ -75,7 +75,7 @@ export class RemoteDownloads {
       } catch (error) {
         await this.#failures.failed(job.id, 'download', error).catch((failure: unknown) => {
           this.#dependencies.log.error(
-            'A job could not be told that its download failed; it is polled again.',
+            'A job did not accept the failure of its download; the document is polled again.',
             {
               JobId: job.id,
               Error: describeFailure(failure).message,

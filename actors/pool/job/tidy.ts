@@ -4,7 +4,7 @@ import { removeOriginal } from '../../shared/files/tidy.ts';
 import type { PoolResults, TidyTask } from '../tasks.ts';
 import type { JobTaskContext } from './job-task-context.ts';
 
-/** Codes of files that nobody may remove until an operator permits it. */
+/** Error codes of files that the service has no right to remove. */
 const REFUSALS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 export function tidy(task: TidyTask, { folders, faults }: JobTaskContext): PoolResults['tidy'] {

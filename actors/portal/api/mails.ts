@@ -57,7 +57,7 @@ export interface PortalMails {
   sendNow(id: string, operator?: string): Promise<void>;
 }
 
-/** `none`: it was not written to a folder; `removed`: it was, and is there no more. */
+/** `none`: it was not written to a folder; `removed`: it was written, and its file was removed. */
 export type MailTextState = 'none' | 'kept' | 'removed';
 
 /** A mail in the development mailbox. */

@@ -93,7 +93,7 @@ export const openNodePort: OpenListener = async (options, handle) => {
   const serve = (request: IncomingMessage, response: ServerResponse) =>
     begin(request, response, options, handle);
   server.on('request', serve);
-  // A client that waits for this is told to go on when its body is read, after its credentials.
+  // A client that waits for 100 Continue gets it when its body is read, after its credentials are checked.
   server.on('checkContinue', serve);
   server.on('checkExpectation', serve);
   server.on('clientError', refuseConnection);
@@ -153,7 +153,7 @@ function begin(
     else handle(new NodeResponse(request, response, clock), new NodeRequest(request));
   };
   if (unanswered === undefined) start();
-  // The client may have read the reply before this process was told that it was sent.
+  // The client may have read the reply before this process learns that it was sent.
   else if (unanswered.isEnding)
     setImmediate(() => (NodeResponse.of(socket) === undefined ? start() : socket.destroy()));
   // One request at a time, so that no client makes the service hold replies that it does not read, and what follows a

@@ -238,7 +238,7 @@ export class NodeResponse implements ResponseWriter {
         connection.queued -= unsent;
       });
     }
-    // What nobody has read is read and dropped, at the same minimum rate.
+    // A body that the handler has not read is read and dropped, at the same minimum rate.
     if (this.#hasBody && this.#data === undefined) this.#readBody();
   }
 

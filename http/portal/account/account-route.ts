@@ -100,7 +100,7 @@ export function accountPageOf(
 
 /** Reply with a page that forbids frames. */
 export function accountReply(status: number, html: string): PageReply {
-  return page(status, html, pageHeaders('nobody', 'own'));
+  return page(status, html, pageHeaders('none', 'own'));
 }
 
 /** A page; not found when it is about an unknown document or draft. */
@@ -185,7 +185,7 @@ function pathOf(path: string): string {
 /** A page in place of a problem body. */
 export function accountFailurePage(failure: PageFailure): PageReply {
   if (failure.status === 404) return notFoundPage(failure);
-  if (failure.status !== 403) return errorPage('nobody')(failure);
+  if (failure.status !== 403) return errorPage('none')(failure);
   const shown = accountPageOf('/account', readPortalQuery(failure.query), failure.header('accept-language'));
   return accountReply(403, notAllowedPage(shown));
 }

@@ -145,7 +145,7 @@ export const additionalInfo = members({
 
 const upload = members({ id: maybeUuid, name: maybeText, contentType: maybeText });
 
-/** Members that are accepted and ignored are validated all the same: a wrong type is a mistake of the client. */
+/** Members that are accepted and ignored are validated too: a wrong type is a mistake of the client. */
 const creationMembers = {
   isEnvelope: maybeFlag,
   envelopeName: maybeText,

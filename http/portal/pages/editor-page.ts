@@ -44,19 +44,19 @@ function pageRoute(
     query: plainQuery.extend(ticketQuery.shape),
     responses: { 200: 'page', 403: 'page', 404: 'page', ...ERROR_PAGE_CODES },
     refusals: [],
-    failurePage: errorPage(embedded ? 'anybody' : 'nobody'),
+    failurePage: errorPage(embedded ? 'any' : 'none'),
     async handle({ query, header }) {
       const { ticket = '' } = query;
       const session =
         ticket === '' || ticket.length > TICKET_LENGTH ? undefined : await sessions.page(ticket);
       const words = textsFor(query.culture, header('accept-language'));
-      const looks = { words, theme: themeOf(query), embedded };
+      const options = { words, theme: themeOf(query), embedded };
       const origins = session?.embedOrigins ?? [];
       if (embedded && isForeignFrame(header, origins))
-        return page(403, refusedFramePage(words, looks.theme), pageHeaders('anybody'));
-      const framing = embedded ? (origins.length === 0 ? 'anybody' : origins) : 'nobody';
-      if (session === undefined) return page(404, editorSessionOverPage(looks), pageHeaders(framing));
-      return page(200, editorSessionPage(session, ticket, looks), pageHeaders(framing));
+        return page(403, refusedFramePage(words, options.theme), pageHeaders('any'));
+      const framing = embedded ? (origins.length === 0 ? 'any' : origins) : 'none';
+      if (session === undefined) return page(404, editorSessionOverPage(options), pageHeaders(framing));
+      return page(200, editorSessionPage(session, ticket, options), pageHeaders(framing));
     },
   });
 }

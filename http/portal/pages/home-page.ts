@@ -21,10 +21,10 @@ export function homePageRoutes(): readonly AnyRoute[] {
       query: plainQuery,
       responses: { 200: 'page', ...ERROR_PAGE_CODES },
       refusals: [],
-      failurePage: errorPage('nobody'),
+      failurePage: errorPage('none'),
       handle({ query, header }) {
         const words = textsFor(query.culture, header('accept-language'));
-        return page(200, homePage(words, themeOf(query)), pageHeaders('nobody'));
+        return page(200, homePage(words, themeOf(query)), pageHeaders('none'));
       },
     }),
   ];

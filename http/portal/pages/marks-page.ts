@@ -29,7 +29,7 @@ export function marksRoutes(sessions: Pick<MarksSessions, 'get'>): readonly AnyR
       query: plainQuery,
       responses: { 200: 'page', 404: 'page', ...ERROR_PAGE_CODES },
       refusals: [],
-      failurePage: errorPage('anybody'),
+      failurePage: errorPage('any'),
       async handle({ params: { id }, query, header }) {
         const words = textsFor(query.culture, header('accept-language'));
         const theme = themeOf(query);
@@ -38,10 +38,10 @@ export function marksRoutes(sessions: Pick<MarksSessions, 'get'>): readonly AnyR
           if (code === 'MarksSessionNotFound' || code === 'NotFound') return undefined;
           throw error;
         });
-        if (session === undefined) return page(404, marksOverPage(words, theme), pageHeaders('anybody'));
+        if (session === undefined) return page(404, marksOverPage(words, theme), pageHeaders('any'));
         const { embedOrigins: origins = [] } = session;
         const html = marksPage(session, words, theme, origins);
-        return page(200, html, pageHeaders(origins.length === 0 ? 'anybody' : origins));
+        return page(200, html, pageHeaders(origins.length === 0 ? 'any' : origins));
       },
     }),
   ];

@@ -20,5 +20,5 @@ export function notFoundPage({ status, query, header }: PageFailure): PageReply 
     kind: 'quiet',
     main: message(notFound, more),
   });
-  return page(status, text, pageHeaders('nobody'));
+  return page(status, text, pageHeaders('none'));
 }

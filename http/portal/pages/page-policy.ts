@@ -7,7 +7,7 @@
 import type { ReplyHeaders } from '../../core/reply.ts';
 
 /** Sites that may frame a page: none, any, or these origins. */
-export type Framing = 'nobody' | 'anybody' | readonly string[];
+export type Framing = 'none' | 'any' | readonly string[];
 
 /** Scripts send the forms; only the check page has a form that the browser sends. */
 export type Forms = 'by-script' | 'own';
@@ -22,7 +22,7 @@ export function pageHeaders(framing: Framing, forms: Forms = 'by-script'): Reply
   return [
     ['Content-Security-Policy', policy],
     // X-Frame-Options cannot name origins, and would forbid frames that the policy allows.
-    ['X-Frame-Options', framing === 'nobody' ? 'DENY' : ''],
+    ['X-Frame-Options', framing === 'none' ? 'DENY' : ''],
     ['X-Robots-Tag', 'noindex'],
   ];
 }
@@ -38,8 +38,8 @@ export const DECODER_HEADERS: ReplyHeaders = [
 ];
 
 function ancestors(framing: Framing): string {
-  if (framing === 'nobody') return "'none'";
-  if (framing === 'anybody') return '*';
+  if (framing === 'none') return "'none'";
+  if (framing === 'any') return '*';
   const origins = framing.filter((origin) => /^https?:\/\/[\w.*:[\]-]+$/i.test(origin));
   // A list without valid origins must not permit any site.
   return origins.length === 0 ? "'none'" : origins.join(' ');

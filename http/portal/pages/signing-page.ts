@@ -58,13 +58,13 @@ export function signingRoutes(
       query: plainQuery.extend(ticketQuery.shape),
       responses: { 200: 'page', 404: 'page', ...ERROR_PAGE_CODES },
       refusals: [],
-      failurePage: errorPage('anybody'),
+      failurePage: errorPage('any'),
       async handle({ params: { key }, query, header }) {
         const isSent = await isNewLinkSent(signing, key, query.ticket ?? '');
         const words = textsFor(query.culture, header('accept-language'));
         const notice = isSent ? words.newLinkSent : words.states.unknown;
         const html = noticePage(notice, words, themeOf(query));
-        return page(isSent ? 200 : 404, html, pageHeaders('anybody'));
+        return page(isSent ? 200 : 404, html, pageHeaders('any'));
       },
     }),
     portalRoute({
@@ -137,13 +137,13 @@ function pageRoute(
     query: signingQuery,
     responses: { 200: 'page', 403: 'page', 404: 'page', ...ERROR_PAGE_CODES },
     refusals: [],
-    failurePage: errorPage(embedded ? 'anybody' : 'nobody'),
+    failurePage: errorPage(embedded ? 'any' : 'none'),
     async handle({ params: { key }, query, header }) {
       const ticket = query.ticket ?? '';
       const view = isTicket(ticket) && key.length <= KEY_LENGTH ? await signing.page(key, ticket) : NOTHING;
       const words = textsFor(query.culture, header('accept-language'));
       if (embedded && isForeignFrame(header, view.embedOrigins))
-        return page(403, refusedFramePage(words, themeOf(query)), pageHeaders('anybody'));
+        return page(403, refusedFramePage(words, themeOf(query)), pageHeaders('any'));
       const base = `/document/key/${encodeURIComponent(key)}`;
       const credential = `ticket=${encodeURIComponent(ticket)}`;
       const self = `${base}/${path}?${credential}${wishesAgain(query)}`;
@@ -155,7 +155,7 @@ function pageRoute(
         newLink: `${base}/new-link?${credential}${wishesAgain(query)}`,
         attachment: (id) => `${base}/attachments/${encodeURIComponent(id)}?${credential}`,
       });
-      const framing = embedded ? (view.embedOrigins.length === 0 ? 'anybody' : view.embedOrigins) : 'nobody';
+      const framing = embedded ? (view.embedOrigins.length === 0 ? 'any' : view.embedOrigins) : 'none';
       const forms = view.canRequestLink === true ? 'own' : 'by-script';
       return page(view.state === 'unknown' ? 404 : 200, html, pageHeaders(framing, forms));
     },

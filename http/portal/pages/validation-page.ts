@@ -50,7 +50,7 @@ export function validationPageRoutes(
     const { found } = finding;
     const again: [string, string][] = found === 'busy' || found === 'broken' ? [['Retry-After', '1']] : [];
     return page(STATUSES[found], validationPage(finding, key, words), [
-      ...pageHeaders('nobody', 'own'),
+      ...pageHeaders('none', 'own'),
       ...again,
     ]);
   };
@@ -66,7 +66,7 @@ export function validationPageRoutes(
       query: plainQuery.extend({ key: z.string().optional() }),
       responses: { 200: 'page', 404: 'page', 429: 'page', ...ERROR_PAGE_CODES },
       refusals: [],
-      failurePage: errorPage('nobody'),
+      failurePage: errorPage('none'),
       handle: ({ query, caller, header }) =>
         answer(query.key?.trim() ?? '', caller.address, query.culture, header('accept-language')),
     }),
@@ -83,7 +83,7 @@ export function validationPageRoutes(
       query: plainQuery,
       responses: { 200: 'page', 404: 'page', 429: 'page', ...ERROR_PAGE_CODES },
       refusals: [],
-      failurePage: errorPage('nobody'),
+      failurePage: errorPage('none'),
       handle: ({ params: { key }, query, caller, header }) =>
         answer(key.trim(), caller.address, query.culture, header('accept-language')),
     }),

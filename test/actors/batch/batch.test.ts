@@ -96,7 +96,7 @@ test('a watcher with an exhausted budget stops for good with its reason, and oth
     (await first.batch.health.checks()).find((check) => check.name === 'input-folder:other');
   while ((await failing())?.status !== 'Unhealthy') await new Promise((resolve) => setTimeout(resolve, 20));
   t.regex((await failing())?.detail ?? '', /the watcher stopped: The path is \d+ characters long/);
-  await writeFile(join(deep, 'fine.txt'), 'nobody looks any more');
+  await writeFile(join(deep, 'fine.txt'), 'the watcher has stopped');
   await writeFile(join(first.layout.input, 'elsewhere.txt'), 'this folder goes on');
   await first.reach('Completed', 1);
   t.true(existsSync(join(deep, 'fine.txt')));

@@ -344,7 +344,7 @@ test.serial(
     t.is(stuck, 0);
     look(10);
     t.is(stuck, 1);
-    t.deepEqual(looks, [], 'nobody looks any more');
+    t.deepEqual(looks, [], 'no thread is probed any more');
   },
 );
 

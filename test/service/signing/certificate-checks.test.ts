@@ -74,7 +74,7 @@ for (const [revocation, status] of [
     const job = await service.finished((await service.upload('a.bin', 'one')).jobId);
     t.is(job.status, status);
     if (status === 'Failed') t.is(job.errorCode, 'certificate.unchecked');
-    else t.regex(service.printed, /Nobody could be asked whether a signing certificate is revoked/);
+    else t.regex(service.printed, /No revocation service answered for a signing certificate/);
   });
 }
 
