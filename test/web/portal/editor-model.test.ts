@@ -90,6 +90,15 @@ test('a request by the editor is shown again unchanged', (t) => {
   t.deepEqual(fromRequest({}).people, []);
 });
 
+test('a last day that is not changed keeps its offset, and a changed one is a day', (t) => {
+  const expirationDate = '2027-03-10T22:00:00-03:00';
+  const model = fromRequest({ ...toRequest(composed()), expirationDate });
+  t.is(model.expires, '2027-03-10');
+  t.is(toRequest(model).expirationDate, expirationDate);
+  t.is(toRequest({ ...model, expires: '2027-03-12' }).expirationDate, '2027-03-12');
+  t.is(toRequest({ ...model, expires: '' }).expirationDate, undefined);
+});
+
 test('members of a group are lines of name and address', (t) => {
   t.deepEqual(readMembers(' Ana  <ana@example.org> \n\nbo@example.org\n<cy@example.org>'), [
     { name: 'Ana', email: 'ana@example.org' },

@@ -194,9 +194,15 @@ export function toRequest(model: EditorModel): CreationRequest {
       .filter((person) => !acts(person))
       .map(({ name, email }) => ({ user: { name: name.trim(), email: email.trim() } })),
     description: model.message.trim() || undefined,
-    expirationDate: model.expires || undefined,
+    expirationDate: lastDayOf(model),
     reminders: remindersOf(model),
   };
+}
+
+/** A day that was not changed is sent as it was written: its offset decides when it ends. */
+function lastDayOf({ expires, given }: EditorModel): string | undefined {
+  const written = given?.expirationDate ?? '';
+  return (written.slice(0, 10) === expires ? written : expires) || undefined;
 }
 
 /** Absent: those of the organization. */
