@@ -28,14 +28,16 @@ export function formContent(
 }
 
 /**
- * The answers that buttons of the PDF's own form must take: a box is ticked, a choice is any of its options. Without a trial,
- * a participant's signature would be refused for a form that cannot hold what was asked.
+ * The answers that fields of the PDF's own form must take: a box is ticked, a choice is any of its options, and what a
+ * participant types is any text, which buttons do not take. Without a trial, a participant's signature would be refused
+ * for a form that cannot hold what was asked.
  */
 export function answersToTry(actions: readonly Pick<ActionPlan, 'fields'>[]): SignatureContent['fields'] {
   return actions.flatMap(({ fields = [] }) =>
-    fields.flatMap(({ type, label, formField, options }) => {
+    fields.flatMap(({ type, label, formField, options, isReadOnly }) => {
       if (formField === null) return [];
-      const answers = type === 'Checkbox' ? ['true'] : type === 'Choice' ? options : [];
+      const typed = isReadOnly === true ? [] : ['any text'];
+      const answers = type === 'Checkbox' ? ['true'] : type === 'Choice' ? options : typed;
       const kind = type === 'Checkbox' ? 'checkbox' : 'text';
       return answers.map((value) => ({ name: formField, kind, label, place: null, value }) as const);
     }),

@@ -168,6 +168,8 @@ test('a field for buttons of the form that cannot take its answers is refused at
     });
   await refusedAs(t, 'InvalidFlowAction', asked({ type: 'Choice', options: ['Basic', 'Other'] }));
   await refusedAs(t, 'InvalidFlowAction', asked({ type: 'Checkbox' }));
+  await refusedAs(t, 'InvalidFlowAction', asked({ type: 'Text' }));
+  await t.notThrowsAsync(asked({ type: 'Text', value: 'Full', readOnly: true }));
   const id = await asked({ type: 'Choice', options: ['Basic', 'Full'] });
   await fixture.sign(id, 'ana@example.org', { fieldValues: { x: 'Full' } });
   t.true((await fixture.get(id)).hasSignature);
