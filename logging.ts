@@ -4,12 +4,13 @@
  *
  * Source: docs/batch-values.md §12.
  */
+
+import type { Clock, Log, LogProperties } from '@sealwright/runtime';
 import { pino } from 'pino';
 import { createDescriptorSink } from './logging/console-sink.ts';
 import { formatLine, LEVELS, type Level, type LogLine } from './logging/line.ts';
 import type { LineSink } from './logging/line-sink.ts';
 import { createScrubber, redactByName } from './logging/redaction.ts';
-import type { Clock, Log, LogProperties } from './runtime/index.ts';
 
 export { createDescriptorSink } from './logging/console-sink.ts';
 export { createFileSink, type FileSinkOptions } from './logging/file-sink.ts';

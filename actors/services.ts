@@ -7,7 +7,7 @@ import {
   migrateStore,
   type Runtime,
   type ShardOptions,
-} from '../runtime/index.ts';
+} from '@sealwright/runtime';
 import { Batch } from './batch/batch.ts';
 import type { BatchDependencies, BatchOptions } from './batch/batch-options.ts';
 import { createHistory, type History, type HistoryOptions } from './history/history.ts';

@@ -1,5 +1,5 @@
 /** Module that each thread with actors loads: the actors of both services. */
-import type { ShardModule } from '../runtime/index.ts';
+import type { ShardModule } from '@sealwright/runtime';
 import { batchPartitions, definitions } from './batch/registry.ts';
 import { portalDefinitions, portalPartitions } from './portal/registry.ts';
 

@@ -2,13 +2,13 @@
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
+import { systemIds } from '@sealwright/runtime';
 import type { PortalService } from '../actors/portal/api.ts';
 import type { AnyRoute } from '../http/core/router.ts';
 import { createPortalServer } from '../http/index.ts';
 import { bodyLimit } from '../http/portal/conventions.ts';
 import { portalRoutes } from '../http/portal/server.ts';
 import { PortalRefusal } from '../machines/portal/portal-refusals.ts';
-import { systemIds } from '../runtime/index.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import type { Post, Posted } from './http/post-worker.ts';
 

@@ -5,8 +5,8 @@
  */
 import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
 import { verifyFile } from '../crypto/index.ts';
-import { systemClock } from '../runtime/index.ts';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 import { verifiedByOtherTool } from './frame/judges.ts';
 import { BARE_LOOP, bareLoop } from './pipeline/bare.ts';

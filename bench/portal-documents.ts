@@ -1,11 +1,12 @@
 /** Stores copies of one document under new ids and keys, with all its rows. */
+
+import { type Step, type StoredActor, systemIds } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { stateMove } from '#runtime/step/state-index.js';
 import { storageLayout } from '../actors/index.ts';
 import { documentDefinition } from '../actors/portal/document-records/document-index.ts';
 import type { DocumentId } from '../machines/ids.ts';
 import type { DocumentContext } from '../machines/portal/document/document-context.ts';
-import { type Step, type StoredActor, systemIds } from '../runtime/index.ts';
-import { openLmdbStore } from '../runtime/lmdb.ts';
-import { stateMove } from '../runtime/step/state-index.ts';
 
 /** Steps per commit. */
 const GROUP = 2000;

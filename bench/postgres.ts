@@ -7,8 +7,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { Fatal } from '@sealwright/runtime';
 import pg from 'pg';
-import { Fatal } from '../runtime/index.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { spentBy } from './frame/processes.ts';
 import type { FromSide, ToSide } from './postgres/side-process.ts';

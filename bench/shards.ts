@@ -8,7 +8,7 @@
  * so is the time to exhaust a heap.
  */
 import { MessagePort, Worker } from 'node:worker_threads';
-import { systemClock } from '../runtime/index.ts';
+import { systemClock } from '@sealwright/runtime';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
 import { busiestThread, costOfShards } from './shards/cost.ts';

@@ -5,8 +5,8 @@
  * rows, an effect added or dropped, four counters; answered when durable. Four of five actors are not in memory when
  * their message arrives: the runtime keeps about 1,000 of the 5,000.
  */
-import { openLmdbStore } from '../runtime/lmdb.ts';
-import { stepText } from '../runtime/store/lmdb/lmdb-step-text.ts';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { stepText } from '#runtime/store/lmdb/lmdb-step-text.js';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { measure, measureWaiting, type Rate } from './frame/rate.ts';
 import { addressOf, newborn, stepOf } from './step/actor.ts';

@@ -2,7 +2,7 @@
  * Benchmark of stored deadlines: armed per second, and time until all deadlines that expired during a stop have
  * fired. Compared with the same number of messages to the same machine, since a deadline fires as a message.
  */
-import { assign, setup } from 'xstate';
+
 import {
   type ActorAddress,
   type ActorDefinition,
@@ -11,8 +11,9 @@ import {
   type Runtime,
   systemClock,
   systemIds,
-} from '../runtime/index.ts';
-import { openLmdbStore } from '../runtime/lmdb.ts';
+} from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { assign, setup } from 'xstate';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 
 /** Deadlines per second of measuring. */

@@ -9,11 +9,11 @@ import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { systemClock } from '#runtime/model/clock.js';
 import { createFileReader } from '../actors/batch/watched-folder/file-reader.ts';
 import { createWatchedFolder, type WatchedFolder } from '../actors/batch/watched-folder/index.ts';
 import { createKnownFiles } from '../actors/batch/watched-folder/known-files.ts';
 import { sweep } from '../actors/batch/watched-folder/sweep.ts';
-import { systemClock } from '../runtime/model/clock.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 
 /** Existing files per dropped file. */

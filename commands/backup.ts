@@ -15,10 +15,10 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { describeFailure, Fatal } from '@sealwright/runtime';
+import { backupLmdbStore, noteBackup } from '@sealwright/runtime/lmdb';
 import { storageLayout } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
-import { describeFailure, Fatal } from '../runtime/index.ts';
-import { backupLmdbStore, noteBackup } from '../runtime/lmdb.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';

@@ -6,6 +6,7 @@
  */
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type Clock, describeFailure } from '@sealwright/runtime/core';
 import {
   BENCH_NAMES,
   type BenchName,
@@ -23,7 +24,6 @@ import {
   runBench,
 } from '../bench/index.ts';
 import { escapeControls } from '../logging.ts';
-import { type Clock, describeFailure } from '../runtime/core.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 

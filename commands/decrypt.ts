@@ -4,9 +4,10 @@
  *
  * Source: docs/batch-values.md §9.
  */
+
+import { describeFailure } from '@sealwright/runtime/core';
 import { decryptFile, EnvelopeError, envelopeKey } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
-import { describeFailure } from '../runtime/core.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface DecryptOptions {

@@ -6,11 +6,11 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Clock, describeFailure, type Ids } from '@sealwright/runtime';
+import { assertSound, folderOwner } from '@sealwright/runtime/lmdb';
 import { licenseCheck, storageLayout } from '../actors/index.ts';
 import { unavailableUws } from '../http/index.ts';
 import { escapeControls } from '../logging.ts';
-import { type Clock, describeFailure, type Ids } from '../runtime/index.ts';
-import { assertSound, folderOwner } from '../runtime/lmdb.ts';
 import { openKeyFolder } from '../service/key-folder.ts';
 import { openReader } from '../service/open-store.ts';
 import { portalNotices } from '../service/portal-notices.ts';

@@ -1,5 +1,5 @@
 /** Exit codes of the process. Source: docs/operations.md. */
-import { describeFailure } from '../runtime/core.ts';
+import { describeFailure } from '@sealwright/runtime/core';
 
 export const EXIT = {
   good: 0,

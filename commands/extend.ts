@@ -5,6 +5,7 @@
  * Source: docs/operations.md.
  */
 import { parse, resolve } from 'node:path';
+import { type Clock, describeFailure, type Ids } from '@sealwright/runtime/core';
 import { createAuthorityTransport } from '../actors/index.ts';
 import {
   augmentAsic,
@@ -15,7 +16,6 @@ import {
   type SigningServices,
 } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
-import { type Clock, describeFailure, type Ids } from '../runtime/core.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Format } from './option-values.ts';
 import { readCertificateFiles } from './read-certificates.ts';

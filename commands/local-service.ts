@@ -1,7 +1,7 @@
 /** Requests to the service that runs on this machine with this configuration. */
 import { isIP } from 'node:net';
+import { systemClock } from '@sealwright/runtime/core';
 import { createHttpClient, type OutgoingRequest } from '../actors/http-client/index.ts';
-import { systemClock } from '../runtime/core.ts';
 import { readServiceFile } from '../service/service-file.ts';
 import type { Settings } from '../settings.ts';
 

@@ -1,8 +1,8 @@
 /** Reads the certificate files that options name. */
 import { readFileSync } from 'node:fs';
+import { describeFailure } from '@sealwright/runtime/core';
 import { certificatesIn, readCertificate } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
-import { describeFailure } from '../runtime/core.ts';
 import type { Terminal } from './terminal.ts';
 
 /** DER of all certificates in the files; undefined, and said, when one holds none. */

@@ -3,8 +3,9 @@
  *
  * Source: docs/operations.md; docs/batch-values.md §7 and §13 (exit codes).
  */
+
+import { type Clock, describeFailure } from '@sealwright/runtime/core';
 import type { Logging } from '../logging.ts';
-import { type Clock, describeFailure } from '../runtime/core.ts';
 import type { RunningService, Serve, ServiceInfo, StartOptions } from '../service/running-service.ts';
 import { type Settings, type Warning, warningLine } from '../settings.ts';
 import { type BannerInfo, banner } from './banner.ts';

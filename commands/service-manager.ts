@@ -5,7 +5,7 @@
  * Source: docs/batch-values.md §13: ready only after the banner.
  */
 import { execFile } from 'node:child_process';
-import type { Log } from '../runtime/index.ts';
+import type { Log } from '@sealwright/runtime';
 
 export type ServiceNotification = 'READY=1' | 'STOPPING=1';
 

@@ -3,8 +3,8 @@
  * not as it was written. The service may be running. Source: docs/decisions/0053-tamper-evident-history.md.
  */
 import { readFileSync } from 'node:fs';
+import { type Checkpoint, type HistoryReport, parseCheckpoint, verifyHistory } from '@sealwright/runtime';
 import { ACTOR_KINDS } from '../actors/index.ts';
-import { type Checkpoint, type HistoryReport, parseCheckpoint, verifyHistory } from '../runtime/index.ts';
 import { openReader } from '../service/open-store.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';

@@ -1,5 +1,5 @@
 /**
- * Compiles the program into dist/, checks the types of the browser scripts, layout and words, and bundles the program
+ * Compiles the packages into their dist/ and the program into dist/, checks the types of the browser scripts, layout and words, and bundles the program
  * and the pages.
  *
  * node scripts/build.mjs [--when-changed]   exit 0: dist/ is what the sources say, otherwise what the failed step gave
@@ -14,12 +14,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import { vendorPdf } from './vendor-pdf.mjs';
 
-const SKIPPED = /^(\.|dist|node_modules$|data$|docs$)/;
+const SKIPPED = /^(\.|dist-|data$|docs$)/;
 const SOURCES = /\.(ts|mjs|css|json)$/;
 
 const root = join(import.meta.dirname, '..');
 const stamp = join(root, 'dist', '.built');
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const whenChanged = process.argv.includes('--when-changed');
 const installing = process.env.npm_lifecycle_event === 'prepare';
 
@@ -36,10 +37,9 @@ async function build() {
     return 1;
   }
   rmSync(stamp, { force: true });
-  // The two compiler projects (Node and browsers) and the checks are independent of each other.
+  // The application reads the types of the packages; the checks are independent of the compiler.
   const statuses = await Promise.all([
-    run(compiler, '-p', '.'),
-    run(compiler, '-p', 'web'),
+    compile(),
     run(join(import.meta.dirname, 'check-layout.mjs')),
     run(join(import.meta.dirname, 'check-words.mjs')),
     run(join(import.meta.dirname, 'check-casts.mjs')),
@@ -52,6 +52,14 @@ async function build() {
   mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(stamp, wanted);
   return 0;
+}
+
+/** Compiles the packages (workspaces), then at once the two projects of the application: Node and browsers. */
+async function compile() {
+  const packages = await run(compiler, '-b', ...workspaces);
+  if (packages !== 0) return packages;
+  const statuses = await Promise.all([run(compiler, '-p', '.'), run(compiler, '-p', 'web')]);
+  return statuses.find((status) => status !== 0) ?? 0;
 }
 
 /** Runs a script of this Node; resolves with its exit code. */
@@ -71,7 +79,8 @@ function fingerprint() {
     for (const entry of entries.sort((left, right) => (left.name < right.name ? -1 : 1))) {
       const path = join(folder, entry.name);
       if (entry.isDirectory()) {
-        if (entry.name !== 'node_modules' && (!outermost || !SKIPPED.test(entry.name))) walk(path, false);
+        const isMade = entry.name === 'node_modules' || entry.name === 'dist';
+        if (!isMade && !(outermost && SKIPPED.test(entry.name))) walk(path, false);
       } else if (SOURCES.test(entry.name)) {
         const { size, mtimeMs } = statSync(path);
         hash.update(`${path} ${size} ${mtimeMs}\n`);

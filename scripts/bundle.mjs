@@ -19,12 +19,19 @@ const ROOT = join(import.meta.dirname, '..');
  */
 const ENTRIES = [
   'main.ts',
-  'runtime/store/lmdb/lmdb-writer.ts',
   'actors/pool/worker/worker.ts',
   'actors/batch/watched-folder/sample-worker.ts',
   'actors/portal/reports/report-worker.ts',
   'http/portal/input/body-worker.ts',
 ];
+
+/** Threads of packages, by folder; each is bundled in the dist/ of its package. */
+const PACKAGE_THREADS = { runtime: ['runtime/store/lmdb/lmdb-writer.ts'] };
+
+/** Folders of the packages (workspaces) by their names. */
+const PACKAGES = new Map(
+  readJson('package.json').workspaces.map((folder) => [readJson(folder, 'package.json').name, folder]),
+);
 
 /** Sources of the pages: service, folder, end of the names. */
 const PAGE_FOLDERS = [
@@ -45,6 +52,28 @@ const SHARED = {
   logLevel: 'warning',
 };
 
+/** Takes the packages from their sources: '@scope/name/entry', and '#folder/path.js' in tests and benchmarks. */
+const SOURCES = {
+  name: 'sources',
+  setup(bundler) {
+    bundler.onResolve({ filter: /^[@#]/ }, ({ path }) => {
+      const file = sourceOf(path);
+      return file === undefined ? undefined : { path: join(ROOT, file) };
+    });
+  },
+};
+
+function sourceOf(specifier) {
+  if (specifier.startsWith('#')) return specifier.slice(1).replace(/\.js$/, '.ts');
+  const [scope, name, ...entry] = specifier.split('/');
+  const folder = PACKAGES.get(`${scope}/${name}`);
+  return folder === undefined ? undefined : `${folder}/${entry.join('/') || 'index'}.ts`;
+}
+
+function readJson(...path) {
+  return JSON.parse(readFileSync(join(ROOT, ...path), 'utf8'));
+}
+
 /** Address of the folder dist/, found from wherever a bundle is. */
 const BANNER = (dist) =>
   `const __dist = import.meta.url.slice(0, import.meta.url.lastIndexOf('/${dist}/') + ${dist.length + 2});`;
@@ -54,7 +83,9 @@ const ADDRESSES = {
   name: 'addresses',
   setup(bundler) {
     bundler.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const compiled = relative(ROOT, path).split(sep).join('/').replace(/\.ts$/, '.js');
+      const source = relative(ROOT, path).split(sep).join('/').replace(/\.ts$/, '.js');
+      const folder = [...PACKAGES.values()].find((name) => source.startsWith(`${name}/`));
+      const compiled = folder === undefined ? source : `../${folder}/dist${source.slice(folder.length)}`;
       const text = readFileSync(path, 'utf8');
       return {
         contents: text.replaceAll('import.meta.url', `(__dist + ${JSON.stringify(compiled)})`),
@@ -77,8 +108,19 @@ export async function bundleProgram() {
     sourcesContent: false,
     chunkNames: 'chunks/[name]-[hash]',
     banner: { js: BANNER('dist') },
-    plugins: [ADDRESSES],
+    plugins: [SOURCES, ADDRESSES],
   });
+  for (const [folder, entryPoints] of Object.entries(PACKAGE_THREADS)) {
+    await build({
+      ...SHARED,
+      entryPoints,
+      outbase: folder,
+      outdir: join(ROOT, folder, 'dist'),
+      allowOverwrite: true,
+      sourcemap: 'linked',
+      sourcesContent: false,
+    });
+  }
 }
 
 /**
@@ -159,7 +201,7 @@ export async function bundleTests(groups, outdir, dist = 'dist') {
     sourcemap: 'linked',
     sourcesContent: false,
     banner: { js: BANNER(dist) },
-    plugins: [named, ADDRESSES],
+    plugins: [named, SOURCES, ADDRESSES],
   });
 }
 
@@ -173,6 +215,7 @@ export async function importersOf(files, names) {
     splitting: true,
     write: false,
     metafile: true,
+    plugins: [SOURCES],
   });
   const importers = new Map();
   for (const [importer, { imports }] of Object.entries(metafile.inputs)) {

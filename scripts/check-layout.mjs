@@ -15,6 +15,7 @@ import {
   KNOTS_TO_UNTIE,
   MAX_FILES_PER_FOLDER,
   MAX_LINES,
+  PACKAGES,
   PASSED_IN,
   SKIPPED_FOLDERS,
   SOURCES_OF_CHANCE,
@@ -60,8 +61,9 @@ function sourceFiles(folder) {
     for (const entry of readdirSync(join(folder, inner), { withFileTypes: true })) {
       const path = inner === '' ? entry.name : `${inner}/${entry.name}`;
       if (entry.isDirectory()) {
-        // Packages of the peers' benchmark lie deeper than those of the product.
-        const skipped = entry.name === 'node_modules' || (inner === '' && SKIPPED_FOLDERS.test(entry.name));
+        // Packages of the peers' benchmark lie deeper than those of the product, and packages have a dist/ of their own.
+        const isMade = entry.name === 'node_modules' || entry.name === 'dist';
+        const skipped = isMade || (inner === '' && SKIPPED_FOLDERS.test(entry.name));
         if (!skipped) walk(path);
       } else if (entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts')) found.push(path);
     }
@@ -91,13 +93,13 @@ function importFindings({ path, zone, imports }) {
   if (zone === undefined) return [];
   return imports.flatMap((entry) => {
     const place = `${path}:${entry.line}`;
-    if (entry.from.startsWith('.')) return relativeFindings(place, path, zone, entry);
-    return packageFindings(place, zone, entry.from);
+    const target = resolveImport(path, entry.from);
+    if (target === undefined) return packageFindings(place, zone, entry.from);
+    return targetFindings(place, path, target, zone, entry);
   });
 }
 
-function relativeFindings(place, path, zone, entry) {
-  const target = resolveImport(path, entry.from);
+function targetFindings(place, path, target, zone, entry) {
   const other = zoneOf(target);
   if (other === undefined) {
     return [`${place}: imports ${entry.from}, which belongs to no folder of the layout`];
@@ -110,7 +112,7 @@ function relativeFindings(place, path, zone, entry) {
   if (other === 'test' && !(zone === 'bench' && isDoor)) {
     return [`${place}: imports ${target}; nothing may import tests`];
   }
-  if (rules.imports === 'any') return [];
+  if (rules.imports === 'any') return borderFindings(place, path, target, entry.from);
   const allowed = rules.imports[other];
   if (allowed === undefined) return [`${place}: ${zone} must not import ${other} (${target})`];
   if (allowed === 'types' && !entry.typeOnly) {
@@ -121,7 +123,19 @@ function relativeFindings(place, path, zone, entry) {
   if (!isDoor) {
     return [`${place}: ${target} is inside ${other}; import what that folder's index offers`];
   }
-  return [];
+  if (entry.from.startsWith('#'))
+    return [`${place}: ${entry.from} is for tests and benchmarks; import an entry of the package`];
+  return borderFindings(place, path, target, entry.from);
+}
+
+/** A path that leads over the border of a package would load its modules a second time. */
+function borderFindings(place, path, target, specifier) {
+  const [from, to] = [path, target].map((one) => one.split('/')[0]);
+  const border = [to, from].find((folder) => Object.values(PACKAGES).includes(folder));
+  if (border === undefined || from === to || !specifier.startsWith('.')) return [];
+  return [
+    `${place}: ${specifier} crosses the border of the package ${border}; import it by name, in tests also by #${border}/`,
+  ];
 }
 
 function packageFindings(place, zone, from) {
@@ -159,8 +173,8 @@ function folderCycles(all) {
     for (const { path, imports } of all.filter((file) => file.zone === zone)) {
       const from = dirname(path);
       for (const { from: specifier, line } of imports) {
-        if (!specifier.startsWith('.')) continue;
         const target = resolveImport(path, specifier);
+        if (target === undefined) continue;
         const to = dirname(target);
         if (zoneOf(target) !== zone || to === from) continue;
         if (!edges.has(from)) edges.set(from, new Map());
@@ -202,9 +216,9 @@ function knots(all) {
   for (const { path, zone, imports } of all) {
     if (zone === undefined || UNORDERED_ZONES.includes(zone)) continue;
     for (const { from } of imports) {
-      if (!from.startsWith('.')) continue;
+      const there = resolveImport(path, from)?.split('/');
+      if (there === undefined) continue;
       const here = path.split('/');
-      const there = resolveImport(path, from).split('/');
       const depth = here.findIndex((part, index) => part !== there[index]);
       // Neighbours of the root are zones, whose imports have rules of their own.
       if (depth < 1) continue;
@@ -290,7 +304,7 @@ function cycles(all) {
     state.set(path, 'open');
     trail.push(path);
     for (const { from } of known.get(path)?.imports ?? []) {
-      const target = from.startsWith('.') ? resolveImport(path, from) : undefined;
+      const target = resolveImport(path, from);
       if (target !== undefined && known.has(target)) visit(target);
     }
     trail.pop();
@@ -317,9 +331,14 @@ function repeatedTestNames(all) {
   return found;
 }
 
-/** Path of an import inside the tree, with forward slashes. */
+/** Path of an import inside the tree, with forward slashes; undefined for a package that is not ours. */
 function resolveImport(from, specifier) {
-  return normalize(join(dirname(from), specifier))
-    .split(sep)
-    .join('/');
+  if (specifier.startsWith('.'))
+    return normalize(join(dirname(from), specifier))
+      .split(sep)
+      .join('/');
+  if (specifier.startsWith('#')) return specifier.slice(1).replace(/\.js$/, '.ts');
+  const name = Object.keys(PACKAGES).find((one) => specifier === one || specifier.startsWith(`${one}/`));
+  if (name === undefined) return undefined;
+  return `${PACKAGES[name]}/${specifier.slice(name.length + 1) || 'index'}.ts`;
 }

@@ -46,7 +46,8 @@ if (bare.length > 0) {
 function completeChecksums() {
   const missing = [];
   for (const [path, locked] of Object.entries(lock.packages)) {
-    if (path === '' || locked.link || locked.integrity) continue;
+    // Without "node_modules/" in its path it is the project or one of its workspaces.
+    if (!path.includes('node_modules/') || locked.link || locked.integrity) continue;
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
     const wanted = `${name}@${locked.version}`;
     try {

@@ -2,8 +2,9 @@
  * Sources of the certificate and key of a profile: the configuration, or generated for development.
  * Source: docs/batch-values.md §6.2; docs/configuration.md, `Signing:AllowSelfSigned`.
  */
+
+import { type Clock, Fatal, type Ids } from '@sealwright/runtime/core';
 import { type KeySource, makeDevelopmentCertificates } from '../crypto/index.ts';
-import { type Clock, Fatal, type Ids } from '../runtime/core.ts';
 import type { CertificateSettings, Settings } from '../settings.ts';
 import type { KeyFolder } from './key-folder.ts';
 

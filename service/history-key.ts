@@ -1,6 +1,6 @@
 /** The key with which this node signs checkpoints of the history; generated at first start. Source: docs/decisions/0053-tamper-evident-history.md. */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { Fatal } from '../runtime/core.ts';
+import { Fatal } from '@sealwright/runtime/core';
 import type { KeyFolder } from './key-folder.ts';
 
 const HISTORY_FILE = 'history-key';

@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Fatal, type Ids } from '../runtime/core.ts';
+import { Fatal, type Ids } from '@sealwright/runtime/core';
 
 /** A stored or newly generated text. */
 export interface StoredSecret {

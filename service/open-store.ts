@@ -1,9 +1,9 @@
 /** Opens the configured actor store. */
 import { hostname } from 'node:os';
+import type { ActorStore, Clock, Faults, Log, StoreReader } from '@sealwright/runtime';
+import { openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
+import { openPostgresReader, openPostgresStore } from '@sealwright/runtime/postgres';
 import { storageLayout } from '../actors/index.ts';
-import type { ActorStore, Clock, Faults, Log, StoreReader } from '../runtime/index.ts';
-import { openLmdbReader, openLmdbStore } from '../runtime/lmdb.ts';
-import { openPostgresReader, openPostgresStore } from '../runtime/postgres.ts';
 import type { Settings } from '../settings.ts';
 import { nodeName } from './service-file.ts';
 

@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import type { Clock, Ids } from '@sealwright/runtime';
 import {
   createMailFolder,
   createSmtpMailer,
@@ -13,7 +14,6 @@ import {
   type Mailer,
   type PortalOptions,
 } from '../actors/index.ts';
-import type { Clock, Ids } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
 import type { KeyFolder, StoredSecret } from './key-folder.ts';
 import { portalNotices } from './portal-notices.ts';

@@ -4,6 +4,15 @@ import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import {
+  type Clock,
+  Fatal,
+  Faults,
+  type Ids,
+  type StoreNodes,
+  systemClock,
+  systemIds,
+} from '@sealwright/runtime/core';
+import {
   type BatchOptions,
   createRemotePortal,
   createStorageFolders,
@@ -21,15 +30,6 @@ import {
   portalPageRoutes,
   readiness,
 } from '../http/index.ts';
-import {
-  type Clock,
-  Fatal,
-  Faults,
-  type Ids,
-  type StoreNodes,
-  systemClock,
-  systemIds,
-} from '../runtime/core.ts';
 import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
 import { folderOptions } from './folder-options.ts';
 import { keepHistoryKey } from './history-key.ts';

@@ -1,6 +1,7 @@
 /** Creates the configured log of a service. Source: docs/batch-values.md §12. */
+
+import type { Clock } from '@sealwright/runtime';
 import { createFileSink, createLogging, type LineSink, type Logging } from '../logging.ts';
-import type { Clock } from '../runtime/index.ts';
 import type { Settings } from '../settings.ts';
 
 /**

@@ -3,6 +3,7 @@
  * Source: docs/batch-values.md §6.2 and §6.5.
  */
 import { X509Certificate } from 'node:crypto';
+import { type Clock, describeFailure, Fatal, type Ids } from '@sealwright/runtime/core';
 import {
   type CertificateProblem,
   canSign,
@@ -22,7 +23,6 @@ import {
   readCertificate,
 } from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
-import { type Clock, describeFailure, Fatal, type Ids } from '../runtime/core.ts';
 import { type Settings, sealLevel, sealProfileSettings } from '../settings.ts';
 import { type CertificateSource, developmentSource, sourceOf } from './certificate-sources.ts';
 import { type DeclaredSigner, declaredProfiles } from './declared-profiles.ts';

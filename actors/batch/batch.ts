@@ -3,8 +3,8 @@
  * Source: docs/batch-values.md §7.
  */
 
+import type { Step } from '@sealwright/runtime';
 import type { JobState } from '../../machines/batch/job-context.ts';
-import type { Step } from '../../runtime/index.ts';
 import type { HostedService, ServicePlan } from '../hosting/service-plan.ts';
 import { certificateChecks } from '../shared/certificate-checks.ts';
 import { DiskSync } from '../shared/disk-sync.ts';

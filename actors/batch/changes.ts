@@ -3,7 +3,7 @@
  *
  * Source: docs/decisions/0151-shared-answers-for-pages.md.
  */
-import type { Clock, Ids, Millis } from '../../runtime/index.ts';
+import type { Clock, Ids, Millis } from '@sealwright/runtime';
 
 /** Maximum number of waiting requests; further ones are answered at once. */
 const MAX_WAITING = 200;

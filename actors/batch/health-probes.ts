@@ -6,7 +6,7 @@ import {
   type Clock,
   describeFailure,
   type ShardStatus,
-} from '../../runtime/index.ts';
+} from '@sealwright/runtime';
 import type { SigningPool } from '../pool/pool.ts';
 import { canSign, certificateProblem } from '../shared/certificate-problem.ts';
 import type { Profiles } from '../shared/profiles.ts';

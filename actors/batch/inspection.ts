@@ -7,7 +7,7 @@ import {
   type MachineChart,
   type NodeStatus,
   type Runtime,
-} from '../../runtime/index.ts';
+} from '@sealwright/runtime';
 import type { SigningPool } from '../pool/pool.ts';
 import type { ActorInspection, NodeView, RuntimeView } from './api/inspection.ts';
 import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from './api/service.ts';

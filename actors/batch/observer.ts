@@ -1,8 +1,8 @@
 /** Passes committed steps on to observers, pipeline and folders. */
 
+import { contextOf, type Step } from '@sealwright/runtime';
 import type { JobContext, JobEvent, JobState } from '../../machines/batch/job-context.ts';
 import type { PipelineEvent, PipelineState } from '../../machines/batch/pipeline.ts';
-import { contextOf, type Step } from '../../runtime/index.ts';
 import type { BatchObserver } from './api/batch-observer.ts';
 import type { Folders } from './folders/folders.ts';
 import { JOB, PIPELINE } from './job-records/kinds.ts';

@@ -4,15 +4,6 @@
  * View: `operations` [createdAt, id] → null; counters `operations/<state>`. Source: docs/decisions/0050-large-operations.md.
  */
 
-import { type JobState, TERMINAL_STATES } from '../../machines/batch/job-context.ts';
-import type {
-  OperateEffect,
-  OperationAction,
-  OperationContext,
-  OperationState,
-} from '../../machines/batch/operation.ts';
-import type { JobId } from '../../machines/ids.ts';
-import { Refusal } from '../../machines/refusals.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -23,7 +14,16 @@ import {
   type Ids,
   isRetryable,
   type Log,
-} from '../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { type JobState, TERMINAL_STATES } from '../../machines/batch/job-context.ts';
+import type {
+  OperateEffect,
+  OperationAction,
+  OperationContext,
+  OperationState,
+} from '../../machines/batch/operation.ts';
+import type { JobId } from '../../machines/ids.ts';
+import { Refusal } from '../../machines/refusals.ts';
 import { timeOfOrderNumber } from '../shared/order-numbers.ts';
 import type { OperationRequest, Operations, OperationView } from './api/bulk.ts';
 import type { Jobs } from './api/jobs.ts';

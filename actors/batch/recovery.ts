@@ -9,10 +9,10 @@
  */
 import { mkdtemp, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type ActorStore, type ActorSystem, describeFailure, type Log } from '@sealwright/runtime';
 import { IN_FLIGHT_STATES } from '../../machines/batch/job-context.ts';
 import type { SystemEventContext } from '../../machines/batch/system-event.ts';
 import { type Millis, parseJobId } from '../../machines/ids.ts';
-import { type ActorStore, type ActorSystem, describeFailure, type Log } from '../../runtime/index.ts';
 import { statIfPresent, syncDirectory } from '../shared/files/directories.ts';
 import { move } from '../shared/files/move.ts';
 import { SPARE_PREFIX } from '../shared/files/working-folders.ts';

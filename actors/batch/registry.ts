@@ -1,17 +1,12 @@
 /** Actor definitions of the batch service: machines, views (`job-index.ts`, `events.ts`), counters and unique names. */
+
+import type { ActorAddress, ActorDefinition, ActorStore, ActorView, ShardModule } from '@sealwright/runtime';
 import { inputFolderMachine } from '../../machines/batch/input-folder.ts';
 import { jobMachine } from '../../machines/batch/job.ts';
 import { CLEARED } from '../../machines/batch/job-context.ts';
 import { OPERATION_FORGOTTEN, operationMachine } from '../../machines/batch/operation.ts';
 import { pipelineMachine } from '../../machines/batch/pipeline.ts';
 import { systemEventMachine } from '../../machines/batch/system-event.ts';
-import type {
-  ActorAddress,
-  ActorDefinition,
-  ActorStore,
-  ActorView,
-  ShardModule,
-} from '../../runtime/index.ts';
 import { eventCounters, eventRows, SYSTEM_EVENT } from './job-records/events.ts';
 import { type JobActor, jobIdOf, jobRowOf, jobRows, ownsPath } from './job-records/job-index.ts';
 import { INPUT_FOLDER, JOB, OPERATION, PIPELINE, uploadKeyName } from './job-records/kinds.ts';

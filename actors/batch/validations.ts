@@ -1,6 +1,7 @@
 /** Validates uploaded files: writes them under a temporary name, validates them in the pool and removes them. */
+
+import { type Clock, Retryable } from '@sealwright/runtime';
 import { Refusal } from '../../machines/refusals.ts';
-import { type Clock, Retryable } from '../../runtime/index.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import { uploadName } from '../shared/storage-layout.ts';
 import type { FileValidation, ValidatedFile } from './api/service.ts';

@@ -4,7 +4,7 @@
  *
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
-import type { TimestampAuthority } from '../../crypto/index.ts';
+
 import {
   type ActorStore,
   CHECKPOINT,
@@ -18,7 +18,8 @@ import {
   type Log,
   STAMPS_VIEW,
   UNSENT_VIEW,
-} from '../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { TimestampAuthority } from '../../crypto/index.ts';
 import type { HttpClient } from '../http-client/index.ts';
 
 export interface HistoryPublisherOptions {

@@ -2,7 +2,6 @@
  * Tamper-evident history of the service: checkpoints at intervals, published where configured. Source: docs/decisions/0053-tamper-evident-history.md.
  */
 import type { KeyObject } from 'node:crypto';
-import { createTimestampAuthority } from '../../crypto/index.ts';
 import {
   type ActorStore,
   type Clock,
@@ -11,7 +10,8 @@ import {
   type Ids,
   type Log,
   type Step,
-} from '../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { createTimestampAuthority } from '../../crypto/index.ts';
 import { createHttpClient } from '../http-client/index.ts';
 import { createAuthorityTransport } from '../shared/authority-transport.ts';
 import { HistoryPublisher } from './history-publisher.ts';

@@ -13,7 +13,7 @@ import type {
   Log,
   Runtime,
   Step,
-} from '../../runtime/index.ts';
+} from '@sealwright/runtime';
 import type { SigningPool } from '../pool/pool.ts';
 
 /** Dependencies of each service. */

@@ -1,6 +1,6 @@
 /** Error codes and messages of failed system calls, for failed jobs and the storage monitor. */
 import { existsSync } from 'node:fs';
-import { describeFailure } from '../../runtime/core.ts';
+import { describeFailure } from '@sealwright/runtime/core';
 
 interface DiskError {
   readonly code: string;

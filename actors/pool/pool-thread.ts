@@ -4,8 +4,9 @@
  * A thread accepts batches and is terminated only after it has loaded: terminating one while it loads a native module
  * aborts the process (see `runtime/thread-end.ts`).
  */
+
+import type { Clock, Log } from '@sealwright/runtime';
 import { Piscina } from 'piscina';
-import type { Clock, Log } from '../../runtime/index.ts';
 import { HeartbeatCell } from './heartbeat-cell.ts';
 import { DeadlineMissed } from './pool-failures.ts';
 import type { PoolReply, PoolTask } from './tasks.ts';

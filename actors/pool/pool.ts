@@ -6,7 +6,7 @@
  * serves organizations round robin. Every task has a time and a memory limit; exceeding one returns an error code and
  * replaces the thread.
  */
-import type { Clock, Log } from '../../runtime/index.ts';
+import type { Clock, Log } from '@sealwright/runtime';
 import { lostAnswer, subjectOf } from './pool-failures.ts';
 import { type StalledTask, stalledTasks } from './stalled-tasks.ts';
 import { deadlineOf, isLarge, type TaskScope } from './task-budget.ts';

@@ -1,5 +1,5 @@
 /** Finds tasks that run longer than expected, before their time limit ends them. */
-import type { Clock } from '../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import { subjectOf } from './pool-failures.ts';
 import { stalledAfter } from './task-budget.ts';
 import type { RunningBatch } from './worker-group.ts';

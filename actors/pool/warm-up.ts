@@ -2,8 +2,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
+import { systemClock } from '@sealwright/runtime/core';
 import { type SignatureFormat, signFile, validateFile, verifyFile } from '../../crypto/index.ts';
-import { systemClock } from '../../runtime/core.ts';
 import { SPARE_PREFIX } from '../shared/files/working-folders.ts';
 import type { WorkerProfiles } from './worker-profiles.ts';
 import type { WorkerSetup } from './worker-setup.ts';

@@ -7,7 +7,7 @@
  * affects only itself.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import { FairQueue } from './fair-queue.ts';
 import { DeadlineMissed } from './pool-failures.ts';
 import { PoolThread, type PoolThreadOptions } from './pool-thread.ts';

@@ -1,4 +1,6 @@
 /** Profiles in a pool thread: with loaded keys and clients of the authorities. */
+
+import { type Clock, type Ids, systemClock, systemIds } from '@sealwright/runtime/core';
 import {
   createEvidenceSource,
   createTimestampAuthority,
@@ -6,7 +8,6 @@ import {
   type Signer,
   type SigningServices,
 } from '../../crypto/index.ts';
-import { type Clock, type Ids, systemClock, systemIds } from '../../runtime/core.ts';
 import { createAuthorityTransport } from '../shared/authority-transport.ts';
 import type { OutputFormat } from '../shared/file-names.ts';
 import type { SigningChoices } from '../shared/profiles.ts';

@@ -6,8 +6,6 @@
  * process ends before the answer is stored, a repetition uses the same seed and so finds the actors created before.
  */
 import { createHash } from 'node:crypto';
-import { idempotentRequestMachine, REQUEST_EXPIRED } from '../../machines/portal/idempotent-request.ts';
-import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -16,7 +14,9 @@ import {
   type Faults,
   type Ids,
   Retryable,
-} from '../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { idempotentRequestMachine, REQUEST_EXPIRED } from '../../machines/portal/idempotent-request.ts';
+import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import type { IdempotentRequests, RepeatableRequest, Tenant } from './api.ts';
 import '../shared/request-faults.ts';
 

@@ -2,8 +2,9 @@
  * Builds the outgoing services of the portal, e-mails and webhook calls, with their effect handlers and queries. Their
  * actors are defined in `registry.ts`.
  */
+
+import type { ActorStore, ActorSystem, Clock, EffectHandler, Ids } from '@sealwright/runtime';
 import type { OrganizationContext } from '../../machines/portal/organization.ts';
-import type { ActorStore, ActorSystem, Clock, EffectHandler, Ids } from '../../runtime/index.ts';
 import type { SecretBox } from '../shared/secret-box.ts';
 import { createHttpWebhookCaller } from '../shared/webhooks/http-webhook.ts';
 import type { WebhookCaller } from '../shared/webhooks/webhook-port.ts';

@@ -3,7 +3,7 @@
  *
  * Shares runtime and store with the batch service (`services.ts`).
  */
-import { Fatal } from '../../runtime/index.ts';
+import { Fatal } from '@sealwright/runtime';
 import type { HostedService, ServiceDependencies, ServicePlan } from '../hosting/service-plan.ts';
 import { certificateChecks } from '../shared/certificate-checks.ts';
 import { DiskSync } from '../shared/disk-sync.ts';

@@ -2,15 +2,16 @@
  * Parents and children of the portal's actors, for inspection. Children are found through existing views or derived
  * from the actor's own data; nothing is stored for this.
  */
-import type { DocumentId, FolderId } from '../../machines/ids.ts';
-import { usersOf } from '../../machines/portal/document/document-flow.ts';
+
 import {
   type ActorAddress,
   type ActorDefinition,
   type ActorKind,
   type ActorStore,
   contextOf,
-} from '../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { DocumentId, FolderId } from '../../machines/ids.ts';
+import { usersOf } from '../../machines/portal/document/document-flow.ts';
 import {
   DOCUMENT,
   type DocumentActor,

@@ -4,9 +4,10 @@
  *
  * Source: docs/configuration.md, `Portal:Bootstrap`, `Portal:Organizations[]` and "First start, nothing configured".
  */
+
+import { describeFailure, Fatal } from '@sealwright/runtime';
 import type { OrganizationId } from '../../machines/ids.ts';
 import type { Language, OrganizationSettings } from '../../machines/portal/organization.ts';
-import { describeFailure, Fatal } from '../../runtime/index.ts';
 import type { OrganizationView } from './api/administration.ts';
 import type { WebhookAuthType, WebhookInput } from './api/webhooks.ts';
 import type { Administration } from './tenants/administration.ts';

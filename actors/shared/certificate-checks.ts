@@ -6,6 +6,8 @@
  *
  * Source: docs/batch-values.md §6.5.
  */
+
+import { type Clock, Fatal, type Log } from '@sealwright/runtime/core';
 import {
   buildCertificationPaths,
   checkSigningCertificate,
@@ -16,7 +18,6 @@ import {
   type TrustSettings,
 } from '../../crypto/index.ts';
 import type { Millis } from '../../machines/ids.ts';
-import { type Clock, Fatal, type Log } from '../../runtime/core.ts';
 import { createAuthorityTransport, type HttpTransport } from './authority-transport.ts';
 import { certificateProblem } from './certificate-problem.ts';
 import type { LocalProfile, Profiles } from './profiles.ts';

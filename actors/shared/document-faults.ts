@@ -1,5 +1,5 @@
 /** Fault points of documents, their files, folders and reports. Inactive unless armed. */
-import { declareFaultPoints } from '../../runtime/core.ts';
+import { declareFaultPoints } from '@sealwright/runtime/core';
 
 export const PORTAL_DOCUMENT_FAULTS = declareFaultPoints({
   'portal.create.some': 'Some documents of a call are stored, the one that announces them is not.',

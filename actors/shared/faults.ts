@@ -1,5 +1,5 @@
 /** Fault points of the batch service between files and store. Inactive unless armed; see `runtime/model/faults.ts`. */
-import { declareFaultPoints } from '../../runtime/core.ts';
+import { declareFaultPoints } from '@sealwright/runtime/core';
 
 export const ACTOR_FAULTS = declareFaultPoints({
   'upload.synced': 'The bytes of an upload are on disk under their temporary name; no job knows them.',

@@ -1,6 +1,7 @@
 /** Order numbers that sort jobs by creation: time in milliseconds and a sequence number within it. */
+
+import type { Clock } from '@sealwright/runtime';
 import type { Millis } from '../../machines/ids.ts';
-import type { Clock } from '../../runtime/index.ts';
 
 const PER_MILLISECOND = 1000;
 

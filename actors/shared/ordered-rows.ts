@@ -1,6 +1,6 @@
 /** Ranges of rows whose keys end in an order number, read in batches, singly or merged. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ActorStore, Row } from '../../runtime/index.ts';
+import type { ActorStore, Row } from '@sealwright/runtime';
 
 /** Rows per read: one or two milliseconds of the thread. */
 const PAGE_SIZE = 512;

@@ -1,6 +1,6 @@
 /** Reads one page of a filtered view with the exact total. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ActorStore, Row } from '../../runtime/index.ts';
+import type { ActorStore, Row } from '@sealwright/runtime';
 
 /** Rows per read: one or two milliseconds of the thread. */
 const PAGE_SIZE = 512;

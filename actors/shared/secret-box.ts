@@ -5,7 +5,7 @@
  * Format: Base64url of version, nonce (12 bytes), ciphertext, tag (16 bytes). Source: NIST SP 800-38D §8.2.2.
  */
 import { hkdfSync } from 'node:crypto';
-import { Fatal, type Ids } from '../../runtime/core.ts';
+import { Fatal, type Ids } from '@sealwright/runtime/core';
 import { decryptToken, encryptToken, NONCE_BYTES } from './token.ts';
 
 const VERSION = 1;

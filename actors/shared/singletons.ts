@@ -2,7 +2,7 @@
  * Components that run on one node at a time: each has a lease, which lasts as long as its node's session. Without other
  * nodes they start at once.
  */
-import { type Clock, describeFailure, type Log, type StoreNodes } from '../../runtime/core.ts';
+import { type Clock, describeFailure, type Log, type StoreNodes } from '@sealwright/runtime/core';
 
 /** Milliseconds between two attempts to acquire a lease that another node has. */
 const RETRY_MS = 1000;

@@ -1,8 +1,8 @@
 /** Costs of a file in the pipeline: after the start and later, by format and by key, beside the bare loop. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
 import { type LocalSigner, verifyFile } from '../../crypto/index.ts';
-import { systemClock } from '../../runtime/index.ts';
 import { startLocalAuthority } from '../engine/authority.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';
 import { verifiedByOtherTool } from '../frame/judges.ts';

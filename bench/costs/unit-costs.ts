@@ -1,6 +1,6 @@
 /** Costs of one signature and of one durable commit on this machine at this moment: the units of the other costs. */
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { openTables, transact } from '../../runtime/store/lmdb/lmdb-tables.ts';
+import { openTables, transact } from '#runtime/store/lmdb/lmdb-tables.js';
 import { LatencyRecorder } from '../frame/latency.ts';
 
 const SIGNATURES = 200;

@@ -1,5 +1,5 @@
 /** Definition of a benchmark: a question, limits, and a run that reports figures. */
-import type { Clock } from '../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 
 export const PROFILES = ['engine', 'batch', 'portal', 'runtime', 'http'] as const;
 export type Profile = (typeof PROFILES)[number];

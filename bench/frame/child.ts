@@ -1,7 +1,7 @@
 /** Process of one benchmark, so that benchmarks do not affect each other. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describeFailure, systemClock } from '../../runtime/index.ts';
+import { describeFailure, systemClock } from '@sealwright/runtime';
 import { CATALOG, isBenchName } from '../catalog.ts';
 import type { BenchContext, Spent } from './bench.ts';
 import type { BenchMessage, Order } from './wire.ts';

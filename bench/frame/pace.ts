@@ -3,7 +3,7 @@
  * then. A stall thus affects all operations due in that time, not only the one in progress (no coordinated omission).
  */
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import type { Latency } from './bench.ts';
 import { LatencyRecorder } from './latency.ts';
 

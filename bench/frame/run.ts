@@ -1,7 +1,7 @@
 /** Runs benchmarks one after the other, each in its own process, and combines their results. */
 import { fork } from 'node:child_process';
+import type { Clock } from '@sealwright/runtime';
 import { Progress, type Screen } from '../../logging/progress.ts';
-import type { Clock } from '../../runtime/index.ts';
 import { type BenchName, CATALOG } from '../catalog.ts';
 import type { BenchSettings, Figure, Limit, Spent } from './bench.ts';
 import { type BenchReport, judged } from './report.ts';

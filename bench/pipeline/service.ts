@@ -3,6 +3,8 @@ import { renameSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type ActorStore, Faults, systemClock, systemIds } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { Services, type StorageLayout, storageLayout } from '../../actors/index.ts';
 import {
   type LoadedSigner,
@@ -11,8 +13,6 @@ import {
   makeDevelopmentCertificates,
 } from '../../crypto/index.ts';
 import type { FolderName, ProfileName } from '../../machines/ids.ts';
-import { type ActorStore, Faults, systemClock, systemIds } from '../../runtime/index.ts';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
 import { THREADS } from './bare.ts';
 import { fill, INPUTS, type InputKind } from './inputs.ts';
 import { ThreadTimes, type TimesByRole } from './thread-times.ts';

@@ -1,11 +1,12 @@
 /** The compared sides: the runtime on PostgreSQL, its commit function alone, and plain `pg` writing the same rows. */
+
+import { createRuntime, systemClock, systemIds } from '@sealwright/runtime';
+import { openPostgresStore } from '@sealwright/runtime/postgres';
 import pg from 'pg';
-import { createRuntime, systemClock, systemIds } from '../../runtime/index.ts';
-import { openPostgresStore } from '../../runtime/postgres.ts';
-import { migrateSchema } from '../../runtime/store/postgres/migrate-schema.ts';
-import { commitStatements } from '../../runtime/store/postgres/postgres-statements.ts';
-import { StatementWatch } from '../../runtime/store/postgres/statement-watch.ts';
-import { type EncodedStep, encodeStep } from '../../runtime/store/postgres/steps-as-arrays.ts';
+import { migrateSchema } from '#runtime/store/postgres/migrate-schema.js';
+import { commitStatements } from '#runtime/store/postgres/postgres-statements.js';
+import { StatementWatch } from '#runtime/store/postgres/statement-watch.js';
+import { type EncodedStep, encodeStep } from '#runtime/store/postgres/steps-as-arrays.js';
 import { addressOf, definition, input, newborn, stepOf } from '../step/actor.ts';
 
 /** Actors of one process; each step is of the next one. */

@@ -1,7 +1,7 @@
 /** Actors for the threads of `bench/shards.ts`: a few rows each, with messages that terminate their thread. */
 import { MessagePort } from 'node:worker_threads';
+import type { ActorDefinition, ShardModule } from '@sealwright/runtime';
 import { assign, setup } from 'xstate';
-import type { ActorDefinition, ShardModule } from '../../runtime/index.ts';
 
 interface Context {
   readonly turns: number;

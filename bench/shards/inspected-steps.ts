@@ -4,8 +4,8 @@
  *
  * node dist/bench/shards/inspected-steps.js <folder> <event>, with a channel: `Order` in, `StepCost` out; ends with the channel
  */
-import { createRuntime, systemClock, systemIds } from '../../runtime/index.ts';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
+import { createRuntime, systemClock, systemIds } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { benched } from './actors.ts';
 
 const ACTORS = 2000;

@@ -1,6 +1,6 @@
 /** Runtime with actors on a number of threads, for the benchmarks of `bench/shards.ts`. */
-import { createRuntime, type Runtime, systemClock, systemIds } from '../../runtime/index.ts';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
+import { createRuntime, type Runtime, systemClock, systemIds } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { type ThreadCosts, threadCosts } from '../costs/thread-costs.ts';
 import type { BenchContext } from '../frame/bench.ts';
 import { benched } from './actors.ts';

@@ -1,5 +1,5 @@
 /** Actor of the step benchmark: two states, list rows, counters, a history and an effect. */
-import { assign, setup } from 'xstate';
+
 import {
   type ActorAddress,
   type ActorDefinition,
@@ -7,7 +7,8 @@ import {
   nextStep,
   type Step,
   type StoredActor,
-} from '../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { assign, setup } from 'xstate';
 
 interface Context {
   readonly turns: number;

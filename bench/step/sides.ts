@@ -1,9 +1,9 @@
 /** The two compared sides: the runtime, and plain LMDB writing the same rows. */
-import { createRuntime, type Runtime, systemClock, systemIds } from '../../runtime/index.ts';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
-import { CollectedChanges, write, writeCounters } from '../../runtime/store/lmdb/lmdb-changes.ts';
-import { type PlannedStep, planStep } from '../../runtime/store/lmdb/lmdb-step-text.ts';
-import { openTables, transact } from '../../runtime/store/lmdb/lmdb-tables.ts';
+import { createRuntime, type Runtime, systemClock, systemIds } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { CollectedChanges, write, writeCounters } from '#runtime/store/lmdb/lmdb-changes.js';
+import { type PlannedStep, planStep } from '#runtime/store/lmdb/lmdb-step-text.js';
+import { openTables, transact } from '#runtime/store/lmdb/lmdb-tables.js';
 import { Unverified } from '../frame/bench.ts';
 import { ACTORS, addressOf, definition, eventOf, input, newborn, stepOf } from './actor.ts';
 

@@ -1,6 +1,7 @@
 /** `sealwright bench` as the command line has it. */
+
+import { systemClock } from '@sealwright/runtime/core';
 import { Option } from 'commander';
-import { systemClock } from '../../runtime/core.ts';
 import type { BenchOptions } from '../bench.ts';
 import { collect, parseCount, parseSeconds } from '../option-values.ts';
 import type { CommandLine } from './command-line.ts';

@@ -1,6 +1,7 @@
 /** Commands that work on files: `verify`, `extend` and `decrypt`. */
+
+import { systemClock, systemIds } from '@sealwright/runtime/core';
 import { Option } from 'commander';
-import { systemClock, systemIds } from '../../runtime/core.ts';
 import type { DecryptOptions } from '../decrypt.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { addExtendCommand } from '../extend-options.ts';

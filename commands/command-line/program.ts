@@ -4,9 +4,9 @@
  * Source: docs/operations.md.
  */
 import { readFileSync } from 'node:fs';
+import { systemClock } from '@sealwright/runtime/core';
 import { Argument, Command, CommanderError } from 'commander';
 import { createDescriptorSink } from '../../logging.ts';
-import { systemClock } from '../../runtime/core.ts';
 import { openLogging } from '../../service/service-log.ts';
 import { isSettingArgument, type LoadedSettings, loadSettings } from '../../settings.ts';
 import { printProblems } from '../check-config.ts';

@@ -1,5 +1,5 @@
 /** Commands about the service: those that run it, check it, or ask the running one. */
-import { systemClock, systemIds } from '../../runtime/core.ts';
+import { systemClock, systemIds } from '@sealwright/runtime/core';
 import type { LoadedSettings } from '../../settings.ts';
 import type { ActorsOptions } from '../actors.ts';
 import { checkConfig } from '../check-config.ts';

@@ -1,6 +1,6 @@
 /** Commands that read or write the store: `backup`, `store`, `keys`, `verify-history` and `jobs`. */
 import { resolve } from 'node:path';
-import { systemClock, systemIds } from '../../runtime/core.ts';
+import { systemClock, systemIds } from '@sealwright/runtime/core';
 import { addKeysCommands } from '../keys/keys-options.ts';
 import { collect } from '../option-values.ts';
 import { addStoreCommands } from '../store/store-options.ts';

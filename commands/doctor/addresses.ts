@@ -1,7 +1,7 @@
 /** The ports to listen on, and the clocks of others. */
 import { createServer } from 'node:net';
+import type { Clock } from '@sealwright/runtime';
 import { createHttpClient } from '../../actors/index.ts';
-import type { Clock } from '../../runtime/index.ts';
 import { readServiceFile, type ServiceFile } from '../../service/service-file.ts';
 import type { ListenUrl, Settings } from '../../settings.ts';
 import { requestLocal } from '../local-service.ts';

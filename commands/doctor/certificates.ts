@@ -1,8 +1,8 @@
 /** Certificates: can be loaded with their keys, and are valid now and for a while. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { type Clock, describeFailure, Fatal, type Ids } from '@sealwright/runtime/core';
 import { canSign, certificateProblem, type LocalProfile } from '../../actors/index.ts';
-import { type Clock, describeFailure, Fatal, type Ids } from '../../runtime/core.ts';
 import { sourceOf } from '../../service/certificate-sources.ts';
 import type { KeyFolder } from '../../service/key-folder.ts';
 import { loadSigning, portalProfiles } from '../../service/signing-setup.ts';

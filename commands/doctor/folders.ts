@@ -1,7 +1,7 @@
 /** Folders: there, writable, with room, and on the same time as this machine. */
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Clock, Ids } from '../../runtime/index.ts';
+import type { Clock, Ids } from '@sealwright/runtime';
 import { bad, errorCode, type Finding, good } from './finding.ts';
 
 export interface FolderToCheck {

@@ -1,6 +1,7 @@
 /** The tamper-evident history, as far as it can be verified in seconds. Source: docs/decisions/0053-tamper-evident-history.md. */
+
+import { describeFailure, type StoreReader, verifyHistory } from '@sealwright/runtime';
 import { ACTOR_KINDS } from '../../actors/index.ts';
-import { describeFailure, type StoreReader, verifyHistory } from '../../runtime/index.ts';
 import { openReader } from '../../service/open-store.ts';
 import type { Settings } from '../../settings.ts';
 import { bad, type Finding, good } from './finding.ts';

@@ -1,7 +1,7 @@
 /** The mail relay: answers, and takes the user and password. */
 import { hostname } from 'node:os';
+import { describeFailure } from '@sealwright/runtime/core';
 import { verifyRelay } from '../../actors/index.ts';
-import { describeFailure } from '../../runtime/core.ts';
 import type { Settings } from '../../settings.ts';
 import { bad, type Finding, good } from './finding.ts';
 

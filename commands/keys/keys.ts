@@ -4,12 +4,13 @@
  *
  * Source: docs/operations.md; docs/portal-values.md §0.
  */
+
+import type { Clock, Ids, Log } from '@sealwright/runtime';
+import { folderOwner } from '@sealwright/runtime/lmdb';
 import { administrationOf, createStorageFolders, storageLayout } from '../../actors/index.ts';
 import { escapeControls } from '../../logging.ts';
 import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
 import type { UserRole } from '../../machines/portal/portal-user.ts';
-import type { Clock, Ids, Log } from '../../runtime/index.ts';
-import { folderOwner } from '../../runtime/lmdb.ts';
 import { openStore } from '../../service/open-store.ts';
 import type { Settings } from '../../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';

@@ -4,8 +4,6 @@
  * Source: docs/operations.md.
  */
 import { resolve } from 'node:path';
-import { Progress } from '../../logging/progress.ts';
-import { escapeControls } from '../../logging.ts';
 import {
   type Clock,
   type CopyReport,
@@ -13,9 +11,11 @@ import {
   copyStore,
   describeFailure,
   Fatal,
-} from '../../runtime/index.ts';
-import { openLmdbCopy } from '../../runtime/lmdb.ts';
-import { openPostgresCopy } from '../../runtime/postgres.ts';
+} from '@sealwright/runtime';
+import { openLmdbCopy } from '@sealwright/runtime/lmdb';
+import { openPostgresCopy } from '@sealwright/runtime/postgres';
+import { Progress } from '../../logging/progress.ts';
+import { escapeControls } from '../../logging.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';

@@ -6,10 +6,10 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { Clock, Ids } from '@sealwright/runtime';
 import { FIRST_APPLICATION, storageLayout } from '../../actors/index.ts';
 import type { ValidateFileRequest, ValidationReport } from '../../crypto/index.ts';
 import { escapeControls } from '../../logging.ts';
-import type { Clock, Ids } from '../../runtime/index.ts';
 import { APPLICATION_FILE } from '../../service/portal-setup.ts';
 import type { LoadedSettings, Settings } from '../../settings.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';

@@ -1,6 +1,7 @@
 /** Network access of `verify --online`; loaded only then. */
+
+import type { Clock } from '@sealwright/runtime';
 import { createAuthorityTransport, evidenceOver, NO_TRUST } from '../../actors/index.ts';
-import type { Clock } from '../../runtime/index.ts';
 import type { LoadedSettings } from '../../settings.ts';
 import { ownIssuerHosts } from './own-trust.ts';
 import type { CollectOnline } from './verify.ts';

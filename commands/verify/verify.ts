@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
+import { describeFailure } from '@sealwright/runtime/core';
 import {
   type EvidenceSource,
   formatOfHeader,
@@ -14,7 +15,6 @@ import {
 } from '../../crypto/index.ts';
 import type { Comparison } from '../../independent/index.ts';
 import { escapeControls } from '../../logging.ts';
-import { describeFailure } from '../../runtime/core.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { readCertificateFiles } from '../read-certificates.ts';
 import type { Terminal } from '../terminal.ts';

@@ -2,6 +2,7 @@
  * The batch service's listener.
  */
 import { tmpdir } from 'node:os';
+import type { Clock, Ids, Log } from '@sealwright/runtime';
 import type { Operations } from '../../actors/batch/api/bulk.ts';
 import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchService } from '../../actors/batch/api/service.ts';
@@ -12,7 +13,6 @@ import type {
   OperatorMails,
   OperatorWebhooks,
 } from '../../actors/portal/api.ts';
-import type { Clock, Ids, Log } from '../../runtime/index.ts';
 import { type Authenticator, createAuthenticator } from '../core/access/auth.ts';
 import { createCallerFinder } from '../core/access/caller.ts';
 import { openEndedSessions } from '../core/access/ended-sessions.ts';

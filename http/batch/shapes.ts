@@ -3,13 +3,14 @@
  *
  * Source: docs/batch-values.md §0, §3 and §4.
  */
+
+import type { Millis } from '@sealwright/runtime';
 import { z } from 'zod';
 import { HEALTH_STATUSES, type HealthCheck } from '../../actors/batch/api/inspection.ts';
 import type { JobDetail, JobView } from '../../actors/batch/api/jobs.ts';
 import type { FolderView, PipelineView, RescanReport } from '../../actors/batch/api/service.ts';
 import { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../machines/batch/job-context.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/batch/system-event.ts';
-import type { Millis } from '../../runtime/index.ts';
 
 export const timestamp = z.iso.datetime({ precision: 3 });
 const jobState = z.enum(JOB_STATES);

@@ -3,8 +3,9 @@
  *
  * Source: docs/batch-values.md §0, §3.
  */
+
+import type { Clock } from '@sealwright/runtime';
 import type { Health } from '../../actors/batch/api/inspection.ts';
-import type { Clock } from '../../runtime/index.ts';
 import type { OperatorCheck } from '../core/access/operator-check.ts';
 import { healthy, json } from '../core/reply.ts';
 import { type AnyRoute, route } from '../core/router.ts';

@@ -1,5 +1,5 @@
 /** A listening port and its request handler. */
-import type { Clock, Log } from '../../runtime/index.ts';
+import type { Clock, Log } from '@sealwright/runtime';
 import type { Dispatcher } from './dispatch.ts';
 import type { ListenSettings } from './settings.ts';
 import { openNodePort } from './transport/node-http.ts';

@@ -9,7 +9,7 @@
  *
  * Source: docs/decisions/0030-load-shedding.md.
  */
-import type { Clock, Log } from '../../runtime/index.ts';
+import type { Clock, Log } from '@sealwright/runtime';
 
 /** Smaller numbers are never an overload and never a standing queue. */
 const MIN_LIMIT = 8;

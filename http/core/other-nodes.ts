@@ -1,6 +1,7 @@
 /** Ports to the other nodes of a service: reads after writes, and rate limits, hold for all of them together. */
+
+import type { Clock, StoreNodes } from '@sealwright/runtime';
 import { Refusal } from '../../machines/refusals.ts';
-import type { Clock, StoreNodes } from '../../runtime/index.ts';
 import type { RateWindow } from './access/rate-limit.ts';
 import { createRateLimiter, type RateLimiter } from './access/rate-limit.ts';
 import type { RequestHead } from './transport/port.ts';

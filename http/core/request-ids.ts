@@ -4,7 +4,7 @@
  *
  * Source: docs/batch-values.md §2 (`traceId`, `requestId`); W3C Trace Context, "traceparent Header".
  */
-import type { Ids } from '../../runtime/index.ts';
+import type { Ids } from '@sealwright/runtime';
 
 const BASE_32 = '0123456789ABCDEFGHIJKLMNOPQRSTUV';
 const CONNECTION_CHARACTERS = 11;

@@ -1,6 +1,6 @@
 /** Settings of the HTTP servers; every value is present and validated by the configuration reader. */
 
-import type { Clock } from '../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import type { ForwardedTrust } from './access/caller.ts';
 import type { RateWindow } from './access/rate-limit.ts';
 

@@ -2,8 +2,8 @@
  * The portal's listener.
  */
 import { tmpdir } from 'node:os';
+import type { Clock, Ids, Log } from '@sealwright/runtime';
 import type { PortalService } from '../../actors/portal/api.ts';
-import type { Clock, Ids, Log } from '../../runtime/index.ts';
 import { createCallerFinder } from '../core/access/caller.ts';
 import type { RateWindow } from '../core/access/rate-limit.ts';
 import { createWrongKeys } from '../core/access/wrong-keys.ts';

@@ -176,6 +176,9 @@ export const ZONES = {
   },
 };
 
+/** Folders that are packages (workspaces), by their names. */
+export const PACKAGES = { '@sealwright/runtime': 'runtime' };
+
 /** Imports forbidden between folders of one zone: files of `from` import nothing of `to`, types included. */
 export const FORBIDDEN_PAIRS = [
   // Mails have the escaping of the pages, not the pages.

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { BENCH_NAMES, CATALOG } from '../../bench/catalog.ts';
 import type { Report } from '../../bench/frame/report.ts';
 import { type BenchOptions, benchCommand } from '../../commands/bench.ts';
-import { systemClock } from '../../runtime/index.ts';
 import { freshFolder, run } from '../commands/program.ts';
 
 const BEFORE = resolve('test/fixtures/bench/before.json');

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { LatencyRecorder } from '../../bench/frame/latency.ts';
 import { atRate } from '../../bench/frame/pace.ts';
-import { SimulatedClock } from '../../runtime/testing/simulated-clock.ts';
 
 /** Advances a simulated clock until `work` ends. */
 async function driven<Result>(clock: SimulatedClock, work: Promise<Result>): Promise<Result> {

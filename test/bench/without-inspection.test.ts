@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 
 const LOADER = new URL('../../bench/shards/without-inspection.js', import.meta.url).href;
-const module = (name: string) => new URL(`../../runtime/${name}.js`, import.meta.url).href;
+const module = (name: string) => import.meta.resolve(`#runtime/${name}.js`);
 
 const SCRIPT = `
   const { stateMove } = await import(${JSON.stringify(module('step/state-index'))});

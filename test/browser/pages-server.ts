@@ -7,6 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { systemClock } from '#runtime/model/clock.js';
+import { systemIds } from '#runtime/model/ids.js';
 import type {
   PortalService,
   PortalSigning,
@@ -23,8 +25,6 @@ import { portalRoute } from '../../http/portal/route.ts';
 import { createPortalServer } from '../../http/portal/server.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../machines/ids.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
-import { systemClock } from '../../runtime/model/clock.ts';
-import { systemIds } from '../../runtime/model/ids.ts';
 import { classicPdf, documentObjects } from '../crypto/pdf/build.ts';
 import { recorder } from '../http/harness.ts';
 import { pki } from '../pki/pki.ts';

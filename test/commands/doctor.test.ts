@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import type { Finding } from '../../commands/doctor/finding.ts';
 import { makeDevelopmentCertificates } from '../../crypto/index.ts';
-import { systemIds } from '../../runtime/index.ts';
 import { startRelay } from '../actors/portal/mail/relay.ts';
 import { smallDisk } from '../service/small-disk.ts';
 import { freshFolder, run, start } from './program.ts';

@@ -1,12 +1,12 @@
 /** `sealwright store copy` moves an installation to PostgreSQL and back. */
 import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { copyStore, systemClock } from '@sealwright/runtime';
+import { openLmdbCopy, openLmdbStore } from '@sealwright/runtime/lmdb';
+import { openPostgresCopy, openPostgresStore } from '@sealwright/runtime/postgres';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import pg from 'pg';
-import { copyStore, systemClock } from '../../runtime/index.ts';
-import { openLmdbCopy, openLmdbStore } from '../../runtime/lmdb.ts';
-import { openPostgresCopy, openPostgresStore } from '../../runtime/postgres.ts';
-import { effectText } from '../../runtime/store/copy/copy-side.ts';
+import { effectText } from '#runtime/store/copy/copy-side.js';
 import { SAMPLE } from '../actors/portal/service.ts';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';
 import { type Job, Service, temporaryRoot } from '../service/service.ts';

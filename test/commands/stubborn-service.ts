@@ -3,9 +3,10 @@
  *
  * node stubborn-service.js never-stops | stops-late | throws-later | rejects-later | loses-its-store | fails-to-stop
  */
+
+import { type Clock, systemClock } from '@sealwright/runtime';
 import { runService } from '../../commands/serve.ts';
 import { createDescriptorSink, createLogging } from '../../logging.ts';
-import { type Clock, systemClock } from '../../runtime/index.ts';
 import type { Serve } from '../../service/running-service.ts';
 import { accepted } from '../settings/load.ts';
 

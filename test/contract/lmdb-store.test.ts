@@ -1,5 +1,5 @@
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import type { ExecutionContext } from 'ava';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
 import { folderFor } from '../runtime/folder.ts';
 import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';

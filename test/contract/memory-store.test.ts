@@ -1,4 +1,4 @@
-import { MemoryStore } from '../../runtime/testing.ts';
+import { MemoryStore } from '@sealwright/runtime/testing';
 import { runtimeContract } from './runtime.ts';
 import { storeContract } from './store.ts';
 

@@ -1,12 +1,6 @@
+import { createRuntime, type EffectHandler, type Runtime, systemClock, systemIds } from '@sealwright/runtime';
+import { openPostgresStore } from '@sealwright/runtime/postgres';
 import test, { type ExecutionContext } from 'ava';
-import {
-  createRuntime,
-  type EffectHandler,
-  type Runtime,
-  systemClock,
-  systemIds,
-} from '../../runtime/index.ts';
-import { openPostgresStore } from '../../runtime/postgres.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { type Cluster, startCluster } from '../postgres/cluster.ts';
 import { heard, mortalTally, T1, T2, type TallyContext, until } from '../runtime/test-runtime.ts';

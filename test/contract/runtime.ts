@@ -1,7 +1,8 @@
 /** Promises of the runtime that hold on every store. */
+
+import { type ActorStore, type EffectHandler, systemClock } from '@sealwright/runtime';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
-import { type ActorStore, type EffectHandler, systemClock } from '../../runtime/index.ts';
-import { SimulatedClock } from '../../runtime/testing.ts';
 import { createTestRuntime, echo, T1, T2, type TestRuntime } from '../runtime/test-runtime.ts';
 import type { StoreUnderTest } from './store.ts';
 

@@ -1,5 +1,5 @@
 /** Steps made by hand, for tests of stores. */
-import type { ActorAddress, Step, StoredActor, StoredEffect } from '../../runtime/index.ts';
+import type { ActorAddress, Step, StoredActor, StoredEffect } from '@sealwright/runtime';
 
 export const A: ActorAddress = { kind: 'job', id: 'a' };
 export const B: ActorAddress = { kind: 'job', id: 'b' };

@@ -1,7 +1,5 @@
 /** The contract of `ActorStore`, run against every implementation. */
 import { generateKeyPairSync } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
-import { setup } from 'xstate';
 import {
   type ActorDefinition,
   type ActorStore,
@@ -11,8 +9,10 @@ import {
   type RowQuery,
   type Step,
   type StoredEffect,
-} from '../../runtime/index.ts';
-import { SimulatedClock } from '../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { SimulatedClock } from '@sealwright/runtime/testing';
+import test, { type ExecutionContext } from 'ava';
+import { setup } from 'xstate';
 import {
   createTestRuntime,
   gate,

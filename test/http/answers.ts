@@ -4,6 +4,7 @@
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { systemClock } from '#runtime/model/clock.js';
 import type { Operations } from '../../actors/batch/api/bulk.ts';
 import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchService } from '../../actors/batch/api/service.ts';
@@ -20,7 +21,6 @@ import type { Authenticator } from '../../http/core/access/auth.ts';
 import { describeApi, type OpenApiDocument } from '../../http/core/openapi/document.ts';
 import type { AnyRoute } from '../../http/core/router.ts';
 import type { BatchMetrics } from '../../http/index.ts';
-import { systemClock } from '../../runtime/model/clock.ts';
 
 /** A reply; `body` is undefined where it is not checked. */
 export interface Answer {

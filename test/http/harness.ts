@@ -2,6 +2,9 @@
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { z } from 'zod';
+import { systemClock } from '#runtime/model/clock.js';
+import { systemIds } from '#runtime/model/ids.js';
+import type { Clock, Log, LogProperties } from '#runtime/model/ports.js';
 import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
 import { Client } from '../../clients/typescript/client.ts';
 import { createLoadGuard } from '../../http/core/load-guard.ts';
@@ -13,9 +16,6 @@ import {
   type HttpSettings,
 } from '../../http/index.ts';
 import { REFUSALS } from '../../machines/refusals.ts';
-import { systemClock } from '../../runtime/model/clock.ts';
-import { systemIds } from '../../runtime/model/ids.ts';
-import type { Clock, Log, LogProperties } from '../../runtime/model/ports.ts';
 import { assertAnswersDescribed, checkAnswersOf } from './answers.ts';
 import { memoryInspection } from './batch/memory-inspection.ts';
 import { memoryMails } from './batch/memory-mails.ts';

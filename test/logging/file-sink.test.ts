@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { createFileSink, createLogging, type FileSinkOptions } from '../../logging.ts';
-import { SimulatedClock } from '../../runtime/testing.ts';
 
 const START = Date.UTC(2026, 4, 26, 15, 42, 11);
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import test from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { Progress } from '../../logging/progress.ts';
-import { SimulatedClock } from '../../runtime/testing/simulated-clock.ts';
 
 function progress(live: boolean) {
   const clock = new SimulatedClock();

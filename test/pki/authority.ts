@@ -5,13 +5,13 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { systemClock } from '@sealwright/runtime';
 import { createAuthorityTransport, type HttpTransport } from '../../actors/shared/authority-transport.ts';
 import type { EvidenceSource, TimestampAuthority } from '../../crypto/evidence/authorities.ts';
 import { createEvidenceSource } from '../../crypto/evidence/evidence-source.ts';
 import { createTimestampAuthority } from '../../crypto/evidence/timestamp-authority.ts';
 import type { TrustSettings } from '../../crypto/validation/trust.ts';
 import { readCertificate } from '../../crypto/x509/certificate.ts';
-import { systemClock } from '../../runtime/index.ts';
 import {
   type AuthorityPki,
   type AuthorityPkiOptions,

@@ -1,13 +1,14 @@
 /** Everything the store on PostgreSQL promises when connections, statements and the server fail. */
+
+import { type ActorStore, systemClock } from '@sealwright/runtime';
+import { openPostgresStore } from '@sealwright/runtime/postgres';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { type ActorStore, systemClock } from '../../runtime/index.ts';
-import { openPostgresStore } from '../../runtime/postgres.ts';
-import { openPool } from '../../runtime/store/postgres/connection.ts';
-import { commitStatements } from '../../runtime/store/postgres/postgres-statements.ts';
-import { SCHEMA_VERSION } from '../../runtime/store/postgres/schema.ts';
-import { StatementWatch } from '../../runtime/store/postgres/statement-watch.ts';
-import { SimulatedClock } from '../../runtime/testing.ts';
+import { openPool } from '#runtime/store/postgres/connection.js';
+import { commitStatements } from '#runtime/store/postgres/postgres-statements.js';
+import { SCHEMA_VERSION } from '#runtime/store/postgres/schema.js';
+import { StatementWatch } from '#runtime/store/postgres/statement-watch.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
 import { type Cluster, startCluster } from './cluster.ts';

@@ -5,13 +5,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ActorStore, type StoreNodes, systemClock } from '@sealwright/runtime';
+import { openPostgresStore } from '@sealwright/runtime/postgres';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { type ActorStore, type StoreNodes, systemClock } from '../../runtime/index.ts';
-import { openPostgresStore } from '../../runtime/postgres.ts';
-import type { StoreRecord } from '../../runtime/store/copy/copy-side.ts';
-import { COPY_TABLES } from '../../runtime/store/postgres/copy-tables.ts';
-import { migrateSchema } from '../../runtime/store/postgres/migrate-schema.ts';
+import type { StoreRecord } from '#runtime/store/copy/copy-side.js';
+import { COPY_TABLES } from '#runtime/store/postgres/copy-tables.js';
+import { migrateSchema } from '#runtime/store/postgres/migrate-schema.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { effectOf, stepOf } from '../contract/steps.ts';
 import { type Cluster, startCluster } from './cluster.ts';

@@ -1,9 +1,9 @@
 /** Rate limits of requests: all nodes of a service together admit what the settings say. */
 import { request } from 'node:http';
+import { openPostgresStore } from '@sealwright/runtime/postgres';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { systemClock } from '../../runtime/model/clock.ts';
-import { openPostgresStore } from '../../runtime/postgres.ts';
+import { systemClock } from '#runtime/model/clock.js';
 import { until } from '../actors/portal/service.ts';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { Service, temporaryRoot } from '../service/service.ts';

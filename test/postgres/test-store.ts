@@ -3,9 +3,9 @@
  * (`scripts/test-postgres.mjs`). Each folder has a schema of its own, so that what is opened again is what was closed.
  */
 import { createHash } from 'node:crypto';
-import { type ActorStore, type Faults, systemClock } from '../../runtime/index.ts';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
-import { openPostgresStore } from '../../runtime/postgres.ts';
+import { type ActorStore, type Faults, systemClock } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { openPostgresStore } from '@sealwright/runtime/postgres';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 
 const URL = process.env['SEALWRIGHT_POSTGRES_URL'];

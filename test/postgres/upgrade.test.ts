@@ -1,6 +1,5 @@
 /** A rolling upgrade: nodes of two versions of the program work on one database. */
-import test, { type ExecutionContext } from 'ava';
-import { assign, setup } from 'xstate';
+
 import {
   type ActorDefinition,
   createRuntime,
@@ -8,8 +7,10 @@ import {
   type Runtime,
   systemClock,
   systemIds,
-} from '../../runtime/index.ts';
-import { openPostgresStore } from '../../runtime/postgres.ts';
+} from '@sealwright/runtime';
+import { openPostgresStore } from '@sealwright/runtime/postgres';
+import test, { type ExecutionContext } from 'ava';
+import { assign, setup } from 'xstate';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { startCluster } from './cluster.ts';
 

@@ -29,13 +29,13 @@ const SOUND = {
   'actors/batch/api/service.ts':
     "import type { JobId } from '../../../machines/ids.ts';\nexport type Id = JobId;\n",
   'actors/index.ts':
-    "import { kept } from '../runtime/index.ts';\nimport { hash } from '../crypto/index.ts';\nexport const all = [kept, hash];\n",
+    "import { kept } from '@sealwright/runtime';\nimport { hash } from '../crypto/index.ts';\nexport const all = [kept, hash];\n",
   'http/index.ts':
-    "import type { Clock } from '../runtime/index.ts';\nimport type { Id } from '../actors/batch/api/service.ts';\nexport type Both = [Clock, Id];\n",
+    "import type { Clock } from '@sealwright/runtime';\nimport type { Id } from '../actors/batch/api/service.ts';\nexport type Both = [Clock, Id];\n",
   'main.ts':
     "import { all } from './actors/index.ts';\nimport type { Both } from './http/index.ts';\nexport const both = (x: Both) => [x, all];\n",
   'test/any.test.ts':
-    "import test from 'ava';\nimport { kept } from '../runtime/ports.ts';\ntest('keeps', (t) => t.is(kept, 32));\n",
+    "import test from 'ava';\nimport { kept } from '#runtime/ports.js';\ntest('keeps', (t) => t.is(kept, 32));\n",
 };
 
 test('a tree that follows every rule passes', (t) => {
@@ -111,7 +111,7 @@ const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, sa
   ],
   [
     'a machine imports the runtime, types included',
-    { 'machines/bad.ts': "import type { Clock } from '../runtime/index.ts';\nexport type C = Clock;\n" },
+    { 'machines/bad.ts': "import type { Clock } from '@sealwright/runtime';\nexport type C = Clock;\n" },
     /machines\/bad\.ts:1: machines must not import runtime/,
   ],
   [
@@ -138,7 +138,7 @@ const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, sa
     'http takes more than types from the runtime',
     {
       'http/bad.ts':
-        "import { type Clock, kept } from '../runtime/index.ts';\nexport const x = (c: Clock) => [c, kept];\n",
+        "import { type Clock, kept } from '@sealwright/runtime';\nexport const x = (c: Clock) => [c, kept];\n",
     },
     /http\/bad\.ts:1: http may import types of runtime only/,
   ],
@@ -146,6 +146,34 @@ const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, sa
     'a folder is entered beside its index',
     { 'actors/bad.ts': "import { kept } from '../runtime/ports.ts';\nexport const x = kept;\n" },
     /actors\/bad\.ts:1: runtime\/ports\.ts is inside runtime/,
+  ],
+  [
+    'a package is entered by a path',
+    { 'actors/bad.ts': "import { kept } from '../runtime/index.ts';\nexport const x = kept;\n" },
+    /actors\/bad\.ts:1: \.\.\/runtime\/index\.ts crosses the border of the package runtime/,
+  ],
+  [
+    'a test enters a package by a path',
+    { 'test/bad.ts': "import { kept } from '../runtime/ports.ts';\nexport const x = kept;\n" },
+    /test\/bad\.ts:1: \.\.\/runtime\/ports\.ts crosses the border of the package runtime/,
+  ],
+  [
+    'product code imports a file that a package does not offer',
+    { 'actors/bad.ts': "import { kept } from '@sealwright/runtime/ports';\nexport const x = kept;\n" },
+    /actors\/bad\.ts:1: runtime\/ports\.ts is inside runtime/,
+  ],
+  [
+    'product code imports a package by its private name',
+    { 'actors/bad.ts': "import { kept } from '#runtime/index.js';\nexport const x = kept;\n" },
+    /actors\/bad\.ts:1: #runtime\/index\.js is for tests and benchmarks/,
+  ],
+  [
+    'a package imports itself around through its own name',
+    {
+      'runtime/one.ts': "import { two } from '@sealwright/runtime/core';\nexport const one = two;\n",
+      'runtime/core.ts': "export { one as two } from './one.ts';\n",
+    },
+    /cycle: runtime\/core\.ts -> runtime\/one\.ts -> runtime\/core\.ts/,
   ],
   [
     'http enters actors through an inner file',

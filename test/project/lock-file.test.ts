@@ -24,7 +24,9 @@ test('every package of the lock file has a checksum, except for binaries of othe
     readonly packages: { readonly [path: string]: Locked };
   };
   const bare = Object.entries(lock.packages).filter(
-    ([path, { link, integrity }]) => path !== '' && link !== true && integrity === undefined,
+    // The other paths are the project and its workspaces.
+    ([path, { link, integrity }]) =>
+      path.includes('node_modules/') && link !== true && integrity === undefined,
   );
   for (const [path, { optional, os }] of bare) {
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);

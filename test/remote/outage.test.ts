@@ -1,10 +1,10 @@
 /** A remote portal that is down, slow or gone. Source: docs/batch-values.md §8, failure table; docs/decisions/0049-remote-portal-outages.md. */
 import { readdir, writeFile } from 'node:fs/promises';
+import { systemClock, systemIds } from '@sealwright/runtime';
 import test from 'ava';
 import { createRemotePortal } from '../../actors/index.ts';
 import { samplePdf } from '../../bench/samples.ts';
 import type { JobId, ProfileName } from '../../machines/ids.ts';
-import { systemClock, systemIds } from '../../runtime/index.ts';
 import type { BatchFixture } from '../actors/batch/batch-harness.ts';
 import { pki } from '../pki/pki.ts';
 import { faster, PDF, PROFILE, startRemote, until } from './remote-harness.ts';

@@ -1,10 +1,11 @@
 /** The batch service with a remote profile and a scripted portal. */
+
+import { type Clock, systemClock, systemIds } from '@sealwright/runtime';
 import type { ExecutionContext } from 'ava';
 import type { RemotePollOptions } from '../../actors/batch/pipeline/remote-poll.ts';
 import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';
 import { samplePdf } from '../../bench/samples.ts';
 import type { ProfileName } from '../../machines/ids.ts';
-import { type Clock, systemClock, systemIds } from '../../runtime/index.ts';
 import { type BatchFixture, type BatchFixtureOptions, batchFixture } from '../actors/batch/batch-harness.ts';
 import { ScriptedPortal } from './scripted-portal.ts';
 

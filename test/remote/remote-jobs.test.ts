@@ -1,11 +1,11 @@
 /** Jobs that a person signs on the remote portal. Source: docs/batch-values.md §8, its three tables. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
 import { RESTART_MESSAGE } from '../../machines/batch/job-context.ts';
 import type { JobId } from '../../machines/ids.ts';
-import { systemClock } from '../../runtime/index.ts';
 import { hasty, PDF, PROFILE, startRemote, until } from './remote-harness.ts';
 
 test('a file is uploaded, a document made for its one participant, and the signed file published', async (t) => {

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { StoredEffect } from '@sealwright/runtime';
 import test from 'ava';
-import { CrashJournal } from '../../runtime/effects/crash-journal.ts';
-import type { StoredEffect } from '../../runtime/index.ts';
+import { CrashJournal } from '#runtime/effects/crash-journal.js';
 
 /** Splits lines into those of the first actors and those of the actors added later. */
 const split = (said: readonly string[]) =>

@@ -7,8 +7,8 @@
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRuntime, systemClock, systemIds } from '../../runtime/index.ts';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
+import { createRuntime, systemClock, systemIds } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { counting } from './shards/counting-module.ts';
 
 const ACTORS = ['a', 'b', 'deadly', 'z'];

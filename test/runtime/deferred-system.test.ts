@@ -1,6 +1,6 @@
+import { createRuntime, DeferredSystem, Faults } from '@sealwright/runtime';
+import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { createRuntime, DeferredSystem, Faults } from '../../runtime/index.ts';
-import { MemoryStore, SimulatedClock, seededIds } from '../../runtime/testing.ts';
 import { tally } from './test-runtime.ts';
 
 test('a system used before its runtime is created throws an error about that, and works afterwards', async (t) => {

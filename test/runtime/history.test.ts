@@ -1,8 +1,5 @@
 /** The tamper-evident history: hash chains, checkpoints, proofs, and what an offline edit of the store leads to. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
-import { assign, setup } from 'xstate';
-import { auditPath, leafHash, merkleRoot, rootFromPath } from '../../runtime/history/merkle.ts';
 import {
   type ActorAddress,
   type ActorDefinition,
@@ -19,10 +16,13 @@ import {
   type Step,
   type StoredActor,
   verifyHistory,
-} from '../../runtime/index.ts';
-import { openLmdbReader, openLmdbStore } from '../../runtime/lmdb.ts';
-import { openTables, type Tables } from '../../runtime/store/lmdb/lmdb-tables.ts';
-import { MemoryStore, SimulatedClock } from '../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { openLmdbReader, openLmdbStore } from '@sealwright/runtime/lmdb';
+import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
+import test, { type ExecutionContext } from 'ava';
+import { assign, setup } from 'xstate';
+import { auditPath, leafHash, merkleRoot, rootFromPath } from '#runtime/history/merkle.js';
+import { openTables, type Tables } from '#runtime/store/lmdb/lmdb-tables.js';
 import { folderFor } from './folder.ts';
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };

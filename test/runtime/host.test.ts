@@ -1,7 +1,7 @@
+import type { ActorStore, Step } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
-import type { ActorStore, Step } from '../../runtime/index.ts';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
-import { MemoryStore } from '../../runtime/testing.ts';
 import { folderFor } from './folder.ts';
 import { createTestRuntime, settle, T1, T2 } from './test-runtime.ts';
 

@@ -2,10 +2,6 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import test from 'ava';
-import { assign, setup } from 'xstate';
-import { definitions as batchDefinitions } from '../../actors/batch/registry.ts';
-import { portalDefinitions } from '../../actors/portal/registry.ts';
 import {
   type ActorDefinition,
   type ActorStore,
@@ -13,11 +9,15 @@ import {
   migrateStore,
   systemClock,
   systemIds,
-} from '../../runtime/index.ts';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
-import { stateNames } from '../../runtime/model/machine-shape.ts';
-import { deadlinesOf } from '../../runtime/step/state-deadlines.ts';
-import { MemoryStore } from '../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { MemoryStore } from '@sealwright/runtime/testing';
+import test from 'ava';
+import { assign, setup } from 'xstate';
+import { stateNames } from '#runtime/model/machine-shape.js';
+import { deadlinesOf } from '#runtime/step/state-deadlines.js';
+import { definitions as batchDefinitions } from '../../actors/batch/registry.ts';
+import { portalDefinitions } from '../../actors/portal/registry.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -1,7 +1,5 @@
 /** The small parts: clocks, ids, fault points, mailboxes, pauses, restart windows. */
-import test from 'ava';
-import { Mailboxes } from '../../runtime/host/mailbox.ts';
-import { Supervisor } from '../../runtime/host/supervisor.ts';
+
 import {
   declaredFaultPoints,
   declareFaultPoints,
@@ -9,9 +7,12 @@ import {
   RUNTIME_FAULT_POINTS,
   systemClock,
   systemIds,
-} from '../../runtime/index.ts';
-import { effectPause } from '../../runtime/model/backoff.ts';
-import { SimulatedClock, seededIds } from '../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { SimulatedClock, seededIds } from '@sealwright/runtime/testing';
+import test from 'ava';
+import { Mailboxes } from '#runtime/host/mailbox.js';
+import { Supervisor } from '#runtime/host/supervisor.js';
+import { effectPause } from '#runtime/model/backoff.js';
 
 const UUID4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -2,6 +2,8 @@
  * The step, and what it relies on in XState. A test here that fails after an upgrade of XState says that stored
  * actors would behave differently: read its change log before touching the test.
  */
+
+import { assertStorable, firstStep, lineHash, nextStep } from '@sealwright/runtime';
 import test from 'ava';
 import {
   and,
@@ -16,10 +18,9 @@ import {
   spawnChild,
   stateIn,
 } from 'xstate';
-import { assertStorable, firstStep, lineHash, nextStep } from '../../runtime/index.ts';
-import type { ActorDefinition } from '../../runtime/model/definition.ts';
-import { type Json, MAX_CONSUMED_IDS, type Step, type StoredActor } from '../../runtime/model/ports.ts';
-import { stepOfText, stepText } from '../../runtime/store/lmdb/lmdb-step-text.ts';
+import type { ActorDefinition } from '#runtime/model/definition.js';
+import { type Json, MAX_CONSUMED_IDS, type Step, type StoredActor } from '#runtime/model/ports.js';
+import { stepOfText, stepText } from '#runtime/store/lmdb/lmdb-step-text.js';
 
 interface Context {
   readonly size: number;

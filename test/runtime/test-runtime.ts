@@ -1,5 +1,5 @@
 /** A runtime for tests: one kind of actor, a recording log, a function that waits for a committed step. */
-import { assign, setup } from 'xstate';
+
 import {
   type ActorDefinition,
   type ActorStore,
@@ -10,8 +10,9 @@ import {
   type Runtime,
   type RuntimeOptions,
   type Step,
-} from '../../runtime/index.ts';
-import { MemoryStore, SimulatedClock, seededIds } from '../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
+import { assign, setup } from 'xstate';
 
 export interface TallyContext {
   readonly count: number;

@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
-import { systemClock } from '../../runtime/index.ts';
-import { openLmdbStore } from '../../runtime/lmdb.ts';
-import { ShardThread } from '../../runtime/shards/shard-thread.ts';
+import { ShardThread } from '#runtime/shards/shard-thread.js';
 import { roundsOf } from '../project/rounds.ts';
 
 const ROUNDS = roundsOf(5, 25, 100);

@@ -1,4 +1,4 @@
-import type { EffectHandler } from '../../runtime/index.ts';
+import type { EffectHandler } from '@sealwright/runtime';
 
 /** The handlers without time limits, for a clock that tests advance by minutes while a real call is on its way. */
 export function withoutTimeLimits(handlers: { readonly [name: string]: EffectHandler }) {

@@ -1,6 +1,6 @@
+import { RUNTIME_FAULT_POINTS } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { ACTOR_FAULTS } from '../../actors/index.ts';
-import { RUNTIME_FAULT_POINTS } from '../../runtime/index.ts';
 import { NODES } from '../postgres/test-store.ts';
 import { Service, temporaryRoot } from './service.ts';
 import { brokenPromises } from './signing/evidence.ts';

@@ -1,8 +1,8 @@
 /** Port for metrics: one call per committed change of a job. */
 
+import type { Unaccepted } from '@sealwright/runtime';
 import type { IndependentOutcome, JobFormat } from '../../../machines/batch/job-context.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { Unaccepted } from '../../../runtime/index.ts';
 import type { RemoteObserver } from '../remote/remote-signing.ts';
 
 /** Stage of a job. Source: docs/batch-values.md §11, `batch_stage_duration_seconds`. */

@@ -1,6 +1,7 @@
 /** Statistics, health and inspection of actors, as the HTTP layer calls them. */
+
+import type { ActorPage, ActorQuery, ActorReport, KindReport, MachineChart } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
-import type { ActorPage, ActorQuery, ActorReport, KindReport, MachineChart } from '../../../runtime/index.ts';
 
 /** Milliseconds; null where nothing was counted. */
 export interface StageStatistics {

@@ -4,12 +4,12 @@
  * health, statistics and actors: `inspection.ts`.
  */
 
+import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from '@sealwright/runtime';
 import type { ValidationReport } from '../../../crypto/index.ts';
 import type { InputFolderState } from '../../../machines/batch/input-folder.ts';
 import type { JobFormat, JobState } from '../../../machines/batch/job-context.ts';
 import type { SystemEventKind } from '../../../machines/batch/system-event.ts';
 import type { FolderName, JobId, Millis, ProfileName } from '../../../machines/ids.ts';
-import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from '../../../runtime/index.ts';
 import type { BulkJobs, Retention } from './bulk.ts';
 import type { Health, HealthCheck, Statistics } from './inspection.ts';
 import type { Jobs, UploadSink } from './jobs.ts';

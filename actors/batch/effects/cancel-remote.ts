@@ -1,5 +1,5 @@
 /** Cancels a document on the remote portal. A failure does not change the job's state. */
-import { Retryable } from '../../../runtime/index.ts';
+import { Retryable } from '@sealwright/runtime';
 import { RemoteFailure } from '../remote/ports.ts';
 import { type JobHandler, type JobHandlerDependencies, NO_MESSAGE } from './effect-handler.ts';
 

@@ -1,6 +1,5 @@
 /** Dependencies and types of the handlers of a job's effects, and the conversion of failures to messages. */
-import type { JobEffect, JobMessage } from '../../../machines/batch/job-context.ts';
-import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
+
 import {
   type Clock,
   type EffectAttempt,
@@ -9,7 +8,9 @@ import {
   Fatal,
   type Log,
   Retryable,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { JobEffect, JobMessage } from '../../../machines/batch/job-context.ts';
+import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
 import { describeDiskError, isStorageCode } from '../../pool/disk-errors.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';

@@ -1,5 +1,5 @@
 /** Moves the working folder of a job that did not complete to `error/<job id>/`; the input stays in place. */
-import { Retryable } from '../../../runtime/index.ts';
+import { Retryable } from '@sealwright/runtime';
 import type { JobHandler, JobHandlerDependencies } from './effect-handler.ts';
 
 /** Waits until the end of the job is durable, because the effect may withdraw an unpublished output. */

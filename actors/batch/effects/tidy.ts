@@ -1,6 +1,6 @@
 /** Removes the original once its signed output is published and the job is Completed. */
 import { dirname } from 'node:path';
-import { describeFailure, Fatal, Retryable } from '../../../runtime/index.ts';
+import { describeFailure, Fatal, Retryable } from '@sealwright/runtime';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { JobHandler, JobHandlerDependencies } from './effect-handler.ts';
 

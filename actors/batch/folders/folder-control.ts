@@ -1,10 +1,10 @@
 /** Status and rescan of input folders for operators. Implements the port `FolderControl`. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeFailure } from '@sealwright/runtime';
 import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
 import type { FolderName, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import { describeFailure } from '../../../runtime/index.ts';
 import type { FolderControl, FolderView, RescanCounts, RescanReport } from '../api/service.ts';
 import { type Candidate, createIgnoredNames, nameIn, walk } from '../watched-folder/index.ts';
 import type { FolderOptions, Folders } from './folders.ts';

@@ -1,6 +1,7 @@
 /** Creates jobs for files in input folders: stable files found by a watcher, and files of a rescan. */
+
+import { type ActorStore, type ActorSystem, Fatal, type Row } from '@sealwright/runtime';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
-import { type ActorStore, type ActorSystem, Fatal, type Row } from '../../../runtime/index.ts';
 import { PATH_LIMIT, pathKey } from '../../shared/storage-layout.ts';
 import type { JobView, UploadPlan, UploadRequest } from '../api/jobs.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';

@@ -3,15 +3,9 @@
  * docs/batch-values.md §0 (9 and 12) and §7.
  */
 
+import { type ActorSystem, type Clock, describeFailure, type Log, type MessageOf } from '@sealwright/runtime';
 import type { InputFolderState } from '../../../machines/batch/input-folder.ts';
 import type { FolderName, Millis, ProfileName } from '../../../machines/ids.ts';
-import {
-  type ActorSystem,
-  type Clock,
-  describeFailure,
-  type Log,
-  type MessageOf,
-} from '../../../runtime/index.ts';
 import { INPUT_FOLDER } from '../job-records/kinds.ts';
 import {
   type Candidate,

@@ -1,12 +1,6 @@
 /** System events: each recorded once, listed newest first. Implements `SystemEvents`. */
 import { createHash } from 'node:crypto';
 import {
-  SYSTEM_EVENT_KINDS,
-  type SystemEventContext,
-  type systemEventMachine,
-} from '../../../machines/batch/system-event.ts';
-import type { JobId } from '../../../machines/ids.ts';
-import {
   type ActorStore,
   type ActorSystem,
   type ActorView,
@@ -17,7 +11,13 @@ import {
   type Ids,
   type Log,
   type Row,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import {
+  SYSTEM_EVENT_KINDS,
+  type SystemEventContext,
+  type systemEventMachine,
+} from '../../../machines/batch/system-event.ts';
+import type { JobId } from '../../../machines/ids.ts';
 import type { SystemEvent, SystemEventKind, SystemEvents } from '../api/service.ts';
 
 export const SYSTEM_EVENT = actorKind<typeof systemEventMachine>('system-event');

@@ -11,6 +11,7 @@
  *              [path key, 'kept'] → PathRow       record of a cleared job (`processed-paths.ts`).
  */
 
+import { type ActorStore, type ActorView, jsonType, type Row } from '@sealwright/runtime';
 import {
   ACTIVE_STATES,
   type FileStamp,
@@ -22,7 +23,6 @@ import {
   TERMINAL_STATES,
 } from '../../../machines/batch/job-context.ts';
 import type { FolderName, JobId, Millis } from '../../../machines/ids.ts';
-import { type ActorStore, type ActorView, jsonType, type Row } from '../../../runtime/index.ts';
 import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
 
 /** A job as its actor definition receives it. */

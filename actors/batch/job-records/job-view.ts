@@ -1,8 +1,8 @@
 /** Converts a stored job to its API view. */
 
+import type { JournalLine } from '@sealwright/runtime';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
-import type { JournalLine } from '../../../runtime/index.ts';
 import type { JobDetail, JobView } from '../api/jobs.ts';
 import type { JobActor } from './job-index.ts';
 

@@ -1,9 +1,10 @@
 /** Kinds of the actors of the batch service, and the names that they are found by. */
+
+import { actorKind } from '@sealwright/runtime';
 import type { inputFolderMachine } from '../../../machines/batch/input-folder.ts';
 import type { jobMachine } from '../../../machines/batch/job.ts';
 import type { operationMachine } from '../../../machines/batch/operation.ts';
 import type { pipelineMachine } from '../../../machines/batch/pipeline.ts';
-import { actorKind } from '../../../runtime/index.ts';
 
 export const JOB = actorKind<typeof jobMachine>('job');
 export const PIPELINE = actorKind<typeof pipelineMachine>('pipeline');

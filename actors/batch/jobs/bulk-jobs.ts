@@ -3,10 +3,10 @@
  * §15.
  */
 
+import { type ActorStore, describeFailure, isRetryable, type Log } from '@sealwright/runtime';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { Refusal, type RefusalCode } from '../../../machines/refusals.ts';
-import { type ActorStore, describeFailure, isRetryable, type Log } from '../../../runtime/index.ts';
 import type { BulkJobs, BulkQuery, BulkReport, ClearReport } from '../api/bulk.ts';
 import type { Jobs, JobView } from '../api/jobs.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';

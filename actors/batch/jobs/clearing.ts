@@ -4,10 +4,10 @@
  */
 import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ActorStore, ActorSystem, Clock, Row } from '@sealwright/runtime';
 import { ACTIVE_STATES, type FileStamp, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import type { ActorStore, ActorSystem, Clock, Row } from '../../../runtime/index.ts';
 import type { ClearReport } from '../api/bulk.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { fileStampOf, isClosed, jobIdOf } from '../job-records/job-index.ts';

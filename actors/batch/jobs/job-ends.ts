@@ -1,6 +1,7 @@
 /** Waits for the ends of jobs, for requests that return the result of the job. */
+
+import type { Clock, Millis, Step } from '@sealwright/runtime';
 import { type JobState, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
-import type { Clock, Millis, Step } from '../../../runtime/index.ts';
 import { JOB } from '../job-records/kinds.ts';
 
 /** Maximum number of waiting requests; further ones are answered at once. */

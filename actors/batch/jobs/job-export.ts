@@ -5,7 +5,7 @@ import {
   type HistoryProof,
   HistoryProofs,
   type JournalLine,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
 import type { JobDetail, JobFilter } from '../api/jobs.ts';
 import { JobCounts } from '../job-records/job-counts.ts';
 import { jobDetail } from '../job-records/job-view.ts';

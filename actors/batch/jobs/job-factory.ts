@@ -1,7 +1,8 @@
 /** Creates jobs: assigns id, order number and time. */
+
+import { type ActorSystem, Fatal, type Ids, type StepOutcome } from '@sealwright/runtime';
 import type { JobInput } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import { type ActorSystem, Fatal, type Ids, type StepOutcome } from '../../../runtime/index.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { pathKey } from '../../shared/storage-layout.ts';
 import { JOB } from '../job-records/kinds.ts';

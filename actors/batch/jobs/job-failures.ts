@@ -1,7 +1,8 @@
 /** Groups failed jobs by error code, from the rows of `jobs-by`. */
+
+import { type ActorStore, contextOf, type Row } from '@sealwright/runtime';
 import type { JobContext } from '../../../machines/batch/job-context.ts';
 import { JOB_REMEDIES } from '../../../machines/batch/job-remedies.ts';
-import { type ActorStore, contextOf, type Row } from '../../../runtime/index.ts';
 import { MergedRows, OrderedRows } from '../../shared/ordered-rows.ts';
 import type { FailureGroup, FailureReport } from '../api/jobs.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';

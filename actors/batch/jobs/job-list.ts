@@ -7,10 +7,9 @@
  * about 3 µs per row.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ActorStore, Row } from '@sealwright/runtime';
 import { JOB_STATES, type JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
-
-import type { ActorStore, Row } from '../../../runtime/index.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
 import type { JobFilter, JobQuery } from '../api/jobs.ts';

@@ -4,7 +4,6 @@
  * Source: docs/decisions/0050-large-operations.md; configuration `Retention:JobsDays`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -12,7 +11,8 @@ import {
   describeFailure,
   type Log,
   type Millis,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import type { Retention } from '../api/bulk.ts';
 import type { EventLog } from '../job-records/events.ts';

@@ -2,15 +2,6 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { LRUCache } from 'lru-cache';
-import {
-  ACTIVE_STATES,
-  type JobContext,
-  type JobState,
-  TERMINAL_STATES,
-} from '../../../machines/batch/job-context.ts';
-import type { JobId, Millis } from '../../../machines/ids.ts';
-import { Refusal } from '../../../machines/refusals.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -20,7 +11,16 @@ import {
   Retryable,
   type Step,
   type StepOutcome,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { LRUCache } from 'lru-cache';
+import {
+  ACTIVE_STATES,
+  type JobContext,
+  type JobState,
+  TERMINAL_STATES,
+} from '../../../machines/batch/job-context.ts';
+import type { JobId, Millis } from '../../../machines/ids.ts';
+import { Refusal } from '../../../machines/refusals.ts';
 import { formatByName, outputContentType } from '../../shared/file-names.ts';
 import type { Profile, Profiles } from '../../shared/profiles.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';

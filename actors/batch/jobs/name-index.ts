@@ -6,7 +6,7 @@
  * Only an accelerator: when it is incomplete, searches read the rows.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type ActorStore, contextOf, type Step } from '../../../runtime/index.ts';
+import { type ActorStore, contextOf, type Step } from '@sealwright/runtime';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 

@@ -1,5 +1,6 @@
 /** Records the content of an input path that watchers keep ignoring after its job is cleared. */
 
+import { type ActorSystem, type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
 import type { FileStamp } from '../../../machines/batch/job-context.ts';
 import {
   type ProcessedPath,
@@ -7,13 +8,6 @@ import {
   REMOVED_STATE,
 } from '../../../machines/batch/processed-path.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import {
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  defineActor,
-  type Row,
-} from '../../../runtime/index.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';
 
 const PROCESSED_PATH = actorKind<typeof processedPathMachine>('kept-path');

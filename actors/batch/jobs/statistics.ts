@@ -8,9 +8,9 @@
  * Source: docs/batch-values.md §14; §15.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ActorStore, Clock, Row, Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../../machines/ids.ts';
-import type { ActorStore, Clock, Row, Step } from '../../../runtime/index.ts';
 import type { StageStatistics, Statistics, StatisticsSeries, StatisticsView } from '../api/inspection.ts';
 import { ENDED_JOB_ROW } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';

@@ -7,10 +7,10 @@
  */
 
 import { createHash } from 'node:crypto';
+import type { ActorStore, ActorSystem, Clock } from '@sealwright/runtime';
 import type { JobContext, JobFormat, UploadedFile } from '../../../machines/batch/job-context.ts';
 import type { Millis, ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import type { ActorStore, ActorSystem, Clock } from '../../../runtime/index.ts';
 import type { UploadKey } from '../api/jobs.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { uploadKeyName } from '../job-records/kinds.ts';

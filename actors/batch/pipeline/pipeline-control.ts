@@ -1,6 +1,7 @@
 /** Pause, resume and state of the pipeline for operators. Implements the port `PipelineControl`. */
+
+import { type ActorStore, type ActorSystem, Fatal } from '@sealwright/runtime';
 import { IN_FLIGHT_STATES, JOB_FORMATS } from '../../../machines/batch/job-context.ts';
-import { type ActorStore, type ActorSystem, Fatal } from '../../../runtime/index.ts';
 import type { PipelineControl, PipelineView } from '../api/service.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';

@@ -2,8 +2,7 @@
  * Claims queued jobs, oldest first, while the pipeline runs and a slot is free. Derives all state from the store, so a
  * lost wake-up delays a job but never loses it.
  */
-import { IN_FLIGHT_STATES, type JobState } from '../../../machines/batch/job-context.ts';
-import { freeSlots, type PipelineState } from '../../../machines/batch/pipeline.ts';
+
 import {
   type ActorStore,
   type ActorSystem,
@@ -12,7 +11,9 @@ import {
   type Log,
   type StoredActor,
   type StoreNodes,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { IN_FLIGHT_STATES, type JobState } from '../../../machines/batch/job-context.ts';
+import { freeSlots, type PipelineState } from '../../../machines/batch/pipeline.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';

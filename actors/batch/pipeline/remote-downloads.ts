@@ -6,7 +6,7 @@
  */
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ActorSystem, describeFailure, type Log } from '../../../runtime/index.ts';
+import { type ActorSystem, describeFailure, type Log } from '@sealwright/runtime';
 import { outputName } from '../../shared/file-names.ts';
 import { workingFolder } from '../../shared/files/working-folders.ts';
 import { JOB } from '../job-records/kinds.ts';

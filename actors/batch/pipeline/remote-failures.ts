@@ -3,7 +3,7 @@
  *
  * Source: docs/batch-values.md §8, failure table, "transient … while polling or downloading" and "permanent".
  */
-import { type ActorSystem, type Clock, describeFailure, type Log } from '../../../runtime/index.ts';
+import { type ActorSystem, type Clock, describeFailure, type Log } from '@sealwright/runtime';
 import { JOB } from '../job-records/kinds.ts';
 import { CircuitOpen, RemoteFailure } from '../remote/ports.ts';
 

@@ -5,15 +5,15 @@
  * Source: docs/batch-values.md §0 (7), §8.
  */
 
-import type { JobContext } from '../../../machines/batch/job-context.ts';
-import type { Millis } from '../../../machines/ids.ts';
 import {
   type ActorStore,
   type ActorSystem,
   type Clock,
   describeFailure,
   type Log,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { JobContext } from '../../../machines/batch/job-context.ts';
+import type { Millis } from '../../../machines/ids.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';

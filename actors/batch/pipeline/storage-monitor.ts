@@ -6,9 +6,9 @@
  */
 import { access, constants, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clock, describeFailure, type Log } from '@sealwright/runtime';
 import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import { type Clock, describeFailure, type Log } from '../../../runtime/index.ts';
 import { SPARE_PREFIX } from '../../shared/files/working-folders.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { HealthCheck } from '../api/inspection.ts';

@@ -1,7 +1,7 @@
 /** One HTTP call to the remote portal and the classification of its failures. Source: docs/batch-values.md §8, failure table. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import type { HttpClient } from '../../http-client/index.ts';
 import { RemoteFailure, type RemoteOperation } from './ports.ts';
 

@@ -4,7 +4,7 @@
  *
  * Source: docs/batch-values.md §8, failure table, first row.
  */
-import type { Clock, Millis } from '../../../runtime/index.ts';
+import type { Clock, Millis } from '@sealwright/runtime';
 
 /** Consecutive failures that open the circuit. */
 const FAILURE_THRESHOLD = 5;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { Clock, Ids } from '../../../runtime/index.ts';
+import type { Clock, Ids } from '@sealwright/runtime';
 import { createHttpClient } from '../../http-client/index.ts';
 import { call, jsonOf, type PortalAddress, unreadableResponse } from './call.ts';
 import type { RemoteDocument, RemotePortal } from './ports.ts';

@@ -4,7 +4,7 @@
  *
  * Source: docs/batch-values.md §8.
  */
-import { type Clock, Fatal, type Log, type Millis } from '../../../runtime/index.ts';
+import { type Clock, Fatal, type Log, type Millis } from '@sealwright/runtime';
 import type { Profiles, RemoteProfile } from '../../shared/profiles.ts';
 import { CircuitBreaker, type OpenCircuit } from './circuit-breaker.ts';
 import { guardPortal, probePortal } from './guarded-portal.ts';

@@ -4,8 +4,9 @@
  *
  * Source: docs/batch-values.md §8, failure table, "transient while uploading".
  */
+
+import { type Clock, Fatal, isRetryable, type Millis, Retryable } from '@sealwright/runtime';
 import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
-import { type Clock, Fatal, isRetryable, type Millis, Retryable } from '../../../runtime/index.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { CircuitOpen, RemoteFailure } from './ports.ts';
 

@@ -1,5 +1,5 @@
 /** Types shared by a watched folder and its callers. */
-import type { Clock, Log } from '../../../runtime/index.ts';
+import type { Clock, Log } from '@sealwright/runtime';
 import type { StabilityRules } from './stability.ts';
 
 /** A complete file, offered once per content. */

@@ -1,6 +1,6 @@
 /** Watches of a folder and its subdirectories; replaced when another directory appears at the same path. */
 import { join } from 'node:path';
-import { describeFailure } from '../../../runtime/index.ts';
+import { describeFailure } from '@sealwright/runtime';
 import { type FsEvents, isLargeDirectory, LARGE_DIRECTORY, openFsEvents } from './fs-events.ts';
 
 export interface DirectoryWatchesOptions {

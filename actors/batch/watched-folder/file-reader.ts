@@ -1,7 +1,7 @@
 /** Samples single files of a folder with bounded concurrency; many at once on the sample thread. */
 import { access, constants, lstat } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import { type FileSample, sampleOf } from './file-sample.ts';
 import { type SampleRequest, SampleThread } from './sample-thread.ts';
 import { createFifoQueue } from './sampling-queue.ts';

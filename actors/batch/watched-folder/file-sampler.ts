@@ -2,7 +2,7 @@
  * Samples every waiting file at intervals until it is complete. One timer serves all files of a folder; a waiting file
  * holds a small entry and no slot between samples.
  */
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import type { FileReader } from './file-reader.ts';
 import type { FileSample } from './file-sample.ts';
 import { createFifoQueue } from './sampling-queue.ts';

@@ -3,7 +3,7 @@
  * a thread share one kernel queue, so a burst in one folder can lose events of the others: bursts are counted globally,
  * and the end of one is reported to every folder.
  */
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 
 export interface EventDebounce {
   /** Counts one event. */

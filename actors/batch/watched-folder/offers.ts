@@ -1,6 +1,7 @@
 /** Offers complete files with bounded concurrency and backs off while they are rejected. */
+
+import { type Clock, isRetryable } from '@sealwright/runtime';
 import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
-import { type Clock, isRetryable } from '../../../runtime/index.ts';
 import { createFifoQueue } from './sampling-queue.ts';
 
 export interface OfferQueue<T> {

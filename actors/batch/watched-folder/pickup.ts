@@ -3,7 +3,7 @@
  * identified by their path relative to the folder.
  */
 import { basename, dirname, join } from 'node:path';
-import { describeFailure } from '../../../runtime/index.ts';
+import { describeFailure } from '@sealwright/runtime';
 import type { WatchedFolderOptions } from './contract.ts';
 import type { FileReader } from './file-reader.ts';
 import type { FileSample } from './file-sample.ts';

@@ -4,7 +4,7 @@
  * process. While it does not answer, as on a file system that hangs, the callers use `node:fs`.
  */
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import type { FileSample } from './file-sample.ts';
 
 export type SampleRequest =

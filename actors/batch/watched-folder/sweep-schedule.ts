@@ -1,5 +1,5 @@
 /** Schedules repeated sweeps: periodic, sooner on request, with a limited share of time. */
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 
 export interface SweepSchedule {
   start(): void;

@@ -10,7 +10,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import { describeFailure } from '../../../runtime/index.ts';
+import { describeFailure } from '@sealwright/runtime';
 import type { WatchedFolder, WatchedFolderOptions, WatchedFolderState } from './contract.ts';
 import { nameIn } from './directory-walk.ts';
 import { createDirectoryWatches } from './directory-watches.ts';

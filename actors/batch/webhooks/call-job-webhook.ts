@@ -1,8 +1,8 @@
 /** Makes one attempt for the delivery of a job's end. */
 
+import { type Clock, type EffectHandler, Fatal } from '@sealwright/runtime';
 import type { CallJobWebhookEffect } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
-import { type Clock, type EffectHandler, Fatal } from '../../../runtime/index.ts';
 import {
   attemptWebhook,
   notAttempted,

@@ -1,8 +1,8 @@
 /** Stores the webhook deliveries of a job that ended: one for each webhook that is called for such an end. */
 
+import { type EffectContext, Retryable } from '@sealwright/runtime';
 import type { JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
-import { type EffectContext, Retryable } from '../../../runtime/index.ts';
 import type { JobHandler } from '../effects/effect-handler.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail } from '../job-records/job-view.ts';

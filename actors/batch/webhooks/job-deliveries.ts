@@ -4,14 +4,7 @@
  * View: `job-deliveries` [status or `*`, createdAt, delivery] → null, two rows for each delivery; counters
  * `job-deliveries/<status>`. Source: docs/webhooks.md.
  */
-import {
-  type JobDeliveryContext,
-  type JobDeliveryInput,
-  jobDeliveryMachine,
-} from '../../../machines/batch/job-webhook.ts';
-import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
-import type { JobId } from '../../../machines/ids.ts';
-import { Refusal } from '../../../machines/refusals.ts';
+
 import {
   type ActorAddress,
   type ActorStore,
@@ -20,7 +13,15 @@ import {
   actorKind,
   defineActor,
   type Row,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import {
+  type JobDeliveryContext,
+  type JobDeliveryInput,
+  jobDeliveryMachine,
+} from '../../../machines/batch/job-webhook.ts';
+import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
+import type { JobId } from '../../../machines/ids.ts';
+import { Refusal } from '../../../machines/refusals.ts';
 import type { DeliveryStatus, WebhookDeliveries, WebhookDeliveryView } from '../api/webhooks.ts';
 import type { JobWebhook } from './job-webhook.ts';
 

@@ -1,5 +1,5 @@
 /** Webhooks for ended jobs: handlers of their effects, and queries about deliveries. */
-import type { ActorStore, ActorSystem, Clock, EffectHandler } from '../../../runtime/index.ts';
+import type { ActorStore, ActorSystem, Clock, EffectHandler } from '@sealwright/runtime';
 import { createHttpWebhookCaller } from '../../shared/webhooks/http-webhook.ts';
 import type { BatchObserver } from '../api/batch-observer.ts';
 import type { JobHandler } from '../effects/effect-handler.ts';

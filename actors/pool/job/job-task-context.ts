@@ -1,5 +1,5 @@
 /** Dependencies of job tasks, created once per pool thread. */
-import type { Clock, Faults, Ids, LeaseDeadline } from '../../../runtime/index.ts';
+import type { Clock, Faults, Ids, LeaseDeadline } from '@sealwright/runtime';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { WorkingFolders } from '../../shared/files/working-folders.ts';
 import { LEASE_NOT_HELD, TaskFailure } from '../task-failure.ts';

@@ -1,5 +1,5 @@
 /** Removes the original once its signed output is published. */
-import { describeFailure } from '../../../runtime/core.ts';
+import { describeFailure } from '@sealwright/runtime/core';
 import { removeOriginal } from '../../shared/files/tidy.ts';
 import type { PoolResults, TidyTask } from '../tasks.ts';
 import type { JobTaskContext } from './job-task-context.ts';

@@ -1,5 +1,6 @@
 /** Signs with a profile's key on behalf of a participant who signs electronically. */
 import { readFileSync } from 'node:fs';
+import { describeFailure } from '@sealwright/runtime/core';
 import {
   addCadesSigner,
   addCadesSignerAtLevel,
@@ -10,7 +11,6 @@ import {
   signFileAtLevel,
   signPadesSeries,
 } from '../../../crypto/index.ts';
-import { describeFailure } from '../../../runtime/core.ts';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
 import { passesFinalCheck } from './final-check.ts';

@@ -1,6 +1,7 @@
 /** First of two steps: validates a participant's certificate and returns the hash its key signs. */
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { describeFailure } from '@sealwright/runtime/core';
 import {
   type BegunSigning,
   beginSigning,
@@ -17,7 +18,6 @@ import {
   UNPROVEN,
 } from '../../../crypto/index.ts';
 import type { CertificateType } from '../../../machines/portal/portal-types.ts';
-import { describeFailure } from '../../../runtime/core.ts';
 import type {
   BeginSigningTask,
   CertificateRequirements,

@@ -3,7 +3,7 @@
  * The limits of a task bound its time and memory.
  */
 import { readFileSync } from 'node:fs';
-import { describeFailure } from '../../../runtime/core.ts';
+import { describeFailure } from '@sealwright/runtime/core';
 import type { PortalResults, TextTag, TextTagsTask } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 

@@ -12,7 +12,7 @@ import {
   systemClock,
   systemIds,
   threadClock,
-} from '../../../runtime/core.ts';
+} from '@sealwright/runtime/core';
 import '../../shared/faults.ts';
 import '../../shared/document-faults.ts';
 import '../../shared/request-faults.ts';

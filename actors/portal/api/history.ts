@@ -1,6 +1,7 @@
 /** The public history of a document. Source: docs/decisions/0053-tamper-evident-history.md. */
+
+import type { HistoryProof, JournalData } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
-import type { HistoryProof, JournalData } from '../../../runtime/index.ts';
 
 export const HISTORY_ENTRY_TYPES = [
   'Created',

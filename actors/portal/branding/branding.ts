@@ -1,5 +1,6 @@
 /** The actors of brandings, one per organization that has one. Implements `PortalBranding`. Source: docs/decisions/0130-branding.md. */
 
+import { type ActorSystem, actorKind, type Clock, defineActor } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from '../../../machines/portal/branding.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type ActorSystem, actorKind, type Clock, defineActor } from '../../../runtime/index.ts';
 import type { MailPreview, PageBranding, PortalBranding } from '../api/branding.ts';
 import type { Tenant } from '../api/callers.ts';
 import { samplePreview } from '../mail/mail-preview.ts';

@@ -1,10 +1,10 @@
 /** Sends messages to documents; a message that is not accepted becomes a refusal. */
 
+import type { ActorSystem, StepOutcome } from '@sealwright/runtime';
 import { plainText } from '../../../contracts/plain-text.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentMessage, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
-import type { ActorSystem, StepOutcome } from '../../../runtime/index.ts';
 import { type DocumentActor, documentAddress } from './document-index.ts';
 
 /** Characters. */

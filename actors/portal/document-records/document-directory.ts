@@ -1,6 +1,7 @@
 /** Finds committed documents by id and by validation key. */
+
+import type { ActorStore, ActorSystem } from '@sealwright/runtime';
 import type { DocumentId } from '../../../machines/ids.ts';
-import type { ActorStore, ActorSystem } from '../../../runtime/index.ts';
 import { DOCUMENT, type DocumentActor, documentAddress, documentKeyName } from './document-index.ts';
 import type { DocumentReader, ReadDocument } from './document-reader.ts';
 

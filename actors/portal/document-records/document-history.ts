@@ -1,7 +1,8 @@
 /** The public history of a document: the journal of its actor, with the proof that it was not changed. Source: docs/decisions/0053-tamper-evident-history.md. */
+
+import { type ActorStore, HistoryProofs, type JournalLine } from '@sealwright/runtime';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
-import { type ActorStore, HistoryProofs, type JournalLine } from '../../../runtime/index.ts';
 import type { DocumentHistoryEntry, DocumentHistoryPage } from '../api/history.ts';
 import { documentAddress } from './document-index.ts';
 

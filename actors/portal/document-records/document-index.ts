@@ -19,11 +19,6 @@
  * Source: docs/portal-values.md §§12, 16, 18.
  */
 
-import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
-import { documentMachine } from '../../../machines/portal/document/document.ts';
-import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
-import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
-import type { BlobRef, DocumentStatus, Participant } from '../../../machines/portal/portal-types.ts';
 import {
   type ActorAddress,
   type ActorStore,
@@ -32,7 +27,12 @@ import {
   defineActor,
   jsonType,
   type Row,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
+import { documentMachine } from '../../../machines/portal/document/document.ts';
+import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
+import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
+import type { BlobRef, DocumentStatus, Participant } from '../../../machines/portal/portal-types.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { blobCounters } from '../uploads/blobs.ts';

@@ -7,9 +7,10 @@
  *
  * Source: docs/portal-values.md §12.
  */
+
+import type { ActorStore } from '@sealwright/runtime';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
-import type { ActorStore } from '../../../runtime/index.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
 import type { DocumentFilter, DocumentQuery } from '../api/documents.ts';

@@ -1,6 +1,7 @@
 /** Lets callers wait for a change of a document without polling the store. */
+
+import { type Clock, contextOf, type Step } from '@sealwright/runtime';
 import type { DocumentId } from '../../../machines/ids.ts';
-import { type Clock, contextOf, type Step } from '../../../runtime/index.ts';
 import { DOCUMENT, type DocumentActor } from './document-index.ts';
 
 interface Waiter {

@@ -1,9 +1,9 @@
 /** Records what participants and applications do with a document beside changing it. Source: docs/decisions/0092-audit-trail.md. */
 
+import type { ActorSystem, Clock } from '@sealwright/runtime';
 import type { TrailPrincipal } from '../../../machines/portal/document/document-context.ts';
 import type { DocumentMessageOf } from '../../../machines/portal/document/document-decision.ts';
 import { isRecorded } from '../../../machines/portal/document/document-trail.ts';
-import type { ActorSystem, Clock } from '../../../runtime/index.ts';
 import type { RequestOrigin, Tenant } from '../api/callers.ts';
 import { type DocumentActor, documentAddress } from './document-index.ts';
 

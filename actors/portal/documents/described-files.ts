@@ -1,11 +1,11 @@
 /** Validation results of files, computed in the pool and cached. Concurrent requests for one file share a task. */
 
 import { createHash } from 'node:crypto';
+import type { Clock } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
-import type { Clock } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { DescribedFile } from '../../shared/signature-records.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';

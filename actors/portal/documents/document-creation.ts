@@ -1,5 +1,6 @@
 /** Makes documents of uploads: one call, one flow, any number of files. Source: docs/portal-values.md §§5, 21. */
 
+import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
 import { type DocumentId, type FolderId, type Millis, parsePortalId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
@@ -7,7 +8,6 @@ import { summaryOf } from '../../../machines/portal/document/document-notificati
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Attachment, DocumentSource, Tag } from '../../../machines/portal/portal-types.ts';
-import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';

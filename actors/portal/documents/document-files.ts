@@ -3,6 +3,7 @@
  * §§5, 13, 14, 21.
  */
 
+import type { Clock } from '@sealwright/runtime';
 import { isBlank } from '../../../contracts/plain-text.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { DocumentFile } from '../../../machines/portal/document/document-context.ts';
@@ -14,7 +15,6 @@ import type {
   FileEntry,
   XadesOptions,
 } from '../../../machines/portal/portal-types.ts';
-import type { Clock } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PortalResults, SignatureContent, TextTag } from '../../pool/portal-tasks.ts';
 import type { FileInput } from '../api/documents.ts';

@@ -7,6 +7,16 @@
  * Source: docs/decisions/0127-operations-on-documents.md.
  */
 
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type EffectHandler,
+  type Ids,
+} from '@sealwright/runtime';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
 import { type DocumentId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import {
@@ -21,16 +31,6 @@ import {
   type OperateDocumentsEffect,
 } from '../../../machines/portal/document-operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import {
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  type Clock,
-  defineActor,
-  type EffectHandler,
-  type Ids,
-} from '../../../runtime/index.ts';
 import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type {

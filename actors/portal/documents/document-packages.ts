@@ -6,10 +6,10 @@
  */
 import { rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import type { Clock } from '@sealwright/runtime';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DownloadType } from '../../../machines/portal/portal-types.ts';
-import type { Clock } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { cutToBytes, NAME_LIMIT, shortFileName } from '../../shared/file-names.ts';
 import type { Tenant } from '../api/callers.ts';

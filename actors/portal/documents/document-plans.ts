@@ -2,6 +2,7 @@
  * From what a caller sends about a flow to plans that are checked and complete. Source: docs/portal-values.md §§5, 6, 21.
  */
 
+import type { Ids } from '@sealwright/runtime';
 import { plainLine, visibleText } from '../../../contracts/plain-text.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
@@ -14,7 +15,6 @@ import type {
   Participant,
   XmlNamespace,
 } from '../../../machines/portal/portal-types.ts';
-import type { Ids } from '../../../runtime/index.ts';
 import type { FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 import { assertFlowLimits, planFields } from './field-plans.ts';

@@ -3,6 +3,7 @@
  * creation in `document-creation.ts`.
  */
 
+import type { ActorStore, ActorSystem, Clock, Ids } from '@sealwright/runtime';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DocumentId, FlowActionId, FolderId } from '../../../machines/ids.ts';
@@ -16,7 +17,6 @@ import {
 import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
 import { withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ActorStore, ActorSystem, Clock, Ids } from '../../../runtime/index.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type {
   CreateDocuments,

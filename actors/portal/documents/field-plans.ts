@@ -1,4 +1,6 @@
 /** From what a caller sends about fields to fields that are checked and complete. */
+
+import type { Ids } from '@sealwright/runtime';
 import { plainLine } from '../../../contracts/plain-text.ts';
 import {
   type CountedAction,
@@ -14,7 +16,6 @@ import {
   MAX_VALUE_LENGTH,
 } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Ids } from '../../../runtime/index.ts';
 import type { FieldInput, FlowActionInput, MarkInput } from '../api/documents.ts';
 import { type MarkedFile, planMarks } from './mark-plans.ts';
 

@@ -1,8 +1,9 @@
 /** One mail per address that lists what waits for it in an organization. Source: docs/portal-values.md §11. */
+
+import type { ActorStore } from '@sealwright/runtime';
 import { isSigning, requestedUsers } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import type { PendingList } from '../../../machines/portal/mail.ts';
-import type { ActorStore } from '../../../runtime/index.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { pendingOf } from '../document-records/document-list.ts';

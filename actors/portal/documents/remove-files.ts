@@ -4,8 +4,9 @@
  *
  * Source: docs/portal-values.md §0, §4; docs/decisions/0149-uploads-of-participants.md.
  */
+
+import type { ActorStore, ActorSystem, EffectHandler } from '@sealwright/runtime';
 import type { DocumentId } from '../../../machines/ids.ts';
-import type { ActorStore, ActorSystem, EffectHandler } from '../../../runtime/index.ts';
 import { blobsOf, DOCUMENT } from '../document-records/document-index.ts';
 import type { BlobSweeping } from '../uploads/blob-sweeping.ts';
 import { participantUploads, UPLOAD } from '../uploads/uploads.ts';

@@ -3,11 +3,11 @@
  * `PortalValidation`. Source: docs/portal-values.md §17.
  */
 
+import type { ActorStore, ActorSystem } from '@sealwright/runtime';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
-import type { ActorStore, ActorSystem } from '../../../runtime/index.ts';
 import type { DescribedSignature } from '../../shared/signature-records.ts';
 import type { SignatureView } from '../../shared/signature-view.ts';
 import type { PageBranding } from '../api/branding.ts';

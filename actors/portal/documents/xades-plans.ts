@@ -1,8 +1,9 @@
 /** Validates the XAdES options of a flow action. Source: docs/portal-values.md §6. */
+
+import { describeFailure } from '@sealwright/runtime';
 import { assertElementPath } from '../../../crypto/index.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, XadesOptions, XmlNamespace } from '../../../machines/portal/portal-types.ts';
-import { describeFailure } from '../../../runtime/index.ts';
 import type { CreateDocuments, FlowActionInput } from '../api/documents.ts';
 
 /** Of one document. */

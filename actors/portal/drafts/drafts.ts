@@ -7,6 +7,18 @@
  * Source: docs/decisions/0122-drafts.md.
  */
 
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type EffectHandler,
+  type Ids,
+  type MessageOf,
+  type Row,
+} from '@sealwright/runtime';
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
@@ -20,18 +32,6 @@ import {
   SENT_RETENTION_MS,
 } from '../../../machines/portal/draft.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import {
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  type Clock,
-  defineActor,
-  type EffectHandler,
-  type Ids,
-  type MessageOf,
-  type Row,
-} from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';

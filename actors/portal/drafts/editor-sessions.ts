@@ -4,6 +4,14 @@
  * Source: docs/decisions/0119-editor-in-other-applications.md.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
+import {
+  type ActorSystem,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  type MessageOf,
+} from '@sealwright/runtime';
 import { type Millis, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import {
   EDITOR_LINK_LIFETIME,
@@ -16,14 +24,6 @@ import {
 import type { OrganizationContext } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { roleIn } from '../../../machines/portal/portal-user.ts';
-import {
-  type ActorSystem,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Ids,
-  type MessageOf,
-} from '../../../runtime/index.ts';
 import { callerName, type Tenant, type Tenants } from '../api/callers.ts';
 import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
 import type { DocumentDrafts, DraftBody } from '../api/drafts.ts';

@@ -5,15 +5,15 @@
  * Source: docs/portal-values.md §16, and §19 `DeletedByFolder`.
  */
 
-import type { DocumentId, FolderId, OrganizationId } from '../../../machines/ids.ts';
-import type { EmptyFolderEffect, FolderRemoval } from '../../../machines/portal/folder.ts';
 import {
   type ActorStore,
   type ActorSystem,
   type EffectHandler,
   type Faults,
   Retryable,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { DocumentId, FolderId, OrganizationId } from '../../../machines/ids.ts';
+import type { EmptyFolderEffect, FolderRemoval } from '../../../machines/portal/folder.ts';
 import '../../shared/document-faults.ts';
 import { FOLDER, foldersIn } from './folders.ts';
 

@@ -10,10 +10,6 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { Page } from '../../../contracts/portal/lists.ts';
-import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
-import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../machines/portal/folder.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -25,7 +21,11 @@ import {
   jsonType,
   type Row,
   type Step,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { Page } from '../../../contracts/portal/lists.ts';
+import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../machines/portal/folder.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { FolderView } from '../api/documents.ts';

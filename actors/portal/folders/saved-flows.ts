@@ -5,13 +5,7 @@
  *
  * Source: docs/portal-values.md §20.
  */
-import type { Page } from '../../../contracts/portal/lists.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import {
-  SAVED_FLOW_REMOVED,
-  type SavedFlowContext,
-  savedFlowMachine,
-} from '../../../machines/portal/saved-flow.ts';
+
 import {
   type ActorStore,
   type ActorSystem,
@@ -22,7 +16,14 @@ import {
   type Ids,
   type MessageOf,
   type Row,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { Page } from '../../../contracts/portal/lists.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  SAVED_FLOW_REMOVED,
+  type SavedFlowContext,
+  savedFlowMachine,
+} from '../../../machines/portal/saved-flow.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreatedDocument } from '../api/documents.ts';

@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §20.
  */
 import { readFile, rm } from 'node:fs/promises';
+import { type EffectContext, type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
 import {
   type GenerateDocumentsEffect,
   type GenerationContext,
@@ -14,7 +15,6 @@ import {
   type RefusedRow,
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type EffectContext, type EffectHandler, Fatal, Retryable } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { type DataRow, type DataTable, rowsOf } from '../../shared/generation-data.ts';
 import type { Tenant } from '../api/callers.ts';

@@ -8,6 +8,14 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type ActorStore,
+  type ActorSystem,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+} from '@sealwright/runtime';
 import { isBlank } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
@@ -18,14 +26,6 @@ import {
   generationMachine,
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import {
-  type ActorStore,
-  type ActorSystem,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Ids,
-} from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { type DataRow, invalid, rowsOf } from '../../shared/generation-data.ts';
 import { filledIn, filledText } from '../../shared/generation-template.ts';

@@ -7,6 +7,17 @@
  * Source: docs/decisions/0120-templates.md.
  */
 
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Ids,
+  type MessageOf,
+  type Row,
+} from '@sealwright/runtime';
 import { plainText } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, UploadId } from '../../../machines/ids.ts';
@@ -19,17 +30,6 @@ import {
   type TemplateVersion,
   templateMachine,
 } from '../../../machines/portal/template.ts';
-import {
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Ids,
-  type MessageOf,
-  type Row,
-} from '../../../runtime/index.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';

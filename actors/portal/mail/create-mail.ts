@@ -1,6 +1,7 @@
 /** Creates one mail actor per notice of a document; each is sent and retried on its own. */
+
+import type { EffectHandler } from '@sealwright/runtime';
 import type { MailRequest } from '../../../machines/portal/portal-types.ts';
-import type { EffectHandler } from '../../../runtime/index.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { createMail } from './mails.ts';
 

@@ -7,9 +7,9 @@
 import { constants } from 'node:fs';
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clock, describeFailure } from '@sealwright/runtime';
 import { createTransport } from 'nodemailer';
 import type { Millis } from '../../../machines/ids.ts';
-import { type Clock, describeFailure } from '../../../runtime/index.ts';
 import { mailMessage } from './mail-message.ts';
 import { type Mailer, MailFailure } from './mail-port.ts';
 import { readableMail, withoutTransferEncoding } from './mail-text.ts';

@@ -1,4 +1,6 @@
 /** The letter that a mail is: its words, its link, its code, in the language of its organization. */
+
+import { Fatal } from '@sealwright/runtime';
 import { isolated, plainText } from '../../../contracts/plain-text.ts';
 import { filled, formFor, TEXTS } from '../../../contracts/texts/texts.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
@@ -12,7 +14,6 @@ import {
 import type { Language } from '../../../machines/portal/organization.ts';
 import type { DocumentSummary, MailRequest } from '../../../machines/portal/portal-types.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
-import { Fatal } from '../../../runtime/index.ts';
 import type { MailBody } from './letter.ts';
 import { oneLine } from './mail-port.ts';
 import { type MailTexts, reworded } from './mail-wording.ts';

@@ -4,6 +4,18 @@
  * Views: `mails` [createdAt, id] → id · `mails-by` [state, createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
  * counters `mails/<state>`.
  */
+
+import {
+  type ActorStore,
+  type ActorSystem,
+  type ActorView,
+  actorKind,
+  type Clock,
+  defineActor,
+  Fatal,
+  type Ids,
+  type Row,
+} from '@sealwright/runtime';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { pauseAfter } from '../../../machines/backoff.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
@@ -19,17 +31,6 @@ import {
   mailMachine,
 } from '../../../machines/portal/mail.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import {
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  type Clock,
-  defineActor,
-  Fatal,
-  type Ids,
-  type Row,
-} from '../../../runtime/index.ts';
 import type { Tenant } from '../api/callers.ts';
 import type {
   MailboxEntry,

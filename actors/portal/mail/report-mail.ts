@@ -1,7 +1,8 @@
 /** Writes what became of a mail into the history of its documents. */
+
+import { type EffectHandler, Retryable } from '@sealwright/runtime';
 import type { TrailAction } from '../../../machines/portal/document/document-context.ts';
 import type { ReportMailEffect } from '../../../machines/portal/mail.ts';
-import { type EffectHandler, Retryable } from '../../../runtime/index.ts';
 import { documentAddress } from '../document-records/document-index.ts';
 
 /** A repeated effect sends the same message id, which a document takes once. */

@@ -4,10 +4,11 @@
  * A ticket names document, action, person and issuer: the portal by mail, or an application that has authenticated the
  * person. Source: docs/portal-values.md §9.
  */
+
+import type { Clock } from '@sealwright/runtime';
 import type { ApplicationId, DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import type { SignInMail } from '../../../machines/portal/mail.ts';
 import type { DocumentSummary } from '../../../machines/portal/portal-types.ts';
-import type { Clock } from '../../../runtime/index.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import type { MailLinks } from './mail-rendering.ts';

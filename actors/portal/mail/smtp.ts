@@ -4,8 +4,9 @@
  *
  * Source: RFC 5321; docs/decisions/0019-mails-and-webhooks.md.
  */
+
+import { type Clock, describeFailure } from '@sealwright/runtime';
 import { createTransport } from 'nodemailer';
-import { type Clock, describeFailure } from '../../../runtime/index.ts';
 import { mailMessage } from './mail-message.ts';
 import { type Mailer, MailFailure } from './mail-port.ts';
 

@@ -1,5 +1,5 @@
 /** Sends a test mail and waits for the answer of the relay; tries once, and stores nothing. */
-import { type Clock, describeFailure, type Ids } from '../../../runtime/index.ts';
+import { type Clock, describeFailure, type Ids } from '@sealwright/runtime';
 import type { PortalMails } from '../api/mails.ts';
 import { type Mailer, MailFailure, oneLine } from './mail-port.ts';
 import { testMail } from './mail-rendering.ts';

@@ -11,12 +11,12 @@
 
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import type { Clock } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import { type DocumentId, parsePortalId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type BlobRef, DOWNLOAD_TYPES, type DownloadType } from '../../../machines/portal/portal-types.ts';
-import type { Clock } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import {
   RENDITION_EVENT_TYPES,

@@ -5,9 +5,9 @@
  * Source: docs/decisions/0151-shared-answers-for-pages.md.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ActorStore, Clock, Row } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
 import type { MailState } from '../../../machines/portal/mail.ts';
-import type { ActorStore, Clock, Row } from '../../../runtime/index.ts';
 import type { ActivitySort, OperatorActivity, PortalActivity, PortalLoad } from '../api/activity.ts';
 import { CREATED_DOCUMENT_ROW } from '../document-records/document-index.ts';
 import { MAILS_BY_STATE } from '../mail/mails.ts';

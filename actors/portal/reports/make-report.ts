@@ -1,7 +1,7 @@
 /** Makes the spreadsheet of a report. Source: docs/portal-values.md §18. */
 import { rm } from 'node:fs/promises';
+import { type ActorStore, type EffectHandler, type Faults, Retryable } from '@sealwright/runtime';
 import type { MakeReportEffect, ReportMessage } from '../../../machines/portal/report.ts';
-import { type ActorStore, type EffectHandler, type Faults, Retryable } from '../../../runtime/index.ts';
 import type { CreatedDocumentRow } from '../document-records/document-index.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { countCreated, createdBetween } from './report-rows.ts';

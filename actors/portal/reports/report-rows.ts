@@ -7,9 +7,9 @@
  * Source: docs/portal-values.md §18.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ActorStore, Row } from '@sealwright/runtime';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ReportRange } from '../../../machines/portal/report.ts';
-import type { ActorStore, Row } from '../../../runtime/index.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { CREATED_DOCUMENT_ROW, type CreatedDocumentRow, dayOf } from '../document-records/document-index.ts';
 

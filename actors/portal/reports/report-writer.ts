@@ -1,6 +1,6 @@
 /** Writes a spreadsheet on its own thread, with backpressure: the caller waits while the thread has lines to write. */
 import { Worker } from 'node:worker_threads';
-import { Fatal } from '../../../runtime/index.ts';
+import { Fatal } from '@sealwright/runtime';
 import type { FromReportWorker, ReportLine, ReportWorkerSetup, ToReportWorker } from './report-wire.ts';
 
 /** Memory of the thread, MiB; more ends it and fails the report, not the service. */

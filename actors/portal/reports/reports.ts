@@ -3,14 +3,7 @@
  *
  * Source: docs/portal-values.md §0, §18.
  */
-import { parsePortalId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import {
-  REPORT_EXPIRED,
-  type ReportContext,
-  type ReportRange,
-  reportMachine,
-} from '../../../machines/portal/report.ts';
+
 import {
   type ActorStore,
   type ActorSystem,
@@ -19,7 +12,15 @@ import {
   defineActor,
   type Ids,
   type Step,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { parsePortalId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  REPORT_EXPIRED,
+  type ReportContext,
+  type ReportRange,
+  reportMachine,
+} from '../../../machines/portal/report.ts';
 import type { PortalReports } from '../api/reports.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import type { Tickets } from '../shared/tickets.ts';

@@ -1,6 +1,5 @@
 /** Records of organizations that clients name by id, such as templates and saved flows. Each is one actor. */
-import { parsePortalId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+
 import type {
   ActorAddress,
   ActorStore,
@@ -10,7 +9,9 @@ import type {
   ContextOf,
   Ids,
   InputOf,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { parsePortalId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { derivedId } from './effect-ids.ts';
 
 /** Resolves once the new actor is durable. Refusals: `ServiceBusy`. */

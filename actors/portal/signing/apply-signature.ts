@@ -3,14 +3,6 @@
  * requests a retry.
  */
 
-import type { DocumentId } from '../../../machines/ids.ts';
-import type {
-  AcceptedSignature,
-  DocumentContext,
-  DocumentEffect,
-} from '../../../machines/portal/document/document-context.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
-import type { BlobRef, CompletedAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import {
   type ActorSystem,
   type Clock,
@@ -19,7 +11,15 @@ import {
   type EffectHandler,
   type Faults,
   type Log,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { DocumentId } from '../../../machines/ids.ts';
+import type {
+  AcceptedSignature,
+  DocumentContext,
+  DocumentEffect,
+} from '../../../machines/portal/document/document-context.ts';
+import type { Language } from '../../../machines/portal/organization.ts';
+import type { BlobRef, CompletedAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PortalResults, ServiceSignatureTask, SignatureTexts } from '../../pool/portal-tasks.ts';
 import type { PoolReply } from '../../pool/tasks.ts';

@@ -1,6 +1,7 @@
 /** Final verification of a document whose flow is complete, with its time-stamp where requested. */
+
+import { describeFailure, type EffectAttempt, type EffectHandler } from '@sealwright/runtime';
 import type { DocumentEffect } from '../../../machines/portal/document/document-context.ts';
-import { describeFailure, type EffectAttempt, type EffectHandler } from '../../../runtime/index.ts';
 import type { DocumentRequest } from '../document-records/document-changes.ts';
 import { type ApplySignatureDependencies, failureForDocument } from './apply-signature.ts';
 

@@ -3,6 +3,8 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
+import { type ActorSystem, actorKind, type Clock, defineActor, type Ids } from '@sealwright/runtime';
 import { parsePortalId } from '../../../machines/ids.ts';
 import {
   MARKS_SESSION_EXPIRED,
@@ -11,7 +13,6 @@ import {
   marksSessionMachine,
 } from '../../../machines/portal/marks-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type ActorSystem, actorKind, type Clock, defineActor, type Ids } from '../../../runtime/index.ts';
 import type { Tenant, Tenants } from '../api/callers.ts';
 import type { MarksSessions } from '../api/marks-sessions.ts';
 import { pageLookOf } from '../branding/branding.ts';

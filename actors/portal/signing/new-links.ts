@@ -1,8 +1,9 @@
 /** New links in place of expired ones, mailed to the address in the flow. Source: docs/decisions/0104-guided-signing.md. */
+
+import type { ActorSystem, Clock } from '@sealwright/runtime';
 import { actionMail } from '../../../machines/portal/document/document-notifications.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
-import type { ActorSystem, Clock } from '../../../runtime/index.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { foldedKey } from '../document-records/document-index.ts';
 import { namedTurn, pageState } from '../document-records/signing-turns.ts';

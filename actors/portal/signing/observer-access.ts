@@ -4,10 +4,11 @@
  *
  * Source: docs/decisions/0125-links-of-observers.md.
  */
+
+import type { ActorSystem } from '@sealwright/runtime';
 import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
-import type { ActorSystem } from '../../../runtime/index.ts';
 import type { Tenants } from '../api/callers.ts';
 import type { SigningPageView } from '../api/signing.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';

@@ -1,7 +1,8 @@
 /** Views of a document on the pages of its participants and observers. */
+
+import type { ActorSystem } from '@sealwright/runtime';
 import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
 import { usersOf } from '../../../machines/portal/document/document-flow.ts';
-import type { ActorSystem } from '../../../runtime/index.ts';
 import type { PageSignature, SigningPageView } from '../api/signing.ts';
 import { brandingOf, pageBrandingOf, redirectOf } from '../branding/branding.ts';
 import { participantOf } from '../document-records/document-reader.ts';

@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §10.
  */
 
+import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type {
   AuthenticatingApplication,
@@ -14,7 +15,6 @@ import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { isOvertaken } from '../../../machines/portal/document/document-reservations.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, FlowAction } from '../../../machines/portal/portal-types.ts';
-import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { BeginSigningTask, CertificateRequirements, PortalResults } from '../../pool/portal-tasks.ts';
 import type { RequestOrigin } from '../api/callers.ts';

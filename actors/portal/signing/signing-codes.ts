@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §0, §10.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type ActorAddress, type ActorSystem, actorKind, type Clock, defineActor } from '@sealwright/runtime';
 import type { DocumentId, FlowActionId, UserId } from '../../../machines/ids.ts';
 import {
   codesInLastHour,
@@ -14,13 +15,6 @@ import {
 } from '../../../machines/portal/flow-action.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { MailRequest } from '../../../machines/portal/portal-types.ts';
-import {
-  type ActorAddress,
-  type ActorSystem,
-  actorKind,
-  type Clock,
-  defineActor,
-} from '../../../runtime/index.ts';
 import type { CodeLookup } from '../mail/mail-rendering.ts';
 
 export const FLOW_ACTION = actorKind<typeof flowActionMachine>('flow-action');

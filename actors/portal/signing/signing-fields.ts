@@ -1,11 +1,11 @@
 /** Values of the fields of a participant, and the uploads of attachments, as they come with a signature. */
 import { open } from 'node:fs/promises';
+import type { Clock, Ids } from '@sealwright/runtime';
 import { formatOfHeader } from '../../../crypto/index.ts';
 import { checkFieldValues } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Attachment, FileEntry, FilledValue } from '../../../machines/portal/portal-types.ts';
 import type { UploadParticipant } from '../../../machines/portal/upload.ts';
-import type { Clock, Ids } from '../../../runtime/index.ts';
 import { FIELD_FILE_HEADER_BYTES, type FieldValuesInput } from '../api/signing.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { cleanName } from '../uploads/upload-names.ts';

@@ -5,6 +5,7 @@
  * Source: docs/portal-values.md §§9, 10.
  */
 import { readFile } from 'node:fs/promises';
+import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
 import { holderIdentifiers, quickPictureFault } from '../../../crypto/index.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
@@ -12,7 +13,6 @@ import { summaryOf } from '../../../machines/portal/document/document-notificati
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
-import type { ActorSystem, Clock, Faults, Ids } from '../../../runtime/index.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { RequestOrigin, Tenants } from '../api/callers.ts';
 import type {

@@ -2,7 +2,7 @@
  * Administration of a stopped service's store, for the command line. Starts the actors of organizations and users only;
  * pending work of others waits for the next start.
  */
-import { type ActorStore, type Clock, createRuntime, type Ids, type Log } from '../../../runtime/index.ts';
+import { type ActorStore, type Clock, createRuntime, type Ids, type Log } from '@sealwright/runtime';
 import { Administration } from './administration.ts';
 import { organizationDefinition } from './organizations.ts';
 import { portalUserDefinition, UserDirectory } from './users.ts';

@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §0, §20.
  */
 
+import type { ActorStore, ActorSystem, Clock, Ids, StepOutcome } from '@sealwright/runtime';
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import {
@@ -23,7 +24,6 @@ import {
   SYSTEM_ORGANIZATION,
 } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ActorStore, ActorSystem, Clock, Ids, StepOutcome } from '../../../runtime/index.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import type { ApplicationView, OrganizationView, PortalAdministration } from '../api/administration.ts';
 import { ORGANIZATION, ORGANIZATION_ROW, ORGANIZATIONS_COUNTER, organizationName } from './organizations.ts';

@@ -1,8 +1,9 @@
 /** Settings of organizations that other parts of the portal read. */
+
+import type { ActorSystem } from '@sealwright/runtime';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
-import type { ActorSystem } from '../../../runtime/index.ts';
 import { ORGANIZATION } from './organizations.ts';
 
 /** English for an unknown or removed organization. */

@@ -5,13 +5,13 @@
  * counter `organizations`.
  */
 import { hash } from 'node:crypto';
+import { type ActorView, actorKind, defineActor, jsonType, type Row } from '@sealwright/runtime';
 import type { ApplicationId, OrganizationId } from '../../../machines/ids.ts';
 import {
   foldedName,
   type OrganizationContext,
   organizationMachine,
 } from '../../../machines/portal/organization.ts';
-import { type ActorView, actorKind, defineActor, jsonType, type Row } from '../../../runtime/index.ts';
 
 export const ORGANIZATION = actorKind<typeof organizationMachine>('organization');
 export const ORGANIZATIONS_COUNTER = 'organizations';

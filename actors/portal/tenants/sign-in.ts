@@ -5,6 +5,7 @@
  * Source: docs/decisions/0135-users-sign-in-by-mail.md.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import type { ActorStore, ActorSystem, Clock, Ids } from '@sealwright/runtime';
 import {
   type ApplicationId,
   type OrganizationId,
@@ -19,7 +20,6 @@ import {
   type SignInLink,
   type UserContext,
 } from '../../../machines/portal/portal-user.ts';
-import type { ActorStore, ActorSystem, Clock, Ids } from '../../../runtime/index.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { SignedInUser, SignIn, SignInLinkView } from '../api/sign-in.ts';
 import { pageLookOf } from '../branding/branding.ts';

@@ -5,16 +5,10 @@
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
+import { type ActorStore, type ActorSystem, type Clock, contextOf, type Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { Application, OrganizationContext } from '../../../machines/portal/organization.ts';
-import {
-  type ActorStore,
-  type ActorSystem,
-  type Clock,
-  contextOf,
-  type Step,
-} from '../../../runtime/index.ts';
 import type { Tenant, Tenants } from '../api/callers.ts';
 import { APPLICATION_ROW, nameKey, ORGANIZATION } from './organizations.ts';
 

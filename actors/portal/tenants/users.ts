@@ -9,17 +9,6 @@
  */
 
 import { createHash } from 'node:crypto';
-import { visibleText } from '../../../contracts/plain-text.ts';
-import type { Page } from '../../../contracts/portal/lists.ts';
-import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import {
-  type Membership,
-  portalUserMachine,
-  USER_REMOVED,
-  type UserContext,
-  type UserProfile,
-} from '../../../machines/portal/portal-user.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -31,7 +20,18 @@ import {
   type MessageOf,
   type Row,
   type StepOutcome,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { visibleText } from '../../../contracts/plain-text.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
+import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  type Membership,
+  portalUserMachine,
+  USER_REMOVED,
+  type UserContext,
+  type UserProfile,
+} from '../../../machines/portal/portal-user.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import type { MemberView, PortalUsers, UserQuery, UserView } from '../api/users.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';

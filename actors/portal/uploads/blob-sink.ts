@@ -1,7 +1,7 @@
 /** Bytes of a file that arrives. */
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { Retryable } from '../../../runtime/index.ts';
+import { Retryable } from '@sealwright/runtime';
 import type { UploadSink } from '../api/uploads.ts';
 
 /** For the service and its group. */

@@ -1,5 +1,5 @@
 /** Stores small files in the pool, whose threads write, sync and rename a file without a way to this thread and back. */
-import { type Clock, Retryable } from '../../../runtime/index.ts';
+import { type Clock, Retryable } from '@sealwright/runtime';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PdfInspection } from '../../pool/portal-tasks.ts';
 import type { PoolReply } from '../../pool/tasks.ts';

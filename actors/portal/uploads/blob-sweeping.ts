@@ -1,7 +1,7 @@
 /** Removes files that no document, upload or other actor needs any more, from time to time. */
 
+import { type ActorStore, type Clock, describeFailure, type Log } from '@sealwright/runtime';
 import type { BlobRef } from '../../../machines/portal/portal-types.ts';
-import { type ActorStore, type Clock, describeFailure, type Log } from '../../../runtime/index.ts';
 import { type Blobs, UNCOUNTED_GRACE } from './blobs.ts';
 import type { SegmentedUploads } from './segmented-uploads.ts';
 

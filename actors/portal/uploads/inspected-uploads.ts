@@ -2,10 +2,11 @@
  * Formats of PDFs that were inspected while they were stored, so that the creation of a document soon after needs no
  * second task. Kept in memory: without an entry, the creation inspects the file.
  */
+
+import type { Clock } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Millis } from '../../../machines/ids.ts';
 import type { BlobRef, DocumentFormat } from '../../../machines/portal/portal-types.ts';
-import type { Clock } from '../../../runtime/index.ts';
 
 const MAX_ENTRIES = 4096;
 /** Age up to which a result is used, milliseconds: the key and its certificate may change. */

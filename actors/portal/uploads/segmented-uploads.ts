@@ -7,6 +7,15 @@
 import { createReadStream, mkdirSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  type ActorStore,
+  type ActorSystem,
+  actorKind,
+  type Clock,
+  defineActor,
+  type Faults,
+  type Ids,
+} from '@sealwright/runtime';
 import { parsePortalId, type UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -16,15 +25,6 @@ import {
   type SegmentRange,
   segmentedUploadMachine,
 } from '../../../machines/portal/segmented-upload.ts';
-import {
-  type ActorStore,
-  type ActorSystem,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Faults,
-  type Ids,
-} from '../../../runtime/index.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { Tickets } from '../shared/tickets.ts';

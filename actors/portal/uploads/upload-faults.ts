@@ -1,5 +1,5 @@
 /** Fault points between the portal's files and the store. Inactive unless armed. */
-import { declareFaultPoints } from '../../../runtime/index.ts';
+import { declareFaultPoints } from '@sealwright/runtime';
 
 export const PORTAL_UPLOAD_FAULTS = declareFaultPoints({
   'portal.upload.kept': 'The bytes of an upload have their final name; no upload refers to them.',

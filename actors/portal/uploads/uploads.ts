@@ -6,14 +6,7 @@
  *
  * Source: docs/portal-values.md §4; §21; docs/decisions/0149-uploads-of-participants.md.
  */
-import { type DocumentId, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import {
-  UPLOAD_EXPIRED,
-  type UploadContext,
-  type UploadParticipant,
-  uploadMachine,
-} from '../../../machines/portal/upload.ts';
+
 import {
   type ActorStore,
   type ActorSystem,
@@ -24,7 +17,15 @@ import {
   type Faults,
   type Ids,
   type Json,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { type DocumentId, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  UPLOAD_EXPIRED,
+  type UploadContext,
+  type UploadParticipant,
+  uploadMachine,
+} from '../../../machines/portal/upload.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { PortalUploads, StoredFile, UploadSink, UploadView } from '../api/uploads.ts';
 import type { Tickets } from '../shared/tickets.ts';

@@ -1,8 +1,8 @@
 /** Makes one attempt for the delivery that is next in a delivery queue. */
 
+import { type ActorSystem, type Clock, type EffectHandler, Fatal } from '@sealwright/runtime';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { CallWebhookEffect } from '../../../machines/portal/webhook.ts';
-import { type ActorSystem, type Clock, type EffectHandler, Fatal } from '../../../runtime/index.ts';
 import {
   attemptWebhook,
   notAttempted,

@@ -4,15 +4,7 @@
  * View: `deliveries` [organization, webhook or `*`, status or `*`, createdAt, delivery] → null, four rows for each
  * delivery, so that every filter is one range; counters `deliveries/<organization>/<webhook>/<status>`.
  */
-import type { Page } from '../../../contracts/portal/lists.ts';
-import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
-import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import {
-  type WebhookQueueContext,
-  type WebhookQueueInput,
-  webhookDeliveryMachine,
-} from '../../../machines/portal/webhook.ts';
+
 import {
   type ActorAddress,
   type ActorStore,
@@ -23,7 +15,16 @@ import {
   defineActor,
   type Ids,
   type Row,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import type { Page } from '../../../contracts/portal/lists.ts';
+import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
+import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import {
+  type WebhookQueueContext,
+  type WebhookQueueInput,
+  webhookDeliveryMachine,
+} from '../../../machines/portal/webhook.ts';
 import { attemptWebhook } from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import { callerName, type Tenant } from '../api/callers.ts';

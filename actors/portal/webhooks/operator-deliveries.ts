@@ -2,10 +2,11 @@
  * Deliveries of all organizations, as operators see them: without bodies, which name participants. Implements
  * `OperatorWebhooks`.
  */
+
+import type { ActorStore } from '@sealwright/runtime';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { type ApplicationId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ActorStore } from '../../../runtime/index.ts';
 import type { PortalAdministration } from '../api/administration.ts';
 import type { Tenant } from '../api/callers.ts';
 import type {

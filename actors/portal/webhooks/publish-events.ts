@@ -3,11 +3,6 @@
  * queue sends it and records its attempts.
  */
 
-import { LRUCache } from 'lru-cache';
-import type { NewDelivery } from '../../../machines/delivery-queue.ts';
-import type { WebhookId } from '../../../machines/ids.ts';
-import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
-import type { WebhookQueueInput } from '../../../machines/portal/webhook.ts';
 import {
   type ActorAddress,
   type ActorStore,
@@ -17,7 +12,12 @@ import {
   type EffectKey,
   jsonType,
   Retryable,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { LRUCache } from 'lru-cache';
+import type { NewDelivery } from '../../../machines/delivery-queue.ts';
+import type { WebhookId } from '../../../machines/ids.ts';
+import type { DocumentEvent } from '../../../machines/portal/portal-types.ts';
+import type { WebhookQueueInput } from '../../../machines/portal/webhook.ts';
 import { deliveryId, deliveryQueueAddress } from './deliveries.ts';
 import { type PayloadLookups, payloadOf } from './webhook-payloads.ts';
 import type { WebhookRegistry } from './webhooks.ts';

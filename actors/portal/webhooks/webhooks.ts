@@ -5,11 +5,6 @@
  * Source: docs/portal-values.md §19; docs/configuration.md, `Portal:Organizations[].Webhook`.
  */
 
-import { LRUCache } from 'lru-cache';
-import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
-import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type DocumentEvent, OPTIONAL_EVENT_TYPES } from '../../../machines/portal/portal-types.ts';
-import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import {
   type ActorStore,
   type ActorSystem,
@@ -21,7 +16,12 @@ import {
   type MessageOf,
   type Step,
   type StepOutcome,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import { LRUCache } from 'lru-cache';
+import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
+import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import { type DocumentEvent, OPTIONAL_EVENT_TYPES } from '../../../machines/portal/portal-types.ts';
+import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import type { WebhookEndpoint } from '../../shared/webhooks/webhook-attempt.ts';
 import { parseWebhookSecret } from '../../shared/webhooks/webhook-signature.ts';

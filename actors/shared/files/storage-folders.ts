@@ -1,6 +1,6 @@
 /** Creates the folders of the service. Source: docs/batch-values.md §7. */
 import { relative, sep } from 'node:path';
-import { Fatal } from '../../../runtime/core.ts';
+import { Fatal } from '@sealwright/runtime/core';
 import type { StorageLayout } from '../storage-layout.ts';
 import { makeDirectories } from './directories.ts';
 

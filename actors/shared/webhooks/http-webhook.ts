@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §19; docs/decisions/0019-mails-and-webhooks.md.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import { AddressNotAllowed, createHttpClient, type HttpClientOptions } from '../../http-client/index.ts';
 import { type WebhookCaller, WebhookFailure, type WebhookResponse } from './webhook-port.ts';
 

@@ -1,6 +1,7 @@
 /** One attempt to deliver one event to one webhook. Source: docs/portal-values.md §19; Standard Webhooks specification 1.0. */
+
+import { type Clock, describeFailure } from '@sealwright/runtime/core';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
-import { type Clock, describeFailure } from '../../../runtime/core.ts';
 import type { WebhookCaller } from './webhook-port.ts';
 import { parseWebhookSecret, signatureHeaders } from './webhook-signature.ts';
 

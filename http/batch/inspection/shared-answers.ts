@@ -5,10 +5,10 @@
  * Source: docs/decisions/0151-shared-answers-for-pages.md.
  */
 
+import type { Clock, Millis } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { ActorInspection } from '../../../actors/batch/api/inspection.ts';
-import type { Clock, Millis } from '../../../runtime/index.ts';
 import { type JsonReply, json } from '../../core/reply.ts';
 
 /** Lifetime of an answer: rates and queue lengths change without a step, too. */

@@ -3,8 +3,9 @@
  *
  * Source: docs/batch-values.md §10: everything else about a session is in its token.
  */
+
+import type { Clock, Log } from '@sealwright/runtime';
 import { z } from 'zod';
-import type { Clock, Log } from '../../../runtime/index.ts';
 import type { SessionKeyStore } from './session-keys.ts';
 
 export interface EndedSessions {

@@ -4,7 +4,7 @@
  * Source: docs/decisions/0102-login-links.md.
  */
 import { hash } from 'node:crypto';
-import type { Clock, Ids } from '../../../runtime/index.ts';
+import type { Clock, Ids } from '@sealwright/runtime';
 
 export interface OneTimeLogins {
   /** Creates a token; it is valid once, and for `ONE_TIME_LOGIN_MS`. At most `MAX_TOKENS` are valid at a time. */

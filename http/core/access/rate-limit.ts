@@ -3,8 +3,9 @@
  *
  * Source: docs/batch-values.md §0, §2, and §5, `RateLimiting`.
  */
+
+import type { Clock } from '@sealwright/runtime';
 import { Refusal } from '../../../machines/refusals.ts';
-import type { Clock } from '../../../runtime/index.ts';
 
 /** One fixed window per client address. */
 export interface RateWindow {

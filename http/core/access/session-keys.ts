@@ -3,8 +3,9 @@
  *
  * Source: docs/batch-values.md §10.
  */
+
+import type { Clock, Ids, Log } from '@sealwright/runtime';
 import { z } from 'zod';
-import type { Clock, Ids, Log } from '../../../runtime/index.ts';
 
 /** Storage of the key ring. */
 export interface SessionKeyStore {

@@ -5,9 +5,9 @@
  * Source: docs/batch-values.md §10.
  */
 import { hash } from 'node:crypto';
+import type { Clock, Ids } from '@sealwright/runtime';
 import { z } from 'zod';
 import { decryptToken, encryptToken, NONCE_BYTES } from '../../../actors/shared/token.ts';
-import type { Clock, Ids } from '../../../runtime/index.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import type { SessionKeyRing } from './session-keys.ts';
 

@@ -2,7 +2,7 @@
  * Counts wrong keys by client and in total. Beyond a limit a wrong key is answered 429 instead of 401; a
  * correct key never is, so guessing cannot lock others out.
  */
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import { clientNetwork } from './addresses.ts';
 import type { RateWindow } from './rate-limit.ts';
 import { createRateLimiter } from './rate-limit.ts';

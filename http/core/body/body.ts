@@ -1,7 +1,7 @@
 /** Request bodies as chunks, read at the reader's pace with bounded memory. */
 
 import { closeSync, ftruncateSync, openSync, read, unlinkSync, writeSync } from 'node:fs';
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import type { Exchange } from '../transport/exchange.ts';
 import type { ResponseWriter } from '../transport/port.ts';
 import { BLOCK_BYTES, type BlockPool } from './block-pool.ts';

@@ -1,6 +1,6 @@
 /** The parts of a server that its requests share. */
 
-import type { Clock, Log } from '../../../runtime/index.ts';
+import type { Clock, Log } from '@sealwright/runtime';
 import type { FindCaller } from '../access/caller.ts';
 import type { RateLimiter } from '../access/rate-limit.ts';
 import type { BlockPool } from '../body/block-pool.ts';

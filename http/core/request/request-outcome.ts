@@ -3,7 +3,7 @@
  *
  * Source: docs/batch-values.md §2: both ids and the client's address are on every line about a request.
  */
-import type { Log } from '../../../runtime/index.ts';
+import type { Log } from '@sealwright/runtime';
 import type { Problem } from '../problem.ts';
 import type { RequestNames } from '../request-ids.ts';
 

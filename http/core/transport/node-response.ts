@@ -1,7 +1,7 @@
 /** A response of `node:http` in the shape of `port.ts`, with the time-outs and the memory limits of uWebSockets. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 import type { Octets, ResponseWriter } from './port.ts';
 
 /**

@@ -2,7 +2,7 @@
  * The interface between the listeners and the HTTP library below them. uWebSockets has this shape itself (`uws.ts`);
  * `node-http.ts` gives `node:http` the same shape, for platforms without a uWebSockets binary.
  */
-import type { Clock } from '../../../runtime/index.ts';
+import type { Clock } from '@sealwright/runtime';
 
 /** Text or bytes that the library accepts. */
 export type Octets = string | Uint8Array;

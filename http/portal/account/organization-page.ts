@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §0 ("Events" 1) and §19.
  */
 
+import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import {
   callerName,
@@ -13,7 +14,6 @@ import {
   type WebhookInput,
 } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Clock } from '../../../runtime/index.ts';
 import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
 import { organizationPage } from '../../../web/portal/organization-view.ts';
 import { filled } from '../../../web/portal/texts.ts';

@@ -3,10 +3,11 @@
  *
  * Source: docs/decisions/0135-users-sign-in-by-mail.md.
  */
+
+import type { Clock, Log } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { SignIn } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Clock, Log } from '../../../runtime/index.ts';
 import { addressFrom } from '../../../web/portal/account-frame.ts';
 import { linkPage, linkSentPage, myAccountPage, signInPage } from '../../../web/portal/sign-in-view.ts';
 import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';

@@ -1,7 +1,8 @@
 /** Parses large JSON bodies on a worker thread, which starts with the first body and ends after an idle time. */
+
+import type { Log } from '@sealwright/runtime';
 import { Piscina } from 'piscina';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Log } from '../../../runtime/index.ts';
 import type { BodyCredentials } from '../../core/router.ts';
 import type { BodyAnswer, BodyTask, ReadBody } from './body-wire.ts';
 

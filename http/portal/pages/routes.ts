@@ -2,8 +2,9 @@
  * Pages of the portal for people: signing, checking, placing marks; their assets; and the widget for other sites.
  * Those for participants change nothing and set no cookie; users sign in to theirs.
  */
+
+import type { Clock, Ids, Log } from '@sealwright/runtime';
 import type { PortalService } from '../../../actors/portal/api.ts';
-import type { Clock, Ids, Log } from '../../../runtime/index.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { applicationPageRoutes } from '../account/application-pages.ts';
 import { organizationPageRoutes } from '../account/organization-page.ts';

@@ -4,10 +4,11 @@
  *
  * Source: docs/portal-values.md §17, also for the limit.
  */
+
+import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
 import type { PortalValidation } from '../../../actors/portal/api.ts';
 import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
-import type { Clock } from '../../../runtime/index.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { type ValidationPageResult, validationPage } from '../../../web/portal/validation-view.ts';
 import { clientNetwork } from '../../core/access/addresses.ts';

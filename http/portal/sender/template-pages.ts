@@ -5,6 +5,7 @@
  * Source: docs/decisions/0120-templates.md.
  */
 
+import type { Ids } from '@sealwright/runtime';
 import { z } from 'zod';
 import type {
   CreatedDocument,
@@ -16,7 +17,6 @@ import type {
 import { cursor } from '../../../contracts/portal/lists.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Ids } from '../../../runtime/index.ts';
 import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
 import { editorPage } from '../../../web/portal/sender/editor-view.ts';
 import {

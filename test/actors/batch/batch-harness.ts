@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ActorStore, type Clock, Faults, systemClock, systemIds } from '@sealwright/runtime';
 import type { ExecutionContext } from 'ava';
 import type { BatchObserver } from '../../../actors/batch/api/service.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from '../../../actors/index.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { FolderName, JobId, ProfileName } from '../../../machines/ids.ts';
-import { type ActorStore, type Clock, Faults, systemClock, systemIds } from '../../../runtime/index.ts';
 import { pki } from '../../pki/pki.ts';
 import { openTestStore } from '../../postgres/test-store.ts';
 import { SHARDS } from '../../project/shards.ts';

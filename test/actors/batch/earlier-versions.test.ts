@@ -1,5 +1,8 @@
 /** Every kind of actor whose version rose takes over what each earlier version stored, in every state. */
 import test from 'ava';
+import type { Json, Row, StoredActor } from '#runtime/model/ports.js';
+import { migrationStep } from '#runtime/step/migrate.js';
+import { deadlinesOf } from '#runtime/step/state-deadlines.js';
 import { definitions } from '../../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../../actors/portal/registry.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
@@ -8,9 +11,6 @@ import { MAIL_STATES, mailMachine } from '../../../machines/portal/mail.ts';
 import { organizationMachine } from '../../../machines/portal/organization.ts';
 import { UPLOAD_EXPIRED, uploadMachine } from '../../../machines/portal/upload.ts';
 import { webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
-import type { Json, Row, StoredActor } from '../../../runtime/model/ports.ts';
-import { migrationStep } from '../../../runtime/step/migrate.ts';
-import { deadlinesOf } from '../../../runtime/step/state-deadlines.ts';
 import { documentInput } from '../../machines/portal/document-harness.ts';
 import { declared, initialContext } from '../../machines/table.ts';
 import { notice } from '../portal/mailbox.ts';

@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Clock, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import type { OperationRequest } from '../../../actors/batch/api/bulk.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import { type Clock, systemClock } from '../../../runtime/index.ts';
 import { type BatchFixture, batchFixture } from './batch-harness.ts';
 
 const BROKEN = '<unfinished';

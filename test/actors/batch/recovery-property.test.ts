@@ -5,6 +5,9 @@ import { existsSync } from 'node:fs';
 import { link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createRuntime, type EffectHandler, Fatal, Retryable, systemClock } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import type { JobDetail } from '../../../actors/batch/api/jobs.ts';
 import { JOB } from '../../../actors/batch/job-records/kinds.ts';
@@ -21,10 +24,6 @@ import {
   type StagedInput,
 } from '../../../machines/batch/job-context.ts';
 import type { JobId, ProfileName } from '../../../machines/ids.ts';
-
-import { createRuntime, type EffectHandler, Fatal, Retryable, systemClock } from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { seededIds } from '../../../runtime/testing.ts';
 import { dice } from '../../service/soak/dice.ts';
 import { type BatchFixture, batchFixture } from './batch-harness.ts';
 

@@ -4,10 +4,6 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
-import { JobCounts } from '../../../actors/batch/job-records/job-counts.ts';
-import { recover } from '../../../actors/batch/recovery.ts';
-import { uploadName } from '../../../actors/shared/storage-layout.ts';
 import {
   type ActorStore,
   createRuntime,
@@ -15,7 +11,11 @@ import {
   Retryable,
   systemClock,
   systemIds,
-} from '../../../runtime/index.ts';
+} from '@sealwright/runtime';
+import test from 'ava';
+import { JobCounts } from '../../../actors/batch/job-records/job-counts.ts';
+import { recover } from '../../../actors/batch/recovery.ts';
+import { uploadName } from '../../../actors/shared/storage-layout.ts';
 import { Service, temporaryRoot } from '../../service/service.ts';
 import { batchFixture } from './batch-harness.ts';
 

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { StorageMonitor } from '../../../actors/batch/pipeline/storage-monitor.ts';
-import { SimulatedClock } from '../../../runtime/testing.ts';
 
 async function monitored(t: ExecutionContext) {
   const path = await mkdtemp(join(tmpdir(), 'sealwright-'));

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clock, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
-import { type Clock, systemClock } from '../../../runtime/index.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 
 test('a network task over its deadline is abandoned, and one on the same thread is repeated on a new one', async (t) => {

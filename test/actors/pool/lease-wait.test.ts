@@ -1,9 +1,10 @@
 /** Tasks of a node whose lease is over, because the database does not answer. */
+
+import { describeFailure, systemClock } from '@sealwright/runtime';
 import test from 'ava';
+import { LeaseDeadline } from '#runtime/model/lease-deadline.js';
 import { messageOf } from '../../../actors/batch/effects/effect-handler.ts';
 import { leaseHeld } from '../../../actors/pool/job/job-task-context.ts';
-import { describeFailure, systemClock } from '../../../runtime/index.ts';
-import { LeaseDeadline } from '../../../runtime/model/lease-deadline.ts';
 
 /** The lowest `Pipeline:TaskTimeoutSeconds`, milliseconds. A sign task waits twice. */
 const LOWEST_TIME_LIMIT_MS = 10_000;

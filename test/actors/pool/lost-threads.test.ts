@@ -2,12 +2,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clock, systemClock } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import type { Profile } from '../../../actors/shared/profiles.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
-import { type Clock, systemClock } from '../../../runtime/index.ts';
 import { pki } from '../../pki/pki.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 

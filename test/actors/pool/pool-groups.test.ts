@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clock, systemClock } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { FairQueue } from '../../../actors/pool/fair-queue.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
-import { type Clock, systemClock } from '../../../runtime/index.ts';
 import { roundsOf } from '../../project/rounds.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 

@@ -2,13 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import type { SignTask } from '../../../actors/pool/tasks.ts';
 import type { Profile } from '../../../actors/shared/profiles.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
-import { systemClock } from '../../../runtime/index.ts';
 import { pki } from '../../pki/pki.ts';
 import { type BatchFixture, batchFixture } from '../batch/batch-harness.ts';
 

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import { warmUp } from '../../../actors/pool/warm-up.ts';
@@ -7,7 +8,6 @@ import { createWorkerProfiles } from '../../../actors/pool/worker-profiles.ts';
 import type { Profile } from '../../../actors/shared/profiles.ts';
 import { type LocalSigner, makeDevelopmentCertificates } from '../../../crypto/index.ts';
 import { loadSigner } from '../../../crypto/keys/load.ts';
-import { systemClock, systemIds } from '../../../runtime/index.ts';
 import { freshFolder } from '../../commands/program.ts';
 
 async function developmentSigner(folder: string): Promise<LocalSigner> {

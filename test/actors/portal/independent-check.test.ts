@@ -1,5 +1,6 @@
 /** The portal's validation asks the second implementation where the seal profile says so. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { Faults, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import { describe } from '../../../actors/pool/portal/describe.ts';
@@ -8,7 +9,6 @@ import { DiskSync } from '../../../actors/shared/disk-sync.ts';
 import type { Profile } from '../../../actors/shared/profiles.ts';
 import { signFile } from '../../../crypto/index.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
-import { Faults, systemClock } from '../../../runtime/index.ts';
 import { file, NOW } from '../../crypto/asic/container-harness.ts';
 import { ambiguousSigner } from '../../pki/ambiguous-signer.ts';
 import { pki } from '../../pki/pki.ts';

@@ -1,6 +1,7 @@
 /** An actor that asks for whatever effect it is told to ask for: what a document is to the parts that serve it. */
+
+import type { ActorDefinition } from '@sealwright/runtime';
 import { setup } from 'xstate';
-import type { ActorDefinition } from '../../../runtime/index.ts';
 
 const machine = setup({
   types: { events: {} as { type: string; at: number; effect: { do: string } } },

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { systemClock } from '@sealwright/runtime';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { createAuthorityTransport } from '../../../actors/shared/authority-transport.ts';
 import type { AuthorityRequest, CryptoError } from '../../../crypto/index.ts';
-import { systemClock } from '../../../runtime/index.ts';
-import { SimulatedClock } from '../../../runtime/testing.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import {
   AddressNotAllowed,
@@ -11,7 +12,6 @@ import {
 } from '../../../actors/http-client/index.ts';
 import { createAuthorityTransport } from '../../../actors/shared/authority-transport.ts';
 import { createEvidenceSource } from '../../../crypto/index.ts';
-import { systemClock } from '../../../runtime/index.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { startDns } from '../../project/dns-server.ts';
 

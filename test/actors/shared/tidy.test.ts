@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Clock, type EffectContext, type EffectKey, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { tidyHandler } from '../../../actors/batch/effects/tidy.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { DiskSync } from '../../../actors/shared/disk-sync.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import type { JobEffect } from '../../../machines/batch/job-context.ts';
-import { type Clock, type EffectContext, type EffectKey, systemClock } from '../../../runtime/index.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 
 /** The machine's clock, made to run faster by `haste`: an hour of pauses between tries takes seconds. */

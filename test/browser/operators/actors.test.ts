@@ -2,19 +2,13 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type ActorDefinition, createRuntime, Retryable, systemClock, systemIds } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup as setupMachine } from 'xstate';
 import { InspectionService } from '../../../actors/batch/inspection.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
-import {
-  type ActorDefinition,
-  createRuntime,
-  Retryable,
-  systemClock,
-  systemIds,
-} from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
 import { batchFixture } from '../../actors/batch/batch-harness.ts';
 import { KEY, startServer } from '../../http/harness.ts';
 import { assertAccessible } from '../axe.ts';

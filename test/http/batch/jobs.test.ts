@@ -2,7 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
+import { Retryable } from '#runtime/model/failures.js';
 import {
   cancelShape,
   healthShape,
@@ -13,8 +15,6 @@ import {
 } from '../../../http/batch/shapes.ts';
 import { createBatchMetrics } from '../../../http/index.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import { systemClock } from '../../../runtime/index.ts';
-import { Retryable } from '../../../runtime/model/failures.ts';
 import { assertProblem, KEY, startServer } from '../harness.ts';
 
 const post = (

@@ -1,7 +1,7 @@
 import test from 'ava';
+import { systemIds } from '#runtime/model/ids.js';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { createOneTimeLogins, ONE_TIME_LOGIN_MS } from '../../../http/core/access/one-time-logins.ts';
-import { systemIds } from '../../../runtime/model/ids.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { ask, codeOf, FORM, logIn } from '../ask.ts';
 import { KEY, startServer } from '../harness.ts';
 

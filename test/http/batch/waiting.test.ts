@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import type { RateWindow } from '../../../http/core/access/rate-limit.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { ask, codeOf } from '../ask.ts';
 import { form, KEY, pdf, RawClient, startServer, type TestServer } from '../harness.ts';
 

@@ -1,4 +1,6 @@
 import test from 'ava';
+import { systemIds } from '#runtime/model/ids.js';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { asksForJson, prefersHtml } from '../../../http/core/accept.ts';
 import { createAuthenticator } from '../../../http/core/access/auth.ts';
 import { openEndedSessions } from '../../../http/core/access/ended-sessions.ts';
@@ -7,8 +9,6 @@ import { memorySessionKeys, openSessionKeyRing } from '../../../http/core/access
 import { createSessions } from '../../../http/core/access/sessions.ts';
 import { createWrongKeys } from '../../../http/core/access/wrong-keys.ts';
 import { createAccessCheck } from '../../../http/core/request/access-check.ts';
-import { systemIds } from '../../../runtime/model/ids.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { recorder } from '../harness.ts';
 
 const SETTINGS = {

@@ -3,11 +3,11 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { BlockPool } from '../../../http/core/body/block-pool.ts';
 import { BodyReader, Spool } from '../../../http/core/body/body.ts';
 import { Exchange } from '../../../http/core/transport/exchange.ts';
 import type { ResponseWriter } from '../../../http/core/transport/port.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sealwright-spool-'));

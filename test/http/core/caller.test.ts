@@ -1,4 +1,5 @@
 import test from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import {
   addressSet,
   canonicalAddress,
@@ -7,7 +8,6 @@ import {
 } from '../../../http/core/access/addresses.ts';
 import { type Caller, followProxies } from '../../../http/core/access/caller.ts';
 import { createWrongKeys } from '../../../http/core/access/wrong-keys.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { ask, codeOf, logIn } from '../ask.ts';
 import { KEY, startServer } from '../harness.ts';
 

@@ -1,7 +1,7 @@
 /** Tests both HTTP libraries. `Hosting__HttpLibrary=node` runs the other suites on the second one, too. */
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { KEY, RawClient, startServer, type TestServer } from '../harness.ts';
 
 const LIBRARIES = ['auto', 'node'] as const;

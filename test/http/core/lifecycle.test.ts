@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { systemClock } from '#runtime/model/clock.js';
+import { systemIds } from '#runtime/model/ids.js';
 import { createBatchServer } from '../../../http/index.ts';
-import { systemClock } from '../../../runtime/model/clock.ts';
-import { systemIds } from '../../../runtime/model/ids.ts';
 import { createMemoryService } from '../batch/memory-service.ts';
 import { BASE_SETTINGS, KEY, RawClient, recorder, startServer } from '../harness.ts';
 

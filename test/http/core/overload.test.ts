@@ -1,8 +1,8 @@
 import test from 'ava';
+import { systemClock } from '#runtime/model/clock.js';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { createLoadGuard } from '../../../http/core/load-guard.ts';
 import { createBatchMetrics } from '../../../http/index.ts';
-import { systemClock } from '../../../runtime/model/clock.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { form, type LogLine, pdf, recorder, startServer } from '../harness.ts';
 
 const quiet = { warn() {}, info() {} };

@@ -1,7 +1,7 @@
 import test from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { createRateLimiter } from '../../../http/core/access/rate-limit.ts';
 import type { Refusal } from '../../../machines/refusals.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 
 test('a window admits its permits, refuses further requests and does not count those', (t) => {
   const clock = new SimulatedClock();

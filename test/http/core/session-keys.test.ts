@@ -1,4 +1,6 @@
 import test from 'ava';
+import { systemIds } from '#runtime/model/ids.js';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { openEndedSessions } from '../../../http/core/access/ended-sessions.ts';
 import {
   memorySessionKeys,
@@ -6,8 +8,6 @@ import {
   type SessionKeyStore,
 } from '../../../http/core/access/session-keys.ts';
 import { createSessions } from '../../../http/core/access/sessions.ts';
-import { systemIds } from '../../../runtime/model/ids.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { type LogLine, recorder } from '../harness.ts';
 
 const HOUR = 3_600_000;

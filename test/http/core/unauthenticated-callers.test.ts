@@ -1,7 +1,7 @@
 /** Replies to callers without a key or with a wrong one. */
 import test from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { PER_ADDRESS } from '../../../http/core/access/wrong-keys.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { ask, codeOf, FORM, logIn } from '../ask.ts';
 import { KEY, RawClient, startServer } from '../harness.ts';
 

@@ -1,7 +1,8 @@
 /** A server in a separate process, so that its memory can be measured. Started by `lifecycle.test.ts`. */
+
+import { systemClock } from '#runtime/model/clock.js';
+import { systemIds } from '#runtime/model/ids.js';
 import { createBatchServer } from '../../../http/index.ts';
-import { systemClock } from '../../../runtime/model/clock.ts';
-import { systemIds } from '../../../runtime/model/ids.ts';
 import { createMemoryService } from '../batch/memory-service.ts';
 import { BASE_SETTINGS, recorder } from '../harness.ts';
 

@@ -1,7 +1,8 @@
 /** Refusals of docs/portal-values.md §2, and malformed or hostile requests. */
+
+import { Retryable } from '@sealwright/runtime';
 import test from 'ava';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { Retryable } from '../../../runtime/index.ts';
 import { ask } from '../ask.ts';
 import { RawClient } from '../harness.ts';
 import { assertRefused, startPortal } from './harness.ts';

@@ -1,5 +1,8 @@
 /** A portal's server over real sockets, on top of a portal in memory. */
 import type { ExecutionContext } from 'ava';
+import { systemClock } from '#runtime/model/clock.js';
+import { systemIds } from '#runtime/model/ids.js';
+import type { Clock } from '#runtime/model/ports.js';
 import type { PortalService } from '../../../actors/portal/api.ts';
 import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import type { AnyRoute } from '../../../http/core/router.ts';
@@ -7,9 +10,6 @@ import { createPortalServer, type HttpServer, type ListenSettings } from '../../
 import { portalApi } from '../../../http/portal/reference.ts';
 import { portalRoutes } from '../../../http/portal/server.ts';
 import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
-import { systemClock } from '../../../runtime/model/clock.ts';
-import { systemIds } from '../../../runtime/model/ids.ts';
-import type { Clock } from '../../../runtime/model/ports.ts';
 import { AnswerBook, assertAnswersDescribed, checkAnswersOf } from '../answers.ts';
 import { type LogLine, recorder } from '../harness.ts';
 import { HTTP_LIBRARY } from '../library.ts';

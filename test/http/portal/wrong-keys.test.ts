@@ -1,7 +1,7 @@
 import test from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { PER_ADDRESS } from '../../../http/core/access/wrong-keys.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { SimulatedClock } from '../../../runtime/testing/simulated-clock.ts';
 import { assertRefused, startPortal } from './harness.ts';
 import { IDS } from './memory-portal.ts';
 

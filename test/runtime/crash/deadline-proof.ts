@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { seededIds } from '../../../runtime/testing.ts';
 import { folderFor } from '../folder.ts';
 import { type DeadlineContext, fateOf, HOUR } from './deadline.ts';
 

@@ -7,8 +7,8 @@
  * `cancelled <n>` of each that took it, and ends once nothing is due and a deadline armed last has fired.
  */
 import { join } from 'node:path';
-import { type Clock, createRuntime, Faults, systemClock, systemIds } from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { type Clock, createRuntime, Faults, systemClock, systemIds } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { deadline, fateOf, HOUR } from './deadline.ts';
 
 const [, , folder = '', mode = '', counted = '', off = ''] = process.argv;

@@ -1,6 +1,7 @@
 /** The actor of the proof of deadlines: it counts every ring, so that one too many shows. */
+
+import type { ActorDefinition } from '@sealwright/runtime';
 import { assign, cancel, raise, setup } from 'xstate';
-import type { ActorDefinition } from '../../../runtime/index.ts';
 
 export interface DeadlineContext {
   readonly delay: number;

@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Clock, systemClock, systemIds } from '@sealwright/runtime';
 import type { ExecutionContext } from 'ava';
 import { move } from '../../../actors/shared/files/move.ts';
 import { publish } from '../../../actors/shared/files/publish.ts';
-import { type Clock, systemClock, systemIds } from '../../../runtime/index.ts';
 import { openKeyFolder } from '../../../service/key-folder.ts';
 import { batchFixture } from '../../actors/batch/batch-harness.ts';
 import { portalFixture, signer } from '../../actors/portal/documents/flow-harness.ts';

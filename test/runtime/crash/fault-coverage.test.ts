@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { RUNTIME_FAULT_POINTS } from '@sealwright/runtime';
 import test from 'ava';
 import { PORTAL_UPLOAD_FAULTS } from '../../../actors/portal/uploads/upload-faults.ts';
 import type { PORTAL_DOCUMENT_FAULTS } from '../../../actors/shared/document-faults.ts';
 import { ACTOR_FAULTS } from '../../../actors/shared/faults.ts';
 import type { PORTAL_REQUEST_FAULTS } from '../../../actors/shared/request-faults.ts';
-import { RUNTIME_FAULT_POINTS } from '../../../runtime/index.ts';
 
 /** Place where a whole list of points is walked: `Object.keys` of it, or a table the compiler holds against it. */
 const WALKED = {

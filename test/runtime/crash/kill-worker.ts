@@ -17,8 +17,8 @@ import {
   Retryable,
   systemClock,
   systemIds,
-} from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
+} from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { dropsWork, EFFECT_KINDS, LEDGERS, ledger } from './ledger.ts';
 import { KEY_HEADER } from './strict-receiver.ts';
 

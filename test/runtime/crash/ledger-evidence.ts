@@ -1,5 +1,5 @@
 /** Looks into a store of ledgers for broken promises: what was acknowledged and is not there, what does not fit together. */
-import type { ActorAddress, ActorStore } from '../../../runtime/index.ts';
+import type { ActorAddress, ActorStore } from '@sealwright/runtime';
 import { dropsWork, LEDGERS, type LedgerContext, tallyOf } from './ledger.ts';
 
 export type LedgerPromise = 'lost' | 'torn' | 'doubled';

@@ -1,6 +1,7 @@
 /** The actor of the crash proof: it counts what it asked for and what came back, in every place a step writes to. */
+
+import type { ActorAddress, ActorDefinition } from '@sealwright/runtime';
 import { assign, setup } from 'xstate';
-import type { ActorAddress, ActorDefinition } from '../../../runtime/index.ts';
 
 /**
  * What a ledger may ask for: work that waits for the flush or does not, in partitions, that fails at first, that fails for

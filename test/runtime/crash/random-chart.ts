@@ -2,8 +2,9 @@
  * Machines made by dice, and a second reading of them that shares nothing with XState: `replay` walks the same chart
  * over what an actor says it heard, and tells what must be stored.
  */
+
+import type { ActorDefinition, Json } from '@sealwright/runtime';
 import { type AnyStateMachine, assign, setup } from 'xstate';
-import type { ActorDefinition, Json } from '../../../runtime/index.ts';
 
 export type Act =
   | { readonly act: 'work'; readonly how: 'plain' | 'flaky' | 'doomed' | 'partitioned' }

@@ -3,7 +3,6 @@
  * process that dies: nothing of the runtime goes on, what was handed to the store may be stored or not.
  */
 import { existsSync } from 'node:fs';
-import type { ExecutionContext } from 'ava';
 import {
   type ActorStore,
   createRuntime,
@@ -14,9 +13,10 @@ import {
   RUNTIME_FAULT_POINTS,
   type Runtime,
   type StepOutcome,
-} from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { SimulatedClock, seededIds } from '../../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { SimulatedClock, seededIds } from '@sealwright/runtime/testing';
+import type { ExecutionContext } from 'ava';
 import { folderFor } from '../folder.ts';
 import {
   type Chart,

@@ -3,8 +3,9 @@
  * are tried, SEALWRIGHT_RANDOM_SEED the first of them: a seed that failed is tried alone with
  * `SEALWRIGHT_RANDOM_SEED=<seed> SEALWRIGHT_RANDOM_SEEDS=1`. A seed fixes all that is done, not how fast the disk is.
  */
+
+import type { StoredActor } from '@sealwright/runtime';
 import test from 'ava';
-import type { StoredActor } from '../../../runtime/index.ts';
 import { KINDS, NAMES, PEERS, peerOf, type RandomContext, replay } from './random-chart.ts';
 import { RandomSimulation } from './random-simulation.ts';
 

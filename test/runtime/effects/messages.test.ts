@@ -1,4 +1,3 @@
-import test, { type ExecutionContext } from 'ava';
 import {
   type ActorStore,
   type Committed,
@@ -8,8 +7,9 @@ import {
   type Step,
   systemClock,
   systemIds,
-} from '../../../runtime/index.ts';
-import { MemoryStore } from '../../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { MemoryStore } from '@sealwright/runtime/testing';
+import test, { type ExecutionContext } from 'ava';
 import { openTestStore } from '../../postgres/test-store.ts';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, echo, heard, settle, T1, T2, tally } from '../test-runtime.ts';

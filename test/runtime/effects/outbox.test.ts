@@ -1,5 +1,4 @@
 import { cpSync } from 'node:fs';
-import test from 'ava';
 import {
   type Committed,
   type EffectHandler,
@@ -7,9 +6,10 @@ import {
   Fatal,
   Retryable,
   type Step,
-} from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { MemoryStore, SimulatedClock } from '../../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
+import test from 'ava';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, echo, gate, heard, settle, T1, T2 } from '../test-runtime.ts';
 

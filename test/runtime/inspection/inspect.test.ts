@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ActorDefinition, type ActorStore, createRuntime, Retryable } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, setup } from 'xstate';
-import { type ActorDefinition, type ActorStore, createRuntime, Retryable } from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { MemoryStore, SimulatedClock, seededIds } from '../../../runtime/testing.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { setup } from 'xstate';
-import { machineChart } from '../../../runtime/inspection/machine-chart.ts';
+import { machineChart } from '#runtime/inspection/machine-chart.js';
 
 test('a chart lists the states and each transition once, with the events of parent states and deadlines', (t) => {
   const machine = setup({ types: { events: {} as { type: 'GO' | 'STOP' | 'NOTE' } } }).createMachine({

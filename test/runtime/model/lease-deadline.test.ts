@@ -1,5 +1,5 @@
 import test from 'ava';
-import { LeaseDeadline } from '../../../runtime/model/lease-deadline.ts';
+import { LeaseDeadline } from '#runtime/model/lease-deadline.js';
 
 test('a thread continues at once while the lease is held, and otherwise after its extension', async (t) => {
   let now = 1000;

@@ -1,7 +1,7 @@
 /** Group commit of a store that several nodes share: a step is committed at whatever moment it arrives. */
 import { setImmediate } from 'node:timers/promises';
+import { MemoryDatabase, openMemoryNode, SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { MemoryDatabase, openMemoryNode, SimulatedClock } from '../../../runtime/testing.ts';
 import { A, B, stepOf } from '../../contract/steps.ts';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };

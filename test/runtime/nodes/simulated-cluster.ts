@@ -2,8 +2,8 @@
  * Time, randomness and network of a simulation, all from one seed: the same seed gives the same order of everything.
  * Code of the product runs between two events until it waits for another one.
  */
-import { type Clock, Retryable } from '../../../runtime/index.ts';
-import type { Link } from '../../../runtime/testing.ts';
+import { type Clock, Retryable } from '@sealwright/runtime';
+import type { Link } from '@sealwright/runtime/testing';
 
 /** Milliseconds after which a node gives up waiting for an answer. */
 const ANSWER_TIMEOUT_MS = 1000;

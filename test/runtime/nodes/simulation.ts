@@ -3,17 +3,18 @@
  * lost statements. Runtime, sessions, leases, commits and changes are the code of the product; the invariants are
  * checked where the database runs the statements, and at the end.
  */
-import { assign, setup } from 'xstate';
-import { Singletons } from '../../../actors/shared/singletons.ts';
+
 import {
   type ActorDefinition,
   createRuntime,
   type EffectHandler,
   type Log,
   type StoredEffect,
-} from '../../../runtime/index.ts';
-import type { EncodedStep } from '../../../runtime/store/postgres/steps-as-arrays.ts';
-import { MemoryDatabase, MemoryStore, openMemoryNode, seededIds } from '../../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { MemoryDatabase, MemoryStore, openMemoryNode, seededIds } from '@sealwright/runtime/testing';
+import { assign, setup } from 'xstate';
+import type { EncodedStep } from '#runtime/store/postgres/steps-as-arrays.js';
+import { Singletons } from '../../../actors/shared/singletons.ts';
 import { SimulatedCluster, type SimulatedProcess } from './simulated-cluster.ts';
 
 const LEASE_SECONDS = 2;

@@ -1,6 +1,7 @@
 /** Actors that count, for tests of threads: what each thread loads. */
+
+import type { ActorDefinition } from '@sealwright/runtime';
 import { assign, setup } from 'xstate';
-import type { ActorDefinition } from '../../../runtime/index.ts';
 
 interface Context {
   readonly count: number;

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
 import {
   type ActorAddress,
   createRuntime,
@@ -12,9 +11,10 @@ import {
   type StepOutcome,
   systemClock,
   systemIds,
-} from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { watchHeartbeat } from '../../../runtime/shards/heartbeat.ts';
+} from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import test, { type ExecutionContext } from 'ava';
+import { watchHeartbeat } from '#runtime/shards/heartbeat.js';
 import { counting } from './counting-module.ts';
 
 const PARTS = new URL('./counting-module.js', import.meta.url).href;

@@ -1,13 +1,7 @@
+import { type ActorStore, createRuntime, type EffectHandler, Faults, Retryable } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
-import {
-  type ActorStore,
-  createRuntime,
-  type EffectHandler,
-  Faults,
-  Retryable,
-} from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { MemoryStore, SimulatedClock, seededIds } from '../../../runtime/testing.ts';
 import { folderFor } from '../folder.ts';
 import { settle, tally } from '../test-runtime.ts';
 

@@ -1,11 +1,12 @@
 /** The state index on disk, written late: what its notes are worth. */
+
+import { seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { stateIndexEntryOf } from '../../../runtime/step/state-index.ts';
-import type { Move } from '../../../runtime/store/lmdb/lmdb-changes.ts';
-import { readCounters, readRows } from '../../../runtime/store/lmdb/lmdb-reads.ts';
-import { StateIndexWriter, settlePending } from '../../../runtime/store/lmdb/lmdb-state-index.ts';
-import { openTables, type Tables, transact } from '../../../runtime/store/lmdb/lmdb-tables.ts';
-import { seededIds } from '../../../runtime/testing.ts';
+import { stateIndexEntryOf } from '#runtime/step/state-index.js';
+import type { Move } from '#runtime/store/lmdb/lmdb-changes.js';
+import { readCounters, readRows } from '#runtime/store/lmdb/lmdb-reads.js';
+import { StateIndexWriter, settlePending } from '#runtime/store/lmdb/lmdb-state-index.js';
+import { openTables, type Tables, transact } from '#runtime/store/lmdb/lmdb-tables.js';
 import { folderFor } from '../folder.ts';
 
 const STATES = ['Queued', 'Processing', 'Completed'];

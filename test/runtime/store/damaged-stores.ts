@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { A, stepOf } from '../../contract/steps.ts';
 
 const [, , folder = '', work = '', every = '1'] = process.argv;

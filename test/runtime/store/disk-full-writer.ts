@@ -1,6 +1,6 @@
 /** Writes steps until the disk refuses, then lifts the limit and goes on; reports what was acknowledged and kept. */
 import { execFileSync } from 'node:child_process';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { stepOf } from '../../contract/steps.ts';
 
 const folder = process.argv[2] ?? '';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
 import { A, stepOf } from '../../contract/steps.ts';
 import { smallDisk } from '../../service/small-disk.ts';
 import { folderFor } from '../folder.ts';

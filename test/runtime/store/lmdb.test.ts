@@ -5,19 +5,19 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { MessageChannel, type Worker } from 'node:worker_threads';
-import test, { type ExecutionContext } from 'ava';
-import { type ActorStore, Faults } from '../../../runtime/index.ts';
+import { type ActorStore, Faults } from '@sealwright/runtime';
 import {
   assertSound,
   backupLmdbStore,
   openLmdbCopy,
   openLmdbReader,
   openLmdbStore,
-} from '../../../runtime/lmdb.ts';
-import { Committer } from '../../../runtime/store/lmdb/lmdb-committer.ts';
-import { startWriter, type WriterLink } from '../../../runtime/store/lmdb/lmdb-link.ts';
-import { stepText } from '../../../runtime/store/lmdb/lmdb-step-text.ts';
-import type { FromWriter, ToWriter } from '../../../runtime/store/lmdb/lmdb-wire.ts';
+} from '@sealwright/runtime/lmdb';
+import test, { type ExecutionContext } from 'ava';
+import { Committer } from '#runtime/store/lmdb/lmdb-committer.js';
+import { startWriter, type WriterLink } from '#runtime/store/lmdb/lmdb-link.js';
+import { stepText } from '#runtime/store/lmdb/lmdb-step-text.js';
+import type { FromWriter, ToWriter } from '#runtime/store/lmdb/lmdb-wire.js';
 import { A, B, effectOf, stepOf } from '../../contract/steps.ts';
 import { folderFor } from '../folder.ts';
 

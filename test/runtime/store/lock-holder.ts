@@ -1,5 +1,5 @@
 /** Opens the store named on the command line, says so, and stays until it is killed. */
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 
 const folder = process.argv[2] ?? '';
 let said = 'open';

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { openTables, STORE_FORMAT } from '../../../runtime/store/lmdb/lmdb-tables.ts';
+import { openTables, STORE_FORMAT } from '#runtime/store/lmdb/lmdb-tables.js';
 import { folderFor } from '../folder.ts';
 
 const HOLDER = new URL('./lock-holder.js', import.meta.url).pathname;

@@ -6,9 +6,9 @@
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { seededIds } from '../../../runtime/testing.ts';
 import { stepOf } from '../../contract/steps.ts';
 import { addPromise, type Breach, lookAtLedgers } from '../crash/ledger-evidence.ts';
 import { StrictReceiver } from '../crash/strict-receiver.ts';

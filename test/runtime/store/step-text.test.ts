@@ -1,7 +1,8 @@
 /** Steps as text, on their way to the writing thread. */
+
+import type { Step } from '@sealwright/runtime';
 import test from 'ava';
-import type { Step } from '../../../runtime/index.ts';
-import { readStepText, stepOfText, stepText } from '../../../runtime/store/lmdb/lmdb-step-text.ts';
+import { readStepText, stepOfText, stepText } from '#runtime/store/lmdb/lmdb-step-text.js';
 import { A, B, effectOf, stepOf } from '../../contract/steps.ts';
 
 const FULL: Step = stepOf(

@@ -1,7 +1,7 @@
+import type { StoredActor } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
-import type { StoredActor } from '../../../runtime/index.ts';
-import { openLmdbStore } from '../../../runtime/lmdb.ts';
-import { MemoryStore, SimulatedClock } from '../../../runtime/testing.ts';
 import { stepOf } from '../../contract/steps.ts';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, settle, T1, T2 } from '../test-runtime.ts';

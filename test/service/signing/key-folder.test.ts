@@ -1,8 +1,8 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describeFailure, systemIds } from '@sealwright/runtime';
 import test from 'ava';
-import { describeFailure, systemIds } from '../../../runtime/index.ts';
 import { loadOrCreateApiKey, openKeyFolder } from '../../../service/key-folder.ts';
 
 const freshPath = () => join(mkdtempSync(join(tmpdir(), 'sealwright-keys-')), 'keys');

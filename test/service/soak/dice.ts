@@ -1,5 +1,5 @@
 /** Chance that can be repeated: the same seed rolls the same. */
-import { seededIds } from '../../../runtime/testing.ts';
+import { seededIds } from '@sealwright/runtime/testing';
 
 export interface Dice {
   /** A whole number from 0 to below `limit`. */

@@ -1,8 +1,8 @@
 /** Gives files: into folders, and as uploads that are sent again until they are answered. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
 import { noise, samplePdf } from '../../../bench/samples.ts';
-import { systemClock } from '../../../runtime/index.ts';
 import { sha256 } from '../signing/evidence.ts';
 import type { Dice } from './dice.ts';
 import { FOLDER_NAMES, FOLDERS, type FolderName, REMOTE, type SoakService } from './soak-service.ts';

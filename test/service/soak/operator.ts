@@ -1,5 +1,5 @@
 /** Everything operators do meanwhile: pause, resume, cancel, retry, one by one and in bulk, rescan. */
-import { systemClock } from '../../../runtime/index.ts';
+import { systemClock } from '@sealwright/runtime';
 import type { Dice } from './dice.ts';
 import { FOLDER_NAMES, type SoakService } from './soak-service.ts';
 

@@ -11,7 +11,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../../../runtime/index.ts';
+import { systemClock } from '@sealwright/runtime';
 import { agreement } from './agreement.ts';
 import { type Dice, dice } from './dice.ts';
 import { type Given, giveOne } from './giver.ts';

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Clock, createRuntime, Fatal, systemClock, systemIds } from '@sealwright/runtime';
+import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { Folder } from '../../../../actors/batch/folders/folders.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import type { FolderName, ProfileName } from '../../../../machines/ids.ts';
-import { type Clock, createRuntime, Fatal, systemClock, systemIds } from '../../../../runtime/index.ts';
-import { MemoryStore } from '../../../../runtime/testing.ts';
 
 const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 

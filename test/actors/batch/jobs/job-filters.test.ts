@@ -1,4 +1,7 @@
 import { join } from 'node:path';
+import { createRuntime, Faults } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import type { JobFilter } from '../../../../actors/batch/api/jobs.ts';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
@@ -10,9 +13,6 @@ import { definitions } from '../../../../actors/batch/registry.ts';
 import { firstOrderNumberAt, OrderNumbers } from '../../../../actors/shared/order-numbers.ts';
 import { JOB_FORMATS, type JobContext, type JobState } from '../../../../machines/batch/job-context.ts';
 import type { FolderName, JobId, ProfileName } from '../../../../machines/ids.ts';
-import { createRuntime, Faults } from '../../../../runtime/index.ts';
-import { openLmdbStore } from '../../../../runtime/lmdb.ts';
-import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 
 const HOUR = 3_600_000;

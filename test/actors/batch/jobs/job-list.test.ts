@@ -1,9 +1,9 @@
+import type { Row, RowQuery } from '@sealwright/runtime';
+import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
 import { listJobs } from '../../../../actors/batch/jobs/job-list.ts';
 import type { JobId } from '../../../../machines/ids.ts';
-import type { Row, RowQuery } from '../../../../runtime/index.ts';
-import { MemoryStore } from '../../../../runtime/testing.ts';
 import { A, stepOf } from '../../../contract/steps.ts';
 
 const JOBS = 6_000;

@@ -1,8 +1,8 @@
 /** Retention by age, and waiting for the end of a job. Source: docs/decisions/0050-large-operations.md and docs/webhooks.md. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
-import { systemClock } from '../../../../runtime/index.ts';
 import { movableClock } from '../../portal/uploads/upload-harness.ts';
 import { batchFixture } from '../batch-harness.ts';
 

@@ -1,10 +1,11 @@
 /** The index of file names. Source: docs/decisions/0050-large-operations.md. */
+
+import type { Row, RowQuery, Step } from '@sealwright/runtime';
+import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
 import { listJobs } from '../../../../actors/batch/jobs/job-list.ts';
 import { NameIndex } from '../../../../actors/batch/jobs/name-index.ts';
-import type { Row, RowQuery, Step } from '../../../../runtime/index.ts';
-import { MemoryStore } from '../../../../runtime/testing.ts';
 import { A, stepOf } from '../../../contract/steps.ts';
 
 const JOBS = 5_000;

@@ -1,6 +1,7 @@
 /** A job whose task stalls is seen before its deadline: in the readiness, in the counts, and among the stuck actors. */
+
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
-import { systemClock } from '../../../../runtime/index.ts';
 import { batchFixture } from '../batch-harness.ts';
 
 test('a job whose task computes endlessly is stuck in every view until its deadline fails it', async (t) => {

@@ -1,9 +1,9 @@
 import { readdir, rm } from 'node:fs/promises';
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import type { JobView, UploadKey } from '../../../../actors/batch/api/jobs.ts';
 import type { JobFormat } from '../../../../machines/batch/job-context.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
-import { systemClock } from '../../../../runtime/index.ts';
 import { type BatchFixture, type BatchFixtureOptions, batchFixture } from '../batch-harness.ts';
 
 const KEY: UploadKey = { caller: 'operator', key: 'order-17' };

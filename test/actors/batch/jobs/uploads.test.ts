@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Retryable } from '@sealwright/runtime';
 import test from 'ava';
 import { Upload, unavailable } from '../../../../actors/batch/jobs/uploads.ts';
 import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
-import { Retryable } from '../../../../runtime/index.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { batchFixture } from '../batch-harness.ts';
 

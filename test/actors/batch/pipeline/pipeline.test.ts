@@ -1,3 +1,5 @@
+import { type Committed, createRuntime, type EffectHandler, Retryable, type Step } from '@sealwright/runtime';
+import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { JobCounts } from '../../../../actors/batch/job-records/job-counts.ts';
 import { JOB } from '../../../../actors/batch/job-records/kinds.ts';
@@ -5,14 +7,6 @@ import { Pipeline } from '../../../../actors/batch/pipeline/pipeline.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import type { JobContext } from '../../../../machines/batch/job-context.ts';
 import type { FolderName, ProfileName } from '../../../../machines/ids.ts';
-import {
-  type Committed,
-  createRuntime,
-  type EffectHandler,
-  Retryable,
-  type Step,
-} from '../../../../runtime/index.ts';
-import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
 
 const POLL = 2_000;
 

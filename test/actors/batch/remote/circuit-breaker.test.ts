@@ -1,6 +1,6 @@
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { CircuitBreaker } from '../../../../actors/batch/remote/circuit-breaker.ts';
-import { SimulatedClock } from '../../../../runtime/testing.ts';
 
 function breaker(answers: () => boolean) {
   const clock = new SimulatedClock();

@@ -1,11 +1,11 @@
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
+import { runHandler } from '#runtime/effects/handler-run.js';
 import { dispatchHandler } from '../../../../actors/batch/effects/dispatch.ts';
 import type { JobHandlerDependencies } from '../../../../actors/batch/effects/effect-handler.ts';
 import { CircuitBreaker } from '../../../../actors/batch/remote/circuit-breaker.ts';
 import { RemoteFailure } from '../../../../actors/batch/remote/ports.ts';
 import { UploadRetries } from '../../../../actors/batch/remote/upload-retries.ts';
-import { runHandler } from '../../../../runtime/effects/handler-run.ts';
-import { SimulatedClock } from '../../../../runtime/testing.ts';
 
 function uploads(timeout = 3_600_000) {
   const clock = new SimulatedClock();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import test from 'ava';
-import { Retryable } from '../../../../runtime/model/failures.ts';
+import { Retryable } from '#runtime/model/failures.js';
 import { createHarness } from './harness.ts';
 
 test('a declined file stays declined over many listings, until it changes', async (t) => {

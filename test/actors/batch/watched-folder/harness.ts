@@ -2,6 +2,8 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '#runtime/model/clock.js';
+import type { Log, LogProperties } from '#runtime/model/ports.js';
 import {
   type Candidate,
   createWatchedFolder,
@@ -10,8 +12,6 @@ import {
   type WatchedFolderSettings,
   type WatchedFolderState,
 } from '../../../../actors/batch/watched-folder/index.ts';
-import { systemClock } from '../../../../runtime/model/clock.ts';
-import type { Log, LogProperties } from '../../../../runtime/model/ports.ts';
 import { SYSTEM_FILES } from '../../../../settings/system-files.ts';
 
 export interface Line {

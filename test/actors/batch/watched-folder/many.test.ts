@@ -4,8 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
+import { systemClock } from '#runtime/model/clock.js';
 import { LARGE_DIRECTORY } from '../../../../actors/batch/watched-folder/fs-events.ts';
-import { systemClock } from '../../../../runtime/model/clock.ts';
 import { createHarness } from './harness.ts';
 
 /** True where the system's queue is too short for the notices of `flood`: two a file. */

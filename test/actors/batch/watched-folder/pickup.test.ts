@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import type { Candidate, OfferResult } from '../../../../actors/batch/watched-folder/contract.ts';
 import { createFileReader } from '../../../../actors/batch/watched-folder/file-reader.ts';
 import { createKnownFiles } from '../../../../actors/batch/watched-folder/known-files.ts';
 import { createPickup } from '../../../../actors/batch/watched-folder/pickup.ts';
-import { SimulatedClock } from '../../../../runtime/testing/simulated-clock.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { createHarness } from './harness.ts';
 

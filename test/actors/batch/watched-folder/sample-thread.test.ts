@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
+import { systemClock } from '#runtime/model/clock.js';
 import { createFileReader } from '../../../../actors/batch/watched-folder/file-reader.ts';
 import { type SampleBatch, SampleThread } from '../../../../actors/batch/watched-folder/sample-thread.ts';
-import { systemClock } from '../../../../runtime/model/clock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-samples-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,8 +3,8 @@
  * The process then has to end by itself; the parent reports when it does not.
  */
 import { chmodSync, closeSync, fchmodSync, openSync } from 'node:fs';
+import { systemClock } from '@sealwright/runtime';
 import { SampleThread } from '../../../../actors/batch/watched-folder/sample-thread.ts';
-import { systemClock } from '../../../../runtime/index.ts';
 import { createHarness } from './harness.ts';
 
 const moment = process.argv[2];

@@ -1,9 +1,5 @@
 /** Attempts, their pauses and what follows the last one: real actors and calls, simulated time. Source: docs/webhooks.md. */
-import test, { type ExecutionContext } from 'ava';
-import { recordEventHandler } from '../../../../actors/batch/effects/record-event.ts';
-import { EventLog } from '../../../../actors/batch/job-records/events.ts';
-import { definitions } from '../../../../actors/batch/registry.ts';
-import { JobWebhooks } from '../../../../actors/batch/webhooks/job-webhooks.ts';
+
 import {
   createRuntime,
   DeferredSystem,
@@ -11,8 +7,13 @@ import {
   Faults,
   type Runtime,
   systemClock,
-} from '../../../../runtime/index.ts';
-import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
+} from '@sealwright/runtime';
+import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
+import test, { type ExecutionContext } from 'ava';
+import { recordEventHandler } from '../../../../actors/batch/effects/record-event.ts';
+import { EventLog } from '../../../../actors/batch/job-records/events.ts';
+import { definitions } from '../../../../actors/batch/registry.ts';
+import { JobWebhooks } from '../../../../actors/batch/webhooks/job-webhooks.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type Receiver, startReceiver, status } from '../../portal/webhooks/receiver.ts';
 

@@ -1,8 +1,9 @@
 /** Webhooks for the ends of real jobs, called over real connections. Source: docs/webhooks.md. */
+
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import type { JobWebhookOptions } from '../../../../actors/batch/webhooks/job-webhook.ts';
-import { systemClock } from '../../../../runtime/index.ts';
 import { type Receiver, startReceiver } from '../../portal/webhooks/receiver.ts';
 import { batchFixture } from '../batch-harness.ts';
 

@@ -1,9 +1,9 @@
 /** Everything that is left of a document that was deleted. Source: docs/portal-values.md §§4, 14. */
 import { existsSync, utimesSync } from 'node:fs';
+import { systemClock, systemIds } from '@sealwright/runtime';
 import test from 'ava';
 import type { FileInput, Tenant } from '../../../../actors/portal/api.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
-import { systemClock, systemIds } from '../../../../runtime/index.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { type PortalFixture, portalFixture, refusedAs, signer } from './flow-harness.ts';
 

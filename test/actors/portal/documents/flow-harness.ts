@@ -2,6 +2,17 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  type ActorStore,
+  type Clock,
+  createRuntime,
+  DeferredSystem,
+  type EffectHandler,
+  Faults,
+  type Runtime,
+  systemClock,
+  systemIds,
+} from '@sealwright/runtime';
 import type { ExecutionContext } from 'ava';
 import { SigningPool } from '../../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../../actors/pool/pool-options.ts';
@@ -20,17 +31,6 @@ import type { Profile, SigningChoices } from '../../../../actors/shared/profiles
 import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/trust.ts';
 import type { DocumentId, ProfileName } from '../../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
-import {
-  type ActorStore,
-  type Clock,
-  createRuntime,
-  DeferredSystem,
-  type EffectHandler,
-  Faults,
-  type Runtime,
-  systemClock,
-  systemIds,
-} from '../../../../runtime/index.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../../pki/pki.ts';
 import { openTestStore } from '../../../postgres/test-store.ts';

@@ -1,6 +1,7 @@
 /** Killed at the moments that hurt: nothing that was answered is lost, and nothing is signed twice. */
+
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
-import { systemClock } from '../../../../runtime/index.ts';
 import { Service, temporaryRoot } from '../../../service/service.ts';
 import { Client, goesOn, SETTINGS } from './killed-portal.ts';
 

@@ -1,8 +1,8 @@
+import { systemIds } from '@sealwright/runtime';
 import test from 'ava';
 import type { FlowActionInput } from '../../../../actors/portal/api/documents.ts';
 import { MAX_TEXT_TAGS, withTextTags } from '../../../../actors/portal/documents/text-tags.ts';
 import type { ActionPlan } from '../../../../machines/portal/portal-types.ts';
-import { systemIds } from '../../../../runtime/index.ts';
 import { plan } from '../../../machines/portal/document-harness.ts';
 
 test('the names of actions are read once for all tags of a file', (t) => {

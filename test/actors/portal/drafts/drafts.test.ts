@@ -1,9 +1,10 @@
 /** Calls that send one draft at the same time, on several nodes. */
+
+import { systemIds } from '@sealwright/runtime';
 import test from 'ava';
 import type { CreateDocuments } from '../../../../actors/portal/api.ts';
 import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
-import { systemIds } from '../../../../runtime/index.ts';
 import { type PortalFixture, portalFixture, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
 import { movableClock } from '../uploads/upload-harness.ts';

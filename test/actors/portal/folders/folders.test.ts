@@ -1,10 +1,10 @@
+import { type ActorDefinition, Faults } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { emptyFolderHandler } from '../../../../actors/portal/folders/empty-folder.ts';
 import { FOLDER, Folders, folderDefinition } from '../../../../actors/portal/folders/folders.ts';
 import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
-import { type ActorDefinition, Faults } from '../../../../runtime/index.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 /** As much of a document as a folder has to do with. */

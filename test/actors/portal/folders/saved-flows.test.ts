@@ -1,3 +1,4 @@
+import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { SavedFlowService, savedFlowDefinition } from '../../../../actors/portal/folders/saved-flows.ts';
 import { recordOnce } from '../../../../actors/portal/shared/organization-records.ts';
@@ -6,7 +7,6 @@ import {
   marksSessionDefinition,
 } from '../../../../actors/portal/signing/marks-sessions.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
-import { systemIds } from '../../../../runtime/index.ts';
 import { newTenant, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 function savedFlowFixture(t: ExecutionContext) {

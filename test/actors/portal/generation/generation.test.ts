@@ -4,10 +4,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
+import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import exceljs from 'exceljs';
 import type { GenerateDocuments, GenerationView, Tenant } from '../../../../actors/portal/api.ts';
-import { systemClock } from '../../../../runtime/index.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { type PortalFixture, portalFixture, refusedAs } from '../documents/flow-harness.ts';
 

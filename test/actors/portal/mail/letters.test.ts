@@ -1,5 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { migrateStore, systemClock } from '@sealwright/runtime';
+import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { mailBodyHtml, mailBodyText } from '../../../../actors/portal/mail/letter.ts';
 import { createMailFolder } from '../../../../actors/portal/mail/mail-folder.ts';
@@ -10,8 +12,6 @@ import { isMailAddress } from '../../../../actors/portal/shared/mail-address.ts'
 import type { MailContent } from '../../../../machines/portal/mail.ts';
 import { LANGUAGES, type Language } from '../../../../machines/portal/organization.ts';
 import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
-import { migrateStore, systemClock } from '../../../../runtime/index.ts';
-import { MemoryStore, SimulatedClock } from '../../../../runtime/testing.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { ACTION_1, notice, summary, USER_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';

@@ -1,4 +1,15 @@
 /** A runtime with mails, a stub in the place of documents, and simulated time. */
+
+import {
+  type ActorAddress,
+  type ActorStore,
+  type Clock,
+  createRuntime,
+  Faults,
+  type Runtime,
+  systemClock,
+} from '@sealwright/runtime';
+import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
 import { createMailHandler } from '../../../../actors/portal/mail/create-mail.ts';
 import type { Mailer } from '../../../../actors/portal/mail/mail-port.ts';
@@ -9,16 +20,6 @@ import { createSmtpMailer } from '../../../../actors/portal/mail/smtp.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import type { MailContext } from '../../../../machines/portal/mail.ts';
 import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
-import {
-  type ActorAddress,
-  type ActorStore,
-  type Clock,
-  createRuntime,
-  Faults,
-  type Runtime,
-  systemClock,
-} from '../../../../runtime/index.ts';
-import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';

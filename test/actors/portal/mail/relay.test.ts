@@ -1,6 +1,6 @@
+import { Retryable } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
-import { Retryable } from '../../../../runtime/index.ts';
-import { openLmdbStore } from '../../../../runtime/lmdb.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1, notice, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { PUBLIC_URL, smtpTo, startMailSystem } from './mail-harness.ts';

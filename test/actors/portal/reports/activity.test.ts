@@ -1,9 +1,10 @@
 /** Counts of documents, webhook deliveries and e-mails by the time of their creation. */
+
+import type { ActorDefinition, Row } from '@sealwright/runtime';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { setup } from 'xstate';
 import { Activity } from '../../../../actors/portal/reports/activity.ts';
-import type { ActorDefinition, Row } from '../../../../runtime/index.ts';
-import { SimulatedClock } from '../../../../runtime/testing.ts';
 import { portalStoreFixture } from '../uploads/upload-harness.ts';
 
 interface Rows {

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ActorDefinition, Json } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import exceljs from 'exceljs';
 import { setup } from 'xstate';
@@ -9,7 +10,6 @@ import { makeReportHandler } from '../../../../actors/portal/reports/make-report
 import { ReportWriter } from '../../../../actors/portal/reports/report-writer.ts';
 import { Reports, reportDefinition } from '../../../../actors/portal/reports/reports.ts';
 import { REPORT_RETENTION_MS } from '../../../../machines/portal/report.ts';
-import type { ActorDefinition, Json } from '../../../../runtime/index.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 

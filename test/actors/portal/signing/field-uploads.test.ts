@@ -1,10 +1,11 @@
 /** Files that participants upload before they sign. Source: docs/fields.md, docs/decisions/0149-uploads-of-participants.md. */
+
+import type { ActorAddress, EffectAttempt, EffectContext } from '@sealwright/runtime';
 import test from 'ava';
 import type { SigningAccess } from '../../../../actors/portal/api.ts';
 import { forgetParticipantUploadsHandler } from '../../../../actors/portal/documents/remove-files.ts';
 import { UPLOAD } from '../../../../actors/portal/uploads/uploads.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';
-import type { ActorAddress, EffectAttempt, EffectContext } from '../../../../runtime/index.ts';
 import { ORIGIN, type PortalFixture, portalFixture, refusedAs, signer } from '../documents/flow-harness.ts';
 import { until } from '../service.ts';
 

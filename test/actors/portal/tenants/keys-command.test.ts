@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
-import { openLmdbStore } from '../../../../runtime/lmdb.ts';
 import { openPortalStore } from '../uploads/upload-harness.ts';
 
 const MAIN = new URL('../../../../main.js', import.meta.url).pathname;

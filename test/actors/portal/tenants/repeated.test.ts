@@ -1,3 +1,4 @@
+import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import {
@@ -7,7 +8,6 @@ import {
 import type { ApplicationId, OrganizationId } from '../../../../machines/ids.ts';
 import { ANSWER_LIFETIME } from '../../../../machines/portal/idempotent-request.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
-import { systemIds } from '../../../../runtime/index.ts';
 import { type PortalStoreOptions, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 const tenant = (name: string): Tenant => ({

@@ -1,7 +1,7 @@
+import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
-import { systemIds } from '../../../../runtime/index.ts';
 import { type PortalStoreOptions, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 const [A, B] = ['org-a', 'org-b'] as unknown as readonly [OrganizationId, OrganizationId];

@@ -1,8 +1,9 @@
 /** Files that wait for their removal when the service stops. */
+
+import type { ActorStore } from '@sealwright/runtime';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { BlobSweeping } from '../../../../actors/portal/uploads/blob-sweeping.ts';
-import type { ActorStore } from '../../../../runtime/index.ts';
-import { SimulatedClock } from '../../../../runtime/testing.ts';
 import { SILENT } from './upload-harness.ts';
 
 test('a sweep that ends after the stop leaves no timer, which would keep the process alive', async (t) => {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as settled } from 'node:timers/promises';
+import { systemClock, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { SigningPool } from '../../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../../actors/pool/pool-options.ts';
@@ -24,7 +25,6 @@ import { InspectedUploads } from '../../../../actors/portal/uploads/inspected-up
 import type { Profile } from '../../../../actors/shared/profiles.ts';
 import { openSource } from '../../../../crypto/files/source.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
-import { systemClock, systemIds } from '../../../../runtime/index.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../../pki/pki.ts';
 import { newTenant, portalStoreFixture } from './upload-harness.ts';

@@ -3,7 +3,7 @@
  * promised: `upload <id> <sha256>`, `ticket <ticket>`, `piece <ticket> <from>`, `key <key>`.
  */
 import { createHash } from 'node:crypto';
-import { Faults, systemIds } from '../../../../runtime/index.ts';
+import { Faults, systemIds } from '@sealwright/runtime';
 import { PIECE_BYTES, pieceContent, TOTAL_BYTES } from './kill-content.ts';
 import { newTenant, openPortalStore } from './upload-harness.ts';
 

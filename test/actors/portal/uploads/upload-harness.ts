@@ -2,6 +2,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  type ActorDefinition,
+  type ActorStore,
+  type Clock,
+  createRuntime,
+  type EffectHandler,
+  Faults,
+  type Log,
+  type Runtime,
+  type Step,
+  systemClock,
+  systemIds,
+} from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import type { ExecutionContext } from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { Tickets } from '../../../../actors/portal/shared/tickets.ts';
@@ -16,20 +30,6 @@ import {
 import { Uploads, uploadDefinition } from '../../../../actors/portal/uploads/uploads.ts';
 import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
 import { portalKeys, SecretBox } from '../../../../actors/shared/secret-box.ts';
-import {
-  type ActorDefinition,
-  type ActorStore,
-  type Clock,
-  createRuntime,
-  type EffectHandler,
-  Faults,
-  type Log,
-  type Runtime,
-  type Step,
-  systemClock,
-  systemIds,
-} from '../../../../runtime/index.ts';
-import { openLmdbStore } from '../../../../runtime/lmdb.ts';
 
 export interface MovableClock extends Clock {
   forward(by: number): void;

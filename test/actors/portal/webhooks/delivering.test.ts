@@ -1,8 +1,8 @@
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookId } from '../../../../machines/ids.ts';
-import { openLmdbStore } from '../../../../runtime/lmdb.ts';
-import { SimulatedClock } from '../../../../runtime/testing.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { never, ok, startReceiver, status } from './receiver.ts';

@@ -1,4 +1,15 @@
 /** A runtime with webhooks, a stub in the place of documents, and simulated time; calls are real. */
+
+import {
+  type ActorStore,
+  createRuntime,
+  DeferredSystem,
+  type EffectHandler,
+  Faults,
+  type Runtime,
+  systemClock,
+} from '@sealwright/runtime';
+import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import type { ExecutionContext } from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { folderDefinition } from '../../../../actors/portal/folders/folders.ts';
@@ -15,16 +26,6 @@ import {
 } from '../../../../actors/shared/webhooks/http-webhook.ts';
 import { NO_SETTINGS } from '../../../../machines/portal/organization.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
-import {
-  type ActorStore,
-  createRuntime,
-  DeferredSystem,
-  type EffectHandler,
-  Faults,
-  type Runtime,
-  systemClock,
-} from '../../../../runtime/index.ts';
-import { MemoryStore, SimulatedClock, seededIds } from '../../../../runtime/testing.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type DOCUMENT_1, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';

@@ -1,7 +1,7 @@
+import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { SharedAnswers } from '../../../../http/batch/inspection/shared-answers.ts';
 import { Refusal } from '../../../../machines/refusals.ts';
-import { SimulatedClock } from '../../../../runtime/testing.ts';
 import { startServer } from '../../harness.ts';
 import { memoryInspection } from '../memory-inspection.ts';
 import { memoryPortalWebhooks } from '../memory-portal-webhooks.ts';

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
+import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import { createWrongKeys } from '../../../../http/core/access/wrong-keys.ts';
 import { createPortalAccessCheck } from '../../../../http/portal/access-check.ts';
-import { SimulatedClock } from '../../../../runtime/testing/simulated-clock.ts';
 
 const TENANT = { application: { id: 'a', name: 'App', role: 'Normal' } } as Tenant;
 

@@ -2,10 +2,11 @@
  * The process that is killed: a draft is refused and removed, while a call that is `late` makes its document, or while the
  * documents that the refused attempt has made are not canceled yet (`removed`).
  */
+
+import { Faults, systemClock, systemIds } from '@sealwright/runtime';
 import type { CreateDocuments } from '../../../../actors/portal/api.ts';
 import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
-import { Faults, systemClock, systemIds } from '../../../../runtime/index.ts';
 import { portalFixture, signer } from '../../../actors/portal/documents/flow-harness.ts';
 import { movableClock } from '../../../actors/portal/uploads/upload-harness.ts';
 

@@ -1,8 +1,9 @@
 /** A portal over HTTP on a real store, with a clock that tests set forward. */
+
+import { type Faults, systemIds } from '@sealwright/runtime';
 import type { ExecutionContext } from 'ava';
 import { createPortalServer } from '../../../../http/index.ts';
 import { portalPageRoutes } from '../../../../http/portal/pages/routes.ts';
-import { type Faults, systemIds } from '../../../../runtime/index.ts';
 import { type PortalFixture, portalFixture } from '../../../actors/portal/documents/flow-harness.ts';
 import { Client, until } from '../../../actors/portal/service.ts';
 import { movableClock, SILENT } from '../../../actors/portal/uploads/upload-harness.ts';

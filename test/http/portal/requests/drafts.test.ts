@@ -1,6 +1,6 @@
 /** Drafts: kept and changed without a document, sent once. */
 import test from 'ava';
-import { systemClock } from '../../../../runtime/model/clock.ts';
+import { systemClock } from '#runtime/model/clock.js';
 import { type Client, SAMPLE, startProgram, until } from '../../../actors/portal/service.ts';
 import { temporaryRoot } from '../../../service/service.ts';
 import { clientOf, clockedPortal, DAY } from './clocked-portal.ts';

@@ -1,5 +1,5 @@
 /** The process that is killed: a portal that is asked for a new link in place of an expired one. */
-import { Faults } from '../../../../runtime/index.ts';
+import { Faults } from '@sealwright/runtime';
 import { clockedPortal } from './clocked-portal.ts';
 
 const [, , root = '', key = '', ticket = ''] = process.argv;

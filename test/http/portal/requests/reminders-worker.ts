@@ -1,5 +1,5 @@
 /** The process that is killed: a portal whose clock is days ahead, so that the reminders of its store are due. */
-import { Faults } from '../../../../runtime/index.ts';
+import { Faults } from '@sealwright/runtime';
 import { clockedPortal, DAY } from './clocked-portal.ts';
 
 const [, , root = '', days = '0'] = process.argv;

@@ -2,12 +2,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { migrateStore } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
+import { renamedDeadlines } from '#runtime/step/state-deadlines.js';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../../../actors/portal/registry.ts';
-import { migrateStore } from '../../../../runtime/index.ts';
-import { openLmdbStore } from '../../../../runtime/lmdb.ts';
-import { renamedDeadlines } from '../../../../runtime/step/state-deadlines.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
 import { startReceiver } from '../../../actors/portal/webhooks/receiver.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
