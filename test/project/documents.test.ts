@@ -114,6 +114,49 @@ test('the documents name commands and options that exist', (t) => {
   t.true(named > 15, `${named} options`);
 });
 
+test('the documents name operations, metrics and codes that exist', (t) => {
+  const types = ['batch', 'portal']
+    .map((name) => readFileSync(`clients/typescript/${name}.d.ts`, 'utf8'))
+    .join('');
+  const shape = (path: string) => path.replaceAll(/\{\w+\}|<\w+>/g, '{}');
+  const operations = new Set(
+    [...types.matchAll(/^ {2}readonly "([A-Z]+ [^"]+)"/gm)].map(([, name]) => shape(name ?? '')),
+  );
+  t.true(operations.size > 140);
+  const sources = ['actors', 'contracts', 'crypto', 'http', 'machines', 'runtime', 'packages', 'service']
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    )
+    .filter((path) => path.endsWith('.ts') && !/node_modules|\.d\.ts$/.test(path));
+  const code = sources.map((path) => readFileSync(path, 'utf8')).join('\n');
+  const named = { operations: 0, metrics: 0, codes: 0 };
+  const unknown = PAGES.filter((page) => !/docs\/decisions|-rows|performance/.test(page)).flatMap((page) => {
+    const text = readFileSync(page, 'utf8');
+    const paths = [...text.matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/api\/[^`?]*)/g)].map(
+      ([, name]) => name ?? '',
+    );
+    const metrics = [...text.matchAll(/\bbatch_[a-z_]*[a-z]/g)].map(([name]) => name);
+    const codes = [...text.matchAll(/^\|.*$|^- .*$/gm)].flatMap(([row]) =>
+      [
+        ...row.matchAll(
+          /`((?:content|pdf|revocation|scope|structure|store|verification|upload|validation)\.[a-z-]+)`/g,
+        ),
+      ].map(([, name]) => name ?? ''),
+    );
+    named.operations += paths.length;
+    named.metrics += metrics.length;
+    named.codes += codes.length;
+    return [
+      ...paths.filter((path) => !operations.has(shape(path))),
+      ...metrics.filter((name) => !code.includes(`'${name.replace(/_(?:bucket|count|sum)$/, '')}'`)),
+      ...codes.filter((name) => !code.includes(`'${name}'`)),
+    ].map((name) => `${page}: ${name}`);
+  });
+  t.deepEqual(unknown, []);
+  t.true(named.operations > 60 && named.metrics > 2 && named.codes > 30, JSON.stringify(named));
+});
+
 test('the sizes in docs/operations.md are those of the runs that they name', (t) => {
   const page = readFileSync('docs/operations.md', 'utf8');
   const [, sizing = ''] = /^## Sizing\n([\s\S]*?)^- /m.exec(page) ?? [];
