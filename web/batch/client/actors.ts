@@ -1,7 +1,7 @@
 /** Rows and links of actors on several pages. */
 import type { ActorPage } from '../../../clients/typescript/batch.d.ts';
 import { createElement } from '../../client/dom.ts';
-import { chip, timeElement } from './state-labels.ts';
+import { chip, row, timeElement } from './state-labels.ts';
 
 /** An actor in a list. */
 export type ActorSummary = NonNullable<ActorPage['items']>[number];
@@ -18,18 +18,11 @@ export function troubleText({ stopped, trouble }: Pick<ActorSummary, 'stopped' |
 
 export function actorRow(actor: ActorSummary): HTMLElement {
   const { kind, id, state, revision, mailbox, since } = actor;
-  return createElement(
-    'tr',
-    {},
-    createElement('td', {}, actorLink(kind, id)),
-    createElement(
-      'td',
-      {},
-      chip(state),
-      ...(since === undefined || since === null ? [] : [' since ', timeElement(since)]),
-    ),
-    createElement('td', {}, String(revision)),
-    createElement('td', {}, String(mailbox)),
+  return row(
+    actorLink(kind, id),
+    [chip(state), ...(since === undefined || since === null ? [] : [' since ', timeElement(since)])],
+    String(revision),
+    String(mailbox),
     createElement('td', { class: 'trouble' }, troubleText(actor)),
   );
 }

@@ -6,7 +6,7 @@ import type {
 import { createElement, requireElement, setText } from '../../client/dom.ts';
 import { actorLink } from './actors.ts';
 import { getShared, post, runAction } from './api.ts';
-import { chip, emptyRow, refill, timeElement } from './state-labels.ts';
+import { chip, emptyRow, refill, row, timeElement } from './state-labels.ts';
 
 const COLUMNS = 7;
 const organization = () => requireElement('[name="organization"]', HTMLSelectElement);
@@ -97,19 +97,13 @@ function deliveryRow(
     createElement('summary', {}, String(attempts.length)),
     createElement('ol', {}, ...tries),
   );
-  return createElement(
-    'tr',
-    {},
-    createElement('td', {}, type),
-    createElement(
-      'td',
-      {},
-      documentId === null ? '' : actorLink('document', documentId, documentId.slice(0, 8)),
-    ),
-    createElement('td', {}, chip(delivery.status)),
-    createElement('td', {}, attempted),
-    createElement('td', {}, answer),
-    createElement('td', {}, timeElement(createdAt)),
-    createElement('td', {}, again),
+  return row(
+    type,
+    documentId === null ? '' : actorLink('document', documentId, documentId.slice(0, 8)),
+    chip(delivery.status),
+    attempted,
+    answer,
+    timeElement(createdAt),
+    again,
   );
 }

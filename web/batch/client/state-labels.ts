@@ -59,15 +59,33 @@ export function jobLink(id: string, text: string): HTMLElement {
 }
 
 export function jobRow(job: Job): HTMLElement {
+  return row(
+    jobLink(job.id, job.fileName),
+    chip(job.status),
+    job.format,
+    job.profileName,
+    job.folder ?? job.source,
+    timeElement(job.createdAt),
+  );
+}
+
+type Cell = HTMLElement | string | readonly (HTMLElement | string)[];
+
+/** A row of a table. A cell is a `<td>`, or the content of one. */
+export function row(...cells: readonly Cell[]): HTMLElement {
+  const inTable = cells.map((cell) =>
+    cell instanceof HTMLTableCellElement ? cell : createElement('td', {}, ...[cell].flat()),
+  );
+  return createElement('tr', {}, ...inTable);
+}
+
+/** A figure with its name. */
+export function card(name: HTMLElement | string, figure: string): HTMLElement {
   return createElement(
-    'tr',
-    {},
-    createElement('td', {}, jobLink(job.id, job.fileName)),
-    createElement('td', {}, chip(job.status)),
-    createElement('td', {}, job.format),
-    createElement('td', {}, job.profileName),
-    createElement('td', {}, job.folder ?? job.source),
-    createElement('td', {}, timeElement(job.createdAt)),
+    'li',
+    { class: 'card' },
+    createElement('span', { class: 'name' }, name),
+    createElement('div', { class: 'figure' }, figure),
   );
 }
 

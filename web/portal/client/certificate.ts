@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §10.
  */
 
+import type { PortalOperations } from '../../../clients/typescript/portal.d.ts';
 import { findElement, requireElement } from '../../client/dom.ts';
 import { filled, textBy } from '../texts.ts';
 import { initialsPlaces, type PageSize } from './initials.ts';
@@ -12,18 +13,8 @@ import { filledFields, showMissing, uploadedFiles, withStatus } from './outcome.
 import type { SigningData } from './page-data.ts';
 import { post, Refused } from './requests.ts';
 
-interface CertificateVerdict {
-  readonly success: boolean;
-  readonly validationResults?: { readonly errors?: readonly { readonly type: string }[] } | null;
-}
-
 /** Answer of the start, and of a completion after the file has changed; a completion otherwise has only the verdict. */
-interface Started extends CertificateVerdict {
-  readonly token?: string | null;
-  /** Base64. */
-  readonly toSignHash?: string | null;
-  readonly toSign?: string | null;
-}
+type Answer = PortalOperations['POST /api/documents/keys/{key}/signature']['answer'];
 
 /** @param signed receives the message of success */
 export function startCertificate(
@@ -57,7 +48,7 @@ export function startCertificate(
           findElement('#certificate-initials', HTMLInputElement),
           pageSizes,
         );
-        const started = await post<Started>(data, 'signature/certificate', {
+        const started = await post<Answer>(data, 'signature/certificate', {
           certificate: base64(opened.certificate),
           fieldValues: { ...fieldValues, ...(await uploadedFiles(data)) },
           // Positions in the request replace all positions placed before.
@@ -70,7 +61,7 @@ export function startCertificate(
           if (typeof token !== 'string' || typeof toSignHash !== 'string') throw rejected(answer, data);
           const toSign = typeof answer.toSign === 'string' ? fromBase64(answer.toSign) : null;
           const signature = await keys.sign(toSign, fromBase64(toSignHash));
-          answer = await post<Started>(data, 'signature', {
+          answer = await post<Answer>(data, 'signature', {
             token,
             signature: base64(signature),
             disableNotifications: data.disableNotifications,
@@ -86,7 +77,7 @@ export function startCertificate(
   });
 }
 
-function rejected({ validationResults }: CertificateVerdict, { words }: SigningData): Refused {
+function rejected({ validationResults }: Answer, { words }: SigningData): Refused {
   // The messages of the service are in English. An unknown type helps those whom the participant asks.
   const reasons = (validationResults?.errors ?? []).map(
     ({ type }) => textBy(type, words.certificateFaults) ?? `(${type})`,

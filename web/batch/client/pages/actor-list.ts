@@ -6,7 +6,7 @@ import { getJson, getShared } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { unfoldFilters } from '../paged-list.ts';
 import { refreshActivity } from '../portal-activity.ts';
-import { emptyRow, refill } from '../state-labels.ts';
+import { card, emptyRow, refill, row } from '../state-labels.ts';
 
 /** Kind of the documents page, where it is given. */
 const FIXED_KIND = 'document';
@@ -119,27 +119,20 @@ function kindRow({
   );
   const given = createElement('a', { href: `/actors?${new URLSearchParams({ kind, stopped: 'true' })}` });
   given.textContent = String(stopped);
-  return createElement(
-    'tr',
-    {},
-    createElement('td', {}, createElement('a', { href: `/actors?${new URLSearchParams({ kind })}` }, kind)),
-    createElement('td', {}, String(count)),
-    createElement('td', {}, ...byState.flatMap((link) => [link, ' '])),
-    createElement('td', {}, stopped === 0 ? '0' : given),
-    createElement('td', {}, String(deepestMailbox)),
-    createElement('td', {}, perSecond.toFixed(1)),
+  return row(
+    createElement('a', { href: `/actors?${new URLSearchParams({ kind })}` }, kind),
+    String(count),
+    byState.flatMap((link) => [link, ' ']),
+    stopped === 0 ? '0' : given,
+    String(deepestMailbox),
+    perSecond.toFixed(1),
     createElement('td', { class: 'trouble' }, lastError === null ? '' : lastError.message),
   );
 }
 
 function stateCard([state, count]: [string, number]): HTMLElement {
   const link = createElement('a', { href: `/documents?${new URLSearchParams({ state })}` }, state);
-  return createElement(
-    'li',
-    { class: 'card' },
-    createElement('span', { class: 'name' }, link),
-    createElement('div', { class: 'figure' }, String(count)),
-  );
+  return card(link, String(count));
 }
 
 type Field = HTMLInputElement | HTMLSelectElement;

@@ -3,7 +3,7 @@ import type { BatchOperations, PortalKeys, Readiness } from '../../../../clients
 import { createElement, requireElement, setText } from '../../../client/dom.ts';
 import { ApiProblem, getJson, getShared, requestAny } from '../api.ts';
 import { startPage } from '../live-page.ts';
-import { chip, emptyRow, refill, timeElement } from '../state-labels.ts';
+import { chip, emptyRow, refill, row, timeElement } from '../state-labels.ts';
 import { duration, untilTime } from '../times.ts';
 
 type Profiles = BatchOperations['GET /api/profiles']['answer'];
@@ -70,7 +70,7 @@ function keyRow({
     lastUsedAt === null ? 'never' : timeElement(lastUsedAt),
     timeElement(createdAt),
   ];
-  return createElement('tr', {}, ...cells.map((cell) => createElement('td', {}, cell)));
+  return row(...cells);
 }
 
 function certificateRow(
@@ -87,13 +87,7 @@ function certificateRow(
           left(certificate.notAfter),
         ];
   const state = chip(check?.status ?? 'Unknown');
-  return createElement(
-    'tr',
-    {},
-    createElement('td', {}, name),
-    createElement('td', {}, state, check?.detail && check.status !== 'Healthy' ? ` ${check.detail}` : ''),
-    ...cells.map((cell) => createElement('td', {}, cell)),
-  );
+  return row(name, [state, check?.detail && check.status !== 'Healthy' ? ` ${check.detail}` : ''], ...cells);
 }
 
 function left(notAfter: string): string {

@@ -5,7 +5,7 @@ import { createElement, delay, requireElement } from '../../../client/dom.ts';
 import { getShared, post, runAction } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { firstPage, keepInAddress, showList, startPages } from '../paged-list.ts';
-import { chip, timeElement } from '../state-labels.ts';
+import { chip, row, timeElement } from '../state-labels.ts';
 
 /** Shown beside an e-mail whose retention has ended (`Portal:MailFolderKeepDays`). */
 const REMOVED = ' (text no longer kept)';
@@ -72,16 +72,14 @@ function mailRow({
   const shown = mail.hasText
     ? [link('html', title), ' ', link('text', 'as text', `As text: ${title}`)]
     : [title, mail.textRemoved ? REMOVED : ''];
-  return createElement(
-    'tr',
-    {},
-    createElement('td', {}, ...shown),
-    createElement('td', {}, to),
-    createElement('td', {}, chip(status)),
-    createElement('td', {}, String(tries)),
-    createElement('td', {}, lastError === null ? '' : `${lastError.code}: ${lastError.message}`),
-    createElement('td', {}, timeElement(createdAt)),
-    createElement('td', {}, ...(UNSENT.has(status) ? [resendButton(id, to)] : [])),
+  return row(
+    shown,
+    to,
+    chip(status),
+    String(tries),
+    lastError === null ? '' : `${lastError.code}: ${lastError.message}`,
+    timeElement(createdAt),
+    UNSENT.has(status) ? resendButton(id, to) : [],
   );
 }
 

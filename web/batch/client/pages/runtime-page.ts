@@ -3,7 +3,7 @@ import type { Runtime } from '../../../../clients/typescript/batch.d.ts';
 import { createElement, requireElement } from '../../../client/dom.ts';
 import { confirmDialog, getShared, post, runAction } from '../api.ts';
 import { startPage } from '../live-page.ts';
-import { emptyRow, refill, timeElement } from '../state-labels.ts';
+import { card, emptyRow, refill, row, timeElement } from '../state-labels.ts';
 import { duration } from '../times.ts';
 
 const MEGABYTE = 1_000_000;
@@ -95,19 +95,6 @@ function shardRow(shard: Runtime['shards'][number]): HTMLElement {
     `${milliseconds(commit.p50Ms)} / ${milliseconds(commit.p99Ms)}`,
     milliseconds(eventLoopDelay.p99Ms),
     lost,
-  );
-}
-
-function row(...cells: readonly (HTMLElement | string)[]): HTMLElement {
-  return createElement('tr', {}, ...cells.map((cell) => createElement('td', {}, cell)));
-}
-
-function card(name: string, figure: string): HTMLElement {
-  return createElement(
-    'li',
-    { class: 'card' },
-    createElement('span', { class: 'name' }, name),
-    createElement('div', { class: 'figure' }, figure),
   );
 }
 

@@ -7,11 +7,11 @@ import type {
   PipelineState,
   Readiness,
 } from '../../../../clients/typescript/batch.d.ts';
-import { createElement, requireElement } from '../../../client/dom.ts';
+import { requireElement } from '../../../client/dom.ts';
 import { getJson, getShared, post, promptReason, requestAny, runAction } from '../api.ts';
 import { startPage } from '../live-page.ts';
 import { clearPipelineState, pipelineState } from '../pipeline.ts';
-import { chip, definitionList, refill, timeElement } from '../state-labels.ts';
+import { chip, definitionList, refill, row, timeElement } from '../state-labels.ts';
 
 const toggle = requireElement('#toggle', HTMLButtonElement);
 let paused = false;
@@ -69,39 +69,19 @@ async function refreshSystemPage(): Promise<void> {
   );
   refill(
     requireElement('#checks'),
-    ...ready.checks.map(({ name, status, detail }) =>
-      createElement(
-        'tr',
-        {},
-        createElement('td', {}, name),
-        createElement('td', {}, chip(status)),
-        createElement('td', {}, detail ?? ''),
-      ),
-    ),
+    ...ready.checks.map(({ name, status, detail }) => row(name, chip(status), detail ?? '')),
   );
   refill(
     requireElement('#profiles'),
     ...profiles.map((profile) =>
-      createElement(
-        'tr',
-        {},
-        createElement('td', {}, profile.default ? `${profile.name} (default)` : profile.name),
-        createElement('td', {}, profile.format ?? 'by extension'),
-        createElement('td', {}, profile.method),
-        createElement('td', {}, profile.verify ? 'yes' : 'no'),
-        createElement('td', {}, profile.encrypt ? 'yes' : 'no'),
-        createElement(
-          'td',
-          {},
-          profile.certificate === null
-            ? '-'
-            : `${profile.certificate.source}: ${profile.certificate.subject}`,
-        ),
-        createElement(
-          'td',
-          {},
-          profile.certificate === null ? '-' : timeElement(profile.certificate.notAfter),
-        ),
+      row(
+        profile.default ? `${profile.name} (default)` : profile.name,
+        profile.format ?? 'by extension',
+        profile.method,
+        profile.verify ? 'yes' : 'no',
+        profile.encrypt ? 'yes' : 'no',
+        profile.certificate === null ? '-' : `${profile.certificate.source}: ${profile.certificate.subject}`,
+        profile.certificate === null ? '-' : timeElement(profile.certificate.notAfter),
       ),
     ),
   );

@@ -10,7 +10,7 @@ import { ApiProblem, getJson, getShared, post, promptReason, runAction } from '.
 import { startPage } from '../live-page.ts';
 import { firstPage, keepInAddress, showList, startPages } from '../paged-list.ts';
 import { refreshPortalDeliveries, startPortalDeliveries } from '../portal-deliveries.ts';
-import { chip, emptyRow, jobLink, refill, timeElement } from '../state-labels.ts';
+import { chip, emptyRow, jobLink, refill, row, timeElement } from '../state-labels.ts';
 
 const TEXTS = { one: 'delivery', many: 'deliveries', columns: 7 };
 /** Kind of the queues of the portal's events. */
@@ -64,12 +64,10 @@ async function showQueues(): Promise<void> {
     section.hidden = false;
     await refreshPortalDeliveries(refreshPage);
     const rows = shown.map((actor) =>
-      createElement(
-        'tr',
-        {},
-        createElement('td', {}, actorLink(actor.kind, actor.id)),
-        createElement('td', {}, chip(actor.state)),
-        createElement('td', {}, String(actor.revision)),
+      row(
+        actorLink(actor.kind, actor.id),
+        chip(actor.state),
+        String(actor.revision),
         createElement('td', { class: 'trouble' }, troubleText(actor)),
       ),
     );
@@ -100,16 +98,14 @@ function deliveryRow({ id, type, jobId, status, attempts, createdAt }: WebhookDe
     );
     refreshPage();
   });
-  return createElement(
-    'tr',
-    {},
-    createElement('td', {}, type),
-    createElement('td', {}, jobLink(jobId, jobId.slice(0, 8))),
-    createElement('td', {}, chip(status)),
-    createElement('td', {}, String(attempts.length)),
-    createElement('td', {}, answer),
-    createElement('td', {}, timeElement(createdAt)),
-    createElement('td', {}, again),
+  return row(
+    type,
+    jobLink(jobId, jobId.slice(0, 8)),
+    chip(status),
+    String(attempts.length),
+    answer,
+    timeElement(createdAt),
+    again,
   );
 }
 

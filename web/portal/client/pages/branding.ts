@@ -1,4 +1,5 @@
 /** Uploads the logo of the organization, and shows the mail with the texts that are being typed. */
+import type { MailPreview } from '../../../../clients/typescript/portal.d.ts';
 import { below, requireElement } from '../../../client/dom.ts';
 import { pageData } from '../page-data.ts';
 import { call, type SenderSession } from '../sender/sender-requests.ts';
@@ -8,11 +9,6 @@ interface BrandingData extends SenderSession {
   readonly kind: string;
   readonly language: string;
   readonly words: SenderSession['words'] & { readonly sending: string; readonly noLogo: string };
-}
-
-interface Preview {
-  readonly subject: string;
-  readonly text: string;
 }
 
 const data = pageData<BrandingData>();
@@ -70,7 +66,7 @@ async function showPreview(): Promise<void> {
     ...{ subject: subject.value, introduction: introduction.value },
   };
   try {
-    const preview = await call<Preview>(data, 'POST', `${path}/preview`, body);
+    const preview = await call<MailPreview>(data, 'POST', `${path}/preview`, body);
     requireElement('#preview-subject').textContent = preview.subject;
     requireElement('#preview-text').textContent = preview.text;
     state.textContent = '';

@@ -1,5 +1,6 @@
 /** Replaces the file of a document: uploads the new one and begins the flow again. */
 
+import type { Upload } from '../../../../clients/typescript/portal.d.ts';
 import { below, findElement, requireElement } from '../../../client/dom.ts';
 import { type EditorScriptTexts, filled } from '../../texts.ts';
 import { pageData } from '../page-data.ts';
@@ -9,12 +10,6 @@ import { showUpload } from '../sender/upload-progress.ts';
 interface NewVersionData extends SenderSession {
   readonly documentId: string;
   readonly words: EditorScriptTexts;
-}
-
-interface UploadReply {
-  readonly id: string;
-  readonly name: string;
-  readonly contentType: string;
 }
 
 const data = pageData<NewVersionData>();
@@ -38,7 +33,7 @@ function start(button: HTMLButtonElement): void {
     say(filled(words.uploading, { name }), 'busy');
     const progress = showUpload(outcome);
     try {
-      const { id, name: kept, contentType } = await upload<UploadReply>(data, file, progress.show);
+      const { id, name: kept, contentType } = await upload<Upload>(data, file, progress.show);
       const displayName = name.replace(/\.[^.]{1,8}$/, '') || name;
       const path = `/api/documents/${encodeURIComponent(documentId)}/versions`;
       await call(data, 'POST', path, { file: { id, name: kept, contentType, displayName } });

@@ -2,6 +2,7 @@
  * Starts the editor in another application: uses the link, loads the editor with the session's draft, and reports to the
  * parent window what happens.
  */
+import type { EditorSession } from '../../../../clients/typescript/portal.d.ts';
 import type { Texts } from '../../../../contracts/texts/texts.ts';
 import { createElement, focusElement, requireElement, sessionDraft } from '../../../client/dom.ts';
 import type { EditorScriptTexts, PageMessage } from '../../texts.ts';
@@ -21,12 +22,7 @@ interface SessionPage {
   readonly words: EditorScriptTexts;
 }
 
-/** See `GET /api/editor-sessions/current`. */
-interface Session {
-  readonly document: CreationRequest;
-  readonly locations: { readonly [uploadId: string]: string };
-  readonly returnUrl: string | null;
-}
+type Session = EditorSession & { readonly document: CreationRequest };
 
 const CURRENT = '/api/editor-sessions/current';
 

@@ -1,17 +1,11 @@
 /** The files of a document: chosen or dropped, uploaded at once, listed with their titles. */
 
+import type { Upload } from '../../../../clients/typescript/portal.d.ts';
 import { createElement, requireElement } from '../../../client/dom.ts';
 import { filled } from '../../texts.ts';
 import type { EditorFile, EditorModel } from './editor-model.ts';
 import { type EditorData, tellPage, upload } from './sender-requests.ts';
 import { showUpload } from './upload-progress.ts';
-
-interface UploadReply {
-  readonly id: string;
-  readonly name: string;
-  readonly contentType: string;
-  readonly location: string;
-}
 
 /** @param changed called when a file has come or gone */
 export function startFiles(
@@ -56,7 +50,7 @@ export function startFiles(
       state.textContent = filled(words.uploading, { name });
       const progress = showUpload(state);
       try {
-        const reply = await upload<UploadReply>(data, file, progress.show);
+        const reply = await upload<Upload>(data, file, progress.show);
         const displayName = name.replace(/\.[^.]{1,8}$/, '') || name;
         model.files.push({ id: reply.id, name: reply.name, contentType: reply.contentType, displayName });
         locations.set(reply.id, reply.location);
