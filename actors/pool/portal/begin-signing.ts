@@ -25,7 +25,7 @@ import type {
   PortalResults,
 } from '../portal-tasks.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
-import { revocationSource } from './revocation-answers.ts';
+import { issuerSource, revocationSource } from './revocation-answers.ts';
 import { type FormatParameters, formatParameters, invisible, levelOf } from './signature-parameters.ts';
 
 type Result = PortalResults['portal.begin'];
@@ -55,7 +55,8 @@ export async function beginParticipantSigning(
   try {
     ({ fingerprint } = externalSigner(certificate));
     const online = roots.length > 0 ? revocationSource(thread) : undefined;
-    chain = await chainOf(certificate, trust, online, clock.now());
+    const issuers = roots.length > 0 ? issuerSource(thread) : undefined;
+    chain = await chainOf(certificate, trust, issuers, clock.now());
     const verdict = await checkSigningCertificate(
       { certificate, chain },
       {

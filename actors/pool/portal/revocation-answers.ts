@@ -1,4 +1,4 @@
-/** Revocation source of a pool thread for participants' certificates. Source: docs/batch-values.md §6.5. */
+/** Issuers and revocation answers of a pool thread for participants' certificates. Source: docs/batch-values.md §6.5. */
 import type { EvidenceSource } from '../../../crypto/index.ts';
 import { createAuthorityTransport } from '../../shared/authority-transport.ts';
 import { evidenceOver } from '../../shared/certificate-checks.ts';
@@ -6,10 +6,18 @@ import type { PortalTaskContext } from './portal-task-context.ts';
 
 let source: EvidenceSource | undefined;
 
-/** Creates one source per thread, which caches answers; undefined when revocation is not checked. */
-export function revocationSource({ profiles, clock }: PortalTaskContext): EvidenceSource | undefined {
-  const { trust } = profiles;
-  if (trust.revocation === 'none') return undefined;
+/** Returns the source of revocation answers; undefined when revocation is not checked. */
+export function revocationSource(thread: PortalTaskContext): EvidenceSource | undefined {
+  return thread.profiles.trust.revocation === 'none' ? undefined : sourceOf(thread);
+}
+
+/** Returns the source of missing issuers; undefined when none may be fetched. */
+export function issuerSource(thread: PortalTaskContext): EvidenceSource | undefined {
+  return thread.profiles.trust.issuerHosts.length === 0 ? undefined : sourceOf(thread);
+}
+
+/** Creates one source per thread, which caches answers. */
+function sourceOf({ profiles: { trust }, clock }: PortalTaskContext): EvidenceSource {
   source ??= evidenceOver(createAuthorityTransport({ clock, ...trust }), trust, clock);
   return source;
 }
