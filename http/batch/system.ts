@@ -64,6 +64,7 @@ export function systemRoutes(
       summary: 'Says that the process is up.',
       description:
         'For process supervisors: it does not report whether the service can process jobs. Not subject to `AllowedHosts` and `Hosting:RequireHttps`.',
+      answerHeaders: ['X-Run-Id'],
       responses: { 200: healthShape },
       examples: { responses: { 200: { status: 'Healthy' } } },
       handle: () => answer,

@@ -136,6 +136,8 @@ export interface Route<
   readonly responses: {
     readonly [status: number]: z.ZodType | Content | readonly (z.ZodType | Content)[];
   };
+  /** Headers of its successful answers beside those that follow from `responses`. @default none */
+  readonly answerHeaders?: readonly 'X-Run-Id'[];
   readonly examples?: OperationExamples;
   /** Every error code of the handler and its service; those of authentication and rate limit are added. */
   readonly refusals: readonly Code[];

@@ -25,6 +25,7 @@ interface Definition<Params, Query, Body>
     Partial<
       Pick<
         Whole<Params, Query, Body>,
+        | 'answerHeaders'
         | 'examples'
         | 'rate'
         | 'exemptFromLoadShedding'

@@ -78,6 +78,11 @@ export const RESPONSE_HEADERS = {
     required: true,
     schema: text,
   },
+  'X-Run-Id': {
+    description:
+      'Identifies this start of the program; commands on the same machine recognize the service by it.',
+    schema: text,
+  },
   'Content-Range': { description: 'Which bytes of the whole these are.', required: true, schema: text },
 } as const satisfies { readonly [name: string]: HeaderObject };
 

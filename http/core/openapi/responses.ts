@@ -114,6 +114,7 @@ function success(
     if (one === 'empty' && status >= 300) headers.push('Location', 'Set-Cookie');
   }
   if (status === 206) headers.push('Content-Range');
+  headers.push(...(route.answerHeaders ?? []));
   const description = MEANINGS[status] ?? route.summary;
   return {
     description,

@@ -17,6 +17,7 @@ export function systemRoutes(runId: string | undefined): readonly AnyRoute[] {
       auth: 'anonymous',
       exemptFromLoadShedding: true,
       exemptFromEntryRules: true,
+      answerHeaders: ['X-Run-Id'],
       responses: { 200: z.strictObject({ status: z.literal('Healthy') }) },
       refusals: [],
       handle: () => answer,

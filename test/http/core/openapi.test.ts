@@ -12,6 +12,7 @@ import { type AnyRoute, route } from '../../../http/core/router.ts';
 import { REFUSALS } from '../../../machines/refusals.ts';
 import { AnswerBook, batchDocument, batchTable } from '../answers.ts';
 import { assertProblem, KEY, startServer } from '../harness.ts';
+import { portalDocument } from '../portal/harness.ts';
 
 interface Operation {
   readonly operationId: string;
@@ -108,6 +109,18 @@ test('every reference inside the description resolves', (t) => {
       .reduce<unknown>((at, step) => (at as { [step: string]: unknown } | undefined)?.[step], document);
     t.not(found, undefined, reference);
   }
+});
+
+test('the header that names a start is described where both services send it', (t) => {
+  for (const found of [batchDocument(), portalDocument()])
+    t.like(found, {
+      paths: {
+        '/api/health': {
+          get: { responses: { 200: { headers: { 'X-Run-Id': { $ref: '#/components/headers/X-Run-Id' } } } } },
+        },
+      },
+      components: { headers: { 'X-Run-Id': { schema: { type: 'string' } } } },
+    });
 });
 
 test('only the documented endpoints are described as public', (t) => {
