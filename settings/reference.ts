@@ -69,6 +69,7 @@ function valueText({ type, rule }: KeyTable[string]['kind'], unit: string): stri
     .replace(/^a text$/, type)
     .replace(/^entries that are each (?:a |an |one of )?/, 'list: ')
     .replace(/^a list of entries$/, 'list')
+    .replace(/^true or false$/, 'boolean')
     .replace(/^(?:a whole number (?:from )?|one of |a |an )/, '')
     .replace(/^of at least /, 'at least ')
     .replaceAll('|', '\\|');

@@ -48,9 +48,9 @@ ${[
 
 function table(rows) {
   const lines = rows.map(
-    ([code, status, title, remedy]) => `| \`${code}\` | ${status} | ${title} | ${remedy} |`,
+    ([code, status, title, remedy]) => `| \`${code}\` | ${status} | ${title} ${remedy} |`,
   );
-  return `| Code | Status | Meaning | What to do |\n|---|---|---|---|\n${lines.join('\n')}\n`;
+  return `| Code | Status | Meaning, and what to do |\n|---|---|---|\n${lines.join('\n')}\n`;
 }
 
 function requireSameKeys(name, codes, remedies) {
