@@ -7,6 +7,7 @@ import type { SigningPageView } from '../../actors/portal/api.ts';
 import type { Millis } from '../../machines/ids.ts';
 import { type Html, html, lines } from '../html.ts';
 import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
+import type { SigningData } from './page-data.ts';
 import { portalPage } from './page-frame.ts';
 import { actionForms } from './signing-form.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
@@ -76,7 +77,7 @@ ${participantList(view, words, 'h3')}
       initialsMode: action.initialsMode,
       redirectUrl: wishes.embedded ? null : (view.redirectUrl ?? null),
       words: signing.script,
-    },
+    } satisfies SigningData,
     main,
   });
 }

@@ -3,7 +3,7 @@
 import type { SigningPageView } from '../../actors/portal/api.ts';
 import { type Html, html, lines } from '../html.ts';
 import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
-import type { FrameEvent } from './frame-events.ts';
+import type { FrameEvent, StateData } from './page-data.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
 import { filled, type PageMessage, type PageTexts } from './texts.ts';
@@ -18,7 +18,7 @@ export function refusedFramePage(words: PageTexts, theme: Theme | undefined): st
     theme,
     kind: 'quiet embedded',
     script: SCRIPT,
-    data: { events: [{ type: 'error', code: 'FrameRefused' }], embedOrigins: [] },
+    data: { events: [{ type: 'error', code: 'FrameRefused' }], embedOrigins: [] } satisfies StateData,
     main: message(words.refusedFrame),
   });
 }
@@ -64,7 +64,7 @@ ${participantList(view, words, 'h2')}`;
             ...{ page: wishes.page ?? null, marks: [], covers: pdf.covers ?? [], fields: [] },
           },
         }),
-      },
+      } satisfies StateData,
     }),
     ...(pdf !== undefined && earlyParts(pdf, addresses.content)),
     title: shown === undefined ? notice.title : `${notice.title}: ${shown.name}`,

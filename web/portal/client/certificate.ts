@@ -6,11 +6,11 @@
 
 import type { PortalOperations } from '../../../clients/typescript/portal.d.ts';
 import { findElement, requireElement } from '../../client/dom.ts';
+import type { SigningData } from '../page-data.ts';
 import { filled, textBy } from '../texts.ts';
 import { initialsPlaces, type PageSize } from './initials.ts';
 import type { KeyError, KeyRequest, KeyResponse } from './key-messages.ts';
 import { filledFields, showMissing, uploadedFiles, withStatus } from './outcome.ts';
-import type { SigningData } from './page-data.ts';
 import { post, Refused } from './requests.ts';
 
 /** Answer of the start, and of a completion after the file has changed; a completion otherwise has only the verdict. */

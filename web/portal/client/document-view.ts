@@ -1,10 +1,10 @@
 /** Displays the file to sign: PDF page by page, pictures and text inline, other types as a download. */
 
 import { below, createElement, findElement, requireElement } from '../../client/dom.ts';
+import type { DisplayedFile, SigningData } from '../page-data.ts';
 import { counted } from '../texts.ts';
 import { startGuide } from './guide.ts';
 import type { PageSize } from './initials.ts';
-import type { SigningData } from './page-data.ts';
 import { startPager, startPrint } from './pager.ts';
 import { showPdf } from './pdf-view.ts';
 import { post } from './requests.ts';
@@ -14,12 +14,6 @@ const TEXT_BYTES = 1_000_000;
 
 const PICTURES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/bmp', 'image/avif']);
 const TEXTS = /^(text\/.+|application\/(.+\+)?(xml|json))$/;
-
-/** Data for the display of a file. */
-export type DisplayedFile = Pick<
-  SigningData,
-  'mimeType' | 'content' | 'page' | 'marks' | 'covers' | 'fields' | 'words'
->;
 
 export interface ShownDocument {
   /** Sizes of all pages; empty for files without pages. */

@@ -2,8 +2,9 @@
  * A signature drawn by hand. It stores points, not pixels, so that rotating the phone or reloading the page loses
  * nothing and the picture is sharp.
  */
+
 import { createElement, requireElement, sessionDraft } from '../../client/dom.ts';
-import type { SigningData } from './page-data.ts';
+import type { SigningData } from '../page-data.ts';
 
 /** Fractions of width and height, 0 to 1. */
 type Point = readonly [x: number, y: number];

@@ -1,10 +1,10 @@
 /** Electronic signature with a typed name, an optional drawing, and a code from an e-mail where required. */
 
 import { findElement, requireElement, utcOffsetMinutes } from '../../client/dom.ts';
+import type { SigningData } from '../page-data.ts';
 import { filled } from '../texts.ts';
 import { initialsPlaces, type PageSize, startInitialsPreview } from './initials.ts';
 import { filledFields, showMissing, showStatus, uploadedFiles, withStatus } from './outcome.ts';
-import type { SigningData } from './page-data.ts';
 import { post, Refused } from './requests.ts';
 import { startSignatureLook } from './signature-look.ts';
 

@@ -1,8 +1,8 @@
 /** Leads the participant through the document: to each mark and field, to pages not seen yet, and to the actions. */
 
 import { createElement, findElement, requireElement } from '../../client/dom.ts';
+import type { SigningData } from '../page-data.ts';
 import { counted, filled } from '../texts.ts';
-import type { SigningData } from './page-data.ts';
 import type { ShownPdf } from './pdf-view.ts';
 
 /** Width of a thumbnail, CSS pixels. */

@@ -1,6 +1,7 @@
 /** Positions of initials on every page: the lower right corner. */
+
 import { createElement } from '../../client/dom.ts';
-import type { PlacedMark, SigningData } from './page-data.ts';
+import type { PlacedMark, SigningData } from '../page-data.ts';
 
 /** Size of a page as displayed, PDF points. */
 export interface PageSize {

@@ -1,8 +1,8 @@
 /** Status messages of the signing page, and reads the fields that the participant fills in. */
 
 import { findElement, focusElement, requireElement } from '../../client/dom.ts';
+import type { SigningData } from '../page-data.ts';
 import { filled } from '../texts.ts';
-import type { SigningData } from './page-data.ts';
 import { sendEvent } from './parent-window.ts';
 import { Refused, upload } from './requests.ts';
 

@@ -3,13 +3,7 @@
  *
  * Source: docs/portal-values.md §9.
  */
-
-import type { FrameEvent } from '../frame-events.ts';
-
-export type ParentMessage =
-  | { readonly type: 'documentSigned' | 'documentApproved' | 'documentRefused'; readonly id: string }
-  | { readonly type: 'marksPositioned'; readonly data: unknown }
-  | FrameEvent;
+import type { FrameEvent, ParentMessage } from '../page-data.ts';
 
 /**
  * Posts a message to the parent window, if there is one.

@@ -4,9 +4,9 @@
  */
 
 import { createElement, delay } from '../../client/dom.ts';
+import type { PlacedMark } from '../page-data.ts';
 import { filled } from '../texts.ts';
 import type { PageSize } from './initials.ts';
-import type { PlacedMark } from './page-data.ts';
 import { openPdf, type PdfDocument, type PdfLibrary, type PdfPage } from './pdf-library.ts';
 
 /** CSS pixels per point at 100 per cent. */

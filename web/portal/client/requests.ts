@@ -1,8 +1,8 @@
 /** HTTP client of the signing page: JSON with the ticket of the page, no cookies. */
 
 import { below } from '../../client/dom.ts';
+import type { SigningData } from '../page-data.ts';
 import { textBy } from '../texts.ts';
-import type { SigningData } from './page-data.ts';
 
 /** A failed action; the message is for people, in the language of the page. */
 export class Refused extends Error {

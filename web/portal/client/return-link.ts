@@ -2,8 +2,9 @@
  * Updates the page after a participant has acted: progress and pending participants. The data comes from the page
  * that the server renders now.
  */
+
 import { below, delay, findElement, parseHtml, requireElement } from '../../client/dom.ts';
-import type { SigningData } from './page-data.ts';
+import type { SigningData } from '../page-data.ts';
 
 /** Usual maximum time for adding a signature to a long document. */
 const MAX_POLLS = 20;

@@ -2,10 +2,11 @@
  * Picture of an electronic signature: the typed name in a handwriting, a drawing, or a file. The participant sees it in
  * the form and at its places in the document before signing.
  */
+
 import { createElement, requireElement } from '../../client/dom.ts';
+import type { SigningData } from '../page-data.ts';
 import { INK, PICTURE, startDrawing } from './drawing.ts';
 import { showMissing } from './outcome.ts';
-import type { SigningData } from './page-data.ts';
 
 export interface SignatureLook {
   /** PNG, Base64; undefined where the typed name alone is shown. */

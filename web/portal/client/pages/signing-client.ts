@@ -1,12 +1,13 @@
 /** Starts the signing page: displays the document, and enables the forms. */
 
 import { findElement, requireElement, sessionDraft } from '../../../client/dom.ts';
+import type { SigningData } from '../../page-data.ts';
 import { startCertificate } from '../certificate.ts';
 import { showDocument, startViewRecord } from '../document-view.ts';
 import { startElectronic } from '../electronic.ts';
 import type { PageSize } from '../initials.ts';
 import { showFinished, showMissing, withStatus } from '../outcome.ts';
-import { pageData, type SigningData } from '../page-data.ts';
+import { pageData } from '../page-data.ts';
 import { notifyParent, reportHeight, sendEvent } from '../parent-window.ts';
 import { pageSizesOf } from '../pdf-library.ts';
 import { post } from '../requests.ts';

@@ -1,13 +1,8 @@
 /** Shows the document where the link still opens it, and reports the state and the height of the page to the parent window. */
-import { type DisplayedFile, showDocument } from '../document-view.ts';
+import type { StateData } from '../../page-data.ts';
+import { showDocument } from '../document-view.ts';
 import { pageData } from '../page-data.ts';
-import { notifyParent, type ParentMessage, reportHeight } from '../parent-window.ts';
-
-interface StateData {
-  readonly events: readonly ParentMessage[];
-  readonly embedOrigins: readonly string[];
-  readonly shown?: DisplayedFile;
-}
+import { notifyParent, reportHeight } from '../parent-window.ts';
 
 const { events, embedOrigins, shown } = pageData<StateData>();
 for (const event of events) notifyParent(event, embedOrigins);
