@@ -54,4 +54,5 @@ test('each entry of the runtime loads the packages of its own driver alone', (t)
 test('the types of each entry of the runtime need the types of its own driver alone', (t) => {
   t.deepEqual(packagesOf('core', '.d.ts'), []);
   t.deepEqual(packagesOf('index', '.d.ts'), ['xstate']);
+  t.deepEqual(packagesOf('testing', '.d.ts'), []);
 });

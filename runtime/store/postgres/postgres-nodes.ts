@@ -5,7 +5,7 @@ import type { NodeListener, NodeStatus, SharedClock, StoreNodes } from '../../mo
 import type { ChangeFeed } from './change-feed.ts';
 import { unavailable } from './connection.ts';
 import { MAX_PERMIT_SECONDS } from './counter-folding.ts';
-import { readNodes, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import type { WatchedStatements } from './statement-watch.ts';
 
 /** A lease belongs to a session; it is over with it. */
@@ -114,7 +114,7 @@ export class PostgresNodes implements StoreNodes {
   async list(): Promise<readonly NodeStatus[]> {
     const { statements, session } = this.#dependencies;
     try {
-      return await readNodes({ query: statements.repeatable }, session.token);
+      return await readNodes(statements, session.token);
     } catch (error) {
       throw unavailable(error);
     }
@@ -144,4 +144,42 @@ export class PostgresNodes implements StoreNodes {
       throw unavailable(error);
     }
   }
+}
+
+/** Reads all nodes, in the order of their names. */
+async function readNodes(statements: WatchedStatements, own: number): Promise<readonly NodeStatus[]> {
+  const { rows } = await statements.repeatable<{
+    node: string;
+    token: number;
+    opened: number;
+    silent: number;
+    lease: number;
+    info: string;
+    report: string;
+    is_draining: boolean;
+    leases: string[];
+    effects: number;
+  }>({
+    name: 'nodes',
+    text: `SELECT node, token, is_draining, info, report,
+        (extract(epoch FROM opened_at) * 1000)::float8 AS opened,
+        (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::float8 AS silent,
+        extract(epoch FROM lease)::float8 AS lease,
+        ARRAY(SELECT name FROM leases WHERE session = token ORDER BY name) AS leases,
+        (SELECT count(*) FROM effects WHERE effects.lease = token)::integer AS effects
+      FROM sessions WHERE seen_at > '-infinity' ORDER BY node`,
+  });
+  return rows.map(({ node, token, opened, silent, lease, info, report, is_draining, leases, effects }) => ({
+    name: node,
+    session: token,
+    isThis: token === own,
+    openedAt: Math.round(opened),
+    silentMs: Math.max(0, Math.round(silent)),
+    leaseSeconds: lease,
+    isDraining: is_draining,
+    leases,
+    effectsLeased: effects,
+    info: JSON.parse(info),
+    report: JSON.parse(report),
+  }));
 }

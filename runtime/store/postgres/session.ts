@@ -8,8 +8,7 @@
 import { machineTime } from '../../model/clock.ts';
 import { describeFailure, Fatal } from '../../model/failures.ts';
 import { LeaseDeadline } from '../../model/lease-deadline.ts';
-import type { Clock, Json, Log, NodeStatus } from '../../model/ports.ts';
-import type { Statements } from './statement-watch.ts';
+import type { Clock, Json, Log } from '../../model/ports.ts';
 import type { SessionStatements } from './statements.ts';
 import type { StoreClock } from './store-clock.ts';
 
@@ -266,42 +265,4 @@ export class Session {
     if (row.is_draining) draining();
     await this.#takeOver();
   }
-}
-
-/** Reads all nodes, in the order of their names. */
-export async function readNodes(statements: Statements, own: number): Promise<readonly NodeStatus[]> {
-  const { rows } = await statements.query<{
-    node: string;
-    token: number;
-    opened: number;
-    silent: number;
-    lease: number;
-    info: string;
-    report: string;
-    is_draining: boolean;
-    leases: string[];
-    effects: number;
-  }>({
-    name: 'nodes',
-    text: `SELECT node, token, is_draining, info, report,
-        (extract(epoch FROM opened_at) * 1000)::float8 AS opened,
-        (extract(epoch FROM clock_timestamp() - seen_at) * 1000)::float8 AS silent,
-        extract(epoch FROM lease)::float8 AS lease,
-        ARRAY(SELECT name FROM leases WHERE session = token ORDER BY name) AS leases,
-        (SELECT count(*) FROM effects WHERE effects.lease = token)::integer AS effects
-      FROM sessions WHERE seen_at > '-infinity' ORDER BY node`,
-  });
-  return rows.map(({ node, token, opened, silent, lease, info, report, is_draining, leases, effects }) => ({
-    name: node,
-    session: token,
-    isThis: token === own,
-    openedAt: Math.round(opened),
-    silentMs: Math.max(0, Math.round(silent)),
-    leaseSeconds: lease,
-    isDraining: is_draining,
-    leases,
-    effectsLeased: effects,
-    info: JSON.parse(info),
-    report: JSON.parse(report),
-  }));
 }
