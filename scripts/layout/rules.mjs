@@ -181,6 +181,18 @@ export const PACKAGES = { '@sealwright/runtime': 'runtime' };
 
 /** Imports forbidden between folders of one zone: files of `from` import nothing of `to`, types included. */
 export const FORBIDDEN_PAIRS = [
+  // Layers of the runtime. What is beside `host/` and above it does not know each other.
+  { from: /^runtime\/model\//, to: /^runtime\/(?!model\/)/ },
+  { from: /^runtime\/history\//, to: /^runtime\/(?!(model|history)\/)/ },
+  { from: /^runtime\/step\//, to: /^runtime\/(?!(model|history|step)\/)/ },
+  { from: /^runtime\/host\//, to: /^runtime\/(?!(model|history|step|host)\/)/ },
+  { from: /^runtime\/store\//, to: /^runtime\/(?!(model|step|store)\/)/ },
+  { from: /^runtime\/store\/(copy|lmdb|memory)\//, to: /^runtime\/store\/postgres\// },
+  { from: /^runtime\/store\/(copy|memory|postgres)\//, to: /^runtime\/store\/lmdb\// },
+  { from: /^runtime\/effects\//, to: /^runtime\/(?!(model|history|step|host|effects)\/)/ },
+  { from: /^runtime\/timers\//, to: /^runtime\/(?!(model|history|step|host|timers)\/)/ },
+  { from: /^runtime\/inspection\//, to: /^runtime\/(?!(model|history|step|host|inspection)\/)/ },
+  { from: /^runtime\/shards\//, to: /^runtime\/(?!(model|history|step|host|shards|store\/lmdb)\/)/ },
   // Mails have the escaping of the pages, not the pages.
   { from: /^actors\//, to: /^web\/(?!html\.ts$)/ },
   // Pages and scripts read PKCS#12 containers with the engine's readers, and nothing else of it.

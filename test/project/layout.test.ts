@@ -148,6 +148,22 @@ const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, sa
     /actors\/bad\.ts:1: runtime\/ports\.ts is inside runtime/,
   ],
   [
+    'a lower layer of the runtime imports a higher one',
+    {
+      'runtime/model/low.ts': "import type { High } from '../host/high.ts';\nexport type Low = High;\n",
+      'runtime/host/high.ts': 'export type High = string;\n',
+    },
+    /runtime\/model\/low\.ts:1: runtime\/model must not import runtime\/host/,
+  ],
+  [
+    'two parts above the host of actors know each other',
+    {
+      'runtime/effects/one.ts': "import { two } from '../timers/two.ts';\nexport const one = two;\n",
+      'runtime/timers/two.ts': 'export const two = 2;\n',
+    },
+    /runtime\/effects\/one\.ts:1: runtime\/effects must not import runtime\/timers/,
+  ],
+  [
     'a package is entered by a path',
     { 'actors/bad.ts': "import { kept } from '../runtime/index.ts';\nexport const x = kept;\n" },
     /actors\/bad\.ts:1: \.\.\/runtime\/index\.ts crosses the border of the package runtime/,
