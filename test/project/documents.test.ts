@@ -190,6 +190,16 @@ test('every link and picture of the documents leads to a file', (t) => {
   t.deepEqual(broken, []);
 });
 
+test('the documents have at most 65,000 words', (t) => {
+  const words = PAGES.filter((page) => page.startsWith('docs/'))
+    .map((page) => readFileSync(page, 'utf8').split(/\s+/).filter(Boolean).length)
+    .reduce((sum, count) => sum + count, 0);
+  t.true(
+    words <= 65_000,
+    `${words} words: shorten what other pages say too, and decisions that nobody would question`,
+  );
+});
+
 test('every document is in the index', (t) => {
   const index = readFileSync('docs/README.md', 'utf8');
   const missing = PAGES.filter((page) => /^docs\/[^/]+\.md$/.test(page) && page !== 'docs/README.md').filter(
