@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { vendorPdf } from './vendor-pdf.mjs';
 
 const SKIPPED = /^(\.|dist-|data$|docs$)/;
-const SOURCES = /\.(ts|mjs|css|json)$/;
+/** Of JSON files the settings of compilers and packages, and the catalogues of texts. */
+const SOURCES = /(\.(ts|mjs|css)|^(tsconfig|package-lock|[a-z]{2})\.json)$/;
 
 const root = join(import.meta.dirname, '..');
 const stamp = join(root, 'dist', '.built');
