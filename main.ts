@@ -3,7 +3,7 @@
  * The entry of the program. It parses on old versions of Node, which cannot load the rest, and tells people which one
  * they need.
  */
-import { isTooOld, OLDEST_NODE } from './commands/command-line/oldest-node.ts';
+import { isTooOld, OLDEST_NODE } from './commands/oldest-node.ts';
 
 if (isTooOld(process.versions.node)) {
   process.stderr.write(

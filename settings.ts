@@ -38,6 +38,8 @@ export type LoadedSettings = {
   | { readonly ok: false; readonly faults: readonly Fault[] }
 );
 
+export type AcceptedSettings = Extract<LoadedSettings, { readonly ok: true }>;
+
 /**
  * Reads and checks the configuration once. All faults come back together; no text in the result repeats a secret,
  * apart from the settings themselves.

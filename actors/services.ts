@@ -8,7 +8,7 @@ import {
   type Runtime,
   type ShardOptions,
 } from '@sealwright/runtime';
-import { Batch } from './batch/batch.ts';
+import { type Batch, planBatch } from './batch/batch.ts';
 import type { BatchDependencies, BatchOptions } from './batch/batch-options.ts';
 import { createHistory, type History, type HistoryOptions } from './history/history.ts';
 import type { HostedService, ServiceDependencies, ServicePlan } from './hosting/service-plan.ts';
@@ -97,7 +97,7 @@ export class Services {
     // The services are built first: the runtime needs their handlers.
     const system = new DeferredSystem();
     const parts = { ...given, pool, system };
-    const batchPlan = await Batch.plan(options.batch, parts);
+    const batchPlan = await planBatch(options.batch, parts);
     const portalPlan = options.portal && (await Portal.plan(options.portal, parts));
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
     const definitions = plans.flatMap((plan) => plan.definitions);

@@ -24,7 +24,7 @@ async function run(context: BenchContext): Promise<void> {
   const { files } = context.settings;
   const root = context.temporaryFolder();
   const first = await startProgram(context, root, SETTINGS);
-  await ask(first, '/api/pipeline/pause', 'POST');
+  await first.ask('batch', '/api/pipeline/pause', { method: 'POST' });
   await first.stop();
   const input = join(root, 'input');
   mkdirSync(input, { recursive: true });
@@ -33,49 +33,39 @@ async function run(context: BenchContext): Promise<void> {
   let from = performance.now();
   for (const name of readdirSync(input)) statSync(join(input, name));
   const listed = 'list it and take the state of each file';
-  context.limit({ name: listed, value: seconds(from), unit: 's' });
+  context.limit(listed, seconds(from), 's');
 
   from = performance.now();
   const taking = await startProgram(context, root, SETTINGS);
-  context.figure({ name: 'listening over new files', value: seconds(from), unit: 's', better: 'less' });
+  context.figure('listening over new files', seconds(from), 's');
   await until(context, 'files to be queued', files, async () => {
-    const { totalCount } = await ask<{ totalCount: number }>(taking, '/api/jobs?status=Queued&pageSize=1');
+    const { totalCount } = await taking.ask<{ totalCount: number }>(
+      'batch',
+      '/api/jobs?status=Queued&pageSize=1',
+    );
     return totalCount;
   });
-  context.figure({ name: 'all queued', value: seconds(from), unit: 's', better: 'less', limit: listed });
+  context.figure('all queued', seconds(from), 's', { limit: listed });
   await tellHealth(taking, 'while they are queued', context);
   await taking.stop();
 
   from = performance.now();
   const again = await startProgram(context, root, SETTINGS);
-  context.figure({ name: 'listening over queued files', value: seconds(from), unit: 's', better: 'less' });
+  context.figure('listening over queued files', seconds(from), 's');
   await until(context, 'folder to be looked through', 1, async () => {
-    const { folders } = await ask<{ folders: { status: string }[] }>(again, '/api/folders');
+    const { folders } = await again.ask<{ folders: { status: string }[] }>('batch', '/api/folders');
     return folders[0]?.status === 'Running' ? 1 : 0;
   });
-  context.figure({
-    name: 'every file known to have its job',
-    value: seconds(from),
-    unit: 's',
-    better: 'less',
-    limit: listed,
-  });
+  context.figure('every file known to have its job', seconds(from), 's', { limit: listed });
   from = performance.now();
-  await ask(again, '/api/rescan', 'POST');
-  context.figure({ name: 'rescanned', value: seconds(from), unit: 's', better: 'less', limit: listed });
+  await again.ask('batch', '/api/rescan', { method: 'POST' });
+  context.figure('rescanned', seconds(from), 's', { limit: listed });
   await tellHealth(again, 'over the rescan', context);
   await again.stop();
 }
 
 function seconds(from: number): number {
   return (performance.now() - from) / 1000;
-}
-
-async function ask<Body>({ batch, batchKey }: Program, path: string, method = 'GET'): Promise<Body> {
-  const answer = await fetch(`${batch}${path}`, { method, headers: batchKey });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
-  return JSON.parse(text) as Body;
 }
 
 async function until(
@@ -96,12 +86,7 @@ async function tellHealth(program: Program, when: string, { figure }: BenchConte
   const text = await (await fetch(`${program.batch}/api/metrics`, { headers: program.batchKey })).text();
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1] ?? Number.NaN);
   const lag = (what: string) => value(`nodejs_eventloop_lag_${what}_seconds`) * 1000;
-  figure({
-    name: `memory ${when}`,
-    value: value('process_resident_memory_bytes') / 2 ** 20,
-    unit: 'MiB',
-    better: 'less',
-  });
-  figure({ name: `event loop delay p99 ${when}`, value: lag('p99'), unit: 'ms', better: 'less' });
-  figure({ name: `longest event loop delay ${when}`, value: lag('max'), unit: 'ms', better: 'less' });
+  figure(`memory ${when}`, value('process_resident_memory_bytes') / 2 ** 20, 'MiB');
+  figure(`event loop delay p99 ${when}`, lag('p99'), 'ms');
+  figure(`longest event loop delay ${when}`, lag('max'), 'ms');
 }

@@ -5,8 +5,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { serializeSigner } from '../crypto/keys/transfer.ts';
-import { validateFile } from '../crypto/validate.ts';
+import { serializeSigner, validateFile } from '../crypto/index.ts';
 import { KEYS, type KeyName, type LocalAuthority, startLocalAuthority } from './engine/authority.ts';
 import type { ScalingOrder, ScalingResult, ScalingSetup } from './engine/scaling-worker.ts';
 import { type Bench, type BenchContext, type Cpu, Unverified } from './frame/bench.ts';
@@ -50,20 +49,16 @@ async function scale(
   try {
     const plain = await gained(threads, 'crypto.sign', settings.seconds);
     const openssl = opensslGain(key, settings.seconds);
-    limit({ name: `crypto.sign ${key}, two threads beside one`, value: plain.gain, unit: '×' });
-    if (openssl !== undefined)
-      limit({ name: `openssl ${key}, two processes beside one`, value: openssl, unit: '×' });
+    limit(`crypto.sign ${key}, two threads beside one`, plain.gain, '×');
+    if (openssl !== undefined) limit(`openssl ${key}, two processes beside one`, openssl, '×');
     const engine = await gained(threads, 'pdf', settings.seconds, (outputs) =>
       verify(outputs, authority, context),
     );
     const name = `sign Pades B 28 KB ${key}`;
     const [one, two] = [engine.one, engine.two];
-    figure({ name: `${name}, one thread`, value: one.perSecond, unit: '/s', better: 'more', cpu: one.cpu });
-    figure({ name: `${name}, two threads`, value: two.perSecond, unit: '/s', better: 'more', cpu: two.cpu });
-    figure({
-      name: `${name}, two threads beside one`,
-      value: engine.gain,
-      unit: '×',
+    figure(`${name}, one thread`, one.perSecond, '/s', { cpu: one.cpu });
+    figure(`${name}, two threads`, two.perSecond, '/s', { cpu: two.cpu });
+    figure(`${name}, two threads beside one`, engine.gain, '×', {
       better: 'more',
       limit: `crypto.sign ${key}, two threads beside one`,
       aim: { of: 'value', atLeast: 1.9, source: TARGET },

@@ -6,9 +6,18 @@
  */
 import { createHash, sign } from 'node:crypto';
 import { type KeyName, type LocalAuthority, startLocalAuthority } from './engine/authority.ts';
-import { allCases, type BenchCase, contentOf, isUsual, nameOf, type Place } from './engine/cases.ts';
+import {
+  aimOf,
+  allCases,
+  type BenchCase,
+  contentOf,
+  hashingLimit,
+  isUsual,
+  limitOf,
+  nameOf,
+  type Place,
+} from './engine/cases.ts';
 import { caseRunner } from './engine/jobs.ts';
-import { aimOf, hashingLimit, limitOf } from './engine/targets.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { memoryFolder, opensslSpeed } from './frame/limits.ts';
 import { measure } from './frame/rate.ts';
@@ -45,16 +54,7 @@ async function run(context: BenchContext): Promise<void> {
       if (rate === undefined) continue;
       const { perCpuSecond: value, latency, cpu } = rate;
       const name = nameOf(one);
-      context.figure({
-        name,
-        value,
-        unit: '/CPU s',
-        better: 'more',
-        latency,
-        cpu,
-        ...limitOf(one),
-        ...aimOf(one),
-      });
+      context.figure(name, value, '/CPU s', { latency, cpu, ...limitOf(one), ...aimOf(one) });
     }
     context.progress('done', cases.length, cases.length);
   } finally {
@@ -78,10 +78,10 @@ async function tellKeyLimits(key: KeyName, authority: LocalAuthority, context: B
   const { key: own } = authority.signers[key];
   if (own.where !== 'memory') throw new Error('The key is not in memory.');
   const openssl = opensslSpeed(key === 'rsa2048' ? 'rsa2048' : 'ecdsap256', seconds);
-  if (openssl !== undefined) context.limit({ name: `openssl speed ${key}`, value: openssl, unit: '/CPU s' });
+  if (openssl !== undefined) context.limit(`openssl speed ${key}`, openssl, '/CPU s');
   const data = noise(200, 'attributes');
   const node = await measure(seconds, () => void sign('sha256', data, own.keyObject));
-  context.limit({ name: `crypto.sign ${key}`, value: node.perCpuSecond, unit: '/CPU s' });
+  context.limit(`crypto.sign ${key}`, node.perCpuSecond, '/CPU s');
 }
 
 async function tellHashingLimits(cases: readonly BenchCase[], context: BenchContext): Promise<void> {
@@ -95,6 +95,6 @@ async function tellHashingLimits(cases: readonly BenchCase[], context: BenchCont
       context.settings.seconds / 2,
       () => void createHash('sha256').update(content).digest(),
     );
-    context.limit({ name: limit, value: hash.perCpuSecond, unit: '/CPU s' });
+    context.limit(limit, hash.perCpuSecond, '/CPU s');
   }
 }

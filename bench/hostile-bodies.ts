@@ -10,6 +10,7 @@ import { bodyLimit } from '../http/portal/conventions.ts';
 import { portalRoutes } from '../http/portal/server.ts';
 import { PortalRefusal } from '../machines/portal/portal-refusals.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
+import { QUIET } from './frame/quiet.ts';
 import type { Post, Posted } from './http/post-worker.ts';
 
 const KEY = '20-CHARACTERS-ABCDEF';
@@ -37,8 +38,8 @@ export const bench: Bench = {
   question: 'How long is the main thread busy with a body of each limit, and how large is the answer?',
   limits: ['100 ms of the main thread and 64 KiB of answer for clients without a key'],
   async run(context) {
-    context.limit({ name: 'main thread', value: MILLISECONDS_AIM, unit: 'ms' });
-    context.limit({ name: 'answer', value: ANSWER_AIM / 1024 ** 2, unit: 'MiB' });
+    context.limit('main thread', MILLISECONDS_AIM, 'ms');
+    context.limit('answer', ANSWER_AIM / 1024 ** 2, 'MiB');
     const service = strangersPortal();
     const server = createPortalServer({ ...CONTEXT, service, clock: context.clock });
     const { url } = await server.listen();
@@ -52,7 +53,6 @@ export const bench: Bench = {
   },
 };
 
-const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 const CONTEXT = {
   ids: systemIds,
   log: QUIET,
@@ -64,15 +64,16 @@ const CONTEXT = {
 
 /** Portal without tickets and with one key: later processing is not measured. */
 function strangersPortal(): PortalService {
-  const methods = {
+  const refuse = () => Promise.reject(new PortalRefusal('InvalidTicket'));
+  const known: { readonly [name: string]: unknown } = {
     maxBytes: UPLOAD_BYTES,
-    checkAccess: () => Promise.reject(new PortalRefusal('InvalidTicket')),
     identify: (key: string) =>
       Promise.resolve(
         key === 'a|b' ? { organization: { id: 'o', name: 'o' }, application: { role: 'Normal' } } : undefined,
       ),
   };
-  return new Proxy({}, { get: () => methods }) as PortalService;
+  const part = new Proxy({}, { get: (_, name) => known[String(name)] ?? refuse });
+  return new Proxy({}, { get: () => part }) as PortalService;
 }
 
 async function measure(
@@ -102,8 +103,8 @@ async function measure(
     done += 1;
     progress(path, done, measured.length);
     const name = `${isOpen(route) ? 'no key' : 'with a key'}, ${route.path}`;
-    figure({ name: `${name}: main thread`, value: worst.milliseconds, unit: 'ms', better: 'less' });
-    figure({ name: `${name}: answer`, value: worst.bytes / 1024 ** 2, unit: 'MiB', better: 'less' });
+    figure(`${name}: main thread`, worst.milliseconds, 'ms');
+    figure(`${name}: answer`, worst.bytes / 1024 ** 2, 'MiB');
   }
   verified('status of each answer', measured.length * Object.keys(SHAPES).length);
 }

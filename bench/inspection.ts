@@ -10,6 +10,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { spentBy } from './frame/processes.ts';
+import { middle } from './frame/rate.ts';
 import type { Order, StepCost } from './shards/inspected-steps.ts';
 
 const EVENTS = { 'steps that change the state': 'TURN', 'steps that do not': 'STAY' } as const;
@@ -103,31 +104,19 @@ async function end(child: ChildProcess, { spent }: BenchContext): Promise<void> 
 }
 
 function tell(what: string, turns: readonly Turn[], { limit, figure }: BenchContext): void {
-  const bare = sorted(turns.map((turn) => turn.bare));
-  const looked = sorted(turns.map((turn) => turn.looked));
-  const costs = sorted(turns.map((turn) => (turn.looked / turn.bare - 1) * 100));
+  const bare = turns.map((turn) => turn.bare);
+  const looked = turns.map((turn) => turn.looked);
+  const costs = turns.map((turn) => (turn.looked / turn.bare - 1) * 100).sort((left, right) => left - right);
   // 95 % confidence interval of the median of n values, for any distribution.
   const spread = 0.98 * Math.sqrt(costs.length);
   const at = (place: number) => costs[Math.min(costs.length - 1, Math.max(0, Math.round(place)))] ?? 0;
   const half = (costs.length - 1) / 2;
   const name = `${what}, without inspection`;
-  limit({ name, value: middle(bare), unit: 'µs' });
-  figure({ name: what, value: middle(looked), unit: 'µs', better: 'less', limit: name });
-  figure({
-    name: `${what}, what inspection adds`,
-    value: middle(costs),
-    unit: '%',
-    better: 'less',
+  limit(name, middle(bare, Number), 'µs');
+  figure(what, middle(looked, Number), 'µs', { limit: name });
+  figure(`${what}, what inspection adds`, middle(costs, Number), '%', {
     aim: { of: 'value', atMost: 3, source: AIM },
   });
-  figure({ name: `${what}, at least (95 %)`, value: at(half - spread), unit: '%', better: 'less' });
-  figure({ name: `${what}, at most (95 %)`, value: at(half + spread), unit: '%', better: 'less' });
-}
-
-function sorted(values: readonly number[]): readonly number[] {
-  return [...values].sort((left, right) => left - right);
-}
-
-function middle(values: readonly number[]): number {
-  return values[values.length >> 1] ?? 0;
+  figure(`${what}, at least (95 %)`, at(half - spread), '%');
+  figure(`${what}, at most (95 %)`, at(half + spread), '%');
 }

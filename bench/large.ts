@@ -2,12 +2,17 @@
  * Benchmark of time and memory for very large files: each is signed and validated in a separate process, compared
  * with `sha256sum` of the same file.
  */
-import { rmSync, statSync, truncateSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { closeSync, openSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { SignFileRequest } from '../crypto/core/types.ts';
+import { DOCUMENT_SIGNING, issueCertificate } from '../crypto/x509/issue.ts';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 import { memoryFolder, sha256sum } from './frame/limits.ts';
-import { largePdf, largeSigner, largeXml, runLargeJob, zeros } from './large-files.ts';
+import type { LargeJob, LargeResult } from './large-job.ts';
+import { samplePdf, sampleXml } from './samples.ts';
 
 const MIB = 1 << 20;
 const TARGET = 'docs/engine-targets.md, "Very large files"';
@@ -66,7 +71,7 @@ function one({ name, size, make, form }: LargeFile, folder: string, context: Ben
   const mebibytes = statSync(input).size / MIB;
   const hashing = sha256sum(input);
   const limit = `sha256sum, ${name}`;
-  if (hashing !== undefined) context.limit({ name: limit, value: mebibytes / hashing, unit: 'MiB/CPU s' });
+  if (hashing !== undefined) context.limit(limit, mebibytes / hashing, 'MiB/CPU s');
   const at = context.clock.now();
   const signer = largeSigner(at);
   for (const work of ['sign', 'validate'] as const) {
@@ -83,22 +88,95 @@ function one({ name, size, make, form }: LargeFile, folder: string, context: Ben
       context.verified('the engine', 1);
     }
     const figure = `${work} ${name}`;
-    context.figure({
-      name: figure,
-      value: mebibytes / ((user + system) / 1000),
-      unit: 'MiB/CPU s',
-      better: 'more',
+    context.figure(figure, mebibytes / ((user + system) / 1000), 'MiB/CPU s', {
       cpu: { user, system },
       limit,
       aim: { of: 'share', atLeast: 0.6, source: TARGET },
     });
-    context.figure({
-      name: `${figure}, peak memory`,
-      value: peak,
-      unit: 'MiB',
-      better: 'less',
+    context.figure(`${figure}, peak memory`, peak, 'MiB', {
       aim: { of: 'value', atMost: 200, source: TARGET },
     });
   }
   for (const path of [input, output]) rmSync(path);
+}
+
+/** Creates a sparse file of zeros. */
+export function zeros(path: string, bytes: number): void {
+  writeFileSync(path, '');
+  truncateSync(path, bytes);
+}
+
+/** Creates a PDF whose first object is an embedded file of zeros. */
+export function largePdf(path: string, bytes: number): void {
+  const pdf = samplePdf(2000);
+  const text = pdf.toString('latin1');
+  const at = text.indexOf('1 0 obj');
+  const head = `${text.slice(0, at)}7 0 obj\n<< /Type /EmbeddedFile /Length ${bytes} >>\nstream\n`;
+  const added = head.length - at + bytes + '\nendstream\nendobj\n'.length;
+  const moved = (offset: string): string => String(Number(offset) + added);
+  const start = head.length + bytes;
+  const tail = Buffer.from(
+    `\nendstream\nendobj\n${text
+      .slice(at)
+      .replace(/\d{10}(?= 00000 n)/g, (offset) => moved(offset).padStart(10, '0'))
+      .replace(/xref\n0 7\n/, 'xref\n0 8\n')
+      .replace('trailer', `${String(at).padStart(10, '0')} 00000 n \ntrailer`)
+      .replace('/Size 7', '/Size 8')
+      .replace(/startxref\n(\d+)/, (_all, offset: string) => `startxref\n${moved(offset)}`)}`,
+    'latin1',
+  );
+  const fd = openSync(path, 'w');
+  writeSync(fd, head, 0, 'latin1');
+  writeSync(fd, tail, 0, tail.length, start);
+  closeSync(fd);
+}
+
+export function largeXml(path: string, bytes: number): void {
+  writeFileSync(path, sampleXml(bytes));
+}
+
+/** Creates a signer below its own root, valid around `at` (milliseconds since the epoch). */
+export function largeSigner(at: number): LargeJob['signer'] {
+  const [authority, pair] = [
+    generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  ];
+  const shared = {
+    issuer: { commonName: 'Benchmark root' },
+    issuerKey: authority.privateKey,
+    notBefore: at - 3_600_000,
+    notAfter: at + 86_400_000,
+  };
+  const root = issueCertificate({
+    ...shared,
+    subject: shared.issuer,
+    publicKey: authority.publicKey,
+    serial: randomBytes(16),
+    use: { kind: 'ca' },
+  });
+  const certificate = issueCertificate({
+    ...shared,
+    subject: { commonName: 'Benchmark signer' },
+    publicKey: pair.publicKey,
+    serial: randomBytes(16),
+    use: { kind: 'signer', purposes: DOCUMENT_SIGNING },
+  });
+  const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'der' });
+  return {
+    certificate: certificate.toString('base64'),
+    privateKey: privateKey.toString('base64'),
+    root: root.toString('base64'),
+  };
+}
+
+/** Runs one job in a separate process. Throws with its output when it fails. */
+export function runLargeJob(job: LargeJob): LargeResult {
+  const script = fileURLToPath(new URL('./large-job.js', import.meta.url));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script], {
+    input: JSON.stringify(job),
+    encoding: 'utf8',
+    timeout: 600_000,
+  });
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as LargeResult;
 }

@@ -11,6 +11,7 @@
  * wait. Each turn ends with this write, so that both kinds of turns contain it.
  */
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { type Program, startProgram } from './program.ts';
 import { samplePdf } from './samples.ts';
@@ -82,27 +83,22 @@ async function run(context: BenchContext): Promise<void> {
       taken += watched.seconds;
     }
     const limit = 'processor time of a file, no page open';
-    context.limit({ name: limit, value: middle(bare), unit: 'ms' });
-    context.figure({
-      name: `${PAGES} open pages: processor time beside that of no page`,
-      value: middle(costs),
-      unit: '%',
-      better: 'less',
+    context.limit(limit, middle(bare), 'ms');
+    context.figure(`${PAGES} open pages: processor time beside that of no page`, middle(costs), '%', {
       aim: { of: 'value', atMost: 2, source: AIM },
     });
-    context.figure({ name: 'the same, lowest pair', value: Math.min(...costs), unit: '%', better: 'less' });
-    context.figure({ name: 'the same, highest pair', value: Math.max(...costs), unit: '%', better: 'less' });
+    context.figure('the same, lowest pair', Math.min(...costs), '%');
+    context.figure('the same, highest pair', Math.max(...costs), '%');
     const alone = await refreshCost(program);
-    context.figure({ name: 'one refresh, computed alone', value: alone, unit: 'ms', better: 'less' });
-    context.figure({
-      name: `${PAGES} open pages: share by the cost of a refresh alone`,
-      value: ((alone * refreshes) / taken / (middle(bare) * middle(rates))) * 100,
-      unit: '%',
-      better: 'less',
-      aim: { of: 'value', atMost: 2, source: AIM },
-    });
-    context.figure({ name: 'files, no page open', value: middle(rates), unit: '/s', better: 'more' });
-    context.figure({ name: 'refreshes of pages', value: refreshes / taken, unit: '/s', better: 'more' });
+    context.figure('one refresh, computed alone', alone, 'ms');
+    context.figure(
+      `${PAGES} open pages: share by the cost of a refresh alone`,
+      ((alone * refreshes) / taken / (middle(bare) * middle(rates))) * 100,
+      '%',
+      { aim: { of: 'value', atMost: 2, source: AIM } },
+    );
+    context.figure('files, no page open', middle(rates), '/s');
+    context.figure('refreshes of pages', refreshes / taken, '/s');
     context.progress('done', pairs, pairs);
   } finally {
     await program.stop();
@@ -124,7 +120,7 @@ async function turn(program: Program, length: number, pages: number): Promise<Tu
   const seconds = (performance.now() - startedAt) / 1000;
   ending.abort();
   await Promise.all(open);
-  await ask(program, '/api/actors');
+  await program.ask('batch', '/api/actors');
   const cpu = cpuOf(program) - spent;
   return { cpu, files: signed.reduce((sum, files) => sum + files, 0), seconds, refreshes };
 }
@@ -132,14 +128,14 @@ async function turn(program: Program, length: number, pages: number): Promise<Tu
 /** Processor time of a refresh that shares nothing, while the program does nothing else: milliseconds. */
 async function refreshCost(program: Program): Promise<number> {
   const list = '/api/actors?kind=job&limit=50';
-  const { items } = await ask<{ items: { id: string }[] }>(program, list);
+  const { items } = await program.ask<{ items: { id: string }[] }>('batch', list);
   const one = `/api/actors/job/${encodeURIComponent(items[0]?.id ?? '')}`;
-  await ask(program, '/api/actors');
+  await program.ask('batch', '/api/actors');
   const spent = cpuOf(program);
   const paths = ['/api/actors', list, one];
   for (let refresh = 0; refresh < REFRESHES_ALONE; refresh += 1) {
-    await ask(program, `/api/changes?wait=1&every=${POLL_SECONDS}`);
-    await ask(program, paths[refresh % paths.length] ?? '');
+    await program.ask('batch', `/api/changes?wait=1&every=${POLL_SECONDS}`);
+    await program.ask('batch', paths[refresh % paths.length] ?? '');
   }
   return (cpuOf(program) - spent) / REFRESHES_ALONE;
 }
@@ -180,10 +176,10 @@ async function keepOpen(
   if (!(await pauseUnless((OPENING_MS * page) / PAGES, signal))) return;
   let version = '';
   try {
-    const { items } = await ask<{ items: { id: string }[] }>(
-      program,
+    const { items } = await program.ask<{ items: { id: string }[] }>(
+      'batch',
       '/api/actors?kind=job&limit=50',
-      signal,
+      { signal },
     );
     const one = items[page % Math.max(1, items.length)]?.id ?? '';
     for (;;) {
@@ -194,47 +190,20 @@ async function keepOpen(
         `/api/actors?kind=job&limit=50&${shared}`,
         `/api/actors/job/${encodeURIComponent(one)}?${shared}`,
       ];
-      await ask(program, paths[page % paths.length] ?? '', signal);
+      await program.ask('batch', paths[page % paths.length] ?? '', { signal });
       refreshed();
       if (!(await pauseUnless(PAUSE_MS, signal))) return;
       const changes = `/api/changes?after=${known}&wait=20&every=${POLL_SECONDS}`;
-      ({ version } = await ask<{ version: string }>(program, changes, signal));
+      ({ version } = await program.ask<{ version: string }>('batch', changes, { signal }));
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
 }
 
-async function ask<Answer>(program: Program, path: string, signal?: AbortSignal): Promise<Answer> {
-  const answer = await fetch(`${program.batch}${path}`, {
-    headers: program.batchKey,
-    ...(signal !== undefined && { signal }),
-  });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as Answer;
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
 /** Resolves with false when the signal came first. */
 function pauseUnless(milliseconds: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve(false);
-      return;
-    }
-    const stop = () => {
-      clearTimeout(timer);
-      resolve(false);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve(true);
-    }, milliseconds);
-    signal.addEventListener('abort', stop, { once: true });
-  });
+  return pause(milliseconds, true, { signal }).catch(() => false);
 }
 
 function middle(values: readonly number[]): number {

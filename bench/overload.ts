@@ -7,8 +7,7 @@ import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
 import { Client } from './http/client.ts';
 import { type Flood, flows, uploads } from './overload/floods.ts';
-import { serviceTimes } from './overload/service-times.ts';
-import { processorShares, Watch } from './overload/watch.ts';
+import { processorShares, serviceTimes, Watch } from './overload/watch.ts';
 import { type Program, startProgram } from './program.ts';
 
 /**
@@ -106,7 +105,7 @@ async function overload(
   for (let round = 0; round < (quick ? 1 : WARM_UP_ROUNDS); round += 1) await work();
   const sustained = await work();
   few.close();
-  figure({ name: `${name}, sustained`, value: sustained, unit: '/s', better: 'more' });
+  figure(`${name}, sustained`, sustained, '/s');
 
   const client = await Client.open(flood.url, CONNECTIONS, flood.status);
   try {
@@ -121,15 +120,11 @@ async function overload(
     accepted += calm.admitted.count;
     await drained(flood, context);
     const reference = `${name}, p99 of a quiet service`;
-    limit({ name: reference, value: calm.admitted.latency().p99, unit: 'ms' });
+    limit(reference, calm.admitted.latency().p99, 'ms');
     const calmService = await byService(calm);
     const ownReference = `${name}, p99 of a quiet service by its own clock`;
-    limit({ name: ownReference, value: calmService.p99, unit: 'ms' });
-    figure({
-      name: `${name}, p50 of a quiet service by its own clock`,
-      value: calmService.p50,
-      unit: 'ms',
-      better: 'less',
+    limit(ownReference, calmService.p99, 'ms');
+    figure(`${name}, p50 of a quiet service by its own clock`, calmService.p50, 'ms', {
       latency: { ...calmService, rate: sustained * QUIET },
     });
 
@@ -152,86 +147,46 @@ async function overload(
     accepted += much.rush + much.admitted.count;
     const per = (recorder: LatencyRecorder) => recorder.count / counted;
     const rate = sustained * TOO_MUCH;
-    figure({
-      name: `${name}, let in of ten times as much`,
-      value: per(much.admitted),
-      unit: '/s',
-      better: 'more',
-    });
-    figure({ name: `${name}, told to come back`, value: per(much.refused), unit: '/s', better: 'less' });
-    figure({
-      name: `${name}, not sent for want of a connection`,
-      value: much.unsent / counted,
-      unit: '/s',
-      better: 'less',
-    });
-    figure({
-      name: `${name}, p99 of those let in`,
-      value: much.admitted.latency().p99,
-      unit: 'ms',
-      better: 'less',
+    figure(`${name}, let in of ten times as much`, per(much.admitted), '/s');
+    figure(`${name}, told to come back`, per(much.refused), '/s', { better: 'less' });
+    figure(`${name}, not sent for want of a connection`, much.unsent / counted, '/s', { better: 'less' });
+    figure(`${name}, p99 of those let in`, much.admitted.latency().p99, 'ms', {
       limit: reference,
       latency: { ...much.admitted.latency(), rate, refused: much.refused.count },
     });
     const muchService = await byService(much);
-    figure({
-      name: `${name}, p99 of those let in by the service's clock`,
-      value: muchService.p99,
-      unit: 'ms',
-      better: 'less',
+    figure(`${name}, p99 of those let in by the service's clock`, muchService.p99, 'ms', {
       limit: ownReference,
       latency: muchService,
       aim: { of: 'share', atLeast: 0.5, source: AIM },
     });
-    figure({
-      name: `${name}, p99 until told to come back`,
-      value: much.refused.latency().p99,
-      unit: 'ms',
-      better: 'less',
+    figure(`${name}, p99 until told to come back`, much.refused.latency().p99, 'ms', {
       latency: much.refused.latency(),
       aim: { of: 'value', atMost: 50, source: AIM },
     });
-    figure({
-      name: `${name}, p99 our client was late`,
-      value: much.begun.latency().p99,
-      unit: 'ms',
-      better: 'less',
-    });
+    figure(`${name}, p99 our client was late`, much.begun.latency().p99, 'ms');
     for (const [who, value] of [
       ['the service', service],
       ['our client', ours],
     ] as const)
-      figure({ name: `${name}, of one processor ${who} used`, value, unit: '%', better: 'less' });
+      figure(`${name}, of one processor ${who} used`, value, '%');
     for (const [what, recorder] of [
       ['health', watched.health],
       ['metrics', watched.metrics],
     ] as const) {
       const latency = recorder.latency();
-      figure({ name: `${name}, p99 of ${what}`, value: latency.p99, unit: 'ms', better: 'less', latency });
+      figure(`${name}, p99 of ${what}`, latency.p99, 'ms', { latency });
     }
-    figure({
-      name: `${name}, memory at the end beside the middle`,
-      value: watched.growth,
-      unit: '%',
-      better: 'less',
+    figure(`${name}, memory at the end beside the middle`, watched.growth, '%', {
       aim: { of: 'value', atMost: 110, source: AIM },
     });
-    figure({
-      name: `${name}, anonymous memory at the end beside the middle`,
-      value: watched.anonymousGrowth,
-      unit: '%',
-      better: 'less',
-    });
+    figure(`${name}, anonymous memory at the end beside the middle`, watched.anonymousGrowth, '%');
     for (const [what, bytes] of [
       ['memory', watched.resident],
       ['anonymous memory', watched.anonymous],
     ] as const)
-      figure({ name: `${name}, ${what} at the end`, value: bytes / 2 ** 20, unit: 'MiB', better: 'less' });
-    figure({
-      name: `${name}, p99 the event loop was late`,
-      value: watched.loop,
-      unit: 'ms',
-      better: 'less',
+      figure(`${name}, ${what} at the end`, bytes / 2 ** 20, 'MiB');
+    figure(`${name}, p99 the event loop was late`, watched.loop, 'ms', {
       aim: { of: 'value', atMost: 20, source: AIM },
     });
   } finally {

@@ -4,16 +4,11 @@ import { verifyFile } from '../crypto/index.ts';
 import { Unverified } from './frame/bench.ts';
 import type { Program } from './program.ts';
 
-async function ask<Body>({ portal, portalKey }: Program, path: string, body?: unknown): Promise<Body> {
-  const json = body !== undefined && !(body instanceof FormData);
-  const response = await fetch(`${portal}${path}`, {
-    ...(body !== undefined && { method: 'POST', body: json ? JSON.stringify(body) : (body as FormData) }),
-    headers: { ...portalKey, ...(json && { 'content-type': 'application/json' }) },
-  });
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
-  return (text === '' ? undefined : JSON.parse(text)) as Body;
-}
+const json = (body: unknown): RequestInit => ({
+  method: 'POST',
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json' },
+});
 
 /**
  * Runs one flow: upload, creation, electronic signature, Concluded. @returns the id of the document
@@ -22,23 +17,27 @@ async function ask<Body>({ portal, portalKey }: Program, path: string, body?: un
 export async function flow(program: Program, pdf: Buffer, pollMs = 5): Promise<string> {
   const form = new FormData();
   form.set('file', new Blob([new Uint8Array(pdf)], { type: 'application/pdf' }), 'contract.pdf');
-  const { id, name, contentType } = await ask<{ id: string; name: string; contentType: string }>(
-    program,
+  const { id, name, contentType } = await program.ask<{ id: string; name: string; contentType: string }>(
+    'portal',
     '/api/uploads',
-    form,
+    { method: 'POST', body: form },
   );
-  const [created] = await ask<{ documentId: string }[]>(program, '/api/documents', {
-    files: [{ displayName: 'Contract', id, name, contentType }],
-    flowActions: [
-      { type: 'Signer', user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true },
-    ],
-    disableNotifications: true,
-  });
+  const [created] = await program.ask<{ documentId: string }[]>(
+    'portal',
+    '/api/documents',
+    json({
+      files: [{ displayName: 'Contract', id, name, contentType }],
+      flowActions: [
+        { type: 'Signer', user: { name: 'Ana', email: 'ana@example.org' }, allowElectronicSignature: true },
+      ],
+      disableNotifications: true,
+    }),
+  );
   const document = created?.documentId ?? '';
   const detail = () =>
-    ask<{ status: string; flowActions: { id: string }[] }>(program, `/api/documents/${document}`);
+    program.ask<{ status: string; flowActions: { id: string }[] }>('portal', `/api/documents/${document}`);
   const flowActionId = (await detail()).flowActions[0]?.id;
-  await ask(program, `/api/documents/${document}/electronic-signature`, { flowActionId });
+  await program.ask('portal', `/api/documents/${document}/electronic-signature`, json({ flowActionId }));
   while ((await detail()).status !== 'Concluded') await new Promise((resolve) => setTimeout(resolve, pollMs));
   return document;
 }

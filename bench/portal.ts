@@ -4,12 +4,18 @@
  * meanwhile.
  */
 import { join } from 'node:path';
+import { type Step, type StoredActor, systemIds } from '@sealwright/runtime';
+import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { stateMove } from '#runtime/step/state-index.js';
+import { storageLayout } from '../actors/index.ts';
+import { documentDefinition } from '../actors/portal/document-records/document-index.ts';
+import type { DocumentId } from '../machines/ids.ts';
+import type { DocumentContext } from '../machines/portal/document/document-context.ts';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
 import { opensslSpeed } from './frame/limits.ts';
 import { atRate, type Ending } from './frame/pace.ts';
 import { usedFor } from './frame/processes.ts';
-import { storeCopies } from './portal-documents.ts';
 import { flow, mustVerify } from './portal-flow.ts';
 import { type Program, startProgram } from './program.ts';
 import { samplePdf } from './samples.ts';
@@ -40,12 +46,7 @@ async function run(context: BenchContext): Promise<void> {
   await storeCopies(root, model, documents, (done) => context.progress('storing documents', done, documents));
   const startedAt = performance.now();
   const second = await startProgram(context, root, settings);
-  context.figure({
-    name: `started over ${documents} documents`,
-    value: (performance.now() - startedAt) / 1000,
-    unit: 's',
-    better: 'less',
-  });
+  context.figure(`started over ${documents} documents`, (performance.now() - startedAt) / 1000, 's');
   const questions: readonly (readonly [string, string])[] = [
     ['detail', `/api/documents/${model}`],
     ['list, first page', '/api/documents?Limit=20&Order=Desc'],
@@ -57,11 +58,7 @@ async function run(context: BenchContext): Promise<void> {
     const before = second.spent();
     const pace = { perSecond: RATE, seconds: seconds * 5, warmUp: seconds };
     const latency = await atRate(context.clock, pace, () => isAnswered(second, path));
-    context.figure({
-      name: `${name}, p99 over ${documents} documents`,
-      value: latency.p99,
-      unit: 'ms',
-      better: 'less',
+    context.figure(`${name}, p99 over ${documents} documents`, latency.p99, 'ms', {
       latency,
       ...usedFor(RATE * seconds * 6, before, second.spent()),
     });
@@ -75,7 +72,7 @@ async function flows(program: Program, context: BenchContext): Promise<string> {
   const pdf = samplePdf(28_000, 'portal');
   const rsa = opensslSpeed('rsa2048', seconds);
   const limit = 'openssl speed rsa2048';
-  if (rsa) context.limit({ name: limit, value: rsa, unit: '/s' });
+  if (rsa) context.limit(limit, rsa, '/s');
   await Promise.all(Array.from({ length: 4 }, () => flow(program, pdf)));
   const recorder = new LatencyRecorder();
   const made: string[] = [];
@@ -99,11 +96,7 @@ async function flows(program: Program, context: BenchContext): Promise<string> {
     }),
   );
   const rate = (made.length / (performance.now() - startedAt)) * 1000;
-  context.figure({
-    name: `flows of one signer, ${CONCURRENCY} at once`,
-    value: rate,
-    unit: '/s',
-    better: 'more',
+  context.figure(`flows of one signer, ${CONCURRENCY} at once`, rate, '/s', {
     latency: recorder.latency(),
     limit,
     ...usedFor(made.length, before, program.spent()),
@@ -125,4 +118,70 @@ async function isAnswered({ portal, portalKey }: Program, path: string): Promise
   if (response.status === 503) return 'refused';
   if (response.status !== 200) throw new Error(`${path}: ${response.status} ${text}`);
   return 'done';
+}
+
+/** Steps per commit. */
+const GROUP = 2000;
+
+/**
+ * Stores the copies.
+ * @param root data folder of a stopped program
+ * @param id document to copy
+ * @param done receives the number of stored copies
+ */
+async function storeCopies(
+  root: string,
+  id: string,
+  count: number,
+  done: (stored: number) => void,
+): Promise<void> {
+  const store = openLmdbStore({ folder: storageLayout(root).db });
+  try {
+    const model = await store.load({ kind: 'document', id });
+    if (model === undefined) throw new Error('The document is not stored.');
+    for (let stored = 0; stored < count; stored += GROUP) {
+      const length = Math.min(GROUP, count - stored);
+      await Promise.all(Array.from({ length }, (_, n) => store.commit(copyOf(model, stored + n))));
+      done(stored + length);
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+function copyOf(model: StoredActor, n: number): Step {
+  const id = systemIds.uuid() as DocumentId;
+  const before = model.context as unknown as DocumentContext;
+  const context = {
+    ...before,
+    id,
+    key: systemIds.bytes(10).toString('hex').toUpperCase(),
+    order: before.order - 1 - n,
+    name: `Contract ${n}`,
+    actions: before.actions.map((action) => ({
+      ...action,
+      user: action.user && { ...action.user, email: `p${n % 5000}@example.org` },
+    })),
+  };
+  const actor: StoredActor = {
+    ...model,
+    address: { kind: 'document', id },
+    revision: 1,
+    context: context as never,
+    journalLength: 0,
+  };
+  const view = { id, state: actor.state, context };
+  return {
+    actor,
+    basedOn: 0,
+    journal: [],
+    effects: [],
+    settles: null,
+    dropsEffects: false,
+    timers: { arm: [], disarm: [] },
+    names: { take: documentDefinition.names?.(view) ?? [], release: [] },
+    rows: { put: documentDefinition.rows?.(view) ?? [], remove: [] },
+    counters: documentDefinition.counters?.(view) ?? {},
+    moved: stateMove(undefined, actor),
+  };
 }

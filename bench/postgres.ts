@@ -11,6 +11,7 @@ import { Fatal } from '@sealwright/runtime';
 import pg from 'pg';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { spentBy } from './frame/processes.ts';
+import { middle, rateOf } from './frame/rate.ts';
 import type { FromSide, ToSide } from './postgres/side-process.ts';
 import type { SideOptions } from './postgres/sides.ts';
 
@@ -79,21 +80,16 @@ async function run(context: BenchContext): Promise<void> {
   }
   for (const side of sides.values()) await side.close();
   const limit = 'plain pg, 64 in flight';
-  context.limit({ name: limit, value: middle(windows.get('plain pg')).perSecond, unit: '/s' });
+  context.limit(limit, middle(windows.get('plain pg') ?? [], rateOf).perSecond, '/s');
   for (const [name, measured] of windows) {
-    const { perSecond, node, database } = middle(measured);
+    const { perSecond, node, database } = middle(measured, rateOf);
     const isNode = name === '1 node';
-    context.figure({
-      ...{ name: `steps, ${name}, 64 in flight each`, value: perSecond, unit: '/s', better: 'more', limit },
+    context.figure(`steps, ${name}, 64 in flight each`, perSecond, '/s', {
+      limit,
       ...(isNode && { aim: { of: 'share', atLeast: 0.6, source: AIM } as const }),
     });
-    const perStep = { unit: 'µs', better: 'less' } as const;
-    context.figure({ name: `processor time of a step, ${name}: node`, value: node * 1000, ...perStep });
-    context.figure({
-      name: `processor time of a step, ${name}: database`,
-      value: database * 1000,
-      ...perStep,
-    });
+    context.figure(`processor time of a step, ${name}: node`, node * 1000, 'µs');
+    context.figure(`processor time of a step, ${name}: database`, database * 1000, 'µs');
   }
   for (const nodes of quick ? [1] : NODES) {
     const schema = `bench_nodes_${nodes}`;
@@ -171,11 +167,4 @@ async function timeSince(client: pg.Client, before: ReadonlyMap<number, number>)
   let total = 0;
   for (const [pid, time] of await databaseTime(client)) total += time - (before.get(pid) ?? 0);
   return total;
-}
-
-function middle(windows: readonly Window[] = []): Window {
-  const sorted = [...windows].sort((left, right) => left.perSecond - right.perSecond);
-  const found = sorted[sorted.length >> 1];
-  if (found === undefined) throw new Error('Nothing was measured.');
-  return found;
 }

@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ProbeCounts } from './costs/probe.ts';
 import type { BenchContext, Spent } from './frame/bench.ts';
+import type { ProbeCounts } from './frame/probe.ts';
 import { spentBy } from './frame/processes.ts';
 
 /** Limit of output characters shown for a program that exits unexpectedly. */
 const LAST = 4000;
-const PROBE = new URL('./costs/probe.js', import.meta.url).href;
+const PROBE = new URL('./frame/probe.js', import.meta.url).href;
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 export interface Program {
@@ -21,6 +21,8 @@ export interface Program {
   /** Authentication headers for the batch service and the portal. */
   readonly batchKey: Readonly<Record<string, string>>;
   readonly portalKey: Readonly<Record<string, string>>;
+  /** Sends a request to one service and parses the answer. Rejects when it is refused. */
+  ask<Body>(service: 'batch' | 'portal', path: string, init?: RequestInit): Promise<Body>;
   spent(): Spent | undefined;
   /** Asks the probe of a probed program for its totals. */
   counts(): Promise<ProbeCounts>;
@@ -71,7 +73,7 @@ export async function startProgram(
   const url = (name: string) => new RegExp(`${name}\\s+(http:\\S+)`).exec(printed)?.[1] ?? '';
   const key = (name: string) => readFileSync(join(root, 'keys', name), 'utf8').trim();
   const spent = () => spentBy(child.pid);
-  return {
+  const program: Program = {
     pid: child.pid,
     batch: url('Batch API'),
     portal: url('Portal'),
@@ -80,6 +82,13 @@ export async function startProgram(
     },
     get portalKey() {
       return { 'X-Api-Key': `default|${key('portal-application-secret')}` };
+    },
+    async ask(service, path, init = {}) {
+      const headers = { ...program[`${service}Key`], ...init.headers };
+      const answer = await fetch(`${program[service]}${path}`, { ...init, headers });
+      const text = await answer.text();
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+      return text === '' ? undefined : JSON.parse(text);
     },
     spent,
     async counts() {
@@ -97,4 +106,5 @@ export async function startProgram(
       process.off('exit', kill);
     },
   };
+  return program;
 }

@@ -99,12 +99,12 @@ async function run(context: BenchContext): Promise<void> {
 async function firstJob(program: Program, { clock }: BenchContext): Promise<string> {
   const { jobId } = await upload(program);
   for (;;) {
-    const { status } = await json<{ status: string }>(program, `/api/jobs/${jobId}`);
+    const { status } = await program.ask<{ status: string }>('batch', `/api/jobs/${jobId}`);
     if (status === 'Completed') break;
     if (status === 'Failed') throw new Error('The first job failed.');
     await clock.sleep(20);
   }
-  await json(program, '/api/pipeline/pause', { method: 'POST' });
+  await program.ask('batch', '/api/pipeline/pause', { method: 'POST' });
   return jobId;
 }
 
@@ -115,19 +115,12 @@ async function acceptedBody(program: Program): Promise<string> {
 function upload(program: Program): Promise<{ readonly jobId: string }> {
   const body = new FormData();
   body.set('file', new Blob([new Uint8Array(samplePdf(UPLOAD))], { type: 'application/pdf' }), 'first.pdf');
-  return json(program, '/api/files', { method: 'POST', body });
+  return program.ask('batch', '/api/files', { method: 'POST', body });
 }
 
 async function queued(program: Program): Promise<number> {
   const path = '/api/jobs?status=Queued&pageSize=1';
-  return (await json<{ totalCount: number }>(program, path)).totalCount;
-}
-
-async function json<Body>({ batch, batchKey }: Program, path: string, init: RequestInit = {}): Promise<Body> {
-  const answer = await fetch(`${batch}${path}`, { ...init, headers: batchKey });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
-  return JSON.parse(text) as Body;
+  return (await program.ask<{ totalCount: number }>('batch', path)).totalCount;
 }
 
 interface Bare {
@@ -173,7 +166,7 @@ async function measureRoute(
     const { cpu: bareCpu } = usedFor(doneIn(other), bareBefore, bare.spent());
     const value = best(own);
     const limit = `bare server, ${name}`;
-    context.limit({ name: limit, value: best(other), unit: '/s' });
+    context.limit(limit, best(other), '/s');
     let paced = 0;
     const pace = { perSecond: Math.max(1, value * PACE), seconds, warmUp: seconds / 5 };
     const latency = await atRate(context.clock, pace, async () => {
@@ -181,8 +174,7 @@ async function measureRoute(
       if (ending === 'done') paced += 1;
       return ending;
     });
-    const figure = { name, value, unit: '/s', better: 'more', limit, latency } as const;
-    context.figure({ ...figure, ...(cpu && { cpu }), ...(aim && { aim }) });
+    context.figure(name, value, '/s', { limit, latency, ...(cpu && { cpu }), ...(aim && { aim }) });
     if (cpu && bareCpu) tellByProcessor(name, cpu, bareCpu, context);
     return warm.done + doneIn(own) + paced;
   } finally {
@@ -196,8 +188,8 @@ function tellByProcessor(name: string, ours: Cpu, bare: Cpu, { limit, figure }: 
   const perSecond = ({ user, system }: Cpu) => 1000 / (user + system);
   const named = `${name}, by the server's processor time`;
   const limited = `bare server, ${named}`;
-  limit({ name: limited, value: perSecond(bare), unit: '/CPU s' });
-  figure({ name: named, value: perSecond(ours), unit: '/CPU s', better: 'more', limit: limited });
+  limit(limited, perSecond(bare), '/CPU s');
+  figure(named, perSecond(ours), '/CPU s', { limit: limited });
 }
 
 function doneIn(outcomes: readonly Outcome[]): number {

@@ -11,8 +11,9 @@ import { MessagePort, Worker } from 'node:worker_threads';
 import { systemClock } from '@sealwright/runtime';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { LatencyRecorder } from './frame/latency.ts';
-import { busiestThread, costOfShards } from './shards/cost.ts';
-import { ACTORS, address, startShardedRuntime } from './shards/sharded-runtime.ts';
+import { type ThreadCosts, threadCosts } from './frame/processes.ts';
+import { middle } from './frame/rate.ts';
+import { ACTORS, address, type ShardedRuntime, startShardedRuntime } from './shards/sharded-runtime.ts';
 
 const IN_FLIGHT = 64;
 /** Thread losses of each kind per second of measuring. */
@@ -88,20 +89,15 @@ async function speed(shards: number, context: BenchContext): Promise<void> {
   const cpu = { user: user / 1000 / steps, system: kernel / 1000 / steps };
   const perSecond = steps / seconds;
   const limit = 'steps on the main thread';
-  if (shards === 1) context.limit({ name: limit, value: perSecond, unit: '/s' });
+  if (shards === 1) context.limit(limit, perSecond, '/s');
   const held = shards > 1 && { limit };
-  context.figure({ name, value: perSecond, unit: '/s', better: 'more', cpu, ...held });
+  context.figure(name, perSecond, '/s', { cpu, ...held });
   for (const [who, count] of [
     ['all threads', after.all - before.all],
     ['the main thread', after.mainThread - before.mainThread],
   ] as const) {
     const value = (count / steps) * 1000;
-    context.figure({
-      name: `${shards} threads: messages from ${who} for 1,000 steps`,
-      value,
-      unit: 'count',
-      better: 'less',
-    });
+    context.figure(`${shards} threads: messages from ${who} for 1,000 steps`, value, 'count');
   }
   await sharded.close();
 }
@@ -139,14 +135,81 @@ async function silence(kind: (typeof KINDS)[number], rounds: number, context: Be
     ['until noticed', noticed],
   ] as const) {
     const latency = recorder.latency();
-    context.figure({
-      name: `a thread lost (${kind.toLowerCase()}): ${what}, longest`,
-      value: latency.longest,
-      unit: 'ms',
-      better: 'less',
+    context.figure(`a thread lost (${kind.toLowerCase()}): ${what}, longest`, latency.longest, 'ms', {
       latency,
       ...(what === 'silent' && { aim: { of: 'value', atMost: 250, source: AIM } }),
     });
   }
   await sharded.close();
+}
+
+const MANY_IN_FLIGHT = 256;
+const MANY_SHARDS = 4;
+/** Threads that host actors, beside the main thread alone. */
+const COMPARED = [1, 2];
+/** Duration of one round; short, so that other load affects all sides of a comparison alike. */
+const ROUND_MS = 250;
+const COST_AIM = 'docs/performance.md, "Several threads"';
+
+/** Compares the processor time of all threads in alternating rounds. */
+async function costOfShards(context: BenchContext): Promise<void> {
+  const sides = new Map<number, ShardedRuntime>();
+  for (const shards of [0, ...COMPARED]) sides.set(shards, await startShardedRuntime(shards, context));
+  const costs = new Map<number, number[]>([...sides.keys()].map((shards) => [shards, []]));
+  const rounds = context.settings.quick ? 1 : Math.ceil(context.settings.seconds * 12);
+  for (const sharded of sides.values()) await warmed(sharded, context, IN_FLIGHT);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [shards, sharded] of sides) {
+      const before = process.cpuUsage();
+      const steps = await sharded.steps(ROUND_MS, IN_FLIGHT);
+      const { user, system } = process.cpuUsage(before);
+      costs.get(shards)?.push((user + system) / steps);
+    }
+  }
+  for (const sharded of sides.values()) await sharded.close();
+  const alone = costs.get(0) ?? [];
+  context.figure(
+    `a step on the main thread, ${IN_FLIGHT} in flight: processor time`,
+    middle(alone, Number),
+    'µs',
+  );
+  for (const shards of COMPARED) {
+    const ratios = (costs.get(shards) ?? []).map((cost, round) => cost / (alone[round] ?? Number.NaN));
+    context.figure(
+      `a step on ${shards === 1 ? 'a shard' : `${shards} shards`}: processor time ÷ the same on the main thread`,
+      middle(ratios, Number),
+      '×',
+      { aim: { of: 'value', atMost: 1.15, source: COST_AIM } },
+    );
+  }
+}
+
+/** Measures which thread limits the rate where each has a processor of its own. */
+async function busiestThread(context: BenchContext): Promise<void> {
+  const sharded = await startShardedRuntime(MANY_SHARDS, context);
+  await warmed(sharded, context, MANY_IN_FLIGHT);
+  const before = threadCosts('self');
+  const steps = await sharded.steps(context.settings.seconds * 3000, MANY_IN_FLIGHT);
+  const after = threadCosts('self');
+  const { store, shards } = sharded.threads;
+  await sharded.close();
+  const roles = { 'main thread': [String(process.pid)], 'writing thread': store, 'busiest shard': shards };
+  const name = (role: string) => `${role}, ${MANY_SHARDS} shards, ${MANY_IN_FLIGHT} in flight: a step`;
+  for (const [role, threads] of [['busiest single thread', undefined] as const, ...Object.entries(roles)]) {
+    context.figure(name(role), (busiestOf(before, after, threads) * 1000) / steps, 'µs', {
+      ...(threads === undefined && { aim: { of: 'value', atMost: 40, source: COST_AIM } }),
+    });
+  }
+}
+
+async function warmed(sharded: ShardedRuntime, { settings }: BenchContext, inFlight: number): Promise<void> {
+  if (!settings.quick) await sharded.warmUp(inFlight);
+}
+
+/** @param among @default all threads */
+function busiestOf(before: ThreadCosts, after: ThreadCosts, among?: readonly string[]): number {
+  const used = [...after].map(([thread, { cpuMs }]) =>
+    among === undefined || among.includes(thread) ? cpuMs - (before.get(thread)?.cpuMs ?? 0) : 0,
+  );
+  return Math.max(0, ...used);
 }

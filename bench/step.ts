@@ -8,7 +8,7 @@
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { stepText } from '#runtime/store/lmdb/lmdb-step-text.js';
 import type { Bench, BenchContext } from './frame/bench.ts';
-import { measure, measureWaiting, type Rate } from './frame/rate.ts';
+import { measure, measureWaiting, middle, type Rate, rateOf } from './frame/rate.ts';
 import { addressOf, newborn, stepOf } from './step/actor.ts';
 import { plainLmdb, runtimeOn } from './step/sides.ts';
 
@@ -43,17 +43,12 @@ async function run(context: BenchContext): Promise<void> {
     await plain.close();
     context.verified('the store, opened again', await runtime.verify(settings.damage));
     const limit = `plain LMDB, ${inFlight} in flight`;
-    context.limit({ name: limit, value: middle(bare).perSecond, unit: '/s' });
-    context.figure({
-      name: `plain LMDB alone, ${inFlight} in flight`,
-      better: 'more',
-      ...figureOf(middle(bare)),
-    });
-    context.figure({
-      name: `durable steps, ${inFlight} in flight`,
-      better: 'more',
+    const [plainly, durably] = [middle(bare, rateOf), middle(ours, rateOf)];
+    context.limit(limit, plainly.perSecond, '/s');
+    context.figure(`plain LMDB alone, ${inFlight} in flight`, plainly.perSecond, '/s', costOf(plainly));
+    context.figure(`durable steps, ${inFlight} in flight`, durably.perSecond, '/s', {
       limit,
-      ...figureOf(middle(ours)),
+      ...costOf(durably),
       ...(inFlight === 64 && { aim: { of: 'value', atLeast: 20_000, source: AIM } }),
     });
   }
@@ -76,25 +71,11 @@ async function wakeAndStep(context: BenchContext, of: number): Promise<void> {
     stepOf(JSON.parse(texts[n++ % asleep] ?? ''), 'CLAIM', n);
   });
   await store.close();
-  context.figure({ name: 'pure step', better: 'more', ...figureOf(pure) });
-  context.figure({
-    name: 'wake and step, before the flush',
-    value: rate.latency.p50 * 1000,
-    unit: 'µs',
-    better: 'less',
-    latency: rate.latency,
-    cpu: rate.cpu,
+  context.figure('pure step', pure.perSecond, '/s', costOf(pure));
+  context.figure('wake and step, before the flush', rate.latency.p50 * 1000, 'µs', {
+    ...costOf(rate),
     aim: { of: 'p99', atMost: 0.1, source: AIM },
   });
 }
 
-function middle(rounds: readonly Rate[]): Rate {
-  const sorted = [...rounds].sort((left, right) => left.perSecond - right.perSecond);
-  const found = sorted[Math.floor(sorted.length / 2)];
-  if (found === undefined) throw new Error('Nothing was measured.');
-  return found;
-}
-
-function figureOf({ perSecond, latency, cpu }: Rate) {
-  return { value: perSecond, unit: '/s', latency, cpu } as const;
-}
+const costOf = ({ latency, cpu }: Rate) => ({ latency, cpu });

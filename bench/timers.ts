@@ -7,14 +7,13 @@ import {
   type ActorAddress,
   type ActorDefinition,
   type ActorStore,
-  createRuntime,
   type Runtime,
   systemClock,
-  systemIds,
 } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { assign, setup } from 'xstate';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
+import { quietRuntime } from './frame/quiet.ts';
 
 /** Deadlines per second of measuring. */
 const PER_SECOND = 10_000;
@@ -77,8 +76,8 @@ async function run(context: BenchContext): Promise<void> {
   await inFlight(moved, tell('ARM'));
   const byMessage = await timed(() => inFlight(moved, tell('RING')));
   const limit = 'steps by message';
-  context.limit({ name: limit, value: count / byMessage, unit: '/s' });
-  context.figure({ name: 'armed', value: count / arming, unit: '/s', better: 'more', limit });
+  context.limit(limit, count / byMessage, '/s');
+  context.figure('armed', count / arming, '/s', { limit });
   await before.stop();
 
   context.progress('firing', 2, 3);
@@ -92,7 +91,7 @@ async function run(context: BenchContext): Promise<void> {
   await store.close();
   if (rung !== count) throw new Unverified(`${count} deadlines were armed, ${rung} fired.`);
   context.verified('counting', rung);
-  context.figure({ name: 'overdue ones fired', value: count / firing, unit: '/s', better: 'more', limit });
+  context.figure('overdue ones fired', count / firing, '/s', { limit });
   context.progress('done', 3, 3);
 }
 
@@ -102,15 +101,8 @@ function address(n: number): ActorAddress {
 
 /** @param ahead milliseconds by which the clock is fast */
 function openRuntime(store: ActorStore, ahead: number): Runtime {
-  const quiet = (): void => {};
-  return createRuntime({
-    store,
-    clock: { ...systemClock, now: () => systemClock.now() + ahead },
-    ids: systemIds,
-    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-    definitions: [definition],
-    handlers: {},
-  });
+  const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+  return quietRuntime({ store, clock, definitions: [definition] });
 }
 
 async function inFlight(

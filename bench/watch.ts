@@ -44,12 +44,7 @@ async function run(context: BenchContext): Promise<void> {
   await watched.all(dropped);
   stop();
   const after = (performance.now() - (await written)) / 1000;
-  context.figure({
-    name: `a drop of ${dropped}: all offered after the last write`,
-    value: Math.max(0, after),
-    unit: 's',
-    better: 'less',
-  });
+  context.figure(`a drop of ${dropped}: all offered after the last write`, Math.max(0, after), 's');
   await watched.folder.stop();
 
   context.progress('files at rest', 1, 4);
@@ -58,7 +53,7 @@ async function run(context: BenchContext): Promise<void> {
   const limit = `list ${resting} files and take the state of each`;
   const from = performance.now();
   for (const fileName of readdirSync(rest)) lstatSync(join(rest, fileName));
-  context.limit({ name: limit, value: (performance.now() - from) / 1000, unit: 's' });
+  context.limit(limit, (performance.now() - from) / 1000, 's');
 
   const over = watch(rest, HOUR);
   const started = meter(context, `started over ${resting} old files`, limit);
@@ -87,9 +82,9 @@ function meter({ figure }: BenchContext, name: string, limit?: string): () => vo
     const { user, system } = process.cpuUsage(cpu);
     delay.disable();
     const used = { user: user / 1000, system: system / 1000 };
-    figure({ name, value: seconds, unit: 's', better: 'less', cpu: used, ...(limit && { limit }) });
+    figure(name, seconds, 's', { cpu: used, ...(limit && { limit }) });
     const late = Math.max(0, delay.percentile(99) / 1e6 - 1);
-    figure({ name: `${name}: event loop delay p99`, value: late, unit: 'ms', better: 'less' });
+    figure(`${name}: event loop delay p99`, late, 'ms');
   };
 }
 

@@ -1,14 +1,12 @@
 /**
  * `sealwright actors`: shows the actors of a running service through its API, and restarts those that were given up.
  */
+import type { Actor, ActorKind, ActorPage, Runtime } from '../clients/typescript/batch.d.ts';
 import { escapeControls } from '../logging.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { localApiKey } from './local-api-key.ts';
-import { findService, type LocalAnswer, NoService, requestLocal } from './local-service.ts';
-import { type Runtime, runtimeText } from './runtime-text.ts';
-import { table } from './table.ts';
-import { painter, type Terminal } from './terminal.ts';
+import { findService, type LocalAnswer, localApiKey, NoService, requestLocal } from './local-service.ts';
+import { painter, type Terminal, table } from './terminal.ts';
 
 export interface ActorsOptions {
   readonly state?: string;
@@ -25,58 +23,7 @@ export interface ActorsOptions {
   readonly json: boolean;
 }
 
-interface Summary {
-  readonly kind: string;
-  readonly id: string;
-  readonly state: string;
-  readonly revision: number;
-  readonly mailbox: number;
-  readonly stopped: { readonly at: string; readonly error: string } | null;
-  readonly trouble: { readonly do: string; readonly dueAt: string; readonly lastError: string } | null;
-}
-
-interface Address {
-  readonly kind: string;
-  readonly id: string;
-}
-
-interface Kind {
-  readonly kind: string;
-  readonly version: number;
-  readonly count: number;
-  readonly states: { readonly [state: string]: number };
-  readonly stopped: number;
-  readonly awake: number;
-  readonly deepestMailbox: number;
-  readonly accepted: number;
-  readonly refused: number;
-  readonly restarts: number;
-  readonly perSecond: number;
-  readonly lastError: { readonly actor: string; readonly message: string } | null;
-}
-
-interface Actor extends Summary {
-  readonly version: number;
-  readonly shard: number;
-  readonly parent: Address | null;
-  readonly children: readonly Address[];
-  readonly context: unknown;
-  readonly accepts: readonly string[];
-  readonly timers: readonly { readonly name: string; readonly due: string }[];
-  readonly effects: readonly {
-    readonly key: string;
-    readonly do: string;
-    readonly dueAt: string;
-    readonly failures: number;
-    readonly lastError: string | null;
-  }[];
-  readonly history: readonly {
-    readonly at: string;
-    readonly state: string;
-    readonly message: string;
-    readonly cause: string;
-  }[];
-}
+type Summary = NonNullable<ActorPage['items']>[number];
 
 /** Exit codes: 0 success, 1 unknown actor or one that was not given up, 2 usage, 3 no service answers. */
 export async function actorsCommand(
@@ -146,7 +93,7 @@ function parsed(text: string): unknown {
 }
 
 function print(body: unknown, terminal: Terminal): void {
-  const { kinds, items, next } = body as { kinds?: Kind[]; items?: Summary[]; next?: string | null };
+  const { kinds, items, next } = body as ActorPage;
   if (kinds !== undefined) {
     terminal.out(table(KIND_HEAD, kinds.map(kindRow)));
   } else if (items !== undefined) {
@@ -164,7 +111,7 @@ const KIND_HEAD = [
   ...['restarts', 'msg/s', 'last error'],
 ];
 
-function kindRow(kind: Kind): readonly string[] {
+function kindRow(kind: ActorKind): readonly string[] {
   const states = Object.entries(kind.states).map(([state, count]) => `${state} ${count}`);
   const { version, count, stopped, awake, deepestMailbox, accepted, refused, restarts, lastError } = kind;
   return [
@@ -204,4 +151,55 @@ function printActor(actor: Actor, terminal: Terminal): void {
   for (const { at, state, message, cause } of actor.history)
     terminal.out(line('history', `${at} ${state} by ${cause}: ${message}`));
   terminal.out(`${JSON.stringify(actor.context, null, 2)}\n`);
+}
+
+/** The answer of `GET /api/runtime` as people read it. */
+const SHARD_HEAD = [
+  'shard',
+  'thread',
+  'awake',
+  'deepest',
+  'commit',
+  'event loop late',
+  'losses',
+  'last loss',
+];
+
+function runtimeText({ shards, pool, store, memory, ...process }: Runtime): string {
+  const facts = [
+    ['up', `${Math.round(process.uptimeSeconds)} s`],
+    ['event loop', `late by ${times(process.eventLoopDelay)}`],
+    ['effects', `${process.effectsInFlight} in flight`],
+    [
+      'pool',
+      `${pool.busy} of ${pool.threads} threads busy, ${pool.waiting} tasks waiting, used ${percent(pool.utilisation)}`,
+    ],
+    ...(pool.stalled ?? []).map(
+      ({ task, subject, runningMs }) =>
+        ['stalled', `${task} for ${subject}, for ${Math.round(runningMs / 1000)} s`] as const,
+    ),
+    ['store', `${store.engine}${store.bytes === null ? '' : `, ${mebibytes(store.bytes)}`}`],
+    ['memory', `${mebibytes(memory.residentBytes)} resident, ${mebibytes(memory.heapBytes)} heap`],
+  ] as const;
+  const rows = shards.map((shard) => [
+    String(shard.shard),
+    shard.thread ?? 'being replaced',
+    ...[shard.awakeActors, shard.deepestMailbox].map(String),
+    ...[shard.commit, shard.eventLoopDelay].map(times),
+    String(shard.losses),
+    shard.lastLoss === null ? '' : `${shard.lastLoss.at} ${shard.lastLoss.actor ?? ''} ${shard.lastLoss.why}`,
+  ]);
+  return `${facts.map(([name, text]) => `${name.padEnd(10)} ${text}\n`).join('')}\n${table(SHARD_HEAD, rows)}`;
+}
+
+function times({ p50Ms, p99Ms, maxMs }: Runtime['eventLoopDelay']): string {
+  return `${[p50Ms, p99Ms, maxMs].map((ms) => ms.toFixed(1)).join('/')} ms p50/p99/most`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} % of the time`;
 }

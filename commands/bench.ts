@@ -6,7 +6,7 @@
  */
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Clock, describeFailure } from '@sealwright/runtime/core';
+import { describeFailure } from '@sealwright/runtime/core';
 import {
   BENCH_NAMES,
   type BenchName,
@@ -25,7 +25,7 @@ import {
 } from '../bench/index.ts';
 import { escapeControls } from '../logging.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import type { Terminal } from './terminal.ts';
+import type { CommandContext, Terminal } from './terminal.ts';
 
 export interface BenchOptions {
   readonly profile: readonly string[];
@@ -47,20 +47,15 @@ export interface BenchOptions {
 const DEFAULT_SECONDS = { seconds: 1, documents: 100_000, files: 5_000 } as const;
 const QUICK = { seconds: 0.2, documents: 500, files: 100 } as const;
 
-export interface BenchDependencies {
-  readonly terminal: Terminal;
-  /** Somebody sees what `terminal.err` writes. */
-  readonly live: boolean;
-  readonly clock: Clock;
-}
+type BenchContext = Pick<CommandContext, 'terminal' | 'live' | 'clock'>;
 
 /** @param names benchmarks; all of the profiles when empty, all there are when there are no profiles either */
 export async function benchCommand(
   names: readonly string[],
   options: BenchOptions,
-  dependencies: BenchDependencies,
+  context: BenchContext,
 ): Promise<ExitCode> {
-  const { terminal } = dependencies;
+  const { terminal } = context;
   if (options.compare !== undefined) return compare(options.compare, terminal);
   const profile = names.find((name) => !isBenchName(name) && isProfile(name));
   if (profile !== undefined) {
@@ -88,7 +83,7 @@ export async function benchCommand(
     refuse(terminal, describeFailure(error).message);
     return EXIT.unavailable;
   }
-  return measure(chosen(names, options.profile, options.store), settings, options.json, dependencies);
+  return measure(chosen(names, options.profile, options.store), settings, options.json, context);
 }
 
 function isProfile(name: string): boolean {
@@ -131,7 +126,7 @@ async function measure(
   names: readonly BenchName[],
   settings: BenchSettings,
   json: string | undefined,
-  { terminal, live, clock }: BenchDependencies,
+  { terminal, live, clock }: BenchContext,
 ): Promise<ExitCode> {
   const around = circumstances(clock.now());
   terminal.out(circumstancesText(around));

@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Clock, describeFailure, type Ids } from '@sealwright/runtime';
+import { describeFailure, type Ids } from '@sealwright/runtime';
 import { assertSound, folderOwner } from '@sealwright/runtime/lmdb';
 import { licenseCheck, storageLayout } from '../actors/index.ts';
 import { unavailableUws } from '../http/index.ts';
@@ -17,52 +17,39 @@ import { portalNotices } from '../service/portal-notices.ts';
 import { readServiceFile } from '../service/service-file.ts';
 import type { LoadedSettings, Settings } from '../settings.ts';
 import { printProblems } from './check-config.ts';
-import { isTooOld, OLDEST_NODE } from './command-line/oldest-node.ts';
-import { checkAuthorityClock, checkPorts } from './doctor/addresses.ts';
+import { checkAuthorityClock, checkPorts, checkPublicUrl, checkSmtp } from './doctor/addresses.ts';
 import { checkSigningKeys, checkTlsCertificate } from './doctor/certificates.ts';
 import { bad, type Finding, good } from './doctor/finding.ts';
 import { checkFolder, checkRoom, type FolderToCheck } from './doctor/folders.ts';
-import { checkHistory } from './doctor/history.ts';
-import { checkPublicUrl } from './doctor/public-url.ts';
-import { checkRunningService, mergeFindings } from './doctor/running-service.ts';
+import { checkHistory, checkRunningService, mergeFindings } from './doctor/running-service.ts';
 import { checkSecrets } from './doctor/secrets.ts';
-import { checkSmtp } from './doctor/smtp.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { painter, type Terminal } from './terminal.ts';
-
-export interface DoctorDependencies {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly terminal: Terminal;
-  /** The working directory, where relative names of configuration files start. */
-  readonly cwd: string;
-  /** As in `process.versions.node`. */
-  readonly nodeVersion: string;
-}
+import { isTooOld, OLDEST_NODE } from './oldest-node.ts';
+import { type CommandContext, painter, type Terminal } from './terminal.ts';
 
 /** 0 when nothing has failed (warnings are allowed), 1 when something has, 2 when the configuration is refused. */
 export async function doctor(
   loaded: LoadedSettings,
   options: { readonly json: boolean },
-  dependencies: DoctorDependencies,
+  context: CommandContext,
 ): Promise<ExitCode> {
   if (!loaded.ok) {
     if (options.json)
-      dependencies.terminal.out(`${JSON.stringify({ ok: false, faults: loaded.faults }, null, 2)}\n`);
-    else printProblems(loaded, dependencies.terminal);
+      context.terminal.out(`${JSON.stringify({ ok: false, faults: loaded.faults }, null, 2)}\n`);
+    else printProblems(loaded, context.terminal);
     return EXIT.refused;
   }
-  const findings = await examine(loaded.settings, loaded.resolved, dependencies);
+  const findings = await examine(loaded.settings, loaded.resolved, context);
   const ok = findings.every(({ verdict }) => verdict !== 'failed');
-  if (options.json) dependencies.terminal.out(`${JSON.stringify({ ok, checks: findings }, null, 2)}\n`);
-  else printFinding(findings, dependencies.terminal);
+  if (options.json) context.terminal.out(`${JSON.stringify({ ok, checks: findings }, null, 2)}\n`);
+  else printFinding(findings, context.terminal);
   return ok ? EXIT.good : EXIT.failed;
 }
 
 async function examine(
   settings: Settings,
   resolved: LoadedSettings['resolved'],
-  dependencies: DoctorDependencies,
+  context: CommandContext,
 ): Promise<readonly Finding[]> {
   const layout = storageLayout(settings.storage.root);
   const owner = folderOwner(layout.db) ?? readServiceFile(settings)?.process.pid;
@@ -70,27 +57,25 @@ async function examine(
     timestamp.url === undefined ? [] : [{ name, url: timestamp.url }],
   );
   const own = [
-    checkNode(dependencies.nodeVersion),
+    checkNode(process.versions.node),
     checkNative(),
-    ...foldersOf(settings).flatMap((folder) => checkFolder(folder, dependencies)),
+    ...foldersOf(settings).flatMap((folder) => checkFolder(folder, context)),
     checkRoom('room', layout.root),
     await checkStore(settings, owner),
     checkLicense(settings),
     await checkHistory(settings),
     ...(await checkPorts(settings)),
-    ...checkSecrets(settings, resolved, layout.keys, dependencies.cwd),
+    ...checkSecrets(settings, resolved, layout.keys, process.cwd()),
     ...(await checkSigningKeys(
       settings,
-      { path: layout.keys, read: (name) => readStored(layout.keys, name, dependencies.ids) },
-      dependencies,
+      { path: layout.keys, read: (name) => readStored(layout.keys, name, context.ids) },
+      context,
     )),
     ...(await checkSmtp(settings)),
     ...(await checkPublicUrl(settings)),
     ...portalNotices(settings).map(({ name, ...words }) => bad('warning', name, words)),
-    ...checkTlsCertificate(settings, dependencies.clock.now()),
-    ...(await Promise.all(
-      stamped.map(({ name, url }) => checkAuthorityClock(name, url, dependencies.clock)),
-    )),
+    ...checkTlsCertificate(settings, context.clock.now()),
+    ...(await Promise.all(stamped.map(({ name, url }) => checkAuthorityClock(name, url, context.clock)))),
   ];
   if (owner === undefined || !settings.batch.enabled) return own;
   return mergeFindings(own, await checkRunningService(settings));

@@ -5,7 +5,7 @@
  * Source: docs/operations.md.
  */
 import { parse, resolve } from 'node:path';
-import { type Clock, describeFailure, type Ids } from '@sealwright/runtime/core';
+import { describeFailure } from '@sealwright/runtime/core';
 import { createAuthorityTransport } from '../actors/index.ts';
 import {
   augmentAsic,
@@ -19,7 +19,7 @@ import { escapeControls } from '../logging.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Format } from './option-values.ts';
 import { readCertificateFiles } from './read-certificates.ts';
-import type { Terminal } from './terminal.ts';
+import type { CommandContext } from './terminal.ts';
 import { formatOf } from './verify/verify.ts';
 
 export interface ExtendOptions {
@@ -43,24 +43,16 @@ export interface ExtendOptions {
   readonly passwordEnv?: string;
 }
 
-export interface ExtendDependencies {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly terminal: Terminal;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Hosts that missing issuers are fetched from. */
-  readonly issuerHosts: readonly string[];
-}
-
 const TIMEOUT_MS = 10_000;
 
 /** 0 when every file was extended, 1 when one was not, 2 for unusable options. */
 export async function extendFiles(
   files: readonly string[],
   options: ExtendOptions,
-  dependencies: ExtendDependencies,
+  /** Hosts that missing issuers are fetched from. */
+  issuerHosts: readonly string[],
+  { terminal, clock, ids, env }: CommandContext,
 ): Promise<ExitCode> {
-  const { terminal } = dependencies;
   const refuse = (text: string): ExitCode => {
     terminal.err(`sealwright extend: ${escapeControls(text)}\n`);
     return EXIT.refused;
@@ -72,17 +64,17 @@ export async function extendFiles(
   if (anchors === undefined || intermediates === undefined) return EXIT.refused;
   let services: SigningServices;
   try {
-    services = servicesOf(options, anchors, intermediates, dependencies);
+    services = servicesOf(options, anchors, intermediates, issuerHosts, { clock, ids, env });
   } catch (error) {
     return refuse(describeFailure(error).message);
   }
   const results: { file: string; output: string | null; error: { code: string; message: string } | null }[] =
     [];
-  const password = options.passwordEnv === undefined ? undefined : dependencies.env[options.passwordEnv];
+  const password = options.passwordEnv === undefined ? undefined : env[options.passwordEnv];
   for (const file of files) {
     const output = options.out ?? extendedName(file);
     try {
-      await extend(file, output, { ...options, password }, services, dependencies.clock.now());
+      await extend(file, output, { ...options, password }, services, clock.now());
       results.push({ file, output, error: null });
       if (!options.json) terminal.out(`${escapeControls(output)}\n`);
     } catch (error) {
@@ -129,7 +121,8 @@ function servicesOf(
   options: ExtendOptions,
   anchors: readonly Buffer[],
   intermediates: readonly Buffer[],
-  { clock, ids, env, issuerHosts }: ExtendDependencies,
+  issuerHosts: readonly string[],
+  { clock, ids, env }: Pick<CommandContext, 'clock' | 'ids' | 'env'>,
 ): SigningServices {
   const { timestampUrl, timestampUser, timestampPasswordEnv, allowPrivate } = options;
   const asking = {

@@ -1,7 +1,11 @@
 /** Requests to the service that runs on this machine with this configuration. */
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime/core';
 import { createHttpClient, type OutgoingRequest } from '../actors/http-client/index.ts';
+import { storageLayout } from '../actors/shared/storage-layout.ts';
+import { API_KEY_FILE } from '../service/key-folder.ts';
 import { readServiceFile } from '../service/service-file.ts';
 import type { Settings } from '../settings.ts';
 
@@ -114,5 +118,15 @@ export async function requestLocal(
   } finally {
     cancel();
     client.close();
+  }
+}
+
+/** The configured API key, else the one the service made for itself; empty when there is neither. */
+export function localApiKey({ auth, storage }: Settings): string {
+  if (auth.apiKey !== undefined) return auth.apiKey;
+  try {
+    return readFileSync(join(storageLayout(storage.root).keys, API_KEY_FILE), 'utf8').trim();
+  } catch {
+    return '';
   }
 }

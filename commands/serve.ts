@@ -3,15 +3,16 @@
  *
  * Source: docs/operations.md; docs/batch-values.md §7 and §13 (exit codes).
  */
-
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:net';
+import { relative } from 'node:path';
+import type { Log } from '@sealwright/runtime';
 import { type Clock, describeFailure } from '@sealwright/runtime/core';
 import type { Logging } from '../logging.ts';
 import type { RunningService, Serve, ServiceInfo, StartOptions } from '../service/running-service.ts';
 import { type Settings, type Warning, warningLine } from '../settings.ts';
 import { type BannerInfo, banner } from './banner.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { otherPorts } from './other-ports.ts';
-import type { ServiceNotification } from './service-manager.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Time beyond the shutdown timeout after which the process ends anyway, milliseconds. */
@@ -165,4 +166,71 @@ function endOnUncaught(log: Logging, terminal: Terminal): void {
   };
   process.on('uncaughtException', end('Uncaught exception'));
   process.on('unhandledRejection', end('Unhandled rejection'));
+}
+
+type ServiceNotification = 'READY=1' | 'STOPPING=1';
+
+/**
+ * Notifies systemd of the state of the service (sd_notify(3)). Node cannot send datagrams on Unix sockets
+ * (https://github.com/nodejs/node/issues/29339), so the program `systemd-notify` sends them. Does nothing without NOTIFY_SOCKET.
+ *
+ * Source: docs/batch-values.md §13: ready only after the banner.
+ * @param env `NOTIFY_SOCKET` and `PATH` are read
+ */
+export function serviceManager(
+  env: Readonly<Record<string, string | undefined>>,
+  log: Pick<Log, 'warn'>,
+): (news: ServiceNotification) => void {
+  const { NOTIFY_SOCKET: socket, PATH: path = '' } = env;
+  if (socket === undefined || socket === '') return () => {};
+  return (news) => {
+    execFile('systemd-notify', [news], { env: { NOTIFY_SOCKET: socket, PATH: path } }, (error) => {
+      if (error)
+        log.warn('The state of the service could not be reported to systemd.', {
+          News: news,
+          Because: error.code ?? error.message,
+        });
+    });
+  };
+}
+
+/** Ports that are tried above a taken one. */
+const MAX_PROBES = 50;
+
+/** Lines for a start whose ports are taken: the command that starts the service on ports that are free now; the reason alone when there is none. */
+async function otherPorts({ batch, portal }: Settings): Promise<string> {
+  const options: string[] = [];
+  const chosen = new Set<number>();
+  for (const [key, { enabled, url }] of Object.entries({ 'Batch:Url': batch, 'Portal:Url': portal })) {
+    if (!enabled || (await isFree(url.host, url.port))) continue;
+    const port = await freePort(url.host, url.port, chosen);
+    if (port === undefined) continue;
+    chosen.add(port);
+    const address = new URL(url.href);
+    address.port = String(port);
+    options.push(`--${key}=${address.origin}`);
+  }
+  if (options.length === 0) return ' Batch:Url and Portal:Url say where the service listens.';
+  return `\nThis command starts it on other ports:\n\n    ${startCommand()} ${options.join(' ')}\n`;
+}
+
+/** The command line that leads to this process. */
+function startCommand(): string {
+  if (process.env['npm_lifecycle_event'] === 'start') return 'npm start --';
+  return `node ${relative(process.cwd(), process.argv[1] ?? 'dist/main.js')} serve`;
+}
+
+async function freePort(host: string, taken: number, not: ReadonlySet<number>): Promise<number | undefined> {
+  for (let port = taken + 1; port <= Math.min(taken + MAX_PROBES, 65_535); port += 1) {
+    if (!not.has(port) && (await isFree(host, port))) return port;
+  }
+  return undefined;
+}
+
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
 }

@@ -11,7 +11,7 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { type LogFileName, LogFileNames, periodAt, type RollingInterval } from './file-names.ts';
+import { basename, dirname, extname, join } from 'node:path';
 import { LEVELS, type Level } from './line.ts';
 import { hasRoom, type LineSink, mayWait, WRITE_DELAY_MS } from './line-sink.ts';
 
@@ -272,4 +272,64 @@ class FileSink implements LineSink {
 
 function reasonOf(error: unknown): string {
   return String((error as { code?: unknown }).code ?? 'unknown');
+}
+
+/** Period of one file. */
+type RollingInterval = 'Day' | 'Hour' | 'Minute' | 'Infinite';
+
+/*
+ * Names of log files: `batch-.log` becomes `batch-20260526.log`, and `batch-20260526_001.log` once that one is full.
+ * Source: docs/batch-values.md §12, `Logging:File:Path` and `:RollingInterval`.
+ */
+/** Digits of an ISO time, without its punctuation, that tell two periods apart. */
+const DIGITS = { Infinite: 0, Day: 8, Hour: 10, Minute: 12 } as const;
+
+interface LogFileName {
+  /** UTC, `yyyyMMdd`, `yyyyMMddHH` or `yyyyMMddHHmm`; empty when files do not roll by time. */
+  readonly period: string;
+  /** 0 for the first file of a period. */
+  readonly sequence: number;
+}
+
+/** The period that a time falls into. @param at milliseconds since the epoch */
+function periodAt(at: number, interval: RollingInterval): string {
+  const digits = new Date(at).toISOString().replace(/\D/g, '');
+  return digits.slice(0, DIGITS[interval]);
+}
+
+class LogFileNames {
+  readonly folder: string;
+  readonly #stem: string;
+  readonly #extension: string;
+
+  /** @param path as configured; the date goes before the extension */
+  constructor(path: string) {
+    this.folder = dirname(path);
+    this.#extension = extname(path);
+    this.#stem = basename(path, this.#extension);
+  }
+
+  pathOf({ period, sequence }: LogFileName): string {
+    const number = sequence === 0 ? '' : `_${String(sequence).padStart(3, '0')}`;
+    return join(this.folder, `${this.#stem}${period}${number}${this.#extension}`);
+  }
+
+  /** Returns the log files among the entries of the folder, oldest first. */
+  among(entries: readonly string[]): readonly LogFileName[] {
+    return entries
+      .flatMap((entry) => this.#read(entry) ?? [])
+      .sort((left, right) => {
+        const [before, after] = [left.period.padEnd(12, '0'), right.period.padEnd(12, '0')];
+        if (before !== after) return before < after ? -1 : 1;
+        return left.sequence - right.sequence;
+      });
+  }
+
+  #read(entry: string): LogFileName | undefined {
+    if (!entry.startsWith(this.#stem) || !entry.endsWith(this.#extension)) return undefined;
+    const end = entry.length - this.#extension.length;
+    const match = /^((?:\d{8}|\d{10}|\d{12})?)(?:_(\d{3,}))?$/.exec(entry.slice(this.#stem.length, end));
+    if (match === null) return undefined;
+    return { period: match[1] ?? '', sequence: Number(match[2] ?? 0) };
+  }
 }

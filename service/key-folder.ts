@@ -2,6 +2,7 @@
  * Secrets that the program generates at first start and stores: the API key, the keys of sessions, the development
  * certificates. The folder is 0700, each file 0600; files are created atomically.
  */
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -170,4 +171,23 @@ function attempt<Result>(path: string, task: () => Result): Result {
       `${path} cannot be used (${code}). The program keeps its own keys there.`,
     );
   }
+}
+
+const HISTORY_FILE = 'history-key';
+
+/** Base64 DER of the PKCS#8 PrivateKeyInfo of an Ed25519 key. @throws {Fatal} `keys.unusable` */
+export async function keepHistoryKey(keys: KeyFolder): Promise<KeyObject> {
+  const { value, path } = await keys.loadOrCreate(HISTORY_FILE, () =>
+    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+  );
+  try {
+    const key = createPrivateKey({ key: Buffer.from(value, 'base64'), type: 'pkcs8', format: 'der' });
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch {
+    // Reported below.
+  }
+  throw new Fatal(
+    'keys.unusable',
+    `${path} holds no Ed25519 key. Restore it from a backup, or remove it to have a new one made.`,
+  );
 }

@@ -7,9 +7,8 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type FolderName, type ProfileName, parseFolderName } from '../machines/ids.ts';
-import { HISTORY_KEYS } from './history-table.ts';
 import { HOSTING_KEYS, httpToken } from './hosting-table.ts';
-import { computed, key, optional, records, required, type Shape } from './keys.ts';
+import { below, computed, key, optional, records, required, type Shape } from './keys.ts';
 import {
   choice,
   flag,
@@ -21,16 +20,85 @@ import {
   pattern,
   plainListenUrl,
   secretText,
+  webUrl,
   whole,
 } from './kinds.ts';
 import { LOGGING_KEYS } from './logging-table.ts';
 import { JOB_WEBHOOK_KEYS, NOTIFICATIONS_KEYS } from './notifications-table.ts';
 import { ORGANIZATION_KEYS, PORTAL_KEYS } from './portal-table.ts';
 import { REMOTE_KEYS } from './remote-table.ts';
-import { RUNTIME_KEYS } from './runtime-table.ts';
 import { ENCRYPTION_KEYS, PROFILE_KEYS, profileName, SIGNING_KEYS } from './signing-table.ts';
 import type { EnvironmentName } from './sources.ts';
-import { SYSTEM_FILES } from './system-files.ts';
+
+/** Default of `WatchedFolder:IgnoredNames`, beside the defaults of extensions and prefixes. */
+export const SYSTEM_FILES: readonly string[] = [
+  // Windows and macOS.
+  ...['Thumbs.db', 'ehthumbs.db', 'ehthumbs_vista.db', 'desktop.ini', '$RECYCLE.BIN', 'RECYCLER'],
+  ...['System Volume Information', '.DS_Store', '._*', '.Trash*', '.Spotlight-V100', '.fseventsd'],
+  ...['__MACOSX', 'Network Trash Folder', 'Temporary Items'],
+  // File servers: recycle bins, snapshots, previews, and files that were removed while they were open.
+  ...['@eaDir', '#recycle', '#snapshot', '@Recycle', '@Recently-Snapshot', '@tmp', '.@__thumb', '~snapshot'],
+  ...['lost+found', '.nfs*', '.smbdelete*', '.fuse_hidden*'],
+  // Transfers and downloads in progress.
+  ...['*.filepart', '*.partial', '*.download', '*.opdownload', '*.aria2', '*.!ut'],
+  // Locks and temporary files of office programs and editors.
+  ...['.~lock.*#', '*.temp', '*.swo', '*~'],
+];
+
+const schemaName = pattern(
+  'name',
+  'must begin with a lower-case letter and go on with lower-case letters, digits and underscores, at most 63',
+  z.string().regex(/^[a-z][a-z0-9_]{0,62}$/),
+);
+const nodeName = pattern(
+  'name',
+  'must be 1 to 100 printable characters without spaces',
+  z.string().regex(/^[!-~]{1,100}$/),
+);
+
+const RUNTIME_KEYS = {
+  'Runtime:Shards': key(whole(1, 64), 1, {
+    unit: 'threads',
+    says: 'Threads that host actors; `1` keeps them on the main thread. With `Runtime:Store=postgres` it must be `1`.',
+  }),
+  'Runtime:Store': key(choice(['lmdb', 'postgres']), 'lmdb', {
+    says: '`lmdb`: the embedded store at `{Root}/db`. `postgres`: a PostgreSQL database, version 15 or newer.',
+  }),
+  ...below('Runtime:Postgres', {
+    Url: optional(secretText(), {
+      says: 'Database for `Runtime:Store=postgres`: `postgres://user:password@host:port/database`.',
+    }),
+    PoolSize: key(whole(2, 200), 10, {
+      unit: 'connections',
+      says: 'Connections of this process at most, besides one for its heartbeats.',
+    }),
+    Schema: key(schemaName, 'sealwright', { says: 'Schema of the tables; created when missing.' }),
+    StatementTimeoutMs: key(whole(100, 600_000), 30_000, {
+      unit: 'milliseconds',
+      says: 'Time limit of a statement; then it fails and is tried again.',
+    }),
+  }),
+  'Runtime:NodeName': optional(nodeName, {
+    says: 'Name of this process in the database. Default: host name and port of `Batch:Url`.',
+  }),
+  'Runtime:LeaseSeconds': key(whole(1, 300), 5, {
+    unit: 'seconds',
+    says: 'Silence after which the work of a process on PostgreSQL is taken over.',
+  }),
+} as const;
+
+const HISTORY_KEYS = {
+  'History:CheckpointMinutes': key(whole(1, 1440), 10, {
+    unit: 'minutes',
+    says: 'Interval of checkpoints: a signed checkpoint over all changes is written to the log and the store.',
+  }),
+  'History:WebhookUrl': optional(webUrl(), {
+    says: 'Address that receives each checkpoint as JSON, so that a copy exists elsewhere. Checkpoints are sent again until it answers with 2xx.',
+  }),
+  'History:TimestampUrl': optional(webUrl(), {
+    says: 'Time-stamp authority (RFC 3161) for checkpoints; the token is stored and sent with the checkpoint.',
+  }),
+} as const;
 
 const extension = pattern(
   'file extension',

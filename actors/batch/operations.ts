@@ -4,17 +4,7 @@
  * View: `operations` [createdAt, id] → null; counters `operations/<state>`. Source: docs/decisions/0050-large-operations.md.
  */
 
-import {
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  type Clock,
-  describeFailure,
-  type EffectHandler,
-  type Ids,
-  isRetryable,
-  type Log,
-} from '@sealwright/runtime';
+import { type ActorView, describeFailure, type EffectHandler, isRetryable } from '@sealwright/runtime';
 import { type JobState, TERMINAL_STATES } from '../../machines/batch/job-context.ts';
 import type {
   OperateEffect,
@@ -27,7 +17,7 @@ import { Refusal } from '../../machines/refusals.ts';
 import { timeOfOrderNumber } from '../shared/order-numbers.ts';
 import type { OperationRequest, Operations, OperationView } from './api/bulk.ts';
 import type { Jobs } from './api/jobs.ts';
-import type { JobCounts } from './job-records/job-counts.ts';
+import type { BatchRuntime, JobCounts } from './job-records/job-counts.ts';
 import { JOB, OPERATION } from './job-records/kinds.ts';
 import { findFrom, findOldest, type JobSearch } from './jobs/job-list.ts';
 
@@ -43,13 +33,8 @@ const ACTION_STATES: { readonly [action in OperationAction]: readonly JobState[]
   clear: TERMINAL_STATES,
 };
 
-export interface OperationsDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
+interface OperationsDependencies extends BatchRuntime {
   readonly counts: JobCounts;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly log: Log;
   readonly jobs: Pick<Jobs, 'retry' | 'cancel'>;
   /** Deletes finished jobs; resolves with the ids of those that remain. */
   readonly clear: (ids: readonly JobId[]) => Promise<readonly JobId[]>;

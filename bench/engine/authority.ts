@@ -4,11 +4,15 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { systemClock } from '@sealwright/runtime';
 import { createAuthorityTransport } from '../../actors/shared/authority-transport.ts';
-import type { SigningServices } from '../../crypto/evidence/authorities.ts';
-import { createEvidenceSource } from '../../crypto/evidence/evidence-source.ts';
-import { createTimestampAuthority } from '../../crypto/evidence/timestamp-authority.ts';
-import { deserializeSigner, type LocalSigner, type SerializedSigner } from '../../crypto/keys/transfer.ts';
-import type { TrustSettings } from '../../crypto/validation/trust.ts';
+import {
+  createEvidenceSource,
+  createTimestampAuthority,
+  deserializeSigner,
+  type LocalSigner,
+  type SerializedSigner,
+  type SigningServices,
+  type TrustSettings,
+} from '../../crypto/index.ts';
 import type { TrustedRoot } from '../frame/judges.ts';
 
 export const KEYS = ['rsa2048', 'p256'] as const;

@@ -2,10 +2,8 @@
 import { copyFileSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { envelopBytes } from '../../crypto/cades/sign.ts';
-import type { SignFileRequest } from '../../crypto/core/types.ts';
+import { type SignFileRequest, signFile, signFileAtLevel, validateFile } from '../../crypto/index.ts';
 import { signPdfBytes } from '../../crypto/pades/sign.ts';
-import { signFile, signFileAtLevel } from '../../crypto/sign.ts';
-import { validateFile } from '../../crypto/validate.ts';
 import { signXml } from '../../crypto/xades/sign.ts';
 import { verifyIndependently } from '../../independent/index.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';

@@ -25,9 +25,12 @@ export interface BenchContext {
   temporaryFolder(below?: string): string;
   /** Reports progress. @param label current activity @param done completed steps of `of` */
   progress(label: string, done: number, of: number): void;
-  limit(limit: Limit): void;
-  /** Reports a figure; its limit, if it names one, must be reported before. */
-  figure(figure: Figure): void;
+  limit(name: string, value: number, unit: Unit): void;
+  /**
+   * Reports a figure; its limit, if it names one, must be reported before.
+   * @param details `better` is by default `more` for rates, otherwise `less`
+   */
+  figure(name: string, value: number, unit: Unit, details?: FigureDetails): void;
   /** Reports verified outputs. @param by verifier, such as `pdfsig` */
   verified(by: string, outputs: number): void;
   /** Reports the resource use of a process that was started for the run and has ended. */
@@ -74,6 +77,8 @@ export interface Figure {
   readonly cpu?: Cpu;
 }
 
+export type FigureDetails = Partial<Omit<Figure, 'name' | 'value' | 'unit'>>;
+
 /**
  * Target of a figure, of its share of the limit, or of its 99th percentile; `source` names the requirement. Greater
  * shares are better, also for figures that should be small: twice the time of the limit is a share of one half.
@@ -111,4 +116,26 @@ export interface Spent extends Cpu {
 /** An invalid output; the run fails with exit code 1. */
 export class Unverified extends Error {
   readonly code = 'bench.unverified';
+}
+
+/** Request to the process. */
+export interface Order {
+  readonly name: string;
+  readonly settings: BenchSettings;
+}
+
+/** Messages from the process in order; `ended` is the last. */
+export type BenchMessage =
+  | { readonly type: 'begun'; readonly question: string; readonly against: readonly string[] }
+  | { readonly type: 'progress'; readonly label: string; readonly done: number; readonly of: number }
+  | { readonly type: 'limit'; readonly limit: Limit }
+  | { readonly type: 'figure'; readonly figure: Figure }
+  | { readonly type: 'verified'; readonly by: string; readonly outputs: number }
+  | { readonly type: 'spent'; readonly spent: Spent }
+  | { readonly type: 'ended'; readonly spent: Spent; readonly failure?: Failure };
+
+export interface Failure {
+  /** `bench.unverified` for an invalid output. */
+  readonly code: string;
+  readonly message: string;
 }

@@ -11,6 +11,15 @@ export interface Rate {
   readonly cpu: Cpu;
 }
 
+/** Returns the element in the middle of the order by `value`; of an even number the later one. */
+export function middle<Element>(elements: readonly Element[], value: (element: Element) => number): Element {
+  const found = [...elements].sort((one, other) => value(one) - value(other))[elements.length >> 1];
+  if (found === undefined) throw new Error('Nothing was measured.');
+  return found;
+}
+
+export const rateOf = ({ perSecond }: { readonly perSecond: number }): number => perSecond;
+
 /** Unmeasured processing of the results after that many calls: verification and removal. */
 export interface Slices {
   readonly calls: number;

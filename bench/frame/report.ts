@@ -1,8 +1,7 @@
 /** Result of a run: printed, stored as JSON, and compared with others. */
 import { z } from 'zod';
-import type { Aim, BenchSettings, Figure, Limit, Spent } from './bench.ts';
+import type { Aim, BenchSettings, Failure, Figure, Limit, Spent } from './bench.ts';
 import type { BenchEnvironment } from './machine.ts';
-import type { Failure } from './wire.ts';
 
 const FORMAT = 'sealwright-bench/1';
 

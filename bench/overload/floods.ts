@@ -21,9 +21,8 @@ export interface Flood {
 }
 
 export function uploads(program: Program): Flood {
-  const { batch, batchKey } = program;
   const jobs = async (filter: string) =>
-    (await json<{ totalCount: number }>(batch, `/api/jobs?pageSize=1${filter}`, batchKey)).totalCount;
+    (await program.ask<{ totalCount: number }>('batch', `/api/jobs?pageSize=1${filter}`)).totalCount;
   return {
     name: 'uploads',
     url: program.batch,
@@ -39,18 +38,17 @@ export function uploads(program: Program): Flood {
 }
 
 /** Creates documents from one uploaded file: the start of a flow. */
-export async function flows({ portal, portalKey }: Program): Promise<Flood> {
+export async function flows(program: Program): Promise<Flood> {
   const form = new FormData();
   form.set(
     'file',
     new Blob([new Uint8Array(samplePdf(UPLOAD))], { type: 'application/pdf' }),
     'contract.pdf',
   );
-  const { id, name, contentType } = await json<{ id: string; name: string; contentType: string }>(
-    portal,
+  const { id, name, contentType } = await program.ask<{ id: string; name: string; contentType: string }>(
+    'portal',
     '/api/uploads',
-    portalKey,
-    form,
+    { method: 'POST', body: form },
   );
   const body = Buffer.from(
     JSON.stringify({
@@ -64,31 +62,19 @@ export async function flows({ portal, portalKey }: Program): Promise<Flood> {
   const head = [
     'POST /api/documents HTTP/1.1',
     'Host: localhost',
-    ...Object.entries(portalKey).map(([header, value]) => `${header}: ${value}`),
+    ...Object.entries(program.portalKey).map(([header, value]) => `${header}: ${value}`),
     'Content-Type: application/json',
     `Content-Length: ${body.length}`,
   ].join('\r\n');
   const request = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]);
   return {
     name: 'flows',
-    url: portal,
+    url: program.portal,
     route: '/api/documents',
     status: 200,
     request: () => request,
     kept: async () =>
-      (await json<{ totalCount: number }>(portal, '/api/documents?Limit=1', portalKey)).totalCount,
+      (await program.ask<{ totalCount: number }>('portal', '/api/documents?Limit=1')).totalCount,
     waiting: async () => 0,
   };
-}
-
-async function json<Body>(
-  url: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body?: FormData,
-): Promise<Body> {
-  const answer = await fetch(`${url}${path}`, { headers, ...(body && { method: 'POST', body }) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
-  return JSON.parse(text) as Body;
 }

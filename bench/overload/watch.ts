@@ -1,5 +1,7 @@
 /** Observation of a program under overload: health, metrics and resource use. */
-import { readFileSync } from 'node:fs';
+import { createReadStream, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { BenchContext, Spent } from '../frame/bench.ts';
 import { LatencyRecorder } from '../frame/latency.ts';
 import { Client, getRequest } from '../http/client.ts';
@@ -107,4 +109,30 @@ function memoryOf(pid: number | undefined): { readonly resident: number; readonl
   } catch {
     return { resident: Number.NaN, anonymous: Number.NaN };
   }
+}
+
+const ANSWERED =
+  /^(\S+) \[INF\] Request answered\. \{Method: "POST", Route: "([^"]+)", Status: (\d+), Ms: (\d+(?:\.\d+)?),/;
+
+interface AnsweredRequests {
+  /** Path of the route. */
+  readonly route: string;
+  readonly status: number;
+  /** Wall-clock milliseconds: requests that began between them, both included. */
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Reads the times from head to end of answer of the POST requests that match. @param folder of the log files */
+export async function serviceTimes(folder: string, wanted: AnsweredRequests): Promise<LatencyRecorder> {
+  const times = new LatencyRecorder();
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.log'))) {
+    for await (const line of createInterface({ input: createReadStream(join(folder, name)) })) {
+      const [, at = '', route, status, millis] = ANSWERED.exec(line) ?? [];
+      if (route !== wanted.route || Number(status) !== wanted.status) continue;
+      const began = Date.parse(at) - Number(millis);
+      if (began >= wanted.from && began <= wanted.until) times.record(Number(millis));
+    }
+  }
+  return times;
 }

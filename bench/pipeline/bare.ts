@@ -2,11 +2,12 @@
  * Minimal work per file: two threads read, hash, sign once, write, fdatasync, link and unlink.
  */
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { SignatureFormat } from '../../crypto/index.ts';
 import type { Cpu } from '../frame/bench.ts';
-import { fill, INPUTS, type InputKind } from './inputs.ts';
+import { noise, samplePdf, sampleXml } from '../samples.ts';
 
 export const BARE_LOOP = 'the bare loop of file work, two threads';
 
@@ -47,4 +48,26 @@ export async function bareLoop(
   const { user, system } = process.cpuUsage(before);
   await rm(folder, { recursive: true });
   return { perSecond: files / seconds, cpu: { user: user / 1000 / files, system: system / 1000 / files } };
+}
+
+/** One kind of input; the extension decides the format of its signature. */
+export interface InputKind {
+  readonly format: SignatureFormat;
+  readonly extension: string;
+  content(): Buffer;
+}
+
+/** Business documents of 28 KB, XML of 2 KB, other files of 28 KB. */
+export const INPUTS = {
+  Pades: { format: 'Pades', extension: 'pdf', content: () => samplePdf() },
+  Xades: { format: 'Xades', extension: 'xml', content: () => sampleXml(2_000) },
+  Cades: { format: 'Cades', extension: 'bin', content: () => noise(28_000, 'cades') },
+} as const satisfies { readonly [format: string]: InputKind };
+
+/** Fills the folder, creating it when it is missing. */
+export async function fill(folder: string, name: string, count: number, kind: InputKind): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const content = kind.content();
+  for (let index = 0; index < count; index += 1)
+    await writeFile(join(folder, `${name}-${index}.${kind.extension}`), content);
 }

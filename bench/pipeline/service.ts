@@ -1,7 +1,7 @@
 /** The batch service in this process, without HTTP, with counters per file. */
-import { renameSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorStore, Faults, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
@@ -11,11 +11,12 @@ import {
   type LocalSigner,
   loadSigner,
   makeDevelopmentCertificates,
+  verifyFile,
 } from '../../crypto/index.ts';
 import type { FolderName, ProfileName } from '../../machines/ids.ts';
-import { THREADS } from './bare.ts';
-import { fill, INPUTS, type InputKind } from './inputs.ts';
-import { ThreadTimes, type TimesByRole } from './thread-times.ts';
+import { type BenchContext, Unverified } from '../frame/bench.ts';
+import { verifiedByOtherTool } from '../frame/judges.ts';
+import { fill, INPUTS, type InputKind, THREADS } from './bare.ts';
 
 /** `Pipeline:MaxConcurrency`. */
 export const IN_FLIGHT = 16;
@@ -28,6 +29,8 @@ const MOVED_AT_ONCE = 16;
 /** Milliseconds for threads to load their code. */
 const LOADING = 1_500;
 const CHECK_INTERVAL_MS = 20;
+/** Outputs that another program verifies. */
+const JUDGED_BY_OTHERS = 5;
 
 /** Totals since the service was opened. */
 export interface Totals {
@@ -168,6 +171,36 @@ export class PipelineService {
     return this.#parts.services.batch.count(['Failed']);
   }
 
+  /**
+   * Verifies that each file has its output and that outputs are good, a few of them by a program that we did not write.
+   * @param which `by`: name of the check in the result; `most` outputs are looked at, @default all
+   */
+  async verify(
+    expected: number,
+    context: BenchContext,
+    { by, most }: { readonly by: string; readonly most?: number },
+  ): Promise<void> {
+    const { format } = this.#parts.kind;
+    const outputs = readdirSync(this.layout.output);
+    if (this.failed > 0 || outputs.length !== expected)
+      throw new Unverified(`${this.failed} jobs failed; ${outputs.length} outputs of ${expected}.`);
+    const paths = outputs.slice(0, most).map((name) => join(this.layout.output, name));
+    for (const path of paths) {
+      const { fingerprint } = this.signer;
+      const { ok, checks } = verifyFile({ format, path, signer: fingerprint, at: systemClock.now() });
+      const bad = checks.filter((check) => !check.ok);
+      if (!ok) throw new Unverified(`${basename(path)} does not verify: ${JSON.stringify(bad)}`);
+    }
+    context.verified(by, paths.length);
+    // A given signer has another root.
+    if (this.signer.root === undefined) return;
+    for (const path of paths.slice(0, JUDGED_BY_OTHERS)) {
+      const trusted = { folder: this.layout.root, rootFile: this.rootFile };
+      const other = await verifiedByOtherTool({ name: basename(path), format, path }, trusted);
+      if (other !== undefined) context.verified(other, 1);
+    }
+  }
+
   async close(): Promise<void> {
     const { services, store } = this.#parts;
     await services.stop(10_000);
@@ -226,4 +259,55 @@ function batchOptions(
     outputCollision: 'suffix',
     threads: THREADS,
   };
+}
+
+const TASKS = '/proc/self/task';
+
+/** Milliseconds by role. */
+type TimesByRole = ReadonlyMap<string, number>;
+
+class ThreadTimes {
+  readonly #roles = new Map<string, string>([[String(process.pid), 'main']]);
+
+  /** Existing threads without a name belong to the runtime of the language. */
+  constructor() {
+    this.name('rest');
+  }
+
+  /** Names the threads started since the last call; later unnamed ones count as `rest`. */
+  name(role: string): void {
+    for (const thread of threads()) if (!this.#roles.has(thread)) this.#roles.set(thread, role);
+  }
+
+  /** Returns the processor time of each role so far. */
+  read(): TimesByRole {
+    const used = new Map<string, number>();
+    for (const thread of threads()) {
+      const role = this.#roles.get(thread) ?? 'rest';
+      used.set(role, (used.get(role) ?? 0) + timeOf(thread));
+    }
+    return used;
+  }
+
+  since(before: TimesByRole): TimesByRole {
+    return new Map([...this.read()].map(([role, ms]) => [role, ms - (before.get(role) ?? 0)]));
+  }
+}
+
+function threads(): readonly string[] {
+  try {
+    return readdirSync(TASKS);
+  } catch {
+    return [];
+  }
+}
+
+/** Milliseconds of processor time; 0 for a thread that has just ended. */
+function timeOf(thread: string): number {
+  try {
+    const [nanoseconds = '0'] = readFileSync(`${TASKS}/${thread}/schedstat`, 'utf8').split(' ');
+    return Number(nanoseconds) / 1e6;
+  } catch {
+    return 0;
+  }
 }

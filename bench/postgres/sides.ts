@@ -1,12 +1,13 @@
 /** The compared sides: the runtime on PostgreSQL, its commit function alone, and plain `pg` writing the same rows. */
 
-import { createRuntime, systemClock, systemIds } from '@sealwright/runtime';
+import { systemClock } from '@sealwright/runtime';
 import { openPostgresStore } from '@sealwright/runtime/postgres';
 import pg from 'pg';
 import { migrateSchema } from '#runtime/store/postgres/migrate-schema.js';
 import { commitStatements } from '#runtime/store/postgres/postgres-statements.js';
 import { StatementWatch } from '#runtime/store/postgres/statement-watch.js';
 import { type EncodedStep, encodeStep } from '#runtime/store/postgres/steps-as-arrays.js';
+import { QUIET, quietRuntime } from '../frame/quiet.ts';
 import { addressOf, definition, input, newborn, stepOf } from '../step/actor.ts';
 
 /** Actors of one process; each step is of the next one. */
@@ -25,22 +26,19 @@ export interface SideOptions {
   readonly process: number;
 }
 
-const silent = (): void => {};
-const SILENT = { debug: silent, info: silent, warn: silent, error: silent };
-
 /** The runtime, as a node of the service has it. */
 export async function runtimeSide({ url, schema, process }: SideOptions): Promise<StepSide> {
   const store = await openPostgresStore({
     ...{ url, schema, poolSize: 10, node: `bench-${process}`, leaseSeconds: 5 },
-    ...{ clock: systemClock, log: SILENT },
+    ...{ clock: systemClock, log: QUIET },
   });
-  const runtime = createRuntime({
-    ...{ store, clock: store.nodes?.clock ?? systemClock, ids: systemIds, log: SILENT },
-    definitions: [definition],
-    handlers: {
-      never: { after: 'visible', run: () => new Promise(() => {}), failed: () => ({ type: 'NEVER' }) },
-    },
-  });
+  const clock = store.nodes?.clock ?? systemClock;
+  const never = {
+    after: 'visible',
+    run: () => new Promise<never>(() => {}),
+    failed: () => ({ type: 'NEVER' }),
+  } as const;
+  const runtime = quietRuntime({ store, clock, definitions: [definition], handlers: { never } });
   const first = process * ACTORS_PER_PROCESS;
   for (let at = 0; at < ACTORS_PER_PROCESS; at += 100) {
     const some = Array.from({ length: 100 }, (_, k) => first + at + k);

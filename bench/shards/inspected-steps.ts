@@ -4,8 +4,8 @@
  *
  * node dist/bench/shards/inspected-steps.js <folder> <event>, with a channel: `Order` in, `StepCost` out; ends with the channel
  */
-import { createRuntime, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { quietRuntime } from '../frame/quiet.ts';
 import { benched } from './actors.ts';
 
 const ACTORS = 2000;
@@ -23,15 +23,7 @@ export interface StepCost {
 
 const [, , folder = '', type = ''] = process.argv;
 const store = openLmdbStore({ folder });
-const quiet = (): void => {};
-const { system, stop } = createRuntime({
-  store,
-  clock: systemClock,
-  ids: systemIds,
-  log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-  definitions: [benched],
-  handlers: {},
-});
+const { system, stop } = quietRuntime({ store, definitions: [benched] });
 const address = (n: number) => ({ kind: 'benched', id: `b${n}` });
 await Promise.all(Array.from({ length: ACTORS }, (_, n) => system.create(address(n), {})));
 let next = 0;

@@ -1,8 +1,10 @@
 /** Runtime with actors on a number of threads, for the benchmarks of `bench/shards.ts`. */
-import { createRuntime, type Runtime, systemClock, systemIds } from '@sealwright/runtime';
+
+import { type Runtime, systemClock } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import { type ThreadCosts, threadCosts } from '../costs/thread-costs.ts';
 import type { BenchContext } from '../frame/bench.ts';
+import { type ThreadCosts, threadCosts } from '../frame/processes.ts';
+import { quietRuntime } from '../frame/quiet.ts';
 import { benched } from './actors.ts';
 
 export const ACTORS = 2000;
@@ -42,14 +44,9 @@ export async function startShardedRuntime(
   const before = threadCosts('self');
   const store = openLmdbStore({ folder: temporaryFolder() });
   const withStore = threadCosts('self');
-  const quiet = (): void => {};
-  const runtime = createRuntime({
+  const runtime = quietRuntime({
     store,
-    clock: systemClock,
-    ids: systemIds,
-    log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     definitions: [benched],
-    handlers: {},
     ...(shards > 0 && {
       shards: {
         count: shards,
@@ -72,7 +69,7 @@ export async function startShardedRuntime(
       store: startedBetween(before, withStore),
       shards: startedBetween(withStore, threadCosts('self')),
     },
-    lost: quiet,
+    lost: () => {},
     async steps(millis, inFlight) {
       const until = performance.now() + millis;
       let done = 0;

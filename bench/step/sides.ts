@@ -1,10 +1,10 @@
 /** The two compared sides: the runtime, and plain LMDB writing the same rows. */
-import { createRuntime, type Runtime, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { CollectedChanges, write, writeCounters } from '#runtime/store/lmdb/lmdb-changes.js';
 import { type PlannedStep, planStep } from '#runtime/store/lmdb/lmdb-step-text.js';
 import { openTables, transact } from '#runtime/store/lmdb/lmdb-tables.js';
 import { Unverified } from '../frame/bench.ts';
+import { quietRuntime } from '../frame/quiet.ts';
 import { ACTORS, addressOf, definition, eventOf, input, newborn, stepOf } from './actor.ts';
 
 export interface Side {
@@ -54,17 +54,12 @@ export interface RuntimeSide extends Side {
 
 export async function runtimeOn(folder: string): Promise<RuntimeSide> {
   const store = openLmdbStore({ folder });
-  const silent = (): void => {};
-  const runtime: Runtime = createRuntime({
-    store,
-    clock: systemClock,
-    ids: systemIds,
-    log: { debug: silent, info: silent, warn: silent, error: silent },
-    definitions: [definition],
-    handlers: {
-      never: { after: 'visible', run: async () => ({ type: 'NEVER' }), failed: () => ({ type: 'NEVER' }) },
-    },
-  });
+  const never = {
+    after: 'visible',
+    run: async () => ({ type: 'NEVER' }),
+    failed: () => ({ type: 'NEVER' }),
+  } as const;
+  const runtime = quietRuntime({ store, definitions: [definition], handlers: { never } });
   for (let first = 0; first < ACTORS; first += 100) {
     const some = Array.from({ length: 100 }, (_, k) => first + k);
     await Promise.all(some.map((n) => runtime.system.create(addressOf(n), { ...input(n) })));

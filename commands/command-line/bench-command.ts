@@ -1,6 +1,4 @@
 /** `sealwright bench` as the command line has it. */
-
-import { systemClock } from '@sealwright/runtime/core';
 import { Option } from 'commander';
 import type { BenchOptions } from '../bench.ts';
 import { collect, parseCount, parseSeconds } from '../option-values.ts';
@@ -10,8 +8,8 @@ const BENCH_HELP = `
 Each figure is printed beside its limit, measured in the same run; docs/benchmarks.md explains both.
 Exit codes: 0 success, 1 an output does not verify or a benchmark failed, 2 usage, 3 a file or folder is not available.`;
 
-export function addBench({ program, terminal, live, action }: CommandLine): void {
-  program
+export function addBench(line: CommandLine): void {
+  line.program
     .command('bench')
     .description('measure the program, and the limits of this machine beside it')
     .argument('[bench...]', 'benchmarks; an unknown name lists all (default: all, or those of the profiles)')
@@ -38,9 +36,9 @@ export function addBench({ program, terminal, live, action }: CommandLine): void
     .option('--damage', 'damage one output, to prove that the run then fails', false)
     .addHelpText('after', BENCH_HELP)
     .action(
-      action(async (names: string[], options: BenchOptions) => {
+      line.action(async (names: string[], options: BenchOptions) => {
         const { benchCommand } = await import('../bench.ts');
-        return benchCommand(names, options, { terminal, live, clock: systemClock });
+        return benchCommand(names, options, line);
       }),
     );
 }

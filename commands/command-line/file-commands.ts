@@ -1,10 +1,8 @@
 /** Commands that work on files: `verify`, `extend` and `decrypt`. */
-
-import { systemClock, systemIds } from '@sealwright/runtime/core';
 import { Option } from 'commander';
 import type { DecryptOptions } from '../decrypt.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { addExtendCommand } from '../extend-options.ts';
+import type { ExtendOptions } from '../extend.ts';
 import { collect, type Format, parseCount, parseFormat, parseTime } from '../option-values.ts';
 import type { VerifyOptions } from '../verify/verify.ts';
 import type { CommandLine } from './command-line.ts';
@@ -57,41 +55,61 @@ export function addVerify(line: CommandLine): void {
 }
 
 async function verify(
-  { terminal, load }: CommandLine,
+  { terminal, load, clock, env }: CommandLine,
   files: readonly string[],
   options: VerifyArguments,
 ): Promise<ExitCode> {
   const { verifyFiles } = await import('../verify/verify.ts');
   const { validateFile } = await import('../../crypto/index.ts');
-  const { format, content, at = systemClock.now() } = options;
+  const { format, content, at = clock.now() } = options;
   const { online, allowPrivate } = options;
   const askOnline = online
-    ? (await import('../verify/verify-online.ts')).collectOnline(systemClock, allowPrivate, load())
+    ? (await import('../verify/verify-online.ts')).collectOnline(clock, allowPrivate, load())
     : undefined;
   const compare = options.independent
     ? (await import('../verify/verify-independently.ts')).compareIndependently(at)
     : undefined;
-  const password = options.passwordEnv === undefined ? undefined : process.env[options.passwordEnv];
+  const password = options.passwordEnv === undefined ? undefined : env[options.passwordEnv];
   const { readOwnTrust } = await import('../verify/own-trust.ts');
   const own = options.trust.length === 0 ? readOwnTrust(load()) : undefined;
   const wanted = { ...options, own, format, content, at, password };
   return verifyFiles(files, validateFile, wanted, terminal, askOnline, compare);
 }
 
-export function addExtend({ program, terminal, action, load }: CommandLine): void {
-  addExtendCommand(
-    program,
-    action(async (files, options) => {
-      const { extendFiles } = await import('../extend.ts');
-      const { ownIssuerHosts } = await import('../verify/own-trust.ts');
-      const issuerHosts = ownIssuerHosts(load());
-      const dependencies = { clock: systemClock, ids: systemIds, terminal, env: process.env, issuerHosts };
-      return extendFiles(files, options, dependencies);
-    }),
-  );
+export function addExtend(line: CommandLine): void {
+  line.program
+    .command('extend')
+    .description('raise signed files to a higher level, or renew their archive time-stamps')
+    .argument('<file...>', 'signed files; the results are written as <name>.extended<extension>')
+    .addOption(
+      new Option('--level <level>', 'target level; LTA also renews archive time-stamps')
+        .choices(['T', 'LT', 'LTA'])
+        .default('LTA'),
+    )
+    .requiredOption('--timestamp-url <url>', 'time-stamp authority (RFC 3161)')
+    .option('--timestamp-user <name>', 'user name for HTTP Basic authentication')
+    .option(
+      '--timestamp-password-env <variable>',
+      'environment variable that holds the password of that user',
+    )
+    .option('--format <format>', 'Pades, Cades, Xades or Asic (default: by extension)', parseFormat)
+    .option('--trust <pem>', 'file with trusted root certificates; may be repeated', collect, [])
+    .option('--intermediates <pem>', 'file with certificates below the roots; may be repeated', collect, [])
+    .option('--content <file>', 'content of a detached signature')
+    .option('--password-env <variable>', 'environment variable that holds the password of encrypted PDFs')
+    .option('--out <file>', 'path of the extended file; must not exist')
+    .option('--allow-private', 'connect to loopback and private addresses too', false)
+    .option('--json', 'print JSON', false)
+    .action(
+      line.action(async (files: readonly string[], options: ExtendOptions) => {
+        const { extendFiles } = await import('../extend.ts');
+        const { ownIssuerHosts } = await import('../verify/own-trust.ts');
+        return extendFiles(files, options, ownIssuerHosts(line.load()), line);
+      }),
+    );
 }
 
-export function addDecrypt({ program, terminal, action }: CommandLine): void {
+export function addDecrypt({ program, terminal, env, action }: CommandLine): void {
   program
     .command('decrypt')
     .description('decrypt an encrypted output')
@@ -107,7 +125,7 @@ export function addDecrypt({ program, terminal, action }: CommandLine): void {
     .action(
       action(async (options: DecryptOptions) => {
         const { decrypt } = await import('../decrypt.ts');
-        return decrypt(options, process.env, terminal);
+        return decrypt(options, env, terminal);
       }),
     );
 }

@@ -4,23 +4,25 @@
  * Source: docs/operations.md.
  */
 import { readFileSync } from 'node:fs';
-import { systemClock } from '@sealwright/runtime/core';
+import { systemClock, systemIds } from '@sealwright/runtime/core';
 import { Argument, Command, CommanderError } from 'commander';
 import { createDescriptorSink } from '../../logging.ts';
 import { openLogging } from '../../service/service-log.ts';
-import { isSettingArgument, type LoadedSettings, loadSettings } from '../../settings.ts';
+import type { AcceptedSettings } from '../../settings.ts';
+import { isSettingArgument, loadSettings } from '../../settings.ts';
 import { printProblems } from '../check-config.ts';
-import { printCompletion, SHELLS, type Shell } from '../completion.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { describeOption } from '../option-values.ts';
-import { runService } from '../serve.ts';
-import { serviceManager } from '../service-manager.ts';
+import { runService, serviceManager } from '../serve.ts';
 import type { Terminal } from '../terminal.ts';
 import { addBench } from './bench-command.ts';
 import { type CommandLine, SETTINGS_HELP } from './command-line.ts';
 import { addDecrypt, addExtend, addVerify } from './file-commands.ts';
 import { addActors, addCheckConfig, addDoctor, addHealth, addServe, addTry } from './service-commands.ts';
 import { addBackup, addJobs, addKeys, addStore, addVerifyHistory } from './store-commands.ts';
+
+const SHELLS = ['bash', 'zsh'] as const;
+type Shell = (typeof SHELLS)[number];
 
 const version = packageVersion();
 const stdout = createDescriptorSink(1, systemClock);
@@ -38,15 +40,23 @@ process.exit();
 
 async function main(argv: readonly string[]): Promise<ExitCode> {
   let exit: ExitCode = EXIT.good;
+  const load = () => loadSettings({ argv, env: process.env, cwd: process.cwd(), readFile: readIfThere });
   const line: CommandLine = {
     program: createProgram(),
-    terminal,
+    ...{ terminal, clock: systemClock, ids: systemIds, env: process.env },
     live: process.stderr.isTTY === true && process.env['TERM'] !== 'dumb',
-    load: () => loadSettings({ argv, env: process.env, cwd: process.cwd(), readFile: readIfThere }),
+    load,
     action:
       (run) =>
       async (...given) => {
         exit = await run(...given);
+      },
+    configured:
+      (run) =>
+      async (...given) => {
+        const loaded = load();
+        if (!loaded.ok) printProblems(loaded, terminal);
+        exit = loaded.ok ? await run(loaded, ...given) : EXIT.refused;
       },
   };
   addCommands(line);
@@ -109,12 +119,7 @@ function withCommand(words: readonly string[]): string[] {
   return first === '' || isOption ? ['serve', ...words] : [...words];
 }
 
-async function serve(loaded: LoadedSettings): Promise<ExitCode> {
-  if (!loaded.ok) {
-    printProblems(loaded, terminal);
-    return EXIT.refused;
-  }
-  const { settings, warnings } = loaded;
+async function serve({ settings, warnings }: AcceptedSettings): Promise<ExitCode> {
   const log = openLogging(settings, { clock: systemClock, console: stdout, err: terminal.err });
   const { serve } = await import('../../service/serve.ts');
   const options = { version, faults: process.env['SEALWRIGHT_FAULTS'] };
@@ -135,4 +140,47 @@ function packageVersion(): string {
   // The bundle keeps the address of each module, and not its folder.
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
+}
+
+/** A command of a completion script, with the path that leads to it; the program itself has an empty path. */
+interface Entry {
+  readonly path: readonly string[];
+  /** Names of its commands, and its options. */
+  readonly words: readonly string[];
+}
+
+/** Prints the script with which a shell completes commands and options. */
+function printCompletion(program: Command, shell: Shell, terminal: Pick<Terminal, 'out'>): void {
+  const entries = entriesOf(program, []);
+  terminal.out(bashScript(program.name(), entries, shell === 'zsh'));
+}
+
+function entriesOf(command: Command, path: readonly string[]): Entry[] {
+  const inner = command.commands.filter((other) => other.name() !== 'help');
+  const options = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? '');
+  return [
+    { path, words: [...inner.map((other) => other.name()), ...options, '--help'] },
+    ...inner.flatMap((other) => entriesOf(other, [...path, other.name()])),
+  ];
+}
+
+/** Other words are completed as file names. zsh runs the script with its support for bash completions. */
+function bashScript(name: string, entries: readonly Entry[], zsh: boolean): string {
+  const known = entries.filter(({ path }) => path.length > 0).map(({ path }) => `"${path.join(' ')}"`);
+  const cases = entries.map(({ path, words }) => `    "${path.join(' ')}") words="${words.join(' ')}" ;;`);
+  return `${zsh ? 'autoload -U +X bashcompinit && bashcompinit\n' : ''}_${name}() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" path="" words="" word i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word="\${COMP_WORDS[i]}"
+    case "\${path:+$path }$word" in
+      ${known.join('|')}) path="\${path:+$path }$word" ;;
+    esac
+  done
+  case "$path" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _${name} ${name}
+`;
 }

@@ -1,23 +1,16 @@
 /** Commands about the service: those that run it, check it, or ask the running one. */
-import { systemClock, systemIds } from '@sealwright/runtime/core';
-import type { LoadedSettings } from '../../settings.ts';
+import type { AcceptedSettings } from '../../settings.ts';
 import type { ActorsOptions } from '../actors.ts';
 import { checkConfig } from '../check-config.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import {
-  addConfiguredCommand,
-  type CommandLine,
-  configDir,
-  SETTINGS_HELP,
-  withSettings,
-} from './command-line.ts';
+import { addConfiguredCommand, type CommandLine, configDir, SETTINGS_HELP } from './command-line.ts';
 
 /** @param serve runs the service until it is stopped */
 export function addServe(
-  { program, load, action }: CommandLine,
-  serve: (loaded: LoadedSettings) => Promise<ExitCode>,
+  { program, configured }: CommandLine,
+  serve: (loaded: AcceptedSettings) => Promise<ExitCode>,
 ): void {
-  addConfiguredCommand(program, 'serve', 'run the service (default)').action(action(() => serve(load())));
+  addConfiguredCommand(program, 'serve', 'run the service (default)').action(configured(serve));
 }
 
 export function addCheckConfig({ program, terminal, load, action }: CommandLine): void {
@@ -27,48 +20,39 @@ export function addCheckConfig({ program, terminal, load, action }: CommandLine)
     .action(action((options: { json: boolean }) => checkConfig(load(), terminal, options)));
 }
 
-export function addTry({ program, terminal, load, action }: CommandLine): void {
+export function addTry(line: CommandLine): void {
   const text = 'make a document on the running service, sign it as a person would, and verify it';
-  addConfiguredCommand(program, 'try', text).action(
-    action(async () => {
-      const { tryCommand } = await import('../try/try.ts');
-      const { validateFile: validate } = await import('../../crypto/index.ts');
-      const loaded = load();
-      const dependencies = { clock: systemClock, ids: systemIds, terminal, validate };
-      return withSettings(loaded, terminal, (settings) => tryCommand(settings, loaded, dependencies));
+  addConfiguredCommand(line.program, 'try', text).action(
+    line.configured(async (loaded) => {
+      const { tryCommand } = await import('../try.ts');
+      return tryCommand(loaded, line);
     }),
   );
 }
 
-export function addDoctor({ program, terminal, load, action }: CommandLine): void {
+export function addDoctor(line: CommandLine): void {
   const text = 'check everything that the service needs, and print each fault with its cause and remedy';
-  addConfiguredCommand(program, 'doctor', text)
+  addConfiguredCommand(line.program, 'doctor', text)
     .option('--json', 'print JSON', false)
     .action(
-      action(async (options: { json: boolean }) => {
+      line.action(async (options: { json: boolean }) => {
         const { doctor } = await import('../doctor.ts');
-        return doctor(load(), options, {
-          ...{ clock: systemClock, ids: systemIds, terminal },
-          cwd: process.cwd(),
-          nodeVersion: process.versions.node,
-        });
+        return doctor(line.load(), options, line);
       }),
     );
 }
 
-export function addHealth({ program, terminal, load, action }: CommandLine): void {
+export function addHealth({ program, terminal, configured }: CommandLine): void {
   const text = 'check that the service of this configuration runs; for health checks of containers';
   addConfiguredCommand(program, 'health', text).action(
-    action(() =>
-      withSettings(load(), terminal, async (settings) => {
-        const { healthCommand } = await import('../health.ts');
-        return healthCommand(settings, terminal);
-      }),
-    ),
+    configured(async ({ settings }) => {
+      const { healthCommand } = await import('../health.ts');
+      return healthCommand(settings, terminal);
+    }),
   );
 }
 
-export function addActors({ program, terminal, load, action }: CommandLine): void {
+export function addActors({ program, terminal, configured }: CommandLine): void {
   program
     .command('actors')
     .description('show the actors of the running service, or restart one that was given up')
@@ -86,11 +70,11 @@ export function addActors({ program, terminal, load, action }: CommandLine): voi
     .addOption(configDir())
     .addHelpText('after', SETTINGS_HELP)
     .action(
-      action((kind: string | undefined, id: string | undefined, options: ActorsOptions) =>
-        withSettings(load(), terminal, async (settings) => {
+      configured(
+        async ({ settings }, kind: string | undefined, id: string | undefined, options: ActorsOptions) => {
           const { actorsCommand } = await import('../actors.ts');
           return actorsCommand(settings, { ...(kind && { kind }), ...(id && { id }) }, options, terminal);
-        }),
+        },
       ),
     );
 }

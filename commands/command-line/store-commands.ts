@@ -1,16 +1,11 @@
 /** Commands that read or write the store: `backup`, `store`, `keys`, `verify-history` and `jobs`. */
 import { resolve } from 'node:path';
-import { systemClock, systemIds } from '@sealwright/runtime/core';
-import { addKeysCommands } from '../keys/keys-options.ts';
+import { Option } from 'commander';
+import { USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
+import type { KeyRole, KeysArguments } from '../keys.ts';
 import { collect } from '../option-values.ts';
-import { addStoreCommands } from '../store/store-options.ts';
-import {
-  addConfiguredCommand,
-  type CommandLine,
-  configDir,
-  SETTINGS_HELP,
-  withSettings,
-} from './command-line.ts';
+import type { CopyOptions } from '../store-copy.ts';
+import { addConfiguredCommand, type CommandLine } from './command-line.ts';
 
 /** The filters of `GET /api/jobs`, as options take them. */
 const JOB_FILTERS = [
@@ -25,72 +20,127 @@ const JOB_FILTERS = [
   'parentJobId',
 ];
 
-export function addBackup({ program, terminal, load, action }: CommandLine): void {
+export function addBackup({ program, terminal, configured }: CommandLine): void {
   const text = 'copy the store, the documents and the keys; the service may run';
   addConfiguredCommand(program, 'backup', text)
     .argument('<dir>', 'a folder that is missing or empty')
     .action(
-      action((dir: string) =>
-        withSettings(load(), terminal, async (settings) => {
-          const { backup } = await import('../backup.ts');
-          return backup(settings, resolve(dir), terminal);
-        }),
-      ),
+      configured(async ({ settings }, dir: string) => {
+        const { backup } = await import('../backup.ts');
+        return backup(settings, resolve(dir), terminal);
+      }),
     );
 }
 
-export function addStore({ program, terminal, live, action }: CommandLine): void {
-  addStoreCommands(
-    program,
-    action(async (options) => {
-      const { copyCommand } = await import('../store/copy.ts');
-      return copyCommand(options, { clock: systemClock, terminal, live });
-    }),
-  );
-}
+const COPY_HELP = `
+A store is the folder of an LMDB store (db below Storage:Root) or postgres://user@host:port/database. Give the password
+of PostgreSQL in the environment variable PGPASSWORD: other users of the machine can read command lines.
+Exit codes: 0 success, 1 source and copy differ, 2 usage, 3 a store is in use, is not available or holds other data.`;
 
-export function addKeys({ program, terminal, load, action }: CommandLine): void {
-  addKeysCommands(
-    program,
-    configDir,
-    SETTINGS_HELP,
-    action((words, { json }) =>
-      withSettings(load(), terminal, async (settings) => {
-        const { keys } = await import('../keys/keys.ts');
-        return keys(settings, words, { json }, { clock: systemClock, ids: systemIds, terminal });
+export function addStore(line: CommandLine): void {
+  const store = line.program.command('store').description('copy the store of a stopped installation');
+  store
+    .command('copy')
+    .description(
+      'copy a store between LMDB and PostgreSQL, and compare both; repeat it after an interruption',
+    )
+    .requiredOption('--from <store>', 'source')
+    .requiredOption('--to <store>', 'target: empty, missing, or left by an interrupted copy')
+    .option('--schema <name>', 'schema in PostgreSQL (Runtime:Postgres:Schema)', 'sealwright')
+    .option('--json', 'print JSON', false)
+    .addHelpText('after', COPY_HELP)
+    .action(
+      line.action(async (options: CopyOptions) => {
+        const { copyCommand } = await import('../store-copy.ts');
+        return copyCommand(options, line);
       }),
-    ),
-  );
+    );
 }
 
-export function addVerifyHistory({ program, terminal, load, action }: CommandLine): void {
+export function addKeys(line: CommandLine): void {
+  const run = (words: KeysArguments, { json }: { readonly json: boolean }) =>
+    line.configured(async ({ settings }) => {
+      const { keys } = await import('../keys.ts');
+      return keys(settings, words, { json }, line);
+    })();
+  const keys = line.program
+    .command('keys')
+    .description(
+      'administer organizations, applications and keys of the portal; the service must be stopped',
+    );
+  const command = (name: string, description: string) =>
+    addConfiguredCommand(keys, name, description).option('--json', 'print JSON', false);
+  command('list', 'list organizations, applications and the beginnings of keys').action(
+    (options: { json: boolean }) => run({ do: 'list' }, options),
+  );
+  command('organization', 'create an organization')
+    .argument('<name>', 'name of the organization')
+    .option('--identifier <text>', 'registration number of the organization')
+    .action((organization: string, options: { json: boolean; identifier?: string }) => {
+      const { identifier } = options;
+      return run({ do: 'organization', organization, ...(identifier && { identifier }) }, options);
+    });
+  command('create', 'create a key, and the organization and the application if they do not exist')
+    .argument('<organization>', 'name of the organization')
+    .argument('<application>', 'name of the application, unique over all organizations')
+    .addOption(
+      new Option('--role <role>', 'Monitor and Administrator are for applications of "Sys Admin"')
+        .choices(['Normal', 'Monitor', 'Administrator'])
+        .default('Normal'),
+    )
+    .action((organization: string, application: string, options: { json: boolean; role: KeyRole }) =>
+      run({ do: 'create', organization, application, role: options.role }, options),
+    );
+  command('monitor', 'create a key with the role Monitor')
+    .argument('[application]', 'name of the application, in the organization "Sys Admin"', 'monitor')
+    .action((application: string, options: { json: boolean }) =>
+      run({ do: 'create', organization: 'Sys Admin', application, role: 'Monitor' }, options),
+    );
+  command('user', 'add a user, who signs in to the pages with a link by e-mail; or change the role of a user')
+    .argument('<organization>', 'name of the organization')
+    .argument('<email>', 'address to which links are mailed')
+    .option('--name <name>', 'name of the user (default: the address)')
+    .addOption(
+      new Option('--role <role>', 'role of the user').choices([...USER_ROLES]).default('administrator'),
+    )
+    .action(
+      (organization: string, email: string, options: { json: boolean; name?: string; role: UserRole }) => {
+        const { name = email, role } = options;
+        return run({ do: 'user', organization, email, name, role }, options);
+      },
+    );
+  command('revoke', 'revoke a key')
+    .argument('<organization>', 'name of the organization')
+    .argument('<application>', 'name of the application')
+    .argument('<key>', 'beginning of the secret, or the id of the key')
+    .action((organization: string, application: string, key: string, options: { json: boolean }) =>
+      run({ do: 'revoke', organization, application, key }, options),
+    );
+}
+
+export function addVerifyHistory({ program, terminal, configured }: CommandLine): void {
   const text = 'verify the history, and name the first entry that was changed';
   addConfiguredCommand(program, 'verify-history', text)
     .option('--copy <file>', 'file with copies of checkpoints, one a line; may be repeated', collect, [])
     .option('--json', 'print JSON', false)
     .action(
-      action(({ copy, json }: { readonly copy: string[]; readonly json: boolean }) =>
-        withSettings(load(), terminal, async (settings) => {
-          const { verifyHistoryCommand } = await import('../verify-history.ts');
-          return verifyHistoryCommand(settings, { copies: copy, json }, terminal);
-        }),
-      ),
+      configured(async ({ settings }, { copy: copies, json }: { copy: string[]; json: boolean }) => {
+        const { verifyHistoryCommand } = await import('../verify-history.ts');
+        return verifyHistoryCommand(settings, { copies, json }, terminal);
+      }),
     );
 }
 
-export function addJobs({ program, terminal, load, action }: CommandLine): void {
+export function addJobs({ program, terminal, configured }: CommandLine): void {
   const jobs = program.command('jobs').description('read jobs from the store');
   const text = 'print each job as a line of JSON, newest first';
   const exporting = addConfiguredCommand(jobs, 'export', text);
   for (const name of JOB_FILTERS)
     exporting.option(`--${name} <value>`, `filter; see ${name} of GET /api/jobs`);
   exporting.action(
-    action((options: Readonly<Record<string, string>>) => {
-      const { configDir: _, ...filter } = options;
-      return withSettings(load(), terminal, async (settings) => {
-        const { exportCommand } = await import('../jobs-export.ts');
-        return exportCommand(settings, filter, terminal);
-      });
+    configured(async ({ settings }, { configDir: _, ...filter }: Readonly<Record<string, string>>) => {
+      const { exportCommand } = await import('../jobs-export.ts');
+      return exportCommand(settings, filter, terminal);
     }),
   );
 }

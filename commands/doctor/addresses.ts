@@ -1,7 +1,9 @@
-/** The ports to listen on, and the clocks of others. */
+/** Network: the ports to listen on, the clocks of others, the mail relay, and the address that participants open. */
 import { createServer } from 'node:net';
+import { hostname } from 'node:os';
 import type { Clock } from '@sealwright/runtime';
-import { createHttpClient } from '../../actors/index.ts';
+import { describeFailure } from '@sealwright/runtime/core';
+import { createHttpClient, verifyRelay } from '../../actors/index.ts';
 import { readServiceFile, type ServiceFile } from '../../service/service-file.ts';
 import type { ListenUrl, Settings } from '../../settings.ts';
 import { requestLocal } from '../local-service.ts';
@@ -119,4 +121,75 @@ function listenFailure({ host, port }: ListenUrl): Promise<string | undefined> {
     server.once('error', (error) => resolve(errorCode(error)));
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
+}
+
+const RELAY = 'smtp';
+
+/** Connects and logs in; nothing is sent. No finding where the portal is not served or writes its mails to a folder. */
+export async function checkSmtp({ portal }: Settings): Promise<readonly Finding[]> {
+  const { host, secure, user, password } = portal.smtp;
+  if (!portal.enabled || host === undefined) return [];
+  const port = portal.smtp.port ?? (secure ? 465 : 587);
+  try {
+    await verifyRelay({
+      ...{ host, port, secure, name: hostname() },
+      ...{ connectTimeout: TIMEOUT_MS, silenceTimeout: TIMEOUT_MS },
+      ...(user !== undefined && { user }),
+      ...(password !== undefined && { password }),
+    });
+    return [good(RELAY, `${host}:${port} takes mails${user === undefined ? '' : ` of ${user}`}.`)];
+  } catch (error) {
+    const { code } = describeFailure(error);
+    const refused = code === 'EAUTH';
+    return [
+      bad('failed', RELAY, {
+        says: refused
+          ? `${host}:${port} refuses the user or the password.`
+          : `${host}:${port} cannot be used as a mail relay (${code}).`,
+        cause: refused
+          ? 'Portal:Smtp:User or Portal:Smtp:Password is wrong, or the account is locked.'
+          : 'The address is wrong, a firewall is in the way, TLS does not fit, or the relay is down.',
+        remedy: refused
+          ? 'Correct Portal:Smtp:User and Portal:Smtp:Password.'
+          : 'Check Portal:Smtp:Host, Port and Secure, and that this machine may connect there.',
+      }),
+    ];
+  }
+}
+
+const PUBLIC_URL = 'portal:public-url';
+
+/** No finding while the service does not run, or without `Portal:PublicUrl`. */
+export async function checkPublicUrl(settings: Settings): Promise<readonly Finding[]> {
+  const { enabled, publicUrl } = settings.portal;
+  const running = readServiceFile(settings);
+  if (!enabled || publicUrl === undefined || running === undefined) return [];
+  const path = `${new URL(publicUrl).pathname.replace(/\/$/, '')}/api/health`;
+  const answer = await requestLocal(publicUrl, path).catch((error: Error) => error.message);
+  if (typeof answer === 'string')
+    return [
+      bad('warning', PUBLIC_URL, {
+        says: `${publicUrl} does not answer this machine: ${answer}.`,
+        cause: 'The address is wrong, the proxy is down, or only other networks reach it.',
+        remedy:
+          'Open it from outside. If nothing answers there either, correct Portal:PublicUrl or the proxy.',
+      }),
+    ];
+  if (answer.status === 505)
+    return [
+      bad('failed', PUBLIC_URL, {
+        says: `The proxy at ${publicUrl} speaks HTTP/1.0 to the service, which answers 505.`,
+        cause: 'HTTP/1.0 is the default of nginx before 1.29.7 for its upstreams.',
+        remedy: 'Set "proxy_http_version 1.1;" in the location of the proxy, for both services.',
+      }),
+    ];
+  if (answer.runId === running.runId) return [good(PUBLIC_URL, `${publicUrl} leads to this service.`)];
+  return [
+    bad('warning', PUBLIC_URL, {
+      says: `${publicUrl} answers with status ${answer.status}, and not as this service.`,
+      cause:
+        'It leads to another program or node, or the proxy has another path or removes the header X-Run-Id.',
+      remedy: 'Check the target and the path of the proxy: it removes the path of Portal:PublicUrl.',
+    }),
+  ];
 }

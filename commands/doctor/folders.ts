@@ -1,7 +1,7 @@
 /** Folders: there, writable, with room, and on the same time as this machine. */
 import { existsSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Clock, Ids } from '@sealwright/runtime';
+import type { CommandContext } from '../terminal.ts';
 import { bad, errorCode, type Finding, good } from './finding.ts';
 
 export interface FolderToCheck {
@@ -12,11 +12,6 @@ export interface FolderToCheck {
   readonly made: boolean;
 }
 
-export interface FolderDependencies {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-}
-
 /** Times of files may lag this far behind, milliseconds; more makes waiting for stable files unreliable. */
 const FILE_SKEW = 5000;
 const MEBIBYTE = 1024 * 1024;
@@ -24,15 +19,18 @@ const LOW_SPACE_BYTES = 1024 * MEBIBYTE;
 const NO_SPACE_BYTES = 100 * MEBIBYTE;
 
 /** A file is written and removed again; its name is one no watcher takes. */
-export function checkFolder(folder: FolderToCheck, dependencies: FolderDependencies): readonly Finding[] {
+export function checkFolder(
+  folder: FolderToCheck,
+  { clock, ids }: Pick<CommandContext, 'clock' | 'ids'>,
+): readonly Finding[] {
   const { name } = folder;
   const place = folder.made ? nearestExisting(folder.path) : folder.path;
-  const probe = join(place, `.sealwright-doctor-${dependencies.ids.uuid()}.tmp`);
+  const probe = join(place, `.sealwright-doctor-${ids.uuid()}.tmp`);
   try {
-    const before = dependencies.clock.now();
+    const before = clock.now();
     writeFileSync(probe, 'x', { flag: 'wx', mode: 0o600 });
     const { mtimeMs } = statSync(probe);
-    const after = dependencies.clock.now();
+    const after = clock.now();
     const says = place === folder.path ? `${folder.path} can be written.` : `${folder.path} can be made.`;
     const skew = mtimeMs < before ? before - mtimeMs : Math.max(0, mtimeMs - after);
     return [good(name, says), ...(skew > FILE_SKEW ? [fileSkew(folder, skew)] : [])];

@@ -141,6 +141,7 @@ export const ZONES = {
       logging: 'all',
       service: 'all',
       bench: 'all',
+      clients: 'types',
     },
     packages: ['commander'],
     builtins: true,
@@ -221,7 +222,6 @@ export const UNORDERED_ZONES = ['bench', 'test'];
  * with the imports that made it; no group is added.
  */
 export const KNOTS_TO_UNTIE = {
-  commands: [['command-line', 'doctor.ts']],
   'http/portal': [
     ['account', 'branding', 'pages', 'sender'],
     ['input', 'routes', 'shapes', 'stored-file.ts'],

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { compareReports } from '../../bench/frame/compare.ts';
-import { comparisonText } from '../../bench/frame/compare-text.ts';
+import { compareReports, comparisonText } from '../../bench/frame/compare.ts';
 import { type ComparedReport, judged, parseReport } from '../../bench/frame/report.ts';
 
 function kept(name: string): ComparedReport {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { serviceTimes } from '../../bench/overload/service-times.ts';
+import { serviceTimes } from '../../bench/overload/watch.ts';
 import { formatLine } from '../../logging/line.ts';
 import { freshFolder } from '../commands/program.ts';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { profileSummaries, summaryText } from '../../commands/profile-summary.ts';
+import { profileSummaries, summaryText } from '../../commands/check-config.ts';
 import { accepted } from '../settings/load.ts';
 
 const lines = (...words: readonly string[]) => profileSummaries(accepted({ argv: words })).map(summaryText);

@@ -47,7 +47,7 @@ test('an old Node is told which one is needed, by the entry alone, which it can 
     t.deepEqual([code, out], [1, '']);
     t.regex(err, /^sealwright needs Node 20\.19 or newer; this is Node 18\.20\.8\.\n$/);
   }
-  for (const name of ['main.js', 'commands/command-line/oldest-node.js'])
+  for (const name of ['main.js', 'commands/oldest-node.js'])
     t.notRegex(readFileSync(join('dist', name), 'utf8'), /\?\.|\?\?|^await |from 'node:/m, name);
 });
 

@@ -2,6 +2,8 @@
  * Sends a file to the remote portal: stages, uploads and creates the document, or attaches to the document of the job
  * that is retried. Source: docs/batch-values.md §8.
  */
+
+import { Retryable } from '@sealwright/runtime';
 import type { RemoteDocumentReference, StagedInput } from '../../../machines/batch/job-context.ts';
 import { inputContentType } from '../../shared/file-names.ts';
 import { type RemoteDocument, RemoteFailure, type RemotePortal } from '../remote/ports.ts';
@@ -12,6 +14,7 @@ import {
   type JobHandlerDependencies,
   jobFailed,
   messageOf,
+  NO_MESSAGE,
   NO_TIME_LIMIT,
   whileWritable,
 } from './effect-handler.ts';
@@ -87,4 +90,44 @@ async function create(portal: RemotePortal, uploadId: string, document: RemoteDo
     if (error instanceof RemoteFailure && error.transient && !error.sent) throw error;
     throw unreachable(error);
   }
+}
+
+/** About an hour, with increasing pauses up to five minutes. */
+const MAX_TRIES = 20;
+/** Time limit of one attempt, milliseconds: several times the largest `RemoteSigner:RequestTimeoutSeconds`. */
+const TIME_LIMIT_MS = 30 * 60_000;
+
+/**
+ * Runs after the cancellation is durable. A document that cannot be canceled stays open on the portal; a system
+ * event records that. Source: docs/batch-values.md §0.
+ */
+export function cancelRemoteHandler({ remote, log }: JobHandlerDependencies): JobHandler<'cancelRemote'> {
+  return {
+    after: 'durable',
+    tries: MAX_TRIES,
+    timeLimitMs: TIME_LIMIT_MS,
+    async run(effect) {
+      const { portal } = remote;
+      if (portal === undefined) throw new Error('no remote portal is configured any more');
+      try {
+        await portal.cancel(effect.documentId, effect.reason);
+      } catch (error) {
+        if (error instanceof RemoteFailure && error.transient)
+          throw new Retryable(error.code, error.message, error.retryAfter);
+        throw error;
+      }
+      return NO_MESSAGE;
+    },
+    failed(effect, { message: reason }) {
+      log.warn('A remote document could not be canceled and stays open on the portal.', {
+        DocumentId: effect.documentId,
+        Error: reason,
+      });
+      const text = `The remote document ${effect.documentId} was not canceled (${reason.replace(/\.$/, '')}).`;
+      return {
+        type: 'REMOTE_CANCEL_FAILED',
+        message: `${text} Cancel it on the portal if nobody is to sign it.`,
+      };
+    },
+  };
 }

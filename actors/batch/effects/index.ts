@@ -1,13 +1,11 @@
 /** The handlers of a job's effects. */
 import type { JobEffect } from '../../../machines/batch/job-context.ts';
-import { cancelRemoteHandler } from './cancel-remote.ts';
-import { dispatchHandler } from './dispatch.ts';
-import { type JobHandler, type JobHandlerDependencies, whileWritable } from './effect-handler.ts';
-import { quarantineHandler } from './quarantine.ts';
-import { recordEventHandler } from './record-event.ts';
-import { releaseHandler } from './release.ts';
-import { signHandler } from './sign.ts';
-import { tidyHandler } from './tidy.ts';
+import { eventIdOf, withJob } from '../job-records/events.ts';
+import { JOB } from '../job-records/kinds.ts';
+import { cancelRemoteHandler, dispatchHandler } from './dispatch.ts';
+import { type JobHandler, type JobHandlerDependencies, NO_MESSAGE, whileWritable } from './effect-handler.ts';
+import { releaseHandler, signHandler } from './sign.ts';
+import { quarantineHandler, tidyHandler } from './tidy.ts';
 
 /** Wraps a handler so that its work waits while the pipeline is held. */
 function waitsForRoom<Name extends JobEffect['do']>(
@@ -34,5 +32,18 @@ export function jobHandlers(dependencies: JobHandlerDependencies): {
     quarantine: quarantineHandler(dependencies),
     recordEvent: recordEventHandler(dependencies),
     enqueueWebhooks: dependencies.enqueueWebhooks,
+  };
+}
+
+/** Records a system event for `GET /api/events`. Source: docs/batch-values.md §15. */
+export function recordEventHandler({
+  record,
+}: Pick<JobHandlerDependencies, 'record'>): JobHandler<'recordEvent'> {
+  return {
+    after: 'visible',
+    async run({ do: _, ...event }, { key, actor }) {
+      await record(withJob(event, actor.kind === JOB ? actor.id : null), eventIdOf(key));
+      return NO_MESSAGE;
+    },
   };
 }

@@ -1,6 +1,8 @@
 /** Stages the input in the working folder and signs it there; verifies and publishes small files in the same task. */
 import { join } from 'node:path';
+import type { Release } from '../../../machines/batch/job-context.ts';
 import { isStorageCode } from '../../pool/disk-errors.ts';
+import type { PoolResults } from '../../pool/tasks.ts';
 import { outputName } from '../../shared/file-names.ts';
 import {
   interrupted,
@@ -12,7 +14,6 @@ import {
   passwordOf,
   rounded,
 } from './effect-handler.ts';
-import { released } from './release.ts';
 
 /**
  * Waits until Processing is durable: after a power cut, a job that is Queued again would be signed and published twice.
@@ -66,5 +67,60 @@ export function signHandler(dependencies: JobHandlerDependencies): JobHandler<'s
     },
     failed: jobFailed,
     interrupted,
+  };
+}
+
+/**
+ * Reads the signed file back from disk, verifies it independently and publishes it in the output folder.
+ * Waits until Verifying is durable: after a power cut, a job that is Queued again would be signed and published twice.
+ */
+export function releaseHandler(dependencies: JobHandlerDependencies): JobHandler<'release'> {
+  const { pool, clock, outputCollision, secrets } = dependencies;
+  return {
+    after: 'durable',
+    timeLimitMs: NO_TIME_LIMIT,
+    async run(effect, attempt) {
+      const task = {
+        task: 'release',
+        jobId: attempt.actor.id,
+        fileName: effect.fileName,
+        format: effect.format,
+        profile: effect.profileName,
+        content: effect.input,
+        remote: effect.remote === true,
+        subfolder: effect.subfolder ?? '',
+        ...passwordOf(effect, secrets),
+        ...(effect.operation && { operation: effect.operation }),
+        ...(effect.files && { files: effect.files }),
+        collision: outputCollision,
+        at: clock.now(),
+      } as const;
+      const answer = await pool.run(task, { bytes: effect.input?.length });
+      return released(effect, messageOf(answer), dependencies);
+    },
+    failed: jobFailed,
+    interrupted,
+  };
+}
+
+/** The message about the release, once the name of the output is durable. */
+async function released(
+  { subfolder = '' }: { readonly subfolder?: string },
+  { outputFileName, verified, independent, encrypted, times }: PoolResults['release'],
+  { disk, layout }: Pick<JobHandlerDependencies, 'disk' | 'layout'>,
+): Promise<Release> {
+  // On the main thread, not in the pool: jobs released at the same time share one sync of the folder.
+  await disk.directory(join(layout.output, subfolder));
+  return {
+    type: 'RELEASED',
+    outputFileName,
+    ...(!verified && { verified }),
+    ...(independent && { independent }),
+    ...(encrypted && { encrypted }),
+    times: {
+      ...(times.verify !== undefined && { verify: rounded(times.verify) }),
+      ...(times.encrypt !== undefined && { encrypt: rounded(times.encrypt) }),
+      output: rounded(times.output),
+    },
   };
 }

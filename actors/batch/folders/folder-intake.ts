@@ -1,18 +1,17 @@
 /** Creates jobs for files in input folders: stable files found by a watcher, and files of a rescan. */
 
-import { type ActorStore, type ActorSystem, Fatal, type Row } from '@sealwright/runtime';
+import { Fatal, type Row } from '@sealwright/runtime';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
 import { PATH_LIMIT, pathKey } from '../../shared/storage-layout.ts';
 import type { JobView, UploadPlan, UploadRequest } from '../api/jobs.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
 import { accepted, type JobFactory, type NewJob } from '../jobs/job-factory.ts';
 import { isProcessedPath, removeProcessedPath } from '../jobs/processed-paths.ts';
 import type { Candidate, OfferResult } from '../watched-folder/index.ts';
 
-export interface FolderIntakeDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
+interface FolderIntakeDependencies extends BatchRuntime {
   readonly maker: JobFactory;
   plan(request: UploadRequest): UploadPlan;
 }

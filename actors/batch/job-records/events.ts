@@ -1,17 +1,6 @@
 /** System events: each recorded once, listed newest first. Implements `SystemEvents`. */
 import { createHash } from 'node:crypto';
-import {
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  type Clock,
-  describeFailure,
-  Fatal,
-  type Ids,
-  type Log,
-  type Row,
-} from '@sealwright/runtime';
+import { type ActorView, actorKind, describeFailure, Fatal, type Row } from '@sealwright/runtime';
 import {
   SYSTEM_EVENT_KINDS,
   type SystemEventContext,
@@ -19,6 +8,7 @@ import {
 } from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import type { SystemEvent, SystemEventKind, SystemEvents } from '../api/service.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 
 export const SYSTEM_EVENT = actorKind<typeof systemEventMachine>('system-event');
 
@@ -39,30 +29,22 @@ export function eventCounters({ context }: ActorView<SystemEventContext>): {
   return { [`events/${context.kind}`]: 1 };
 }
 
-export interface EventLogDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly log: Pick<Log, 'error'>;
-}
-
 export class EventLog implements SystemEvents {
-  readonly #dependencies: EventLogDependencies;
+  readonly #runtime: BatchRuntime;
 
-  constructor(dependencies: EventLogDependencies) {
-    this.#dependencies = dependencies;
+  constructor(runtime: BatchRuntime) {
+    this.#runtime = runtime;
   }
 
   /** Resolves when visible. Idempotent per id. */
   async record(event: SystemEventContext, id: string): Promise<void> {
-    const outcome = await this.#dependencies.system.create({ kind: SYSTEM_EVENT, id }, event);
+    const outcome = await this.#runtime.system.create({ kind: SYSTEM_EVENT, id }, event);
     if (outcome.accepted || outcome.reason === 'exists') return;
     throw new Fatal('internal', `The event was refused: ${outcome.reason}.`);
   }
 
   async recordSession(kind: 'LoggedIn' | 'LoggedOut', operator: string, address: string): Promise<void> {
-    const { clock, ids, log } = this.#dependencies;
+    const { clock, ids, log } = this.#runtime;
     const message = `${kind === 'LoggedIn' ? 'Logged in' : 'Logged out'} from ${address}.`;
     try {
       const event = { at: clock.now(), kind, actor: operator, jobId: null, code: null, message };
@@ -81,7 +63,7 @@ export class EventLog implements SystemEvents {
     readonly page: number;
     readonly pageSize: number;
   }): Promise<{ readonly items: readonly SystemEvent[]; readonly totalCount: number }> {
-    const { store, system } = this.#dependencies;
+    const { store, system } = this.#runtime;
     const counters = await store.counters('events/');
     const kinds = query.kinds.length > 0 ? query.kinds : SYSTEM_EVENT_KINDS;
     const totalCount = kinds.reduce((sum, kind) => sum + (counters[`events/${kind}`] ?? 0), 0);
@@ -93,7 +75,7 @@ export class EventLog implements SystemEvents {
   }
 
   async #page(kinds: readonly SystemEventKind[], offset: number, limit: number): Promise<readonly string[]> {
-    const { store } = this.#dependencies;
+    const { store } = this.#runtime;
     if (kinds.length === 0) {
       const rows = await store.rows({ view: 'events', reverse: true, offset, limit });
       return rows.map(({ value }) => value as string);

@@ -3,6 +3,7 @@
  * committed step. Saves the pipeline and the metrics a range read per query.
  */
 import { IN_FLIGHT_STATES, type JobFormat, type JobState } from '../../../machines/batch/job-context.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 
 interface Cell {
   readonly state: JobState;
@@ -10,6 +11,9 @@ interface Cell {
   readonly format: JobFormat;
   count: number;
 }
+
+/** Common part of what the classes of the batch service use. */
+export type BatchRuntime = Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids' | 'log'>;
 
 export class JobCounts {
   readonly #cells = new Map<string, Cell>();

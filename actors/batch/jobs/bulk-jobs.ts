@@ -3,13 +3,13 @@
  * §15.
  */
 
-import { type ActorStore, describeFailure, isRetryable, type Log } from '@sealwright/runtime';
+import { describeFailure, isRetryable } from '@sealwright/runtime';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { Refusal, type RefusalCode } from '../../../machines/refusals.ts';
 import type { BulkJobs, BulkQuery, BulkReport, ClearReport } from '../api/bulk.ts';
 import type { Jobs, JobView } from '../api/jobs.ts';
-import type { JobCounts } from '../job-records/job-counts.ts';
+import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
 import { findOldest } from './job-list.ts';
 
 /** Jobs processed concurrently: their steps share commits, and other requests wait little. */
@@ -18,11 +18,9 @@ const CONCURRENCY = 64;
 /** Default states of a cancel. */
 const CANCELABLE: readonly JobState[] = ['Queued', 'AwaitingSigner'];
 
-export interface BulkDependencies {
-  readonly store: ActorStore;
+interface BulkDependencies extends BatchRuntime {
   readonly counts: JobCounts;
   readonly jobs: Pick<Jobs, 'retry' | 'cancel'>;
-  readonly log: Log;
   readonly clear: () => Promise<ClearReport>;
 }
 

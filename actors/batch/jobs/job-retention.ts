@@ -4,19 +4,12 @@
  * Source: docs/decisions/0050-large-operations.md; configuration `Retention:JobsDays`.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type ActorStore,
-  type ActorSystem,
-  type Clock,
-  describeFailure,
-  type Log,
-  type Millis,
-} from '@sealwright/runtime';
+import { describeFailure, type Millis } from '@sealwright/runtime';
 import { TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import type { Retention } from '../api/bulk.ts';
 import type { EventLog } from '../job-records/events.ts';
-import type { JobCounts } from '../job-records/job-counts.ts';
+import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
 import { jobIdOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { clearTheseJobs } from './clearing.ts';
@@ -26,12 +19,8 @@ const SWEEP_INTERVAL_MS = 3_600_000;
 /** Jobs per batch; less than the store's limit per transaction. */
 const BATCH_SIZE = 128;
 
-export interface JobRetentionDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
+interface JobRetentionDependencies extends BatchRuntime {
   readonly counts: JobCounts;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly record: (event: Parameters<EventLog['record']>[0]) => Promise<void>;
   /** Age since a job's end after which it is deleted, milliseconds; undefined = never. */
   readonly keepJobs: Millis | undefined;

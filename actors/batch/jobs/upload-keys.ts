@@ -5,13 +5,12 @@
  *
  * Source: docs/batch-values.md §15.
  */
-
 import { createHash } from 'node:crypto';
-import type { ActorStore, ActorSystem, Clock } from '@sealwright/runtime';
 import type { JobContext, JobFormat, UploadedFile } from '../../../machines/batch/job-context.ts';
 import type { Millis, ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { UploadKey } from '../api/jobs.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { uploadKeyName } from '../job-records/kinds.ts';
 
@@ -70,22 +69,16 @@ function sameFiles(one: readonly UploadedFile[] = [], other: readonly UploadedFi
   );
 }
 
-export interface UploadKeysDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 export class UploadKeys {
-  readonly #dependencies: UploadKeysDependencies;
+  readonly #runtime: BatchRuntime;
 
-  constructor(dependencies: UploadKeysDependencies) {
-    this.#dependencies = dependencies;
+  constructor(runtime: BatchRuntime) {
+    this.#runtime = runtime;
   }
 
   /** The durable job that holds the key; undefined when the key is free, also after releasing an expired one. */
   async find(text: string): Promise<JobActor | undefined> {
-    const { system, store, clock } = this.#dependencies;
+    const { system, store, clock } = this.#runtime;
     const holder = await store.holder(uploadKeyName(text));
     if (holder === undefined) return undefined;
     const job = await system.read(holder);

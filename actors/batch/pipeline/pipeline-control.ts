@@ -1,16 +1,14 @@
 /** Pause, resume and state of the pipeline for operators. Implements the port `PipelineControl`. */
 
-import { type ActorStore, type ActorSystem, Fatal } from '@sealwright/runtime';
+import { Fatal } from '@sealwright/runtime';
 import { IN_FLIGHT_STATES, JOB_FORMATS } from '../../../machines/batch/job-context.ts';
 import type { PipelineControl, PipelineView } from '../api/service.ts';
-import type { JobCounts } from '../job-records/job-counts.ts';
+import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
 import type { StorageMonitor } from './storage-monitor.ts';
 
-export interface PipelineControlDependencies {
-  readonly system: ActorSystem;
-  readonly store: Pick<ActorStore, 'rows'>;
+interface PipelineControlDependencies extends BatchRuntime {
   readonly counts: JobCounts;
   readonly maxConcurrency: number;
   readonly storage: Pick<StorageMonitor, 'held'>;

@@ -5,16 +5,10 @@
  * Source: docs/batch-values.md §0 (7), §8.
  */
 
-import {
-  type ActorStore,
-  type ActorSystem,
-  type Clock,
-  describeFailure,
-  type Log,
-} from '@sealwright/runtime';
+import { describeFailure } from '@sealwright/runtime';
 import type { JobContext } from '../../../machines/batch/job-context.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { JobCounts } from '../job-records/job-counts.ts';
+import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 import type { RemotePortal } from '../remote/ports.ts';
@@ -23,12 +17,8 @@ import type { Pipeline } from './pipeline.ts';
 import { RemoteDownloads } from './remote-downloads.ts';
 import { RemoteFailures } from './remote-failures.ts';
 
-export interface RemotePollDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
+interface RemotePollDependencies extends BatchRuntime {
   readonly counts: JobCounts;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>;
   readonly remote: RemoteSigning;
   /** The folder with the jobs' working folders. */

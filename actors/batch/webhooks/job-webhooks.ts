@@ -1,12 +1,37 @@
 /** Webhooks for ended jobs: handlers of their effects, and queries about deliveries. */
-import type { ActorStore, ActorSystem, Clock, EffectHandler } from '@sealwright/runtime';
+
+import {
+  type ActorStore,
+  type ActorSystem,
+  type Clock,
+  type EffectContext,
+  type EffectHandler,
+  Fatal,
+  Retryable,
+} from '@sealwright/runtime';
+import type { CallJobWebhookEffect, JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
+import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
+import type { JobId, Millis } from '../../../machines/ids.ts';
 import { createHttpWebhookCaller } from '../../shared/webhooks/http-webhook.ts';
+import {
+  attemptWebhook,
+  notAttempted,
+  WEBHOOK_TIME_LIMIT_MS,
+} from '../../shared/webhooks/webhook-attempt.ts';
+import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import type { BatchObserver } from '../api/batch-observer.ts';
 import type { JobHandler } from '../effects/effect-handler.ts';
-import { callJobWebhookHandler } from './call-job-webhook.ts';
-import { enqueueWebhooksHandler } from './enqueue-webhooks.ts';
-import { JobDeliveries } from './job-deliveries.ts';
-import { type JobWebhookOptions, jobWebhooks } from './job-webhook.ts';
+import type { JobActor } from '../job-records/job-index.ts';
+import { jobDetail } from '../job-records/job-view.ts';
+import { JOB } from '../job-records/kinds.ts';
+import { JOB_DELIVERY, JobDeliveries, jobDeliveryAddress, jobDeliveryId } from './job-deliveries.ts';
+import {
+  type JobEventType,
+  type JobWebhook,
+  type JobWebhookOptions,
+  jobEventType,
+  jobWebhooks,
+} from './job-webhook.ts';
 
 export interface JobWebhooksDependencies {
   readonly system: ActorSystem;
@@ -45,4 +70,122 @@ export class JobWebhooks {
   close(): void {
     this.#caller.close();
   }
+}
+
+/** Calls at once, of all webhooks and of one. */
+const CONCURRENCY = 64;
+const CONCURRENCY_PER_WEBHOOK = 8;
+
+interface CallJobWebhookDependencies {
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>;
+  readonly webhooks: readonly JobWebhook[];
+  readonly caller: WebhookCaller;
+  readonly observer: Pick<BatchObserver, 'webhookCalled'>;
+}
+
+function callJobWebhookHandler(
+  dependencies: CallJobWebhookDependencies,
+): EffectHandler<CallJobWebhookEffect> {
+  const { webhooks, caller, clock, observer } = dependencies;
+  return {
+    after: 'durable',
+    timeLimitMs: WEBHOOK_TIME_LIMIT_MS,
+    partitioning: {
+      atOnce: CONCURRENCY,
+      perPartition: CONCURRENCY_PER_WEBHOOK,
+      partitionOf: ({ webhookId }) => webhookId,
+    },
+    async run({ webhookId, deliveryId }, { actor, signal }, { system }): Promise<AttemptedMessage> {
+      const queue = (await system.read({ kind: JOB_DELIVERY, id: actor.id }))?.context;
+      const delivery = queue?.deliveries.find(({ id }) => id === deliveryId);
+      if (delivery === undefined) throw new Fatal('internal', 'The delivery is gone.');
+      const webhook = webhooks.find(({ id }) => id === webhookId);
+      if (webhook === undefined)
+        return notAttempted(
+          deliveryId,
+          'gone',
+          'The configuration does not name the webhook any more.',
+          clock.now(),
+        );
+      const { url, secret } = webhook;
+      const endpoint = { url, secret, authType: 'NoAuth', token: null, fromOperator: true } as const;
+      const result = await attemptWebhook(endpoint, delivery, { caller, clock, signal });
+      observer.webhookCalled(result.outcome === 'delivered');
+      return { type: 'ATTEMPTED', id: deliveryId, ...result };
+    },
+    failed: ({ deliveryId }, { code, message }) =>
+      notAttempted(deliveryId, 'failed', `${code}: ${message}`, clock.now()),
+  };
+}
+
+/** A repeated run finds the deliveries of the first: each has the id of its webhook and job. */
+function enqueueWebhooksHandler(webhooks: readonly JobWebhook[]): JobHandler<'enqueueWebhooks'> {
+  return {
+    after: 'durable',
+    async run(_, { actor }, context) {
+      const job = await context.system.read({ kind: JOB, id: actor.id });
+      const type = job && jobEventType(job.state);
+      if (job !== undefined && type !== undefined)
+        await Promise.all(
+          webhooks
+            .filter(({ events }) => events.includes(type))
+            .map((webhook) => enqueue(webhook, type, job, context)),
+        );
+      return { type: 'WEBHOOKS_ENQUEUED' };
+    },
+  };
+}
+
+async function enqueue(
+  webhook: JobWebhook,
+  type: JobEventType,
+  job: JobActor,
+  { system, clock }: EffectContext,
+): Promise<void> {
+  const jobId = job.id as JobId;
+  const { endedAt, updatedAt } = job.context;
+  const input: JobDeliveryInput = {
+    webhookId: webhook.id,
+    jobId,
+    deliveries: [
+      {
+        id: jobDeliveryId(webhook.id, jobId),
+        type,
+        sequence: 1,
+        body: jobEventBody(type, job),
+        createdAt: endedAt ?? updatedAt,
+        notBefore: 0,
+      },
+    ],
+    at: clock.now(),
+  };
+  const created = await system.create(jobDeliveryAddress(webhook.id, jobId), input);
+  if (created.accepted) return created.durable;
+  if (created.reason === 'exists') return;
+  throw new Retryable('webhook.not-stored', `The webhook delivery was refused: ${created.reason}.`);
+}
+
+/**
+ * Body of a call: UTF-8 JSON. `data` has the members of `GET /api/jobs/{id}` without `history`.
+ *
+ * Source: docs/webhooks.md; Standard Webhooks specification 1.0, "Payload".
+ */
+function jobEventBody(type: JobEventType, job: JobActor): string {
+  const { history: _, createdAt, updatedAt, queuedAt, awaitingSignerSince, ...detail } = jobDetail(job, []);
+  const { endedAt } = job.context;
+  return JSON.stringify({
+    type,
+    timestamp: isoTime(endedAt ?? updatedAt),
+    data: {
+      ...detail,
+      createdAt: isoTime(createdAt),
+      updatedAt: isoTime(updatedAt),
+      queuedAt: isoTime(queuedAt),
+      awaitingSignerSince: awaitingSignerSince === null ? null : isoTime(awaitingSignerSince),
+    },
+  });
+}
+
+function isoTime(at: Millis): string {
+  return new Date(at).toISOString();
 }

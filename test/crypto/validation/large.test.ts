@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { largePdf, largeSigner, largeXml, runLargeJob, zeros } from '../../../bench/large-files.ts';
+import { largePdf, largeSigner, largeXml, runLargeJob, zeros } from '../../../bench/large.ts';
 import type { LargeJob } from '../../../bench/large-job.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-large-'));

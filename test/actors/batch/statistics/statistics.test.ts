@@ -1,8 +1,7 @@
 import type { Row } from '@sealwright/runtime';
 import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { DurationSketch } from '../../../../actors/batch/jobs/duration-sketch.ts';
-import { StatisticsService } from '../../../../actors/batch/jobs/statistics.ts';
+import { DurationSketch, StatisticsService } from '../../../../actors/batch/jobs/statistics.ts';
 import { A, stepOf } from '../../../contract/steps.ts';
 import { batchFixture } from '../batch-harness.ts';
 

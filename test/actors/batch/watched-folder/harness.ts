@@ -12,7 +12,7 @@ import {
   type WatchedFolderSettings,
   type WatchedFolderState,
 } from '../../../../actors/batch/watched-folder/index.ts';
-import { SYSTEM_FILES } from '../../../../settings/system-files.ts';
+import { SYSTEM_FILES } from '../../../../settings/table.ts';
 
 export interface Line {
   readonly level: string;

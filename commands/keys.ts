@@ -5,16 +5,16 @@
  * Source: docs/operations.md; docs/portal-values.md §0.
  */
 
-import type { Clock, Ids, Log } from '@sealwright/runtime';
+import type { Log } from '@sealwright/runtime';
 import { folderOwner } from '@sealwright/runtime/lmdb';
-import { administrationOf, createStorageFolders, storageLayout } from '../../actors/index.ts';
-import { escapeControls } from '../../logging.ts';
-import { SYSTEM_ORGANIZATION } from '../../machines/portal/organization.ts';
-import type { UserRole } from '../../machines/portal/portal-user.ts';
-import { openStore } from '../../service/open-store.ts';
-import type { Settings } from '../../settings.ts';
-import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';
-import { painter, type Terminal } from '../terminal.ts';
+import { administrationOf, createStorageFolders, storageLayout } from '../actors/index.ts';
+import { escapeControls } from '../logging.ts';
+import { SYSTEM_ORGANIZATION } from '../machines/portal/organization.ts';
+import type { UserRole } from '../machines/portal/portal-user.ts';
+import { openStore } from '../service/open-store.ts';
+import type { Settings } from '../settings.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { type CommandContext, painter, type Terminal } from './terminal.ts';
 
 type Offline = ReturnType<typeof administrationOf>;
 type Administration = Offline['administration'];
@@ -47,12 +47,6 @@ export type KeysArguments =
       readonly key: string;
     };
 
-export interface KeysDependencies {
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly terminal: Terminal;
-}
-
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** Organizations read at a time. */
 const PAGE = 100;
@@ -62,7 +56,7 @@ export async function keys(
   settings: Settings,
   words: KeysArguments,
   options: { readonly json: boolean },
-  { clock, ids, terminal }: KeysDependencies,
+  { clock, ids, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const layout = storageLayout(settings.storage.root);
   const owner = folderOwner(layout.db);

@@ -2,9 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describeFailure, systemClock } from '@sealwright/runtime';
-import { CATALOG, isBenchName } from '../catalog.ts';
-import type { BenchContext, Spent } from './bench.ts';
-import type { BenchMessage, Order } from './wire.ts';
+import { CATALOG, isBenchName } from './catalog.ts';
+import type { BenchContext, BenchMessage, Order, Spent } from './frame/bench.ts';
 
 const folders: string[] = [];
 process.on('exit', () => {
@@ -29,8 +28,18 @@ function context({ settings }: Order): BenchContext {
       return folder;
     },
     progress: (label, done, of) => send({ type: 'progress', label, done, of }),
-    limit: (limit) => send({ type: 'limit', limit }),
-    figure: (figure) => send({ type: 'figure', figure }),
+    limit: (name, value, unit) => send({ type: 'limit', limit: { name, value, unit } }),
+    figure: (name, value, unit, details) =>
+      send({
+        type: 'figure',
+        figure: {
+          name,
+          value,
+          unit,
+          better: unit.endsWith('/s') || unit.endsWith('CPU s') ? 'more' : 'less',
+          ...details,
+        },
+      }),
     verified: (by, outputs) => send({ type: 'verified', by, outputs }),
     spent: (spent) => send({ type: 'spent', spent }),
   };

@@ -1,21 +1,16 @@
 /** Costs of a file in the pipeline: after the start and later, by format and by key, beside the bare loop. */
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '@sealwright/runtime';
-import { type LocalSigner, verifyFile } from '../../crypto/index.ts';
+import type { LocalSigner } from '../../crypto/index.ts';
 import { startLocalAuthority } from '../engine/authority.ts';
-import { type BenchContext, Unverified } from '../frame/bench.ts';
-import { verifiedByOtherTool } from '../frame/judges.ts';
-import { type BareRun, bareLoop } from '../pipeline/bare.ts';
-import { INPUTS, type InputKind } from '../pipeline/inputs.ts';
-import { PipelineService } from '../pipeline/service.ts';
-import { threadCosts } from './thread-costs.ts';
+import type { BenchContext } from '../frame/bench.ts';
+import { threadCosts } from '../frame/processes.ts';
+import { type BareRun, bareLoop, INPUTS, type InputKind } from './bare.ts';
+import { PipelineService } from './service.ts';
 
 const SOURCE = 'docs/performance.md';
 /** Files after a start until threads count as warm. */
 const COLD_FILES = 4_000;
 const JUDGED = 20;
-const JUDGED_BY_OTHERS = 5;
 
 interface PipelineRun {
   /** Processor time of a file, milliseconds. */
@@ -39,19 +34,11 @@ export async function pipelineCosts(context: BenchContext): Promise<void> {
   authority.close();
   const p256 = await caseCosts({ name: 'PDF, P-256', kind: INPUTS.Pades, key: 'p256', signer }, context);
   const { figure } = context;
-  figure({
-    name: 'PDF: files/s with P-256 ÷ RSA-2048',
-    value: p256.perSecond / pdf.perSecond,
-    unit: '×',
+  figure('PDF: files/s with P-256 ÷ RSA-2048', p256.perSecond / pdf.perSecond, '×', {
     better: 'more',
     aim: { of: 'value', atLeast: 1.15, source: SOURCE },
   });
-  figure({
-    name: 'PDF: processor time with RSA-2048 ÷ P-256',
-    value: pdf.cpuMs / p256.cpuMs,
-    unit: '×',
-    better: 'more',
-  });
+  figure('PDF: processor time with RSA-2048 ÷ P-256', pdf.cpuMs / p256.cpuMs, '×', { better: 'more' });
 }
 
 async function caseCosts(one: PipelineCase, context: BenchContext): Promise<PipelineRun> {
@@ -74,7 +61,7 @@ async function caseCosts(one: PipelineCase, context: BenchContext): Promise<Pipe
     tellCounts(name, files, service, before, totalWakeUps() - wakeUps, context);
     bare.push(await bareLoop(join(workFolder, 'bare'), files, kind, key));
     tellRatios(name, first, warm, bare, context);
-    await verifySome(service, kind, cold + files, context);
+    await service.verify(cold + files, context, { by: 'the engine', most: JUDGED });
     return warm;
   } finally {
     await service.close();
@@ -117,10 +104,10 @@ function tellCounts(
     'wake-ups of all threads': wakeUps,
   };
   for (const [what, count] of Object.entries(counts))
-    figure({ name: `${name}: ${what} of a file`, value: count / files, unit: 'count', better: 'less' });
+    figure(`${name}: ${what} of a file`, count / files, 'count');
   for (const [role, ms] of after.cpu) {
     const value = (ms - (before.cpu.get(role) ?? 0)) / files;
-    figure({ name: `${name}: processor time of a file, ${role}`, value, unit: 'ms', better: 'less' });
+    figure(`${name}: processor time of a file, ${role}`, value, 'ms');
   }
 }
 
@@ -133,58 +120,20 @@ function tellRatios(
 ): void {
   const bareCpu = bare.reduce((sum, { cpu }) => sum + cpu.user + cpu.system, 0) / bare.length;
   const bareRate = bare.reduce((sum, { perSecond }) => sum + perSecond, 0) / bare.length;
-  figure({
-    name: `${name}: processor time of a file, warm ÷ bare loop`,
-    value: warm.cpuMs / bareCpu,
-    unit: '×',
-    better: 'less',
+  figure(`${name}: processor time of a file, warm ÷ bare loop`, warm.cpuMs / bareCpu, '×', {
     aim: { of: 'value', atMost: 1.6, source: SOURCE },
   });
-  figure({
-    name: `${name}: files/s, warm ÷ bare loop`,
-    value: warm.perSecond / bareRate,
-    unit: '×',
+  figure(`${name}: files/s, warm ÷ bare loop`, warm.perSecond / bareRate, '×', {
     better: 'more',
     aim: { of: 'value', atLeast: 0.6, source: SOURCE },
   });
-  figure({
-    name: `${name}: files/s, first files after the start ÷ warm`,
-    value: first.perSecond / warm.perSecond,
-    unit: '×',
+  figure(`${name}: files/s, first files after the start ÷ warm`, first.perSecond / warm.perSecond, '×', {
     better: 'more',
     aim: { of: 'value', atLeast: 0.85, source: SOURCE },
   });
-  figure({
-    name: `${name}: processor time, warm ÷ first files after the start`,
-    value: warm.cpuMs / first.cpuMs,
-    unit: '×',
+  figure(`${name}: processor time, warm ÷ first files after the start`, warm.cpuMs / first.cpuMs, '×', {
     better: 'more',
   });
-  figure({ name: `${name}: files/s, warm`, value: warm.perSecond, unit: '/s', better: 'more' });
-  figure({ name: `${name}: processor time of the bare loop`, value: bareCpu, unit: 'ms', better: 'less' });
-}
-
-async function verifySome(
-  { layout, signer, rootFile, failed }: PipelineService,
-  { format }: InputKind,
-  expected: number,
-  context: BenchContext,
-): Promise<void> {
-  const outputs = readdirSync(layout.output);
-  if (failed > 0 || outputs.length !== expected)
-    throw new Unverified(`${failed} jobs failed; ${outputs.length} outputs of ${expected}.`);
-  for (const name of outputs.slice(0, JUDGED)) {
-    const path = join(layout.output, name);
-    const { ok, checks } = verifyFile({ format, path, signer: signer.fingerprint, at: systemClock.now() });
-    const bad = checks.filter((check) => !check.ok);
-    if (!ok) throw new Unverified(`${name} does not verify: ${JSON.stringify(bad)}`);
-  }
-  context.verified('the engine', Math.min(JUDGED, outputs.length));
-  // A given signer has another root.
-  if (signer.root === undefined) return;
-  for (const name of outputs.slice(0, JUDGED_BY_OTHERS)) {
-    const output = { name, format, path: join(layout.output, name) };
-    const by = await verifiedByOtherTool(output, { folder: layout.root, rootFile });
-    if (by !== undefined) context.verified(by, 1);
-  }
+  figure(`${name}: files/s, warm`, warm.perSecond, '/s');
+  figure(`${name}: processor time of the bare loop`, bareCpu, 'ms');
 }

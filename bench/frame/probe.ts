@@ -10,7 +10,7 @@ import fs from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { performance } from 'node:perf_hooks';
 import workers, { BroadcastChannel, isMainThread, threadId, Worker } from 'node:worker_threads';
-import { threadCosts } from './thread-costs.ts';
+import { threadCosts } from './processes.ts';
 
 /** Totals since the start of the program. */
 export interface ProbeCounts {

@@ -1,11 +1,10 @@
 /** Runs benchmarks one after the other, each in its own process, and combines their results. */
 import { fork } from 'node:child_process';
 import type { Clock } from '@sealwright/runtime';
-import { Progress, type Screen } from '../../logging/progress.ts';
-import { type BenchName, CATALOG } from '../catalog.ts';
-import type { BenchSettings, Figure, Limit, Spent } from './bench.ts';
-import { type BenchReport, judged } from './report.ts';
-import type { BenchMessage, Failure, Order } from './wire.ts';
+import { Progress, type Screen } from '../logging/progress.ts';
+import { type BenchName, CATALOG } from './catalog.ts';
+import type { BenchMessage, BenchSettings, Failure, Figure, Limit, Order, Spent } from './frame/bench.ts';
+import { type BenchReport, judged } from './frame/report.ts';
 
 /** Runs benchmarks. Never rejects: a failure is part of the report. */
 export function runBench(

@@ -6,25 +6,16 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Clock, Ids } from '@sealwright/runtime';
-import { FIRST_APPLICATION, storageLayout } from '../../actors/index.ts';
-import type { ValidateFileRequest, ValidationReport } from '../../crypto/index.ts';
-import { escapeControls } from '../../logging.ts';
-import { APPLICATION_FILE } from '../../service/portal-setup.ts';
-import type { LoadedSettings, Settings } from '../../settings.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { localApiKey } from '../local-api-key.ts';
-import { findService, NoService, reachable } from '../local-service.ts';
-import { painter, type Terminal } from '../terminal.ts';
-import { readOwnTrust } from '../verify/own-trust.ts';
-import { sampleContract } from './sample-contract.ts';
-
-export interface TryDependencies {
-  readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>;
-  readonly ids: Pick<Ids, 'bytes'>;
-  readonly terminal: Terminal;
-  readonly validate: (request: ValidateFileRequest) => Promise<ValidationReport>;
-}
+import type { Clock } from '@sealwright/runtime';
+import { FIRST_APPLICATION, storageLayout } from '../actors/index.ts';
+import { validateFile } from '../crypto/index.ts';
+import { escapeControls } from '../logging.ts';
+import { APPLICATION_FILE } from '../service/portal-setup.ts';
+import type { AcceptedSettings, Settings } from '../settings.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { findService, localApiKey, NoService, reachable } from './local-service.ts';
+import { type CommandContext, painter } from './terminal.ts';
+import { readOwnTrust } from './verify/own-trust.ts';
 
 /** Time for one step of the service, such as a mail or a signature, milliseconds. */
 const STEP_TIMEOUT_MS = 30_000;
@@ -40,11 +31,10 @@ interface ShownDocument {
 
 /** 0 when the signed file is good, 1 when a step fails, 3 when no service answers. */
 export async function tryCommand(
-  settings: Settings,
-  loaded: LoadedSettings,
-  dependencies: TryDependencies,
+  loaded: AcceptedSettings,
+  { terminal, clock, ids }: CommandContext,
 ): Promise<ExitCode> {
-  const { terminal, validate, clock } = dependencies;
+  const { settings } = loaded;
   const { bold, green, dim } = painter(terminal);
   const done = (text: string) => terminal.out(`  ${green('ok')}  ${escapeControls(text)}\n`);
   if (!settings.portal.enabled) {
@@ -64,9 +54,9 @@ export async function tryCommand(
     );
     return EXIT.unavailable;
   }
-  const portal = new PortalCalls(settings, urls, dependencies);
+  const portal = new PortalCalls(settings, urls, clock);
   try {
-    const email = `ana.${dependencies.ids.bytes(4).toString('hex')}@example.com`;
+    const email = `ana.${ids.bytes(4).toString('hex')}@example.com`;
     const documents = await portal.createDocuments(email);
     done(`A sample contract was uploaded, and Ana Example (${email}) was asked to sign it.`);
     const { url } = await portal.actionUrl(documents.toSign, email);
@@ -82,7 +72,7 @@ export async function tryCommand(
       intermediates: own?.intermediates ?? [],
       revocation: 'soft',
     } as const;
-    const report = await validate({ format: 'Pades', path, at: clock.now(), trust });
+    const report = await validateFile({ format: 'Pades', path, at: clock.now(), trust });
     const shown = relative(process.cwd(), path);
     if (report.indication !== 'TOTAL-PASSED') {
       terminal.err(`The signed file ${shown} is not valid: ${report.indication}.\n`);
@@ -114,13 +104,13 @@ export async function tryCommand(
 /** Calls of an application, of a participant's page, and of the development mailbox. */
 class PortalCalls {
   readonly #settings: Settings;
-  readonly #clock: TryDependencies['clock'];
+  readonly #clock: Clock;
   readonly #urls: { readonly portal: string; readonly batch: string | undefined };
 
   constructor(
     settings: Settings,
     urls: { readonly portal: string; readonly batch: string | undefined },
-    { clock }: TryDependencies,
+    clock: Clock,
   ) {
     this.#settings = settings;
     this.#urls = urls;
@@ -247,4 +237,39 @@ async function answerOf<Answer>(answer: Response): Promise<Answer> {
   if (!answer.ok)
     throw new Error(`${new URL(answer.url).pathname} answered ${answer.status}: ${text.slice(0, 500)}`);
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
+}
+
+/** Text of the page: font size and line. ASCII without parentheses and backslashes, so that it needs no escapes. */
+const LINES: readonly (readonly [size: number, text: string])[] = [
+  [22, 'Sample contract'],
+  [12, 'This contract was made by "sealwright try". It binds nobody.'],
+  [12, '1. The signer has seen how a document is signed here.'],
+  [12, '2. The signature below covers each byte of this file.'],
+  [12, '3. A change of the file makes the signature invalid.'],
+];
+const TOP = 760;
+const LINE_HEIGHT = 30;
+
+/** A contract of one A4 page. Source: ISO 32000-1 §7.5. */
+function sampleContract(): Buffer {
+  const text = LINES.map(([size, line], index) => {
+    return `BT /F1 ${size} Tf 60 ${TOP - index * LINE_HEIGHT} Td (${line}) Tj ET`;
+  }).join('\n');
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 4 0 R >> >> /Contents 5 0 R >>',
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    `<< /Length ${text.length} >>\nstream\n${text}\nendstream`,
+  ];
+  let file = '%PDF-1.7\n';
+  const offsets = objects.map((body, index) => {
+    const offset = file.length;
+    file += `${index + 1} 0 obj\n${body}\nendobj\n`;
+    return offset;
+  });
+  const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
+  const size = objects.length + 1;
+  file += `xref\n0 ${size}\n0000000000 65535 f \n${table}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`;
+  return Buffer.from(file, 'latin1');
 }

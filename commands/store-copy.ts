@@ -14,11 +14,11 @@ import {
 } from '@sealwright/runtime';
 import { openLmdbCopy } from '@sealwright/runtime/lmdb';
 import { openPostgresCopy } from '@sealwright/runtime/postgres';
-import { Progress } from '../../logging/progress.ts';
-import { escapeControls } from '../../logging.ts';
-import { EXIT, type ExitCode, exitCodeOf } from '../exit-codes.ts';
-import { table } from '../table.ts';
-import type { Terminal } from '../terminal.ts';
+import { Progress } from '../logging/progress.ts';
+import { escapeControls } from '../logging.ts';
+import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
+import type { CommandContext } from './terminal.ts';
+import { table } from './terminal.ts';
 
 export interface CopyOptions {
   /** Folder of an LMDB store, or `postgres://…`. */
@@ -27,13 +27,6 @@ export interface CopyOptions {
   /** Schema in PostgreSQL. */
   readonly schema: string;
   readonly json: boolean;
-}
-
-export interface CopyDependencies {
-  readonly clock: Clock;
-  readonly terminal: Pick<Terminal, 'out' | 'err'>;
-  /** True when standard error is a terminal. */
-  readonly live: boolean;
 }
 
 const RESULTS: { readonly [result in CopyReport['result']]: string } = {
@@ -45,7 +38,7 @@ const RESULTS: { readonly [result in CopyReport['result']]: string } = {
 /** Copies; exit code 1 if source and target differ afterwards, 2 for unusable options, 3 for a store in use. */
 export async function copyCommand(
   { from, to, schema, json }: CopyOptions,
-  { clock, terminal, live }: CopyDependencies,
+  { clock, terminal, live }: CommandContext,
 ): Promise<ExitCode> {
   const sides: CopySide[] = [];
   const progress = new Progress('store copy:', { err: (text) => terminal.err(text), live }, clock);

@@ -1,0 +1,105 @@
+/** Maps the configuration to the batch service. Source: docs/batch-values.md §5. */
+import { availableParallelism } from 'node:os';
+import type { Clock, Ids } from '@sealwright/runtime';
+import {
+  type BatchOptions,
+  createRemotePortal,
+  type FolderOptions,
+  type Profile,
+  type StorageLayout,
+} from '../actors/index.ts';
+import type { ProfileName } from '../machines/ids.ts';
+import type { Settings } from '../settings.ts';
+import { type KeyFolder, keepJobSecret } from './key-folder.ts';
+import { portalNotices } from './portal-notices.ts';
+import { deriveEncryptionKey, type SigningSetup } from './signing-setup.ts';
+
+/** @param parts `working` receives what ends the connections to the remote portal */
+export async function setUpBatch(
+  settings: Settings,
+  keys: KeyFolder,
+  { profiles, trust }: Pick<SigningSetup, 'profiles' | 'trust'>,
+  parts: {
+    readonly layout: StorageLayout;
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly working: (() => Promise<void>)[];
+  },
+): Promise<BatchOptions> {
+  const { signing, pipeline, retention } = settings;
+  const encryptionKey = await deriveEncryptionKey(settings);
+  return {
+    layout: parts.layout,
+    folders: folderOptions(settings, profiles),
+    profiles,
+    trust,
+    ...(signing.license !== undefined && { license: signing.license }),
+    ...(encryptionKey && { encryptionKey }),
+    secretKey: Buffer.from((await keepJobSecret(keys, parts.ids)).value, 'base64url'),
+    remote: remotePart(settings, parts),
+    notices: portalNotices(settings).filter(({ name }) => name !== 'portal:seal'),
+    maxConcurrency: pipeline.maxConcurrency,
+    taskTimeout: pipeline.taskTimeoutSeconds * 1000,
+    pollEvery: pipeline.pollIntervalSeconds * 1000,
+    ...(retention.jobsDays > 0 && { keepJobs: retention.jobsDays * 86_400_000 }),
+    webhooks: settings.notifications.webhooks,
+    outputCollision: settings.storage.outputCollision === 'Suffix' ? 'suffix' : 'fail',
+    threads: availableParallelism(),
+  };
+}
+
+function folderOptions(
+  { storage, watchedFolder }: Settings,
+  profiles: readonly Profile[],
+): readonly FolderOptions[] {
+  return storage.inputs.map((input) => ({
+    name: input.name,
+    path: input.path,
+    profile: folderProfile(input.profile, profiles),
+    budget: watchedFolder.maxConsecutiveEnqueueFailures,
+    settings: {
+      stability: {
+        intervalMs: watchedFolder.stabilityPollIntervalMs,
+        requiredSamples: watchedFolder.stabilityRequiredSamples,
+        timeoutMs: watchedFolder.stabilityTimeoutSeconds * 1000,
+      },
+      concurrency: watchedFolder.stabilityConcurrency,
+      ignoredExtensions: [...watchedFolder.ignoredExtensions, ...input.ignoredExtensions],
+      ignoredNames: watchedFolder.ignoredNames,
+      ignoredPrefixes: [...watchedFolder.ignoredPrefixes, ...input.ignoredPrefixes],
+      recursive: input.recursive,
+      sweepIntervalMs: (input.pollIntervalSeconds ?? watchedFolder.pollIntervalSeconds) * 1000,
+    },
+  }));
+}
+
+/** `default` names the first profile when no profile has that name. Source: docs/batch-values.md §6.1. */
+function folderProfile(name: ProfileName, profiles: readonly Profile[]): ProfileName {
+  if (profiles.some((profile) => profile.name === name)) return name;
+  return profiles[0]?.name ?? name;
+}
+
+/**
+ * Connects to the remote portal, also if no profile needs it any more: jobs of a removed profile may still wait for it.
+ */
+function remotePart(
+  { remoteSigner }: Settings,
+  { clock, ids, working }: Parameters<typeof setUpBatch>[3],
+): NonNullable<BatchOptions['remote']> {
+  const { endpoint, apiKey } = remoteSigner;
+  const options = {
+    every: remoteSigner.pollIntervalSeconds * 1000,
+    timeout: remoteSigner.timeoutHours * 3_600_000,
+    maxFailures: remoteSigner.maxConsecutiveApiFailures,
+  };
+  if (endpoint === undefined || !apiKey) return options;
+  const portal = createRemotePortal({
+    endpoint,
+    apiKey,
+    timeout: remoteSigner.requestTimeoutSeconds * 1000,
+    clock,
+    ids,
+  });
+  working.push(async () => portal.close());
+  return { ...options, portal };
+}
