@@ -13,7 +13,7 @@ import type { Terminal } from './terminal.ts';
 export async function healthCommand(settings: Settings, terminal: Terminal): Promise<ExitCode> {
   const api = settings.batch.enabled ? 'batch' : 'portal';
   try {
-    await findService(settings, api);
+    await findService(settings, api, true);
     return EXIT.good;
   } catch (error) {
     if (!(error instanceof NoService)) throw error;

@@ -48,11 +48,16 @@ export class NoService extends Error {
 /**
  * Finds the address of the service that runs on this store, from what it wrote beside its lock, and makes sure that it is the
  * one that answers there: a key must not go to another program.
+ * @param isOwnNode as of `readServiceFile`
  * @throws {NoService}
  */
-export async function findService(settings: Settings, api: 'batch' | 'portal'): Promise<string> {
+export async function findService(
+  settings: Settings,
+  api: 'batch' | 'portal',
+  isOwnNode = false,
+): Promise<string> {
   const configured = settings[api].url.href;
-  const running = readServiceFile(settings);
+  const running = readServiceFile(settings, isOwnNode);
   if (running === undefined) {
     const answer = await requestLocal(configured, '/api/health').catch((error: Error) => error.message);
     if (typeof answer === 'string') throw new NoService(configured, `does not answer: ${answer}`);

@@ -64,9 +64,14 @@ export function writeServiceFile(
   };
 }
 
-/** Finds the service that runs on this machine and this root. Files of dead processes and of other machines do not count. */
-export function readServiceFile(settings: Settings): ServiceFile | undefined {
+/**
+ * Finds the service that runs on this machine and this root. Files of dead processes and of other machines do not count.
+ * @param isOwnNode no other node answers for a node of this configuration whose process has died
+ */
+export function readServiceFile(settings: Settings, isOwnNode = false): ServiceFile | undefined {
   const { db } = storageLayout(settings.storage.root);
+  const own = parsed(join(db, fileName(settings)));
+  if (isOwnNode && own !== undefined && !runs(own.process)) return undefined;
   // Of several nodes on this machine, the one with the name in this configuration comes first.
   for (const name of [fileName(settings), ...namesIn(db).filter((one) => NAME.test(one))]) {
     const found = parsed(join(db, name));

@@ -115,7 +115,16 @@ test('health and actors find the service by the file beside its lock, and send n
     [],
   );
 
+  // Of several nodes on one machine a living one answers for commands, but not for the health of a killed one.
   writeFileSync(file, written);
+  const database = '--Runtime:Postgres:Url=postgres://127.0.0.1:9/db';
+  const node = ['--Runtime:Store=postgres', database, '--Runtime:NodeName=first', configured];
+  t.deepEqual(await run(cwd, ['health', ...node]), { code: 0, out: '', err: '' });
+  const killed = { ...JSON.parse(written), process: { ...JSON.parse(written).process, birth: '1' } };
+  writeFileSync(join(cwd, 'data/db/service.first.json'), JSON.stringify(killed));
+  t.is((await run(cwd, ['health', ...node])).code, 1);
+  t.is((await run(cwd, ['actors', ...node])).code, 0);
+
   service.child.kill('SIGTERM');
   t.is(await service.ended, 0);
   t.false(existsSync(file));
