@@ -45,6 +45,7 @@ export { createEvidenceSource } from './evidence/evidence-source.ts';
 export { createTimestampAuthority } from './evidence/timestamp-authority.ts';
 export { type KeySource, loadSigner } from './keys/load.ts';
 export type { LoadedSigner } from './keys/loaded-signer.ts';
+export { certificateOfState, externalSigner } from './keys/stored-signer.ts';
 export {
   deserializeSigner,
   type LocalSigner,
@@ -76,7 +77,6 @@ export {
   trySigning,
   verifyFile,
 } from './sign.ts';
-export { certificateOfState, externalSigner } from './two-step/stored-signer.ts';
 export { type ValidateFileRequest, validateFile } from './validate.ts';
 export { UNPROVEN } from './validation/chain.ts';
 export { brokenSignatures, isIntact, matchingSignature } from './validation/signature-comparison.ts';

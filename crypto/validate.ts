@@ -1,16 +1,19 @@
 /** Entry point of validation: a file and trust settings in, a report with reasons out. */
+
+import { basename } from 'node:path';
 import { inspectAsic, mayBeContainer } from './asic/validate.ts';
+import { inspectCades } from './cades/validate.ts';
+import { openSource, type Source, SourceRange } from './core/source.ts';
 import { CryptoError } from './core/types.ts';
 import type { ValidationReport } from './core/validation-report.ts';
 import { WorkBudget } from './core/work-budget.ts';
-import { inspectCadesWithContents, inspectXadesWithContents } from './detached-contents.ts';
 import { joinEvidence } from './evidence/embedded-evidence.ts';
-import { openSource, type Source, SourceRange } from './files/source.ts';
 import { inspectPades } from './pades/validate.ts';
 import { collectOnlineEvidence, isOpen } from './validation/online.ts';
 import { type FileSignatures, UNUSED_CONTENT } from './validation/signature-info.ts';
 import type { ValidationRequest } from './validation/trust.ts';
 import { validateSignatures } from './validation/validate-signature.ts';
+import { type ContentFinder, inspectXades, type SignedContent } from './xades/validate.ts';
 
 export interface ValidateFileRequest extends ValidationRequest {
   /** Format of the file; `Cades` or `Xades` also accepts a container, which is recognised by its first bytes. */
@@ -110,3 +113,58 @@ const READERS: { readonly [format in ValidationReport['format']]: Reader } = {
   Cades: inspectCadesWithContents,
   Xades: inspectXadesWithContents,
 };
+
+/** Inspects a CMS signature with the first file whose digest is the signed one. */
+function inspectCadesWithContents(source: Source, contents: readonly Source[]): FileSignatures {
+  const [first, ...more] = contents;
+  if (first === undefined) return inspectCades(source);
+  let inspected = inspectCades(source, { content: first });
+  if (more.length === 0) return inspected;
+  for (const content of more) {
+    if (hasContent(inspected)) break;
+    const other = inspectCades(source, { content });
+    if (hasContent(other)) inspected = other;
+  }
+  // The signature is over at most one of them.
+  return { ...inspected, findings: [...inspected.findings, unused(more.length)] };
+}
+
+function hasContent({ signatures }: FileSignatures): boolean {
+  return signatures.some(({ findings }) =>
+    findings.some(({ type, status }) => type === 'digest.content' && status === 'passed'),
+  );
+}
+
+/** Inspects an XML signature whose references name its files; other files are ignored. */
+export function inspectXadesWithContents(source: Source, contents: readonly Source[]): FileSignatures {
+  const [first, ...more] = contents;
+  if (first === undefined) return inspectXades(source);
+  const used = new Set<SignedContent>();
+  const content: ContentFinder = (uri) => (uri === undefined ? undefined : contentNamedBy(uri, contents));
+  const inspected = inspectXades(source, { content: more.length === 0 ? first : content, used });
+  const left = contents.length - used.size;
+  if (left === 0) return inspected;
+  const finding = more.length === 0 ? UNUSED_CONTENT : unused(left);
+  return { ...inspected, findings: [...inspected.findings, finding] };
+}
+
+function unused(count: number) {
+  return { ...UNUSED_CONTENT, message: `No signature is over ${count} of the files given beside it.` };
+}
+
+/** Returns the one file whose path ends with the reference; else the one whose name is its last segment. */
+function contentNamedBy(uri: string, contents: readonly Source[]): Source | undefined {
+  const path = decoded(uri.split(/[?#]/, 1)[0] ?? '').replace(/^\.\//, '');
+  const whole = contents.filter((content) => content.path === path || content.path.endsWith(`/${path}`));
+  const named = contents.filter((content) => basename(content.path) === basename(path));
+  const [found, another] = whole.length > 0 ? whole : named;
+  return another === undefined ? found : undefined;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

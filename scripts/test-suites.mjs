@@ -62,7 +62,7 @@ const DEEPER = [
 
 /** Folders whose files share a process, by the name of that process: most of a small file's time is loading the product. */
 const SHARED = {
-  small: /^(bench|logging|machines|settings|web|crypto\/(algorithms|asn1|envelope|files|pdf|x509))\//,
+  small: /^(bench|logging|machines|settings|web|crypto\/(asn1|core|envelope|pdf|x509))\//,
   'http-core': /^http\/core\//,
   'http-batch': /^http\/batch\//,
   'crypto-formats': /^crypto\/(cades|cms|keys|xml)\//,

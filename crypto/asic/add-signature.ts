@@ -1,5 +1,6 @@
 /** Adds a signature to an existing container (EN 319 162-1 §4.3.3, §4.4.3). */
 
+import { openSource, type Source } from '../core/source.ts';
 import {
   CryptoError,
   type SignatureLevel,
@@ -8,7 +9,6 @@ import {
   type Signer,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
 import { assertIntact } from '../zip/zip-member.ts';
 import { Container } from './container.ts';
 import { type AsicSignatureFormat, withSignature } from './new-signature.ts';

@@ -4,10 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import { amendSignedData } from '../cms/amend.ts';
+import type { Source } from '../core/source.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
 import type { EvidenceSource, SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
 import { readTimestampToken } from '../evidence/timestamp-reader.ts';
-import type { Source } from '../files/source.ts';
 import { nameOfUri } from '../zip/zip-names.ts';
 import { type Container, freeName, NAMES } from './container.ts';
 import { digestOf } from './hashing-source.ts';

@@ -1,5 +1,5 @@
 /** Containers whose files have time-stamp tokens instead of signatures (EN 319 162-1 §4.3.3.2 and §4.4.4.2). */
-import { hashNamed } from '../algorithms/algorithm-identifier.ts';
+
 import { algorithmsOf } from '../cms/attribute-checks.ts';
 import type { Finding } from '../core/validation-report.ts';
 import { joinEvidence } from '../evidence/embedded-evidence.ts';
@@ -13,6 +13,7 @@ import {
   timestampInfo,
   UNKNOWN_SIGNATURE_INFO,
 } from '../validation/signature-info.ts';
+import { hashNamed } from '../x509/algorithm-identifier.ts';
 import type { Container } from './container.ts';
 import { type CoveringSignature, forContainer } from './coverage.ts';
 import { type ListedMembers, listedMembers, type MemberDigests } from './listed-members.ts';

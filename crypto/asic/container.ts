@@ -1,7 +1,7 @@
 /** An existing container: its members and their roles. */
 import { hashSource } from '../cades/content-digests.ts';
+import { openSource, type Source } from '../core/source.ts';
 import { CryptoError } from '../core/types.ts';
-import { openSource, type Source } from '../files/source.ts';
 import { readDirectory, type ZipDirectory, type ZipEntry } from '../zip/zip-directory.ts';
 import { ZipError } from '../zip/zip-error.ts';
 import { memberSource } from '../zip/zip-member.ts';

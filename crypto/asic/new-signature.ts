@@ -1,14 +1,15 @@
 /**
  * Members that an additional signature over all data objects adds to a container (EN 319 162-1 §4.3.3, §4.4.3, §5).
  */
-import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
+
 import { addedSigner } from '../cades/add-signer.ts';
 import { hashSource } from '../cades/content-digests.ts';
 import { signedDigests } from '../cades/levels.ts';
 import { servicesFor } from '../cades/raise-level.ts';
+import type { Source } from '../core/source.ts';
 import { CryptoError, type SignatureLevel, type SignatureParameters, type Signer } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import type { Source } from '../files/source.ts';
+import { algorithmOf } from '../x509/algorithm-identifier.ts';
 import { DS } from '../xades/elements/identifiers.ts';
 import { detachedSignature } from '../xades/levels.ts';
 import { type DocumentMap, mapDocument } from '../xades/validation/document-map.ts';

@@ -1,5 +1,6 @@
 /** Creates containers: files and a signature over all of them (EN 319 162-1 §4.3, §4.4, baseline §5). */
 import { basename } from 'node:path';
+import { openSource, type Source, SourceRange } from '../core/source.ts';
 import {
   CryptoError,
   type Fingerprint,
@@ -9,7 +10,6 @@ import {
   type Signer,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { openSource, type Source, SourceRange } from '../files/source.ts';
 import { foldedName, nameFault } from '../zip/zip-names.ts';
 import { type AsicKind, isLookalike, MIME_TYPE, MIME_TYPE_MEMBER, NAMES, roleOf } from './container.ts';
 import { HashingSource } from './hashing-source.ts';

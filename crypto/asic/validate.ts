@@ -1,8 +1,8 @@
 /** Inspection of the signatures of one container, without trust decisions (EN 319 162-1). */
 import { inspectCades } from '../cades/validate.ts';
+import { memorySource, type Source } from '../core/source.ts';
 import type { Finding } from '../core/validation-report.ts';
 import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
-import { memorySource, type Source } from '../files/source.ts';
 import type { FileSignatures, SignatureInfo } from '../validation/signature-info.ts';
 import { signatureReport } from '../xades/report.ts';
 import { readable, topSignatures } from '../xades/validate.ts';

@@ -1,8 +1,8 @@
 /** Writes a container: new, or an existing one with members added and replaced. */
 import { createHash } from 'node:crypto';
+import { memorySource, type Source } from '../core/source.ts';
+import { createTarget } from '../core/target.ts';
 import type { SignedFile } from '../core/types.ts';
-import { memorySource, type Source } from '../files/source.ts';
-import { createTarget } from '../files/target.ts';
 import { ZipWriter } from '../zip/zip-writer.ts';
 import type { Container } from './container.ts';
 import { HashingSource } from './hashing-source.ts';

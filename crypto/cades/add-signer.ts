@@ -1,7 +1,8 @@
 /** Adds parallel signatures over the same content to a CAdES file (RFC 5652 §5.1). */
-import { algorithmOf, digestIdentifier } from '../algorithms/algorithm-identifier.ts';
+
 import { DIGEST_BY_OID } from '../asn1/oids.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
+import { openSource, type Source } from '../core/source.ts';
 import {
   CryptoError,
   type SignatureLevel,
@@ -10,7 +11,7 @@ import {
   type Signer,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
+import { algorithmOf, digestIdentifier } from '../x509/algorithm-identifier.ts';
 import {
   amended,
   assertExtensible,

@@ -1,7 +1,7 @@
 /** Computes the digests of a file in one pass. */
 import { createHash } from 'node:crypto';
+import type { Source } from '../core/source.ts';
 import type { DigestName } from '../core/types.ts';
-import type { Source } from '../files/source.ts';
 
 export interface ContentDigests {
   /** Lower-case hex. */

@@ -1,11 +1,11 @@
 /** Counter-signatures: signatures over another signature value (RFC 5652 §11.4, EN 319 122-1 §5.2.7). */
 import { createHash } from 'node:crypto';
-import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
 import { unsignedAttribute } from '../cms/attributes-template.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
+import type { Source } from '../core/source.ts';
 import { CryptoError, type SignatureParameters, type SignedFile, type Signer } from '../core/types.ts';
-import type { Source } from '../files/source.ts';
+import { algorithmOf } from '../x509/algorithm-identifier.ts';
 import {
   amended,
   assertExtensible,

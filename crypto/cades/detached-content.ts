@@ -1,6 +1,5 @@
 /** Separates the content from a CMS file of any size; holds one window of it in memory. */
 import { createHash, type Hash } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
 import { ID } from '../asn1/oids.ts';
 import {
   Asn1Error,
@@ -15,7 +14,8 @@ import {
 } from '../asn1/read.ts';
 import { sequence, tlv } from '../asn1/write.ts';
 import { HEADER_BYTES } from '../core/header-format.ts';
-import type { Source } from '../files/source.ts';
+import type { Source } from '../core/source.ts';
+import { HASH_BY_OID, type HashName } from '../x509/algorithm-identifier.ts';
 
 export interface DetachedSignedData {
   /** The same SignedData without its content. */

@@ -7,8 +7,8 @@ import { header } from '../asn1/write.ts';
 import { type AroundContent, aroundContent } from '../cms/amend.ts';
 import { buildSignerInfos, signerInfosLength, usualSignatureLength } from '../cms/build.ts';
 import { signerInfoTemplate } from '../cms/signer-info.ts';
+import type { Source } from '../core/source.ts';
 import { CryptoError, type SignatureParameters, type Signer } from '../core/types.ts';
-import type { Source } from '../files/source.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
 import type { SignatureOutput } from './signature-files.ts';
 

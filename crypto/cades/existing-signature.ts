@@ -1,14 +1,14 @@
 /** An existing CAdES file that is augmented: DER, BER or PEM, enveloping or detached, of any size. */
 
-import { DIGEST_LENGTH, type HashName } from '../algorithms/algorithm-identifier.ts';
 import { DIGEST_BY_OID } from '../asn1/oids.ts';
 import { Asn1Error } from '../asn1/read.ts';
 import { amendSignedData } from '../cms/amend.ts';
 import { parseSignedData, type SignedData, type SignerInfo } from '../cms/parse.ts';
+import { openSource, type Source } from '../core/source.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
-import { openSource, type Source } from '../files/source.ts';
 import { inspectParsedSignedData } from '../validation/signed-data/signed-data-report.ts';
 import { integrityFailure } from '../validation/soundness.ts';
+import { DIGEST_LENGTH, type HashName } from '../x509/algorithm-identifier.ts';
 import { signatureSource } from './armor-reader.ts';
 import { hashSource } from './content-digests.ts';
 import { type ContentInfo, readDetachedContent } from './detached-content.ts';

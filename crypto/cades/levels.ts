@@ -1,6 +1,5 @@
 /** Signs CAdES at the levels B to LTA: hashes the content once, calls the services, then writes the output. */
 
-import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
 import type {
   SignatureLevel,
@@ -10,6 +9,7 @@ import type {
   SignFileRequest,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
+import { algorithmOf } from '../x509/algorithm-identifier.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
 import { writeEnveloping } from './envelope.ts';
 import { type LevelServices, raiseLevel, servicesFor } from './raise-level.ts';

@@ -1,6 +1,5 @@
 /** Raises the signatures of a SignedData to the baseline levels T, LT and LTA (EN 319 122-1 §6.3). */
 import { createHash } from 'node:crypto';
-import { digestIdentifier } from '../algorithms/algorithm-identifier.ts';
 import { DIGEST_BY_OID, OID } from '../asn1/oids.ts';
 import { type Element, encoded } from '../asn1/read.ts';
 import { octetString, sequence } from '../asn1/write.ts';
@@ -12,6 +11,7 @@ import { signerCertificate } from '../cms/signing-certificate.ts';
 import { CryptoError, type DigestName, type SignatureLevel } from '../core/types.ts';
 import type { EvidenceSource, SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
 import { readTimestampToken } from '../evidence/timestamp-reader.ts';
+import { digestIdentifier } from '../x509/algorithm-identifier.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 
 interface RaiseLevelRequest {

@@ -1,8 +1,8 @@
 /** Input and output files of signing and augmenting in CAdES. */
 import { createHash } from 'node:crypto';
+import { openSource, type Source } from '../core/source.ts';
+import { createTarget, type Target } from '../core/target.ts';
 import { type CadesFormat, CryptoError, type SignedFile } from '../core/types.ts';
-import { openSource, type Source } from '../files/source.ts';
-import { createTarget, type Target } from '../files/target.ts';
 import { textEncoding } from './armor-reader.ts';
 
 export type Armor = NonNullable<CadesFormat['armor']>;

@@ -1,12 +1,12 @@
 /** Reads a CAdES file as SignedData without content and digests of that content. */
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import type { HashName } from '../algorithms/algorithm-identifier.ts';
 import { Asn1Error } from '../asn1/read.ts';
+import { memorySource, type Source, SourceRange } from '../core/source.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Finding } from '../core/validation-report.ts';
-import { memorySource, type Source, SourceRange } from '../files/source.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
+import type { HashName } from '../x509/algorithm-identifier.ts';
 import { signatureSource, textEncoding } from './armor-reader.ts';
 import { type ContentInfo, type DetachedSignedData, readDetachedContent } from './detached-content.ts';
 

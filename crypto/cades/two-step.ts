@@ -1,10 +1,10 @@
 /** Two-step CAdES signing with an external key: the bytes to sign, and the file from the signature value. */
 import { createHash } from 'node:crypto';
-import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
 import { octets } from '../asn1/read.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
 import { parseSignedData } from '../cms/parse.ts';
+import { openSource, type Source } from '../core/source.ts';
 import {
   type BeginSigningRequest,
   type BegunSigning,
@@ -15,7 +15,6 @@ import {
   type SignedFile,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
 import {
   checkedSignatureValue,
   readState,
@@ -23,7 +22,8 @@ import {
   type StoredSigner,
   signerFromStored,
   storedSigner,
-} from '../two-step/stored-signer.ts';
+} from '../keys/stored-signer.ts';
+import { algorithmOf } from '../x509/algorithm-identifier.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
 import { writeEnveloping } from './envelope.ts';
 import { orMalformed } from './existing-signature.ts';

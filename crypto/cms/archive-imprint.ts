@@ -4,7 +4,6 @@
  * index of hashes of all other values in the SignedData at that time (EN 319 122-1 §5.5.2 and §5.5.3).
  */
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
 import {
   Asn1Error,
@@ -18,6 +17,7 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { oid } from '../asn1/write.ts';
+import { HASH_BY_OID, type HashName } from '../x509/algorithm-identifier.ts';
 import type { Attributes, SignedData, SignerInfo } from './parse.ts';
 
 /** Hashes of the values that an archive time-stamp covers in addition to the signature itself. */

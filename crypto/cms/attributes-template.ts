@@ -1,11 +1,11 @@
 /** Signed attributes of a CAdES baseline signature (EN 319 122-1 §5.2, §6.3), encoded once with placeholders. */
 import { createHash } from 'node:crypto';
-import { DIGEST_LENGTH, digestIdentifier } from '../algorithms/algorithm-identifier.ts';
 import { ID, OID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/read.ts';
 import { timeText } from '../asn1/time.ts';
 import { octetString, oid, sequence, setOf, tlv } from '../asn1/write.ts';
 import { CryptoError, type DigestName, type SignaturePolicy } from '../core/types.ts';
+import { DIGEST_LENGTH, digestIdentifier } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
 
 /** Form of the signing-time attribute: absent, or one of the two forms of RFC 5652 §11.3. */

@@ -3,12 +3,12 @@
  * first the bytes to be signed, then the SignedData from a signature value. With a local key, one call does both.
  */
 
-import { DIGEST_LENGTH } from '../algorithms/algorithm-identifier.ts';
 import { ID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/read.ts';
 import { fitsUtcTime, timeText } from '../asn1/time.ts';
 import { encodedLength, octetString, sequence, setOf, tlv } from '../asn1/write.ts';
 import { CryptoError, type SignatureAlgorithm, type Signer, type SignerIdentity } from '../core/types.ts';
+import { DIGEST_LENGTH } from '../x509/algorithm-identifier.ts';
 import type { TimeFormat } from './attributes-template.ts';
 import { type SignerFormat, type SignerInfoTemplate, signerInfoTemplate } from './signer-info.ts';
 

@@ -4,13 +4,6 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import {
-  algorithmOf,
-  DIGEST_LENGTH,
-  digestIdentifier,
-  signatureIdentifier,
-} from '../algorithms/algorithm-identifier.ts';
-import { kindOf } from '../algorithms/local-key.ts';
 import { OID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/read.ts';
 import { oid, sequence, setOf, small } from '../asn1/write.ts';
@@ -21,6 +14,13 @@ import {
   type SignaturePolicy,
   type SignerIdentity,
 } from '../core/types.ts';
+import {
+  algorithmOf,
+  DIGEST_LENGTH,
+  digestIdentifier,
+  kindOf,
+  signatureIdentifier,
+} from '../x509/algorithm-identifier.ts';
 import { readCertificate } from '../x509/certificate.ts';
 import { type AttributesTemplate, attributesTemplate, type TimeFormat } from './attributes-template.ts';
 

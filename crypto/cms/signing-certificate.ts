@@ -1,6 +1,5 @@
 /** Selects the signer's certificate: by the SignerIdentifier and by the ESS attributes (RFC 5035). */
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
 import {
   Asn1Error,
@@ -14,6 +13,7 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
+import { HASH_BY_OID, type HashName } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { SignerId, SignerInfo } from './parse.ts';
 

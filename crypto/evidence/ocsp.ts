@@ -1,6 +1,5 @@
 /** OCSP responses (RFC 6960 §4.2), parsed but not validated. */
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
 import {
   Asn1Error,
   Cursor,
@@ -16,6 +15,7 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { readFractionalTime } from '../asn1/time.ts';
+import { HASH_BY_OID, type HashName } from '../x509/algorithm-identifier.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type Extension, splitExtensions } from '../x509/extensions.ts';
 import { nameKey } from '../x509/names.ts';

@@ -1,11 +1,11 @@
 /** Revocation status by the given responses. Uses neither the network nor a clock. */
 
-import { keyBits, signatureMethod } from '../algorithms/signature-value.ts';
 import { Asn1Error } from '../asn1/read.ts';
 import type { AlgorithmUse } from '../core/validation-report.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { ALL_REASONS, HOLD_REASON } from '../x509/distribution-points.ts';
 import { nameKey } from '../x509/names.ts';
+import { keyBits, signatureMethod } from '../x509/signature-value.ts';
 import { algorithmsOn } from '../x509/structure-signature.ts';
 import type { Evidence } from './authorities.ts';
 import { type Crl, readCrl } from './crl.ts';

@@ -1,5 +1,5 @@
 /** Time-stamp client over HTTP (RFC 3161 §3.4); responses are verified. */
-import { HASH_BY_OID } from '../algorithms/algorithm-identifier.ts';
+
 import { DIGEST_BY_OID, DIGEST_ID } from '../asn1/oids.ts';
 import {
   Asn1Error,
@@ -13,6 +13,7 @@ import {
 } from '../asn1/read.ts';
 import { NULL, octetString, sequence, small, TRUE, unsigned } from '../asn1/write.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
+import { HASH_BY_OID } from '../x509/algorithm-identifier.ts';
 import {
   type AuthorityTransport,
   publicName,

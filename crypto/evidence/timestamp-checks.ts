@@ -1,12 +1,12 @@
 /** Checks of a time-stamp that need neither trust nor time: message imprint, signer, and signature value. */
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, type HashName, hashNamed } from '../algorithms/algorithm-identifier.ts';
 import { OID } from '../asn1/oids.ts';
 import { Asn1Error, octets, oidText } from '../asn1/read.ts';
 import { attributesFault, singleValue } from '../cms/attribute-checks.ts';
 import type { Attributes } from '../cms/parse.ts';
 import { certIdError, signerCertificate } from '../cms/signing-certificate.ts';
 import type { Finding } from '../core/validation-report.ts';
+import { HASH_BY_OID, type HashName, hashNamed } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import { type ImprintSource, TIMESTAMP_INFO, type TimestampToken } from './timestamp-reader.ts';
 

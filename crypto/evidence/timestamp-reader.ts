@@ -1,7 +1,6 @@
 /** Reads TimeStampToken (RFC 3161 §2.4.2). */
 
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, hashNamed } from '../algorithms/algorithm-identifier.ts';
 import {
   Asn1Error,
   Cursor,
@@ -18,6 +17,7 @@ import { readFractionalTime } from '../asn1/time.ts';
 import { parseSignedData, type SignedData } from '../cms/parse.ts';
 import { signerCertificate } from '../cms/signing-certificate.ts';
 import { CryptoError } from '../core/types.ts';
+import { HASH_BY_OID, hashNamed } from '../x509/algorithm-identifier.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { splitExtensions } from '../x509/extensions.ts';
 

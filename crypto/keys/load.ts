@@ -10,7 +10,6 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { localKey } from '../algorithms/local-key.ts';
 import { Asn1Error, enter, octets, readElement, TAG } from '../asn1/read.ts';
 import { CryptoError } from '../core/types.ts';
 import { PasswordSource, type Pkcs12Primitives } from '../pkcs12/password-derivation.ts';
@@ -24,6 +23,7 @@ import {
   thumbprintOf,
 } from '../x509/certificate.ts';
 import { type LoadedSigner, signerOf } from './loaded-signer.ts';
+import { localKey } from './local-key.ts';
 import { findTokenKey, type TokenSource } from './pkcs11/find-key.ts';
 
 export interface PemSource {

@@ -1,8 +1,8 @@
 /** Serializes signers for pool threads; each thread creates its key object once. */
 import { createPrivateKey } from 'node:crypto';
-import { type LocalKey, localKey } from '../algorithms/local-key.ts';
 import type { Signer } from '../core/types.ts';
 import { readCertificate } from '../x509/certificate.ts';
+import { type LocalKey, localKey } from './local-key.ts';
 import { SessionPool } from './pkcs11/session-pool.ts';
 import { type TokenKey, type TokenPlace, tokenKey } from './pkcs11/token-key.ts';
 

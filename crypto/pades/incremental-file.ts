@@ -3,9 +3,9 @@
  * and hashed once for any number of updates, and only the updates are in memory.
  */
 import { createHash, type Hash } from 'node:crypto';
+import { IN_MEMORY_BYTES, openSource, type Source } from '../core/source.ts';
+import { createTarget, type Target } from '../core/target.ts';
 import { CryptoError, type DigestName, type SignedFile } from '../core/types.ts';
-import { IN_MEMORY_BYTES, openSource, type Source } from '../files/source.ts';
-import { createTarget, type Target } from '../files/target.ts';
 import type { ByteSource } from '../pdf/index.ts';
 import type { PreparedUpdate } from './fields/signature-dictionary.ts';
 

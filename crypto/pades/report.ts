@@ -1,5 +1,5 @@
 /** Reports one signature or document time-stamp of a PDF (ETSI EN 319 142-1, clauses 5.3, 5.5 and 6.3). */
-import { type HashName, hashNamed } from '../algorithms/algorithm-identifier.ts';
+
 import { OID } from '../asn1/oids.ts';
 import { algorithmsOf } from '../cms/attribute-checks.ts';
 import type { SignatureLevel } from '../core/types.ts';
@@ -15,6 +15,7 @@ import {
   UNKNOWN_SIGNATURE_INFO,
 } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
+import { type HashName, hashNamed } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
 import type { FoundSignature } from './fields/signatures.ts';
 import { CHANGES } from './validation/judged-changes.ts';

@@ -2,7 +2,6 @@
  * Signs a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an incremental update; no byte of the original changes.
  */
 import { createHash } from 'node:crypto';
-import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
 import { buildSignedData } from '../cms/build.ts';
 import {
   type BeginSigningRequest,
@@ -12,6 +11,7 @@ import {
   type SignFileRequest,
 } from '../core/types.ts';
 import { bufferSource } from '../pdf/index.ts';
+import { algorithmOf } from '../x509/algorithm-identifier.ts';
 import { fillPlaceholder, type PreparedUpdate } from './fields/signature-dictionary.ts';
 import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
 import { type PadesOptions, preparePades } from './prepare.ts';

@@ -21,7 +21,7 @@ import {
   type StoredSigner,
   signerFromStored,
   storedSigner,
-} from '../two-step/stored-signer.ts';
+} from '../keys/stored-signer.ts';
 import { appendEvidence, evidenceOf } from './evidence.ts';
 import { fillPlaceholder, type PreparedUpdate, placeholderBytes } from './fields/signature-dictionary.ts';
 import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';

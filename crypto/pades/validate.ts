@@ -4,10 +4,10 @@
  */
 
 import { LRUCache } from 'lru-cache';
+import type { Source } from '../core/source.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Finding, SignatureScope } from '../core/validation-report.ts';
 import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';
-import type { Source } from '../files/source.ts';
 import { type ByteSource, openIntactPdf, type PdfDocument, PdfSyntaxError, withPdf } from '../pdf/index.ts';
 import type { FileSignatures, SignatureInfo, TimestampInfo } from '../validation/signature-info.ts';
 import { readableCertificates } from '../x509/certificate.ts';

@@ -2,11 +2,12 @@
  * Quick check of the signatures of a PDF: PAdES baseline B-B for the newest one (ETSI EN 319 142-1, clause 6.3),
  * integrity for earlier ones.
  */
-import type { HashName } from '../algorithms/algorithm-identifier.ts';
+
+import { openSource, type Source } from '../core/source.ts';
 import { type Check, CryptoError, type VerificationReport, type VerifyFileRequest } from '../core/types.ts';
-import { openSource, type Source } from '../files/source.ts';
 import { withPdf } from '../pdf/index.ts';
 import { verifySignedData } from '../validation/signed-data/verify.ts';
+import type { HashName } from '../x509/algorithm-identifier.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { FileDigests } from './file-digests.ts';
 

@@ -3,14 +3,14 @@
  * 102-1 §5.4 and §5.6.2.3).
  */
 
-import { HASH_BY_OID } from '../algorithms/algorithm-identifier.ts';
-import { keyBits, signatureMethod } from '../algorithms/signature-value.ts';
 import type { AlgorithmUse, TimestampRecord } from '../core/validation-report.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
 import type { Evidence } from '../evidence/authorities.ts';
 import { timestampSigner } from '../evidence/timestamp-checks.ts';
 import type { TimestampToken } from '../evidence/timestamp-reader.ts';
+import { HASH_BY_OID } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { keyBits, signatureMethod } from '../x509/signature-value.ts';
 import { algorithmTime, canBeJudged } from './algorithms.ts';
 import { certificateRecord, checkStrength, dateText, validateChain } from './chain.ts';
 import { ResultsBuilder } from './results.ts';

@@ -1,6 +1,5 @@
 /** Issues X.509 v3 certificates (RFC 5280 §4). For development and tests; not a CA. */
 import { constants, createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { signatureIdentifier } from '../algorithms/algorithm-identifier.ts';
 import { contents, enter, readWhole, TAG } from '../asn1/read.ts';
 import { time } from '../asn1/time.ts';
 import {
@@ -16,6 +15,7 @@ import {
   unsigned,
 } from '../asn1/write.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
+import { signatureIdentifier } from './algorithm-identifier.ts';
 import type { NameConstraints } from './extensions.ts';
 import type { GeneralName } from './names.ts';
 

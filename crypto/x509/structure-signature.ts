@@ -1,7 +1,5 @@
 /** Verifies the signatures of X.509 structures, whose algorithm includes digest and padding (RFC 5280 §4.1.1.2). */
 import type { KeyObject } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../algorithms/algorithm-identifier.ts';
-import { faultOf, keyBits, signatureMethod } from '../algorithms/signature-value.ts';
 import {
   type Algorithm,
   Asn1Error,
@@ -15,7 +13,9 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import type { AlgorithmUse } from '../core/validation-report.ts';
+import { HASH_BY_OID, type HashName } from './algorithm-identifier.ts';
 import type { Certificate } from './certificate.ts';
+import { faultOf, keyBits, signatureMethod } from './signature-value.ts';
 
 /** Fields of a signed structure. */
 export interface SignedStructure {

@@ -2,9 +2,9 @@
  * Augments existing signatures to a higher baseline level and renews archive time-stamps (EN 319 132-1 §5.5, §6.3).
  */
 
+import { openSource, type Source } from '../core/source.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
 import {
   type ExistingSignature,
   existingNodes,

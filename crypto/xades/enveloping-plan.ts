@@ -3,8 +3,8 @@
  * any other file in Base64.
  */
 import { createHash, type Hash } from 'node:crypto';
+import type { Source } from '../core/source.ts';
 import { CryptoError } from '../core/types.ts';
-import type { Source } from '../files/source.ts';
 import { type ByteSink, decodeXml, MAX_DEPTH, MAX_DOCUMENT_LENGTH, Names, readXml } from '../xml/index.ts';
 import { BASE64, DS, EXCLUSIVE_C14N, OBJECT_TYPE } from './elements/identifiers.ts';
 import { SignatureSurvey } from './elements/signature-survey.ts';

@@ -4,6 +4,7 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { basename } from 'node:path';
+import type { Source } from '../core/source.ts';
 import {
   CryptoError,
   type SignatureAlgorithm,
@@ -11,7 +12,6 @@ import {
   type SignerIdentity,
   type XadesFormat,
 } from '../core/types.ts';
-import type { Source } from '../files/source.ts';
 import type { ByteSink } from '../xml/index.ts';
 import { ID_PREFIX } from './elements/signature-survey.ts';
 import { type DataReference, mimeTypeOf, mimeTypeText, uriText } from './elements/signature-text.ts';

@@ -1,5 +1,5 @@
+import type { Source } from '../core/source.ts';
 import { CryptoError } from '../core/types.ts';
-import type { Source } from '../files/source.ts';
 import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 
 /** Limit for validation: the largest document that can be signed, plus signatures with their evidence. */

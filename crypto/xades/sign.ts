@@ -1,7 +1,6 @@
 /** XAdES-B-B signatures in the four packagings (EN 319 132-1 §6.3). */
 
-import { algorithmOf } from '../algorithms/algorithm-identifier.ts';
-import { concatenatedValue } from '../algorithms/signature-value.ts';
+import { openSource, type Source } from '../core/source.ts';
 import {
   CryptoError,
   type SignatureAlgorithm,
@@ -13,7 +12,8 @@ import {
   type SignFileRequest,
   type XadesFormat,
 } from '../core/types.ts';
-import { openSource, type Source } from '../files/source.ts';
+import { algorithmOf } from '../x509/algorithm-identifier.ts';
+import { concatenatedValue } from '../x509/signature-value.ts';
 import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 import { planInDocument } from './document-plan.ts';
 import { openSignature, type SignatureText, signatureText } from './elements/signature-text.ts';

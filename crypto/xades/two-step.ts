@@ -3,7 +3,7 @@
  * value.
  */
 import { createHash } from 'node:crypto';
-import { concatenatedValue } from '../algorithms/signature-value.ts';
+import { openSource, type Source } from '../core/source.ts';
 import {
   type BeginSigningRequest,
   type BegunSigning,
@@ -14,14 +14,14 @@ import {
   type XadesFormat,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { openSource, type Source } from '../files/source.ts';
 import {
   checkedSignatureValue,
   readState,
   type StoredSigner,
   signerFromStored,
   storedSigner,
-} from '../two-step/stored-signer.ts';
+} from '../keys/stored-signer.ts';
+import { concatenatedValue } from '../x509/signature-value.ts';
 import { writeAtLevel } from './levels.ts';
 import { planSignature } from './sign.ts';
 

@@ -1,8 +1,8 @@
 /** Inspection of the signatures of one XML file, without trust decisions. */
 import { basename } from 'node:path';
+import type { Source } from '../core/source.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Finding } from '../core/validation-report.ts';
-import type { Source } from '../files/source.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
 import { UnreadEncoding } from '../xml/index.ts';
 import { DS, XADES } from './elements/identifiers.ts';

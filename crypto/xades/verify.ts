@@ -4,9 +4,9 @@
  * independent of signing.
  */
 
+import { openSource, type Source } from '../core/source.ts';
 import type { Check, VerificationReport, VerifyFileRequest } from '../core/types.ts';
 import type { Finding } from '../core/validation-report.ts';
-import { openSource, type Source } from '../files/source.ts';
 import { algorithmText, isBroken } from '../validation/algorithms.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
 import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../x509/path-search.ts';

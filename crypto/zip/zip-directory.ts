@@ -3,7 +3,7 @@
  * directory must account for every byte before it exactly once, members must be contiguous, and each local header
  * must agree with it.
  */
-import type { Source } from '../files/source.ts';
+import type { Source } from '../core/source.ts';
 import { assertNoOtherName, memberHeader } from './zip-entry.ts';
 import { ZipError } from './zip-error.ts';
 import { foldedName, printableName } from './zip-names.ts';

@@ -17,8 +17,8 @@ import type {
   ValidationRecord,
 } from '../../actors/portal/api.ts';
 import type { BegunSigning, SignerIdentity } from '../../crypto/core/types.ts';
+import { externalSigner } from '../../crypto/keys/stored-signer.ts';
 import { beginPades, finishPades } from '../../crypto/pades/two-step.ts';
-import { externalSigner } from '../../crypto/two-step/stored-signer.ts';
 import type { AnyRoute } from '../../http/core/router.ts';
 import { portalPageRoutes } from '../../http/portal/pages/routes.ts';
 import { portalRoute } from '../../http/portal/route.ts';

@@ -5,6 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Source } from '../../crypto/core/source.ts';
 import { CryptoError, type SignFileRequest } from '../../crypto/core/types.ts';
 import type {
   AuthorityRequest,
@@ -13,7 +14,6 @@ import type {
 } from '../../crypto/evidence/authorities.ts';
 import { createEvidenceSource } from '../../crypto/evidence/evidence-source.ts';
 import { createTimestampAuthority } from '../../crypto/evidence/timestamp-authority.ts';
-import type { Source } from '../../crypto/files/source.ts';
 import { signFileAtLevel } from '../../crypto/sign.ts';
 import type { ValidationRequest } from '../../crypto/validation/trust.ts';
 import { type AuthorityPki, makeAuthorityPki } from '../pki/authority-pki.ts';

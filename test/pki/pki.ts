@@ -6,8 +6,8 @@ import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type LocalKey, localKey } from '../../crypto/algorithms/local-key.ts';
 import type { Signer } from '../../crypto/core/types.ts';
+import { type LocalKey, localKey } from '../../crypto/keys/local-key.ts';
 import { certificatePem, fingerprintOf } from '../../crypto/x509/certificate.ts';
 import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/x509/issue.ts';
 

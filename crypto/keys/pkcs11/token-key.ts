@@ -1,7 +1,5 @@
 /** Private keys on a PKCS#11 token; the token never exports them. */
 import { createHash, type KeyObject } from 'node:crypto';
-import { assertFits, kindOf } from '../../algorithms/local-key.ts';
-import { derValue, valueFault } from '../../algorithms/signature-value.ts';
 import { octetString, oid, sequence, tlv } from '../../asn1/write.ts';
 import {
   CryptoError,
@@ -10,6 +8,8 @@ import {
   type SignatureAlgorithm,
   type SigningKey,
 } from '../../core/types.ts';
+import { assertFits, kindOf } from '../../x509/algorithm-identifier.ts';
+import { derValue, valueFault } from '../../x509/signature-value.ts';
 import {
   CKR,
   type Handle,

@@ -2,8 +2,9 @@
  * Appearance of a visible signature: a form XObject with its font and image, upright for any rotation of the
  * page (ISO 32000-2, 8.10 and 12.5.5).
  */
+
+import { openSource } from '../../core/source.ts';
 import { CryptoError, type SignatureAppearance } from '../../core/types.ts';
-import { openSource } from '../../files/source.ts';
 import { type ShownText, showText } from '../../pdf/fonts/shown-text.ts';
 import { colourSpace, type ShownImage, showImage } from '../../pdf/graphics/image.ts';
 import { type Extent, layOut } from '../../pdf/graphics/layout.ts';

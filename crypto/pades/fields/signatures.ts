@@ -3,7 +3,7 @@
  * (ISO 32000-2, 12.8.1; ETSI EN 319 142-1, clause 5.4).
  */
 import { readElement } from '../../asn1/read.ts';
-import { openSource } from '../../files/source.ts';
+import { openSource } from '../../core/source.ts';
 import {
   asInteger,
   asName,

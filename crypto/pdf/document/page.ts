@@ -1,8 +1,9 @@
 /**
  * The page tree (ISO 32000-2, 7.7.3).
  */
+
+import { openSource } from '../../core/source.ts';
 import { CryptoError } from '../../core/types.ts';
-import { openSource } from '../../files/source.ts';
 import {
   asName,
   asReference,

@@ -5,9 +5,9 @@
  * since they are only valid in the original file: signatures, encryption, logical structure, metadata, scripts.
  */
 
+import { openSource } from '../../core/source.ts';
+import { createTarget } from '../../core/target.ts';
 import { CryptoError } from '../../core/types.ts';
-import { openSource } from '../../files/source.ts';
-import { createTarget } from '../../files/target.ts';
 import { type PdfDocument, withPdf } from '../document/document.ts';
 import { TextFont } from '../fonts/shown-text.ts';
 import type { ByteSource } from '../syntax/byte-source.ts';

@@ -1,7 +1,7 @@
 /** Writes a new PDF object by object, in bounded memory (ISO 32000-2, 7.5). */
 import { createHash } from 'node:crypto';
+import type { Target } from '../../core/target.ts';
 import { CryptoError } from '../../core/types.ts';
-import type { Target } from '../../files/target.ts';
 import type { Reference } from '../syntax/values.ts';
 import { type ObjectSink, referenceText } from '../update/incremental-update.ts';
 

@@ -4,7 +4,6 @@
  */
 
 import { createHash } from 'node:crypto';
-import { HASH_BY_OID, type HashName } from '../../algorithms/algorithm-identifier.ts';
 import { OID } from '../../asn1/oids.ts';
 import { Asn1Error } from '../../asn1/read.ts';
 import {
@@ -26,6 +25,7 @@ import type { Finding, SignatureScope } from '../../core/validation-report.ts';
 import { WorkBudget } from '../../core/work-budget.ts';
 import { type Evidence, NO_EVIDENCE } from '../../evidence/authorities.ts';
 import { evidenceInAttributes, evidenceInData, joinEvidence } from '../../evidence/embedded-evidence.ts';
+import { HASH_BY_OID, type HashName } from '../../x509/algorithm-identifier.ts';
 import { type Certificate, readableCertificates, readCertificate } from '../../x509/certificate.ts';
 import {
   evidenceInTimestamp,

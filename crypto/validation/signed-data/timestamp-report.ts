@@ -1,6 +1,5 @@
 /** Time-stamps of a SignerInfo in the order of proof (EN 319 122-1 §5.2.8, §5.3, §5.5.3). */
 import { createHash } from 'node:crypto';
-import { type HashName, hashNamed } from '../../algorithms/algorithm-identifier.ts';
 import { OID } from '../../asn1/oids.ts';
 import { Asn1Error, type Element, encoded } from '../../asn1/read.ts';
 import {
@@ -14,6 +13,7 @@ import type { SignedData, SignerInfo } from '../../cms/parse.ts';
 import type { Finding } from '../../core/validation-report.ts';
 import { checkToken } from '../../evidence/timestamp-checks.ts';
 import { imprintOf, type TimestampToken } from '../../evidence/timestamp-reader.ts';
+import { type HashName, hashNamed } from '../../x509/algorithm-identifier.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { readTimestampInfo, type TimestampInfo, timestampInfo } from '../signature-info.ts';
 

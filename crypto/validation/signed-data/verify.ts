@@ -3,10 +3,10 @@
  * every check (EN 319 122-1 §6.3). It uses the findings of full validation.
  */
 
-import type { HashName } from '../../algorithms/algorithm-identifier.ts';
 import { OID } from '../../asn1/oids.ts';
 import type { Check } from '../../core/types.ts';
 import type { Finding } from '../../core/validation-report.ts';
+import type { HashName } from '../../x509/algorithm-identifier.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { checkChain, checkKeyUsage, checkSigner, checkValidity } from '../../x509/path-search.ts';
 import { algorithmText, isBroken } from '../algorithms.ts';

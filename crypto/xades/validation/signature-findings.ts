@@ -1,8 +1,8 @@
 /** Findings about one signature other than its references, certificate and time-stamps. */
 
-import { keyBits } from '../../algorithms/signature-value.ts';
 import type { AlgorithmUse, Finding } from '../../core/validation-report.ts';
 import type { Certificate } from '../../x509/certificate.ts';
+import { keyBits } from '../../x509/signature-value.ts';
 import { isMac, type ValueMethod, valueFault } from './algorithms.ts';
 import { type DocumentMap, idsNamedIn } from './document-map.ts';
 import type { ExaminedReferences } from './examine-references.ts';

@@ -1,8 +1,8 @@
 /** The certificate that a signature is bound to (EN 319 132-1 §5.2.2, EN 319 102-1 §5.2.3). */
 import { createHash } from 'node:crypto';
-import type { HashName } from '../../algorithms/algorithm-identifier.ts';
 import { Asn1Error, contents, readWhole } from '../../asn1/read.ts';
 import type { AlgorithmUse, Finding } from '../../core/validation-report.ts';
+import type { HashName } from '../../x509/algorithm-identifier.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { attributeText, nameKey, nameKeyOf } from '../../x509/names.ts';
 import { issuerSerialOf } from '../elements/signature-text.ts';

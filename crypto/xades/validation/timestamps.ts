@@ -3,12 +3,12 @@
  * shared with the other formats; this file computes the message imprints.
  */
 import { createHash } from 'node:crypto';
-import { hashNamed } from '../../algorithms/algorithm-identifier.ts';
 import type { Finding } from '../../core/validation-report.ts';
 import type { Evidence } from '../../evidence/authorities.ts';
 import { basicOcsp, isReadableCrl } from '../../evidence/embedded-evidence.ts';
 import type { ImprintSource } from '../../evidence/timestamp-reader.ts';
 import { readTimestampInfo, type TimestampInfo, timestampInfo } from '../../validation/signature-info.ts';
+import { hashNamed } from '../../x509/algorithm-identifier.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import type { ByteSink, CanonicalMethod } from '../../xml/index.ts';
 import { DS, XADES, XADES_141 } from '../elements/identifiers.ts';

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import test from 'ava';
 import { signatureSource, textEncoding } from '../../../crypto/cades/armor-reader.ts';
 import { ArmorWriter } from '../../../crypto/cades/signature-files.ts';
-import { openSource } from '../../../crypto/files/source.ts';
+import { openSource } from '../../../crypto/core/source.ts';
 import { validateFile } from '../../../crypto/index.ts';
 import { bytes, codeOf, file } from './cades-harness.ts';
 

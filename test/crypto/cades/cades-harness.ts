@@ -8,8 +8,8 @@ import { signatureSource } from '../../../crypto/cades/armor-reader.ts';
 import { readDetachedContent } from '../../../crypto/cades/detached-content.ts';
 import { inspectCades } from '../../../crypto/cades/validate.ts';
 import { parseSignedData, type SignedData } from '../../../crypto/cms/parse.ts';
+import { openSource } from '../../../crypto/core/source.ts';
 import type { SignerIdentity } from '../../../crypto/core/types.ts';
-import { openSource } from '../../../crypto/files/source.ts';
 import type { FileSignatures } from '../../../crypto/validation/signature-info.ts';
 import { opensslCms } from '../../verifiers/index.ts';
 

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { algorithmOf, type HashName } from '../../../crypto/algorithms/algorithm-identifier.ts';
 import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/attributes-template.ts';
 import {
   buildSignedData,
@@ -14,6 +13,7 @@ import {
 import { parseSignedData } from '../../../crypto/cms/parse.ts';
 import type { Check, DigestName, Signer } from '../../../crypto/core/types.ts';
 import { verifySignedData } from '../../../crypto/validation/signed-data/verify.ts';
+import { algorithmOf, type HashName } from '../../../crypto/x509/algorithm-identifier.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool } from '../../verifiers/index.ts';
 

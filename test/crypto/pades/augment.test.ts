@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
+import { openSource } from '../../../crypto/core/source.ts';
 import type { AugmentFileRequest, CryptoError } from '../../../crypto/core/types.ts';
 import type { SigningServices } from '../../../crypto/evidence/authorities.ts';
-import { openSource } from '../../../crypto/files/source.ts';
 import { augmentPades } from '../../../crypto/pades/augment.ts';
 import { IncrementalFile } from '../../../crypto/pades/incremental-file.ts';
 import { appendDocumentTimestamp } from '../../../crypto/pades/time-stamping.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
+import { openSource } from '../../../crypto/core/source.ts';
 import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
 import { imprintOf } from '../../../crypto/evidence/timestamp-reader.ts';
-import { openSource } from '../../../crypto/files/source.ts';
 import { IncrementalFile } from '../../../crypto/pades/incremental-file.ts';
 import { appendDocumentTimestamp } from '../../../crypto/pades/time-stamping.ts';
 import { type SignatureInfo, timestampInfo } from '../../../crypto/validation/signature-info.ts';

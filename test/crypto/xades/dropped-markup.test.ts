@@ -4,8 +4,8 @@
  */
 import test from 'ava';
 import { inspectAsic } from '../../../crypto/asic/validate.ts';
-import { inspectXadesWithContents } from '../../../crypto/detached-contents.ts';
-import { memorySource } from '../../../crypto/files/source.ts';
+import { memorySource } from '../../../crypto/core/source.ts';
+import { inspectXadesWithContents } from '../../../crypto/validate.ts';
 import { handMade } from '../asic/container-harness.ts';
 import {
   complaints,

@@ -1,5 +1,6 @@
 /** Time-stamped XML signatures, and an independent check of the data their time-stamps cover. */
 import { readFileSync } from 'node:fs';
+import { openSource } from '../../../crypto/core/source.ts';
 import type {
   AugmentFileRequest,
   SignatureLevel,
@@ -7,7 +8,6 @@ import type {
   XadesFormat,
 } from '../../../crypto/core/types.ts';
 import { readTimestampToken } from '../../../crypto/evidence/timestamp-reader.ts';
-import { openSource } from '../../../crypto/files/source.ts';
 import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
 import { augmentXades } from '../../../crypto/xades/augment.ts';
 import { signXadesAtLevel } from '../../../crypto/xades/levels.ts';

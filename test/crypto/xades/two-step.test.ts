@@ -1,8 +1,8 @@
 import { sign } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { concatenatedValue } from '../../../crypto/algorithms/signature-value.ts';
 import type { BeginSigningRequest, SignatureParameters, XadesFormat } from '../../../crypto/core/types.ts';
+import { concatenatedValue } from '../../../crypto/x509/signature-value.ts';
 import { signXades } from '../../../crypto/xades/sign.ts';
 import { beginXades, finishXades } from '../../../crypto/xades/two-step.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
-import { openSource } from '../../../crypto/files/source.ts';
+import { openSource } from '../../../crypto/core/source.ts';
 import { readDirectory } from '../../../crypto/zip/zip-directory.ts';
 import { memberSource } from '../../../crypto/zip/zip-member.ts';
 import { ZipWriter } from '../../../crypto/zip/zip-writer.ts';

@@ -23,7 +23,7 @@ import {
 } from '../../../../actors/portal/uploads/blobs.ts';
 import { InspectedUploads } from '../../../../actors/portal/uploads/inspected-uploads.ts';
 import type { Profile } from '../../../../actors/shared/profiles.ts';
-import { openSource } from '../../../../crypto/files/source.ts';
+import { openSource } from '../../../../crypto/core/source.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../../pki/pki.ts';

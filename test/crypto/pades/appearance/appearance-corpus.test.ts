@@ -1,5 +1,5 @@
 import test from 'ava';
-import { openSource } from '../../../../crypto/files/source.ts';
+import { openSource } from '../../../../crypto/core/source.ts';
 import { inspectPades } from '../../../../crypto/pades/validate.ts';
 import { pki } from '../../../pki/pki.ts';
 import { mutool, pdfsig, qpdf, requireTool } from '../../../verifiers/index.ts';

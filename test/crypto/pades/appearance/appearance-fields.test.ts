@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { openSource } from '../../../../crypto/files/source.ts';
+import { openSource } from '../../../../crypto/core/source.ts';
 import { beginPades, finishPades } from '../../../../crypto/pades/two-step.ts';
 import { inspectPades } from '../../../../crypto/pades/validate.ts';
 import { pki } from '../../../pki/pki.ts';

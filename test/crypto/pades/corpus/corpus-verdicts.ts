@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openSource } from '../../../../crypto/files/source.ts';
+import { openSource } from '../../../../crypto/core/source.ts';
 import { inspectPades } from '../../../../crypto/pades/validate.ts';
 import { verifyPades } from '../../../../crypto/pades/verify.ts';
 import { pki } from '../../../pki/pki.ts';

@@ -3,9 +3,9 @@
  * programs do, so that a test of the one is a test of the other.
  */
 import { readFileSync } from 'node:fs';
+import { openSource } from '../../../../crypto/core/source.ts';
 import type { PadesFormat, Signer } from '../../../../crypto/core/types.ts';
 import type { SignatureRecord, ValidationReport } from '../../../../crypto/core/validation-report.ts';
-import { openSource } from '../../../../crypto/files/source.ts';
 import { signPades } from '../../../../crypto/pades/sign.ts';
 import { inspectPades } from '../../../../crypto/pades/validate.ts';
 import type { FileSignatures } from '../../../../crypto/validation/signature-info.ts';

@@ -1,7 +1,5 @@
 /** Signer and parameters as text, for the state between the two steps of signing. Contains no secret. */
 
-import { kindOf } from '../algorithms/local-key.ts';
-import { derValue, valueFault } from '../algorithms/signature-value.ts';
 import {
   CryptoError,
   type KeyType,
@@ -10,7 +8,9 @@ import {
   type SignaturePolicy,
   type SignerIdentity,
 } from '../core/types.ts';
+import { kindOf } from '../x509/algorithm-identifier.ts';
 import { fingerprintOf, readCertificate } from '../x509/certificate.ts';
+import { derValue, valueFault } from '../x509/signature-value.ts';
 
 /** Signer and signature parameters, common to all signing requests. */
 export type SignerAndParameters = SignatureParameters & { readonly signer: SignerIdentity };

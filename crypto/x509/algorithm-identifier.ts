@@ -1,12 +1,13 @@
-/** Encodes AlgorithmIdentifiers of digests and signature algorithms (RFC 5754, RFC 4056, RFC 8419). */
+/** Algorithms of keys, and AlgorithmIdentifiers of digests and signatures (RFC 5754, RFC 4056, RFC 8419). */
 
-import { X509Certificate } from 'node:crypto';
+import { type KeyObject, X509Certificate } from 'node:crypto';
 import { DIGEST_BY_OID, DIGEST_ID, ECDSA_ID, ID, OID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/read.ts';
 import { NULL, oid, sequence, small, tlv } from '../asn1/write.ts';
 import {
   CryptoError,
   type DigestName,
+  type KeyType,
   type SignatureAlgorithm,
   type SignatureParameters,
   type SignerIdentity,
@@ -112,4 +113,54 @@ const NAMES: ReadonlySet<string> = new Set(HASH_BY_OID.values());
 /** Returns the hash function of this name, as time-stamps give it; undefined for an unknown one. */
 export function hashNamed(name: string): HashName | undefined {
   return NAMES.has(name) ? (name as HashName) : undefined;
+}
+
+/** Curves of at least 256 bits that OpenSSL has: NIST, SEC 2, and RFC 5639 in both forms. */
+const CURVE_BITS: { readonly [curve: string]: number } = {
+  prime256v1: 256,
+  secp384r1: 384,
+  secp521r1: 521,
+  secp256k1: 256,
+  brainpoolP256r1: 256,
+  brainpoolP256t1: 256,
+  brainpoolP320r1: 320,
+  brainpoolP320t1: 320,
+  brainpoolP384r1: 384,
+  brainpoolP384t1: 384,
+  brainpoolP512r1: 512,
+  brainpoolP512t1: 512,
+};
+
+const SCHEME_KEYS: { readonly [scheme in SignatureAlgorithm['scheme']]: readonly KeyType[] } = {
+  'rsa-pkcs1': ['rsa'],
+  'rsa-pss': ['rsa', 'rsa-pss'],
+  ecdsa: ['ec'],
+  ed25519: ['ed25519'],
+};
+
+/** Checks that the key type matches the scheme. @throws {CryptoError} `key.unsupported` */
+export function assertFits(type: KeyType, { scheme }: SignatureAlgorithm): void {
+  if (SCHEME_KEYS[scheme].includes(type)) return;
+  throw new CryptoError('key.unsupported', `A key of type ${type} makes no ${scheme} signatures.`);
+}
+
+/**
+ * Returns type and size of a private or public key. @throws {CryptoError} `key.unsupported` for keys that `localKey`
+ * refuses
+ */
+export function kindOf(key: KeyObject): { readonly type: KeyType; readonly bits: number } {
+  const type = key.asymmetricKeyType;
+  const details = key.asymmetricKeyDetails ?? {};
+  if (type === 'rsa' || type === 'rsa-pss') {
+    const bits = details.modulusLength ?? 0;
+    if (bits >= 2048 && bits <= 4096) return { type, bits };
+    throw new CryptoError('key.unsupported', `RSA keys have 2048 to 4096 bits here, this one has ${bits}.`);
+  }
+  if (type === 'ec') {
+    const bits = CURVE_BITS[details.namedCurve ?? ''];
+    if (bits !== undefined) return { type, bits };
+    throw new CryptoError('key.unsupported', `The curve ${details.namedCurve} is not supported.`);
+  }
+  if (type === 'ed25519') return { type, bits: 255 };
+  throw new CryptoError('key.unsupported', `Keys of type ${type} are not supported.`);
 }

@@ -1,6 +1,6 @@
 /** A file to sign or check: opened once, read by position, and checked for changes at the end. */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { CryptoError } from '../core/types.ts';
+import { CryptoError } from './types.ts';
 
 /** Files up to this size, in bytes, are read once as a whole; larger ones in chunks of this size. */
 export const IN_MEMORY_BYTES = 1 << 20;

@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { IN_MEMORY_BYTES, openSource } from '../../../crypto/files/source.ts';
-import { createTarget } from '../../../crypto/files/target.ts';
+import { IN_MEMORY_BYTES, openSource } from '../../../crypto/core/source.ts';
+import { createTarget } from '../../../crypto/core/target.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-files-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));

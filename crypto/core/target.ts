@@ -9,7 +9,7 @@ import {
   writeSync,
   writevSync,
 } from 'node:fs';
-import { CryptoError } from '../core/types.ts';
+import { CryptoError } from './types.ts';
 
 export interface Target {
   readonly path: string;
