@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { serializeSigner, validateFile } from '../crypto/index.ts';
+import { serializeSigner, validateFile } from '@sealwright/signatures';
 import { KEYS, type KeyName, type LocalAuthority, startLocalAuthority } from './engine/authority.ts';
 import type { ScalingOrder, ScalingResult, ScalingSetup } from './engine/scaling-worker.ts';
 import { type Bench, type BenchContext, type Cpu, Unverified } from './frame/bench.ts';

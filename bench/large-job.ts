@@ -1,10 +1,10 @@
 /** Process that signs or validates one file and prints its cost as JSON. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { SignFileRequest } from '../crypto/core/types.ts';
-import { deserializeSigner, type SerializedSigner } from '../crypto/keys/transfer.ts';
-import { signFile } from '../crypto/sign.ts';
-import { validateFile } from '../crypto/validate.ts';
+import type { SignFileRequest } from '#crypto/core/types.js';
+import { deserializeSigner, type SerializedSigner } from '#crypto/keys/transfer.js';
+import { signFile } from '#crypto/sign.js';
+import { validateFile } from '#crypto/validate.js';
 
 export interface LargeJob {
   readonly work: 'sign' | 'validate';

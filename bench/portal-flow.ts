@@ -1,6 +1,6 @@
 /** A flow of one signer over HTTP, and the verification of its result. */
 import { writeFile } from 'node:fs/promises';
-import { verifyFile } from '../crypto/index.ts';
+import { verifyFile } from '@sealwright/signatures';
 import { Unverified } from './frame/bench.ts';
 import type { Program } from './program.ts';
 

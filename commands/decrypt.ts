@@ -6,7 +6,7 @@
  */
 
 import { describeFailure } from '@sealwright/runtime/core';
-import { decryptFile, EnvelopeError, envelopeKey } from '../crypto/index.ts';
+import { decryptFile, EnvelopeError, envelopeKey } from '@sealwright/signatures';
 import { escapeControls } from '../logging.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -6,7 +6,6 @@
  */
 import { parse, resolve } from 'node:path';
 import { describeFailure } from '@sealwright/runtime/core';
-import { createAuthorityTransport } from '../actors/index.ts';
 import {
   augmentAsic,
   augmentFile,
@@ -14,7 +13,8 @@ import {
   createTimestampAuthority,
   type SignatureLevel,
   type SigningServices,
-} from '../crypto/index.ts';
+} from '@sealwright/signatures';
+import { createAuthorityTransport } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { Format } from './option-values.ts';

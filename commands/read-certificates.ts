@@ -1,7 +1,7 @@
 /** Reads the certificate files that options name. */
 import { readFileSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
-import { certificatesIn, readCertificate } from '../crypto/index.ts';
+import { certificatesIn, readCertificate } from '@sealwright/signatures';
 import { escapeControls } from '../logging.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -7,8 +7,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Clock } from '@sealwright/runtime';
+import { validateFile } from '@sealwright/signatures';
 import { FIRST_APPLICATION, storageLayout } from '../actors/index.ts';
-import { validateFile } from '../crypto/index.ts';
 import { escapeControls } from '../logging.ts';
 import { APPLICATION_FILE } from '../service/portal-setup.ts';
 import type { AcceptedSettings, Settings } from '../settings.ts';

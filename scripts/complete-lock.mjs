@@ -61,12 +61,17 @@ function completeChecksums() {
 
 /** True when the package that `path` would load under this name is locked in a version it accepts. */
 function isLocked(path, name, wanted) {
-  for (let folder = path; ; folder = folder.replace(/(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/, '')) {
+  for (let folder = path; ; folder = folderAbove(folder)) {
     const found = lock.packages[folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`];
     // Binaries are asked for by exact version; anything else was resolved by npm itself.
     if (found !== undefined) return found.version === wanted || !/^\d/.test(wanted);
     if (folder === '') return false;
   }
+}
+
+/** Folder around a locked package; around a workspace, whose path has no "node_modules/", the project. */
+function folderAbove(path) {
+  return path.includes('node_modules/') ? path.replace(/(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/, '') : '';
 }
 
 function entry(name, version, parent) {

@@ -4,7 +4,7 @@
  */
 
 import { type Clock, Fatal, type Ids } from '@sealwright/runtime/core';
-import { type KeySource, makeDevelopmentCertificates } from '../crypto/index.ts';
+import { type KeySource, makeDevelopmentCertificates } from '@sealwright/signatures';
 import type { CertificateSettings, Settings } from '../settings.ts';
 import type { KeyFolder } from './key-folder.ts';
 

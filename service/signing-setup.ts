@@ -5,6 +5,14 @@
 import { X509Certificate } from 'node:crypto';
 import { type Clock, describeFailure, Fatal, type Ids } from '@sealwright/runtime/core';
 import {
+  buildCertificationPaths,
+  completeChain,
+  envelopeKey,
+  type LoadedSigner,
+  loadSigner,
+  readCertificate,
+} from '@sealwright/signatures';
+import {
   type CertificateProblem,
   canSign,
   certificateProblem,
@@ -14,14 +22,6 @@ import {
   type Profile,
   type TrustOptions,
 } from '../actors/index.ts';
-import {
-  buildCertificationPaths,
-  completeChain,
-  envelopeKey,
-  type LoadedSigner,
-  loadSigner,
-  readCertificate,
-} from '../crypto/index.ts';
 import type { Millis, ProfileName } from '../machines/ids.ts';
 import { type Settings, sealLevel, sealProfileSettings } from '../settings.ts';
 import { type CertificateSource, developmentSource, sourceOf } from './certificate-sources.ts';

@@ -6,8 +6,8 @@ import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
+import { certificatesInBundle } from '@sealwright/signatures';
 import type { TrustOptions } from '../actors/index.ts';
-import { certificatesInBundle } from '../crypto/index.ts';
 import type { Settings } from '../settings.ts';
 
 /** Reads the trusted certificates; every file without a certificate is a sentence in `faults`. */

@@ -19,7 +19,7 @@ import {
   STAMPS_VIEW,
   UNSENT_VIEW,
 } from '@sealwright/runtime';
-import type { TimestampAuthority } from '../../crypto/index.ts';
+import type { TimestampAuthority } from '@sealwright/signatures';
 import type { HttpClient } from '../http-client/index.ts';
 
 export interface HistoryPublisherOptions {

@@ -11,7 +11,7 @@ import {
   type Log,
   type Step,
 } from '@sealwright/runtime';
-import { createTimestampAuthority } from '../../crypto/index.ts';
+import { createTimestampAuthority } from '@sealwright/signatures';
 import { createHttpClient } from '../http-client/index.ts';
 import { createAuthorityTransport } from '../shared/authority-transport.ts';
 import { HistoryPublisher } from './history-publisher.ts';

@@ -6,7 +6,7 @@ import {
   type SignedFile,
   type SignFileRequest,
   type SigningServices,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
 import { TaskFailure } from './task-failure.ts';
 import type { SignTask } from './tasks.ts';
 

@@ -6,7 +6,7 @@
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { validateFile } from '../../crypto/index.ts';
+import { validateFile } from '@sealwright/signatures';
 import {
   type Agreement,
   type IndependentFormat,

@@ -1,5 +1,5 @@
 /** Builds the options of the pool from the profiles of the service. */
-import { serializeSigner } from '../../crypto/index.ts';
+import { serializeSigner } from '@sealwright/signatures';
 import { outputFormatOf, type Profile } from '../shared/profiles.ts';
 import { NO_TRUST, type TrustOptions } from '../shared/trust.ts';
 import type { SigningPoolOptions } from './pool.ts';

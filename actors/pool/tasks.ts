@@ -3,7 +3,7 @@
  * because errors lose their code between threads.
  */
 
-import type { ValidationReport } from '../../crypto/index.ts';
+import type { ValidationReport } from '@sealwright/signatures';
 import type {
   FileDigest,
   IndependentOutcome,

@@ -18,7 +18,7 @@ import {
   type ValidationReport,
   validateFile,
   verifyFile,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
 import type { FileDigest, JobFormat, UploadedFile } from '../../machines/batch/job-context.ts';
 import { filesDigests, prefixDigest } from '../shared/files/digest.ts';
 import type { TrustOptions } from '../shared/trust.ts';

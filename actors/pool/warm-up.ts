@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { systemClock } from '@sealwright/runtime/core';
-import { type SignatureFormat, signFile, validateFile, verifyFile } from '../../crypto/index.ts';
+import { type SignatureFormat, signFile, validateFile, verifyFile } from '@sealwright/signatures';
 import { SPARE_PREFIX } from '../shared/files/working-folders.ts';
 import type { WorkerProfiles } from './worker-profiles.ts';
 import type { WorkerSetup } from './worker-setup.ts';

@@ -7,7 +7,7 @@ import {
   deserializeSigner,
   type Signer,
   type SigningServices,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
 import { createAuthorityTransport } from '../shared/authority-transport.ts';
 import type { OutputFormat } from '../shared/file-names.ts';
 import type { SigningChoices } from '../shared/profiles.ts';

@@ -1,5 +1,5 @@
 /** Data that each pool thread receives at its start: keys are loaded once per thread, never per task. */
-import type { SerializedSigner } from '../../crypto/index.ts';
+import type { SerializedSigner } from '@sealwright/signatures';
 import type { OutputFormat } from '../shared/file-names.ts';
 import type { SigningChoices } from '../shared/profiles.ts';
 import type { TrustOptions } from '../shared/trust.ts';

@@ -1,7 +1,7 @@
 /** HTTP to time-stamp authorities, OCSP responders and CRL servers, with connections kept open between requests. */
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@sealwright/runtime';
-import { type AuthorityRequest, type AuthorityTransport, CryptoError } from '../../crypto/index.ts';
+import { type AuthorityRequest, type AuthorityTransport, CryptoError } from '@sealwright/signatures';
 import {
   AddressNotAllowed,
   type AddressPolicy,

@@ -16,7 +16,7 @@ import {
   type LocalSigner,
   type SigningCertificateVerdict,
   type TrustSettings,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
 import type { Millis } from '../../machines/ids.ts';
 import { createAuthorityTransport, type HttpTransport } from './authority-transport.ts';
 import { certificateProblem } from './certificate-problem.ts';

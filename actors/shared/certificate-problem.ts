@@ -1,5 +1,5 @@
 /** True if a profile can sign now, from what was loaded at start and the period of validity. */
-import { validityFault } from '../../crypto/index.ts';
+import { validityFault } from '@sealwright/signatures';
 import type { Millis } from '../../machines/ids.ts';
 import type { CertificateProblem, LocalProfile, Profile } from './profiles.ts';
 

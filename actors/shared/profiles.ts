@@ -6,7 +6,7 @@ import type {
   SignatureLevel,
   SignaturePolicy,
   XadesFormat,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
 import type { JobFormat } from '../../machines/batch/job-context.ts';
 import type { Millis, ProfileName } from '../../machines/ids.ts';
 import { type OutputFormat, PLAIN_FORM } from './file-names.ts';

@@ -1,6 +1,5 @@
 /** Converts validation results to the portal's signature records. Source: docs/portal-values.md §17. */
 
-import { plainLine } from '../../contracts/plain-text.ts';
 import type {
   CertificateRecord,
   SignatureRecord,
@@ -8,7 +7,8 @@ import type {
   ValidationItem,
   ValidationReport,
   ValidationResults,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
+import { plainLine } from '../../contracts/plain-text.ts';
 import type {
   SignatureView,
   TimestampView,

@@ -1,5 +1,5 @@
 /** Process of the local authority: time-stamps, OCSP and CRLs over HTTP, and the signers it issued. */
-import { serializeSigner } from '../../crypto/index.ts';
+import { serializeSigner } from '@sealwright/signatures';
 import { startAuthority } from '../../test/pki/authority.ts';
 import type { AuthorityInfo } from './authority.ts';
 

@@ -3,7 +3,6 @@ import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { systemClock } from '@sealwright/runtime';
-import { createAuthorityTransport } from '../../actors/shared/authority-transport.ts';
 import {
   createEvidenceSource,
   createTimestampAuthority,
@@ -12,7 +11,8 @@ import {
   type SerializedSigner,
   type SigningServices,
   type TrustSettings,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
+import { createAuthorityTransport } from '../../actors/shared/authority-transport.ts';
 import type { TrustedRoot } from '../frame/judges.ts';
 
 export const KEYS = ['rsa2048', 'p256'] as const;

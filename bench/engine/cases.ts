@@ -1,5 +1,5 @@
 /** Benchmark cases of the engine: format, level, size, key, and operation. */
-import type { SignatureFormat, SignatureLevel } from '../../crypto/index.ts';
+import type { SignatureFormat, SignatureLevel } from '@sealwright/signatures';
 import type { Aim } from '../frame/bench.ts';
 import { noise, samplePdf, sampleXml } from '../samples.ts';
 import { KEYS, type KeyName } from './authority.ts';

@@ -1,10 +1,10 @@
 /** Runs one benchmark case and refuses figures of invalid signatures. */
 import { copyFileSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { envelopBytes } from '../../crypto/cades/sign.ts';
-import { type SignFileRequest, signFile, signFileAtLevel, validateFile } from '../../crypto/index.ts';
-import { signPdfBytes } from '../../crypto/pades/sign.ts';
-import { signXml } from '../../crypto/xades/sign.ts';
+import { type SignFileRequest, signFile, signFileAtLevel, validateFile } from '@sealwright/signatures';
+import { envelopBytes } from '#crypto/cades/sign.js';
+import { signPdfBytes } from '#crypto/pades/sign.js';
+import { signXml } from '#crypto/xades/sign.js';
 import { verifyIndependently } from '../../independent/index.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';
 import { verifiedByOtherTool } from '../frame/judges.ts';

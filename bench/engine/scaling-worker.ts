@@ -3,7 +3,7 @@ import { sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { deserializeSigner, type SerializedSigner, signFile } from '../../crypto/index.ts';
+import { deserializeSigner, type SerializedSigner, signFile } from '@sealwright/signatures';
 import { noise, samplePdf } from '../samples.ts';
 
 export interface ScalingSetup {

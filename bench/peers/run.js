@@ -43,10 +43,10 @@ const own = (path) =>
 const { samplePdf, sampleXml, noise } = await own('bench/samples.js');
 const { makeAuthorityPki } = await own('test/pki/authority-pki.js');
 const { keyPemOf } = await own('test/pki/pki.js');
-const { certificatePem } = await own('crypto/x509/pem.js');
-const { signPdfBytes } = await own('crypto/pades/sign.js');
-const { envelopBytes } = await own('crypto/cades/sign.js');
-const { signXml } = await own('crypto/xades/sign.js');
+const { certificatePem } = await own('../crypto/dist/x509/certificate.js');
+const { signPdfBytes } = await own('../crypto/dist/pades/sign.js');
+const { envelopBytes } = await own('../crypto/dist/cades/sign.js');
+const { signXml } = await own('../crypto/dist/xades/sign.js');
 
 const at = Date.now();
 // Some of the libraries read no certificate that anything but RSA signed.

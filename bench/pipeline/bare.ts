@@ -5,7 +5,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { SignatureFormat } from '../../crypto/index.ts';
+import type { SignatureFormat } from '@sealwright/signatures';
 import type { Cpu } from '../frame/bench.ts';
 import { noise, samplePdf, sampleXml } from '../samples.ts';
 

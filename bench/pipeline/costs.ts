@@ -1,6 +1,6 @@
 /** Costs of a file in the pipeline: after the start and later, by format and by key, beside the bare loop. */
 import { join } from 'node:path';
-import type { LocalSigner } from '../../crypto/index.ts';
+import type { LocalSigner } from '@sealwright/signatures';
 import { startLocalAuthority } from '../engine/authority.ts';
 import type { BenchContext } from '../frame/bench.ts';
 import { threadCosts } from '../frame/processes.ts';

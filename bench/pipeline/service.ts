@@ -5,14 +5,14 @@ import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ActorStore, Faults, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import { Services, type StorageLayout, storageLayout } from '../../actors/index.ts';
 import {
   type LoadedSigner,
   type LocalSigner,
   loadSigner,
   makeDevelopmentCertificates,
   verifyFile,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
+import { Services, type StorageLayout, storageLayout } from '../../actors/index.ts';
 import type { FolderName, ProfileName } from '../../machines/ids.ts';
 import { type BenchContext, Unverified } from '../frame/bench.ts';
 import { verifiedByOtherTool } from '../frame/judges.ts';

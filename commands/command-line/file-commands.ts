@@ -60,7 +60,7 @@ async function verify(
   options: VerifyArguments,
 ): Promise<ExitCode> {
   const { verifyFiles } = await import('../verify/verify.ts');
-  const { validateFile } = await import('../../crypto/index.ts');
+  const { validateFile } = await import('@sealwright/signatures');
   const { format, content, at = clock.now() } = options;
   const { online, allowPrivate } = options;
   const askOnline = online

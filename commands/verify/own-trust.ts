@@ -1,7 +1,7 @@
 /** Trust of this installation, for `verify` without `--trust`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { certificatesIn } from '../../crypto/index.ts';
+import { certificatesIn } from '@sealwright/signatures';
 import { DEVELOPMENT_CA_FILE } from '../../service/certificate-sources.ts';
 import { readTrust } from '../../service/signing-trust.ts';
 import type { LoadedSettings } from '../../settings.ts';

@@ -1,6 +1,6 @@
 /** `sealwright verify --independent`: the second implementation's verdict on a file, compared with the engine's. */
 import { readFileSync, statSync } from 'node:fs';
-import type { ValidationReport } from '../../crypto/index.ts';
+import type { ValidationReport } from '@sealwright/signatures';
 import {
   type Comparison,
   compareReports,

@@ -5,7 +5,7 @@ import type {
   TimestampRecord,
   ValidationItem,
   ValidationResults,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
 import type { Comparison } from '../../independent/index.ts';
 import { escapeControls } from '../../logging.ts';
 import { painter, type Terminal } from '../terminal.ts';

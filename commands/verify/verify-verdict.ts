@@ -1,5 +1,5 @@
 /** Options of `verify`, and its result for one file. */
-import type { TrustSettings, ValidationReport } from '../../crypto/index.ts';
+import type { TrustSettings, ValidationReport } from '@sealwright/signatures';
 import type { Comparison } from '../../independent/index.ts';
 import type { OwnTrust } from './own-trust.ts';
 

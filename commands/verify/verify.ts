@@ -12,7 +12,7 @@ import {
   type ValidateFileRequest,
   type ValidationReport,
   validationReportXml,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
 import type { Comparison } from '../../independent/index.ts';
 import { escapeControls } from '../../logging.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';

@@ -36,7 +36,7 @@ export const ZONES = {
   crypto: {
     owns: /^crypto\//,
     // Browsers open PKCS#12 containers with the same readers.
-    enteredBy: [/^crypto\/index\.ts$/, /^crypto\/(asn1|pkcs12)\/[a-z0-9-]+\.ts$/],
+    enteredBy: [/^crypto\/(index|asn1|pkcs12)\.ts$/],
     imports: {},
     packages: ['node-forge', '@fontsource/dejavu-sans', 'harfbuzzjs', 'bidi-js', 'lru-cache'],
     builtins: true,
@@ -178,7 +178,7 @@ export const ZONES = {
 };
 
 /** Folders that are packages (workspaces), by their names. */
-export const PACKAGES = { '@sealwright/runtime': 'runtime' };
+export const PACKAGES = { '@sealwright/runtime': 'runtime', '@sealwright/signatures': 'crypto' };
 
 /** Imports forbidden between folders of one zone: files of `from` import nothing of `to`, types included. */
 export const FORBIDDEN_PAIRS = [
@@ -197,7 +197,7 @@ export const FORBIDDEN_PAIRS = [
   // Mails have the escaping of the pages, not the pages.
   { from: /^actors\//, to: /^web\/(?!html\.ts$)/ },
   // Pages and scripts read PKCS#12 containers with the engine's readers, and nothing else of it.
-  { from: /^web\//, to: /^crypto\/(?!(asn1|pkcs12)\/)/ },
+  { from: /^web\//, to: /^crypto\/(?!(asn1|pkcs12)\.ts$)/ },
   { from: /^actors\/pool\//, to: /^actors\/(batch|portal)\// },
   { from: /^actors\/shared\//, to: /^actors\/(batch|portal|pool)\// },
   { from: /^actors\/batch\//, to: /^actors\/portal\// },

@@ -1,8 +1,8 @@
 /** The page that validates files: signed files, and detached signatures with their content. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { signFile } from '@sealwright/signatures';
 import test from 'ava';
-import { signFile } from '../../crypto/index.ts';
 import { pki } from '../pki/pki.ts';
 import { Service, temporaryRoot } from '../service/service.ts';
 import { closeBrowser, logIn, visit } from './browser.ts';

@@ -7,6 +7,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import type { BegunSigning, SignerIdentity } from '#crypto/core/types.js';
+import { externalSigner } from '#crypto/keys/stored-signer.js';
+import { beginPades, finishPades } from '#crypto/pades/two-step.js';
 import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import type {
@@ -16,9 +19,6 @@ import type {
   StoredFile,
   ValidationRecord,
 } from '../../actors/portal/api.ts';
-import type { BegunSigning, SignerIdentity } from '../../crypto/core/types.ts';
-import { externalSigner } from '../../crypto/keys/stored-signer.ts';
-import { beginPades, finishPades } from '../../crypto/pades/two-step.ts';
 import type { AnyRoute } from '../../http/core/router.ts';
 import { portalPageRoutes } from '../../http/portal/pages/routes.ts';
 import { portalRoute } from '../../http/portal/route.ts';

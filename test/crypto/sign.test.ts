@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type SignatureFormat, signFile, verifyFile } from '@sealwright/signatures';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
-import { type SignatureFormat, signFile, verifyFile } from '../../crypto/index.ts';
 import { pki } from '../pki/pki.ts';
 
 const AT = Date.now();

@@ -1,7 +1,7 @@
 /** Targets for ASiC containers. */
 
-import { signAsic } from '../../crypto/asic/sign.ts';
-import { inspectAsic } from '../../crypto/asic/validate.ts';
+import { signAsic } from '#crypto/asic/sign.js';
+import { inspectAsic } from '#crypto/asic/validate.js';
 import { contentsOf, type FuzzEnvironment, memorySource, NOW } from './environment.ts';
 import { memberMutation, zipMutation } from './mutate/chunks.ts';
 import { oneOf, several } from './mutate/mutation.ts';

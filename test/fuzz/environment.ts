@@ -5,17 +5,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Source } from '../../crypto/core/source.ts';
-import { CryptoError, type SignFileRequest } from '../../crypto/core/types.ts';
-import type {
-  AuthorityRequest,
-  AuthorityTransport,
-  SigningServices,
-} from '../../crypto/evidence/authorities.ts';
-import { createEvidenceSource } from '../../crypto/evidence/evidence-source.ts';
-import { createTimestampAuthority } from '../../crypto/evidence/timestamp-authority.ts';
-import { signFileAtLevel } from '../../crypto/sign.ts';
-import type { ValidationRequest } from '../../crypto/validation/trust.ts';
+import type { Source } from '#crypto/core/source.js';
+import { CryptoError, type SignFileRequest } from '#crypto/core/types.js';
+import type { AuthorityRequest, AuthorityTransport, SigningServices } from '#crypto/evidence/authorities.js';
+import { createEvidenceSource } from '#crypto/evidence/evidence-source.js';
+import { createTimestampAuthority } from '#crypto/evidence/timestamp-authority.js';
+import { signFileAtLevel } from '#crypto/sign.js';
+import type { ValidationRequest } from '#crypto/validation/trust.js';
 import { type AuthorityPki, makeAuthorityPki } from '../pki/authority-pki.ts';
 import { answerOcspRequest, makeCrl } from '../pki/revocation-answers.ts';
 import { answerTimestampRequest } from '../pki/tokens.ts';

@@ -1,8 +1,8 @@
 /** Short descriptions of outcomes. */
 
-import type { ValidationReport, ValidationResults } from '../../crypto/core/validation-report.ts';
-import type { FileSignatures } from '../../crypto/validation/signature-info.ts';
-import { validateSignatures } from '../../crypto/validation/validate-signature.ts';
+import type { ValidationReport, ValidationResults } from '#crypto/core/validation-report.js';
+import type { FileSignatures } from '#crypto/validation/signature-info.js';
+import { validateSignatures } from '#crypto/validation/validate-signature.js';
 import type { FuzzEnvironment } from './environment.ts';
 
 export function reportOn(

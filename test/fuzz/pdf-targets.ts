@@ -1,10 +1,10 @@
 /** Targets for reading, signing and validating PDFs. */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import type { PadesFormat, SignatureLevel } from '../../crypto/core/types.ts';
-import { augmentPades } from '../../crypto/pades/augment.ts';
-import { signPdfBytes } from '../../crypto/pades/sign.ts';
-import { inspectPades } from '../../crypto/pades/validate.ts';
+import type { PadesFormat, SignatureLevel } from '#crypto/core/types.js';
+import { augmentPades } from '#crypto/pades/augment.js';
+import { signPdfBytes } from '#crypto/pades/sign.js';
+import { inspectPades } from '#crypto/pades/validate.js';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, streamPdf } from '../crypto/pdf/build.ts';
 import { CONTENTS, cook, ENCRYPTED, STRUCTURES } from '../crypto/pdf/corpus.ts';
 import { richForm } from '../crypto/pdf/shapes.ts';

@@ -1,5 +1,5 @@
 /** Fuzzing loop: select, mutate, run, judge, keep. */
-import { CryptoError } from '../../crypto/core/types.ts';
+import { CryptoError } from '#crypto/core/types.js';
 import { isTargetName, TARGETS } from './all-targets.ts';
 import { type Coverage, startCoverage } from './coverage.ts';
 import { createFuzzEnvironment, type FuzzEnvironment } from './environment.ts';

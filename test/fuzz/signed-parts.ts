@@ -3,9 +3,9 @@
  * and detects changed documents that pass validation.
  */
 import { rmSync } from 'node:fs';
-import { signAsic } from '../../crypto/asic/sign.ts';
-import type { ValidationReport } from '../../crypto/core/validation-report.ts';
-import { validateSignatures } from '../../crypto/validation/validate-signature.ts';
+import { signAsic } from '#crypto/asic/sign.js';
+import type { ValidationReport } from '#crypto/core/validation-report.js';
+import { validateSignatures } from '#crypto/validation/validate-signature.js';
 import {
   facts,
   file,

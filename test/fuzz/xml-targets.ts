@@ -1,11 +1,11 @@
 /** Targets for reading, signing, validating and augmenting XML. */
 
-import type { SignatureLevel, XadesFormat } from '../../crypto/core/types.ts';
-import { augmentXades } from '../../crypto/xades/augment.ts';
-import { counterSignXades } from '../../crypto/xades/counter-sign.ts';
-import { signXml } from '../../crypto/xades/sign.ts';
-import { inspectXadesDocument } from '../../crypto/xades/validate.ts';
-import { type CanonicalMethod, canonicalize, decodeXml, EXCLUSIVE, Names } from '../../crypto/xml/index.ts';
+import type { SignatureLevel, XadesFormat } from '#crypto/core/types.js';
+import { augmentXades } from '#crypto/xades/augment.js';
+import { counterSignXades } from '#crypto/xades/counter-sign.js';
+import { signXml } from '#crypto/xades/sign.js';
+import { inspectXadesDocument } from '#crypto/xades/validate.js';
+import { type CanonicalMethod, canonicalize, decodeXml, EXCLUSIVE, Names } from '#crypto/xml/index.js';
 import { contentsOf, type FuzzEnvironment, memorySource, NOW } from './environment.ts';
 import { several } from './mutate/mutation.ts';
 import { xmlMutation } from './mutate/xml.ts';

@@ -1,9 +1,9 @@
 /** Results of the second implementation for the engine's signatures, and for copies with one changed byte. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { signAsic, signFile, signFileAtLevel, validateFile } from '@sealwright/signatures';
 import test from 'ava';
+import type { DigestName, SignFileRequest } from '#crypto/core/types.js';
 import { samplePdf } from '../../bench/samples.ts';
-import type { DigestName, SignFileRequest } from '../../crypto/core/types.ts';
-import { signAsic, signFile, signFileAtLevel, validateFile } from '../../crypto/index.ts';
 import { compareReports, type IndependentFormat, verifyIndependently } from '../../independent/index.ts';
 import { authority, file, NOW, ORDER, REPORT, twoInputs } from '../crypto/asic/container-harness.ts';
 import { type KeyKind, pki } from '../pki/pki.ts';

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { signFile } from '../../crypto/index.ts';
-import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/x509/issue.ts';
+import { signFile } from '@sealwright/signatures';
+import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/issue.js';
 import { verifyIndependently } from '../../independent/index.ts';
 import { keyOf, pki, type TestSigner, testSigner } from './pki.ts';
 

@@ -3,13 +3,13 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { certificatePem } from '../../crypto/x509/certificate.ts';
+import { certificatePem } from '#crypto/x509/certificate.js';
 import {
   type CertificateRequest,
   type CertificateUse,
   DOCUMENT_SIGNING,
   issueCertificate,
-} from '../../crypto/x509/issue.ts';
+} from '#crypto/x509/issue.js';
 import { type Identity, type KeyKind, keyOf, type TestSigner, testSigner } from './pki.ts';
 
 /** A CA and its source of revocation information. */

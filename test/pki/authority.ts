@@ -6,12 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '@sealwright/runtime';
+import type { EvidenceSource, TimestampAuthority } from '#crypto/evidence/authorities.js';
+import { createEvidenceSource } from '#crypto/evidence/evidence-source.js';
+import { createTimestampAuthority } from '#crypto/evidence/timestamp-authority.js';
+import type { TrustSettings } from '#crypto/validation/trust.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
 import { createAuthorityTransport, type HttpTransport } from '../../actors/shared/authority-transport.ts';
-import type { EvidenceSource, TimestampAuthority } from '../../crypto/evidence/authorities.ts';
-import { createEvidenceSource } from '../../crypto/evidence/evidence-source.ts';
-import { createTimestampAuthority } from '../../crypto/evidence/timestamp-authority.ts';
-import type { TrustSettings } from '../../crypto/validation/trust.ts';
-import { readCertificate } from '../../crypto/x509/certificate.ts';
 import {
   type AuthorityPki,
   type AuthorityPkiOptions,

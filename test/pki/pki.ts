@@ -6,10 +6,10 @@ import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Signer } from '../../crypto/core/types.ts';
-import { type LocalKey, localKey } from '../../crypto/keys/local-key.ts';
-import { certificatePem, fingerprintOf } from '../../crypto/x509/certificate.ts';
-import { DOCUMENT_SIGNING, issueCertificate } from '../../crypto/x509/issue.ts';
+import type { Signer } from '#crypto/core/types.js';
+import { type LocalKey, localKey } from '#crypto/keys/local-key.js';
+import { certificatePem, fingerprintOf } from '#crypto/x509/certificate.js';
+import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/issue.js';
 
 export type KeyKind = 'rsa-2048' | 'rsa-3072' | 'p-256' | 'p-384' | 'p-521' | 'ed25519';
 

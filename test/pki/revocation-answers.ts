@@ -1,19 +1,10 @@
 /** OCSP responder (RFC 6960) and CRL issuer (RFC 5280 §5) with faults for tests. */
 import { createHash, type KeyObject } from 'node:crypto';
-import { childrenOf, contents, encoded, enter, oidText, readWhole, TAG } from '../../crypto/asn1/read.ts';
-import { time, timeText } from '../../crypto/asn1/time.ts';
-import {
-  bitString,
-  octetString,
-  oid,
-  sequence,
-  small,
-  TRUE,
-  tlv,
-  unsigned,
-} from '../../crypto/asn1/write.ts';
-import { readCertificate } from '../../crypto/x509/certificate.ts';
-import { structureSigner } from '../../crypto/x509/issue.ts';
+import { childrenOf, contents, encoded, enter, oidText, readWhole, TAG } from '#crypto/asn1/read.js';
+import { time, timeText } from '#crypto/asn1/time.js';
+import { bitString, octetString, oid, sequence, small, TRUE, tlv, unsigned } from '#crypto/asn1/write.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
+import { structureSigner } from '#crypto/x509/issue.js';
 
 export interface Revocation {
   /** Milliseconds since the epoch. */

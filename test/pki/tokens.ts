@@ -1,21 +1,12 @@
 /** Time-stamp authority (RFC 3161) with faults for tests. */
 import { createHash, type KeyObject } from 'node:crypto';
-import { DIGEST_ID, ID } from '../../crypto/asn1/oids.ts';
-import { encoded, enter, octets, readWhole, TAG } from '../../crypto/asn1/read.ts';
-import { timeText } from '../../crypto/asn1/time.ts';
-import {
-  bitString,
-  octetString,
-  oid,
-  sequence,
-  setOf,
-  small,
-  tlv,
-  unsigned,
-} from '../../crypto/asn1/write.ts';
-import type { DigestName } from '../../crypto/core/types.ts';
-import { readCertificate } from '../../crypto/x509/certificate.ts';
-import { structureSigner } from '../../crypto/x509/issue.ts';
+import { DIGEST_ID, ID } from '#crypto/asn1/oids.js';
+import { encoded, enter, octets, readWhole, TAG } from '#crypto/asn1/read.js';
+import { timeText } from '#crypto/asn1/time.js';
+import { bitString, octetString, oid, sequence, setOf, small, tlv, unsigned } from '#crypto/asn1/write.js';
+import type { DigestName } from '#crypto/core/types.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
+import { structureSigner } from '#crypto/x509/issue.js';
 
 export interface TokenMaker {
   readonly key: KeyObject;

@@ -29,7 +29,7 @@ const SOUND = {
   'actors/batch/api/service.ts':
     "import type { JobId } from '../../../machines/ids.ts';\nexport type Id = JobId;\n",
   'actors/index.ts':
-    "import { kept } from '@sealwright/runtime';\nimport { hash } from '../crypto/index.ts';\nexport const all = [kept, hash];\n",
+    "import { kept } from '@sealwright/runtime';\nimport { hash } from '@sealwright/signatures';\nexport const all = [kept, hash];\n",
   'http/index.ts':
     "import type { Clock } from '@sealwright/runtime';\nimport type { Id } from '../actors/batch/api/service.ts';\nexport type Both = [Clock, Id];\n",
   'main.ts':
@@ -131,7 +131,7 @@ const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, sa
   ],
   [
     'http imports crypto',
-    { 'http/bad.ts': "import { hash } from '../crypto/index.ts';\nexport const x = hash;\n" },
+    { 'http/bad.ts': "import { hash } from '@sealwright/signatures';\nexport const x = hash;\n" },
     /http\/bad\.ts:1: http must not import crypto/,
   ],
   [

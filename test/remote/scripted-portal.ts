@@ -8,8 +8,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signFile } from '@sealwright/signatures';
 import type { ExecutionContext } from 'ava';
-import { signFile } from '../../crypto/index.ts';
 import { pki } from '../pki/pki.ts';
 
 export type Operation = 'upload' | 'create' | 'poll' | 'download' | 'cancel';

@@ -1,9 +1,9 @@
 /** `Container`: signatures of a profile go into ASiC containers, over one file or over all files of an upload. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { validateFile } from '@sealwright/signatures';
 import test from 'ava';
 import JSZip from 'jszip';
-import { validateFile } from '../../crypto/index.ts';
 import { startAuthority } from '../pki/authority.ts';
 import { type Job, Service, temporaryRoot } from './service.ts';
 import { localProfile, type Settings } from './signing/profiles.ts';

@@ -1,15 +1,15 @@
 /** Extending signed files: the job kind (`operation=Extend`) and the command. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
-import { samplePdf } from '../../bench/samples.ts';
 import {
   type SignatureFormat,
   signAsic,
   signFile,
   type ValidationReport,
   validateFile,
-} from '../../crypto/index.ts';
+} from '@sealwright/signatures';
+import test, { type ExecutionContext } from 'ava';
+import { samplePdf } from '../../bench/samples.ts';
 import { freshFolder, run } from '../commands/program.ts';
 import { startAuthority, type TestAuthority } from '../pki/authority.ts';
 import { Service, temporaryRoot } from './service.ts';

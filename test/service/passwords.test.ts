@@ -2,9 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { validateFile } from '@sealwright/signatures';
 import test from 'ava';
 import { samplePdf } from '../../bench/samples.ts';
-import { validateFile } from '../../crypto/index.ts';
 import { pki } from '../pki/pki.ts';
 import { requireTool, runTool } from '../verifiers/tool.ts';
 import { Service, temporaryRoot } from './service.ts';

@@ -7,10 +7,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { SignatureFormat } from '../../crypto/core/types.ts';
-import { CryptoError } from '../../crypto/core/types.ts';
-import { signFile } from '../../crypto/sign.ts';
-import { validateFile } from '../../crypto/validate.ts';
+import type { SignatureFormat } from '#crypto/core/types.js';
+import { CryptoError } from '#crypto/core/types.js';
+import { signFile } from '#crypto/sign.js';
+import { validateFile } from '#crypto/validate.js';
 import { rawSignatures } from '../crypto/pades/inspect.ts';
 import { CONTENTS, STRUCTURES, THROUGH_QPDF } from '../crypto/pdf/corpus.ts';
 import { generateDocument } from '../crypto/xml/documents.ts';

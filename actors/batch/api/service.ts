@@ -5,7 +5,7 @@
  */
 
 import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from '@sealwright/runtime';
-import type { ValidationReport } from '../../../crypto/index.ts';
+import type { ValidationReport } from '@sealwright/signatures';
 import type { InputFolderState } from '../../../machines/batch/input-folder.ts';
 import type { JobFormat, JobState } from '../../../machines/batch/job-context.ts';
 import type { SystemEventKind } from '../../../machines/batch/system-event.ts';

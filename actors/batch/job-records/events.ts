@@ -8,7 +8,7 @@ import {
 } from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import type { SystemEvent, SystemEventKind, SystemEvents } from '../api/service.ts';
-import type { BatchRuntime } from '../job-records/job-counts.ts';
+import type { BatchRuntime } from './job-counts.ts';
 
 export const SYSTEM_EVENT = actorKind<typeof systemEventMachine>('system-event');
 

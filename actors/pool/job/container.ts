@@ -5,7 +5,7 @@ import {
   type SignFileRequest,
   type SigningServices,
   signAsic,
-} from '../../../crypto/index.ts';
+} from '@sealwright/signatures';
 import { fileDigest } from '../../shared/files/digest.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { SignTask } from '../tasks.ts';

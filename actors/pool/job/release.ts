@@ -1,6 +1,6 @@
 /** Verifies, encrypts when the profile requires it, and publishes the output. */
 import { join } from 'node:path';
-import { NONCE_BYTES } from '../../../crypto/index.ts';
+import { NONCE_BYTES } from '@sealwright/signatures';
 import type { IndependentOutcome } from '../../../machines/batch/job-context.ts';
 import {
   type OutputFormat,

@@ -5,7 +5,7 @@
  * meanwhile, and their syncs share commits of the file system.
  */
 import { join } from 'node:path';
-import { type SignedFile, type SignFileRequest, signFile, signFileAtLevel } from '../../../crypto/index.ts';
+import { type SignedFile, type SignFileRequest, signFile, signFileAtLevel } from '@sealwright/signatures';
 import { NAME_LIMIT, outputName, outputNames } from '../../shared/file-names.ts';
 import { emptyFolder } from '../../shared/files/directories.ts';
 import { type Staged, stage } from '../../shared/files/stage.ts';

@@ -10,7 +10,7 @@ import {
   signFile,
   signFileAtLevel,
   signPadesSeries,
-} from '../../../crypto/index.ts';
+} from '@sealwright/signatures';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
 import { passesFinalCheck } from './final-check.ts';

@@ -16,7 +16,7 @@ import {
   type SignatureLevel,
   type SigningServices,
   UNPROVEN,
-} from '../../../crypto/index.ts';
+} from '@sealwright/signatures';
 import type { CertificateType } from '../../../machines/portal/portal-types.ts';
 import type {
   BeginSigningTask,

@@ -1,10 +1,5 @@
 /** Verifies a document whose flow is complete: every expected signature is present and valid. */
-import {
-  augmentFile,
-  type SignatureRecord,
-  type ValidationItem,
-  validateFile,
-} from '../../../crypto/index.ts';
+import { augmentFile, type SignatureRecord, type ValidationItem, validateFile } from '@sealwright/signatures';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import { nameInFile } from '../../shared/signature-records.ts';
 import type { CheckTask, ExpectedSignature, PortalResults } from '../portal-tasks.ts';

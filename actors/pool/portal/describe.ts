@@ -1,5 +1,5 @@
 /** Describes each signature of a file: signer, certificate and validity. */
-import { type ValidationReport, validateFile, validationReportXml } from '../../../crypto/index.ts';
+import { type ValidationReport, validateFile, validationReportXml } from '@sealwright/signatures';
 import { type Agreement, compareReports, type IndependentReport } from '../../../independent/index.ts';
 import { fileDigest } from '../../shared/files/digest.ts';
 import { describedFile } from '../../shared/signature-records.ts';

@@ -1,6 +1,6 @@
 /** First bytes of a file, for format detection. */
 import { closeSync, openSync, readSync } from 'node:fs';
-import { HEADER_BYTES } from '../../../crypto/index.ts';
+import { HEADER_BYTES } from '@sealwright/signatures';
 
 export function fileHeader(path: string): Buffer {
   const file = openSync(path, 'r');

@@ -1,6 +1,6 @@
 /** Second of two steps: embeds a signature value that was computed elsewhere. */
 import { readFileSync, rmSync } from 'node:fs';
-import { finishSigning, joinCadesSigners } from '../../../crypto/index.ts';
+import { finishSigning, joinCadesSigners } from '@sealwright/signatures';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { FinishSigningTask, PortalResults } from '../portal-tasks.ts';
 import { passesFinalCheck } from './final-check.ts';

@@ -1,7 +1,7 @@
 /** Determines the signature format of a file from its content and its declared type. */
 
 import { describeFailure } from '@sealwright/runtime/core';
-import { countPdfPages, formatOfHeader, trySigning } from '../../../crypto/index.ts';
+import { countPdfPages, formatOfHeader, trySigning } from '@sealwright/signatures';
 import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';

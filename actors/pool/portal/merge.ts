@@ -1,7 +1,7 @@
 /** Merges the files of an envelope into one document. */
 import { rmSync, statSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
-import { composePdf, countPdfSignatures } from '../../../crypto/index.ts';
+import { composePdf, countPdfSignatures } from '@sealwright/signatures';
 import { fileDigest } from '../../shared/files/digest.ts';
 import type { MergeTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';

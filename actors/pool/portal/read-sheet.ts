@@ -2,8 +2,9 @@
  * Reads the first sheet of a spreadsheet (XLSX, ISO/IEC 29500) as rows of text. Checks the unpacked size before calling
  * the library: a small archive may hold gigabytes.
  */
+
+import { assertUnpacksWithin, ZipError } from '@sealwright/signatures';
 import type { CellValue } from 'exceljs';
-import { assertUnpacksWithin, ZipError } from '../../../crypto/index.ts';
 import type { Lines } from '../../shared/generation-data.ts';
 import { TaskFailure } from '../task-failure.ts';
 

@@ -1,7 +1,7 @@
 /** Renders a version of a document: its pages with marks and tags, the manifest, or both. */
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
-import { type ComposeRequest, composePdf, isPicture } from '../../../crypto/index.ts';
+import { type ComposeRequest, composePdf, isPicture } from '@sealwright/signatures';
 import { fileDigest } from '../../shared/files/digest.ts';
 import { manifestPages } from '../../shared/rendition/rendition-manifest.ts';
 import type { RenditionModel } from '../../shared/rendition/rendition-model.ts';

@@ -9,7 +9,7 @@ import {
   type SignatureLevel,
   type SigningServices,
   type XadesFormat,
-} from '../../../crypto/index.ts';
+} from '@sealwright/signatures';
 import type { SignatureContent, SignatureTexts } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 

@@ -1,5 +1,5 @@
 /** Detects the format of a signed file from its content, else from its declared type. */
-import { formatOfHeader, type ValidationReport } from '../../../crypto/index.ts';
+import { formatOfHeader, type ValidationReport } from '@sealwright/signatures';
 import { fileHeader } from './file-header.ts';
 
 /** Undefined for a file without a signature format in content or declared type. */

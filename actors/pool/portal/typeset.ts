@@ -1,6 +1,6 @@
 /** Typesets plain text as PDF pages. */
 import { rmSync } from 'node:fs';
-import { composePdf, type DrawnItem, type DrawnPage, wrapText } from '../../../crypto/index.ts';
+import { composePdf, type DrawnItem, type DrawnPage, wrapText } from '@sealwright/signatures';
 
 /** A4, points. */
 const WIDTH = 595.28;

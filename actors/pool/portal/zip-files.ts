@@ -1,7 +1,7 @@
 /** Writes files into a ZIP file. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { ZipWriter } from '../../../crypto/index.ts';
+import { ZipWriter } from '@sealwright/signatures';
 import type { PortalResults, ZipTask } from '../portal-tasks.ts';
 
 const PIECE_BYTES = 1024 * 1024;

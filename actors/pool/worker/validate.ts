@@ -1,5 +1,5 @@
 /** Validates a signed file and writes its report (ETSI TS 119 102-2). */
-import { validateFile, validationReportXml } from '../../../crypto/index.ts';
+import { validateFile, validationReportXml } from '@sealwright/signatures';
 import { fileDigest, filesDigests } from '../../shared/files/digest.ts';
 import type { PortalTaskContext } from '../portal/portal-task-context.ts';
 import { revocationSource } from '../portal/revocation-answers.ts';

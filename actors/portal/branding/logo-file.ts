@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { crc32, inflateSync } from 'node:zlib';
-import { jpegOrientation } from '../../../crypto/index.ts';
+import { jpegOrientation } from '@sealwright/signatures';
 import type { Logo } from '../../../machines/portal/branding.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 

@@ -1,7 +1,7 @@
 /** Validates the XAdES options of a flow action. Source: docs/portal-values.md §6. */
 
 import { describeFailure } from '@sealwright/runtime';
-import { assertElementPath } from '../../../crypto/index.ts';
+import { assertElementPath } from '@sealwright/signatures';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, XadesOptions, XmlNamespace } from '../../../machines/portal/portal-types.ts';
 import type { CreateDocuments, FlowActionInput } from '../api/documents.ts';

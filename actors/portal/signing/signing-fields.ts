@@ -1,7 +1,7 @@
 /** Values of the fields of a participant, and the uploads of attachments, as they come with a signature. */
 import { open } from 'node:fs/promises';
 import type { Clock, Ids } from '@sealwright/runtime';
-import { formatOfHeader } from '../../../crypto/index.ts';
+import { formatOfHeader } from '@sealwright/signatures';
 import { checkFieldValues } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Attachment, FileEntry, FilledValue } from '../../../machines/portal/portal-types.ts';

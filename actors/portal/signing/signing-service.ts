@@ -6,7 +6,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
-import { holderIdentifiers, quickPictureFault } from '../../../crypto/index.ts';
+import { holderIdentifiers, quickPictureFault } from '@sealwright/signatures';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { isSigning } from '../../../machines/portal/document/document-flow.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';

@@ -1,7 +1,7 @@
 /** Encrypts a signed file in its working folder. Source: docs/batch-values.md §9. */
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { encryptFile } from '../../../crypto/index.ts';
+import { encryptFile } from '@sealwright/signatures';
 import type { FileDigest } from '../../../machines/batch/job-context.ts';
 import { ENVELOPE_EXTENSION } from '../file-names.ts';
 import { fileDigest } from './digest.ts';

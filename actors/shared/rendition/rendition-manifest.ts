@@ -1,8 +1,9 @@
 /**
  * Signature manifest: pages that show the document, its signers with time and evidence, and how to check them.
  */
+
+import { type DrawnItem, type DrawnPage, isShowable, textWidth, wrapText } from '@sealwright/signatures';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
-import { type DrawnItem, type DrawnPage, isShowable, textWidth, wrapText } from '../../../crypto/index.ts';
 import { codeCells } from './rendition-code.ts';
 import type { RenditionModel, RenditionPerson } from './rendition-model.ts';
 import { keyText, type RenditionTexts, timeText, utcText } from './rendition-texts.ts';

@@ -1,7 +1,7 @@
 /** Everything that is drawn over the pages of a document: marks, and a line or a tag that says how to check it. */
 
+import { type DrawnItem, type ShownPage, textWidth } from '@sealwright/signatures';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
-import { type DrawnItem, type ShownPage, textWidth } from '../../../crypto/index.ts';
 import { codeCells } from './rendition-code.ts';
 import type { RenditionMark, RenditionModel } from './rendition-model.ts';
 import { keyText } from './rendition-texts.ts';

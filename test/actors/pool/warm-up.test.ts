@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock, systemIds } from '@sealwright/runtime';
+import { type LocalSigner, makeDevelopmentCertificates } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
+import { loadSigner } from '#crypto/keys/load.js';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import { warmUp } from '../../../actors/pool/warm-up.ts';
 import { createWorkerProfiles } from '../../../actors/pool/worker-profiles.ts';
 import type { Profile } from '../../../actors/shared/profiles.ts';
-import { type LocalSigner, makeDevelopmentCertificates } from '../../../crypto/index.ts';
-import { loadSigner } from '../../../crypto/keys/load.ts';
 import { freshFolder } from '../../commands/program.ts';
 
 async function developmentSigner(folder: string): Promise<LocalSigner> {

@@ -1,13 +1,13 @@
 /** The portal's validation asks the second implementation where the seal profile says so. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Faults, systemClock } from '@sealwright/runtime';
+import { signFile } from '@sealwright/signatures';
 import test from 'ava';
 import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import { describe } from '../../../actors/pool/portal/describe.ts';
 import { createWorkerProfiles } from '../../../actors/pool/worker-profiles.ts';
 import { DiskSync } from '../../../actors/shared/disk-sync.ts';
 import type { Profile } from '../../../actors/shared/profiles.ts';
-import { signFile } from '../../../crypto/index.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { file, NOW } from '../../crypto/asic/container-harness.ts';
 import { ambiguousSigner } from '../../pki/ambiguous-signer.ts';

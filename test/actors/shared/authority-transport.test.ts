@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { systemClock } from '@sealwright/runtime';
 import { SimulatedClock } from '@sealwright/runtime/testing';
+import type { AuthorityRequest, CryptoError } from '@sealwright/signatures';
 import test from 'ava';
 import { createAuthorityTransport } from '../../../actors/shared/authority-transport.ts';
-import type { AuthorityRequest, CryptoError } from '../../../crypto/index.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

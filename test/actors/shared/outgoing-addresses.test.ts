@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime';
+import { createEvidenceSource } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
 import {
   AddressNotAllowed,
@@ -11,7 +12,6 @@ import {
   createHttpClient,
 } from '../../../actors/http-client/index.ts';
 import { createAuthorityTransport } from '../../../actors/shared/authority-transport.ts';
-import { createEvidenceSource } from '../../../crypto/index.ts';
 import { startAuthority } from '../../pki/authority.ts';
 import { startDns } from '../../project/dns-server.ts';
 

@@ -1,9 +1,9 @@
 /** `sealwright verify --online` as people run it, against an authority of their own. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { signFile } from '@sealwright/signatures';
 import test from 'ava';
-import { signFile } from '../../../crypto/index.ts';
-import { certificatePem } from '../../../crypto/x509/certificate.ts';
+import { certificatePem } from '#crypto/x509/certificate.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { TestSigner } from '../../pki/pki.ts';
 import { freshFolder, start } from '../program.ts';

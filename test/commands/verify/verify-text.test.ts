@@ -1,11 +1,11 @@
-import test from 'ava';
-import { formatOf, type VerifyOptions, verifyFiles } from '../../../commands/verify/verify.ts';
 import type {
   EvidenceSource,
   SignatureRecord,
   ValidateFileRequest,
   ValidationReport,
-} from '../../../crypto/index.ts';
+} from '@sealwright/signatures';
+import test from 'ava';
+import { formatOf, type VerifyOptions, verifyFiles } from '../../../commands/verify/verify.ts';
 
 const OPTIONS: VerifyOptions = {
   json: false,

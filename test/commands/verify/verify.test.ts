@@ -1,11 +1,11 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { signFile, type ValidationReport } from '@sealwright/signatures';
 import test from 'ava';
+import { counterSignXades } from '#crypto/xades/counter-sign.js';
+import { signXades } from '#crypto/xades/sign.js';
 import { verifyFiles } from '../../../commands/verify/verify.ts';
 import { compareIndependently } from '../../../commands/verify/verify-independently.ts';
-import { signFile, type ValidationReport } from '../../../crypto/index.ts';
-import { counterSignXades } from '../../../crypto/xades/counter-sign.ts';
-import { signXades } from '../../../crypto/xades/sign.ts';
 import { pki } from '../../pki/pki.ts';
 import { freshFolder, run, start } from '../program.ts';
 
@@ -217,7 +217,7 @@ test('verify fails a file that the engine accepts and the second implementation 
   writeFileSync(join(cwd, 'in.xml'), '<order/>');
   signFile({ format: 'Xades', input: join(cwd, 'in.xml'), output: good ?? '', signer, at: Date.now() });
   writeFileSync(other ?? '', readFileSync(good ?? '', 'utf8').replace('<order>', '<order a="b">'));
-  const { validateFile } = await import('../../../crypto/index.ts');
+  const { validateFile } = await import('@sealwright/signatures');
   const compare = compareIndependently(Date.now());
   const code = await verifyFiles(
     [good ?? ''],

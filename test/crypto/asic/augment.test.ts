@@ -1,7 +1,7 @@
 import test from 'ava';
-import { addAsicSignature } from '../../../crypto/asic/add-signature.ts';
-import { augmentAsic } from '../../../crypto/asic/augment.ts';
-import type { SignatureLevel } from '../../../crypto/core/types.ts';
+import { addAsicSignature } from '#crypto/asic/add-signature.js';
+import { augmentAsic } from '#crypto/asic/augment.js';
+import type { SignatureLevel } from '#crypto/core/types.js';
 import { codeOf } from '../cades/cades-harness.ts';
 import {
   authority,

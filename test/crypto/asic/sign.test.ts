@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import test from 'ava';
-import { addAsicSignature } from '../../../crypto/asic/add-signature.ts';
-import { signAsic } from '../../../crypto/asic/sign.ts';
+import { addAsicSignature } from '#crypto/asic/add-signature.js';
+import { signAsic } from '#crypto/asic/sign.js';
 import { opensslCms, requireTool, runTool, xmlsec1 } from '../../verifiers/index.ts';
 import { codeOf } from '../cades/cades-harness.ts';
 import {

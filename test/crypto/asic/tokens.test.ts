@@ -1,7 +1,7 @@
 /** Containers with time-stamp tokens instead of signatures, and with evidence records. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { manifestText } from '../../../crypto/asic/manifest.ts';
+import { manifestText } from '#crypto/asic/manifest.js';
 import {
   authority,
   file,

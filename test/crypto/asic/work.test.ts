@@ -1,9 +1,9 @@
 import test from 'ava';
-import { OID } from '../../../crypto/asn1/oids.ts';
-import { encoded } from '../../../crypto/asn1/read.ts';
-import { oid } from '../../../crypto/asn1/write.ts';
-import { amendSignedData } from '../../../crypto/cms/amend.ts';
-import { parseSignedData } from '../../../crypto/cms/parse.ts';
+import { OID } from '#crypto/asn1/oids.js';
+import { encoded } from '#crypto/asn1/read.js';
+import { oid } from '#crypto/asn1/write.js';
+import { amendSignedData } from '#crypto/cms/amend.js';
+import { parseSignedData } from '#crypto/cms/parse.js';
 import { attributeOf } from '../validation/forge.ts';
 import { file, handMade, made, unpacked, validated } from './container-harness.ts';
 

@@ -9,9 +9,9 @@ import {
   readElement,
   readWhole,
   smallInteger,
-} from '../../../crypto/asn1/read.ts';
-import { readTime, time } from '../../../crypto/asn1/time.ts';
-import { header, octetString, oid, sequence, setOf, tlv, unsigned } from '../../../crypto/asn1/write.ts';
+} from '#crypto/asn1/read.js';
+import { readTime, time } from '#crypto/asn1/time.js';
+import { header, octetString, oid, sequence, setOf, tlv, unsigned } from '#crypto/asn1/write.js';
 
 function refused(hex: string): boolean {
   try {

@@ -1,9 +1,9 @@
 import { appendFileSync } from 'node:fs';
+import { validateFile } from '@sealwright/signatures';
 import test from 'ava';
-import { signatureSource, textEncoding } from '../../../crypto/cades/armor-reader.ts';
-import { ArmorWriter } from '../../../crypto/cades/signature-files.ts';
-import { openSource } from '../../../crypto/core/source.ts';
-import { validateFile } from '../../../crypto/index.ts';
+import { signatureSource, textEncoding } from '#crypto/cades/armor-reader.js';
+import { ArmorWriter } from '#crypto/cades/signature-files.js';
+import { openSource } from '#crypto/core/source.js';
 import { bytes, codeOf, file } from './cades-harness.ts';
 
 function armored(content: Buffer, { width = 64, ending = '\n', label = 'PKCS7' } = {}): string {

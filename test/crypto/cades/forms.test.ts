@@ -1,9 +1,9 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { signCades } from '../../../crypto/cades/sign.ts';
-import type { SignFileRequest } from '../../../crypto/core/types.ts';
-import { certificatePem } from '../../../crypto/x509/certificate.ts';
+import { signCades } from '#crypto/cades/sign.js';
+import type { SignFileRequest } from '#crypto/core/types.js';
+import { certificatePem } from '#crypto/x509/certificate.js';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
 import {

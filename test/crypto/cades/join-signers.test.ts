@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { joinCadesSigners, signFile, validateFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
-import { joinCadesSigners, signFile, validateFile } from '../../../crypto/index.ts';
 import { pki } from '../../pki/pki.ts';
 import { opensslCms } from '../../verifiers/index.ts';
 

@@ -5,11 +5,11 @@ import { bytes, facts, failures, file } from './cades-harness.ts';
 
 /** Runs a script in a process of its own, which prints one line of JSON. */
 function inProcess(script: string): unknown {
-  const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const url = (path: string) => JSON.stringify(import.meta.resolve(path));
   const imports = `
-    import { signCadesAtLevel } from ${url('../../../crypto/cades/levels.js')};
-    import { augmentCades } from ${url('../../../crypto/cades/augment.js')};
-    import { addCadesSigner } from ${url('../../../crypto/cades/add-signer.js')};
+    import { signCadesAtLevel } from ${url('#crypto/cades/levels.js')};
+    import { augmentCades } from ${url('#crypto/cades/augment.js')};
+    import { addCadesSigner } from ${url('#crypto/cades/add-signer.js')};
     import { startAuthority } from ${url('../../pki/authority.js')};`;
   // A small nursery: what is measured is what is kept, not what waits to be collected.
   const args = ['--max-semi-space-size=1', '--input-type=module', '-e', `${imports} ${script}`];

@@ -14,15 +14,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { signCades } from '../../../crypto/cades/sign.ts';
-import { verifyCades } from '../../../crypto/cades/verify.ts';
+import { signCades } from '#crypto/cades/sign.js';
+import { verifyCades } from '#crypto/cades/verify.js';
 import type {
   DigestName,
   SignFileRequest,
   VerificationReport,
   VerifyFileRequest,
-} from '../../../crypto/core/types.ts';
-import { certificatePem } from '../../../crypto/x509/certificate.ts';
+} from '#crypto/core/types.js';
+import { certificatePem } from '#crypto/x509/certificate.js';
 import { type KeyKind, keyPemOf, pki } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';
 
@@ -313,7 +313,7 @@ test('a file with any header gets a report', async (t) => {
 
 test('a detached signature is not accepted where the content must be inside', async (t) => {
   if (!requireTool(t, 'openssl')) return;
-  const { buildSignedData } = await import('../../../crypto/cms/build.ts');
+  const { buildSignedData } = await import('#crypto/cms/build.js');
   const der = buildSignedData({
     signer: pki().signer('p-256'),
     digest: 'sha256',
@@ -359,10 +359,10 @@ test('an existing output is not overwritten', (t) => {
  * output.
  */
 function inProcess(script: string, limits = 'true'): string {
-  const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const url = (path: string) => JSON.stringify(import.meta.resolve(path));
   const imports = `
-    import { signCades } from ${url('../../../crypto/cades/sign.js')};
-    import { verifyCades } from ${url('../../../crypto/cades/verify.js')};
+    import { signCades } from ${url('#crypto/cades/sign.js')};
+    import { verifyCades } from ${url('#crypto/cades/verify.js')};
     import { pki } from ${url('../../pki/pki.js')};`;
   return execFileSync(
     'sh',
@@ -395,8 +395,8 @@ test('a full disk leaves no output behind', (t) => {
 });
 
 test('lengths above 4 GiB are written exactly', async (t) => {
-  const { envelope } = await import('../../../crypto/cades/envelope.ts');
-  const { readHeader } = await import('../../../crypto/asn1/ber-reader.ts');
+  const { envelope } = await import('#crypto/cades/envelope.js');
+  const { readHeader } = await import('#crypto/asn1/ber-reader.js');
   const size = 5 * 2 ** 30 + 12_345;
   const signer = pki().signer('rsa-2048');
   const { head, tail } = envelope({ signer, digest: 'sha256', at: AT }, size, Buffer.alloc(32));

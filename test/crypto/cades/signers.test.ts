@@ -1,21 +1,21 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { encoded } from '../../../crypto/asn1/read.ts';
-import { oid, sequence, setOf, tlv } from '../../../crypto/asn1/write.ts';
+import { encoded } from '#crypto/asn1/read.js';
+import { oid, sequence, setOf, tlv } from '#crypto/asn1/write.js';
 import {
   type AddCadesSignerRequest,
   addCadesSigner,
   addCadesSignerAtLevel,
-} from '../../../crypto/cades/add-signer.ts';
-import { augmentCades } from '../../../crypto/cades/augment.ts';
-import { type CounterSignCadesRequest, counterSignCades } from '../../../crypto/cades/counter-sign.ts';
-import { signCadesAtLevel } from '../../../crypto/cades/levels.ts';
-import { signCades } from '../../../crypto/cades/sign.ts';
-import { amendSignedData } from '../../../crypto/cms/amend.ts';
-import { unsignedAttribute } from '../../../crypto/cms/attributes-template.ts';
-import { parseSignerInfo } from '../../../crypto/cms/parse.ts';
-import type { SignFileRequest } from '../../../crypto/core/types.ts';
+} from '#crypto/cades/add-signer.js';
+import { augmentCades } from '#crypto/cades/augment.js';
+import { type CounterSignCadesRequest, counterSignCades } from '#crypto/cades/counter-sign.js';
+import { signCadesAtLevel } from '#crypto/cades/levels.js';
+import { signCades } from '#crypto/cades/sign.js';
+import { amendSignedData } from '#crypto/cms/amend.js';
+import { unsignedAttribute } from '#crypto/cms/attributes-template.js';
+import { parseSignerInfo } from '#crypto/cms/parse.js';
+import type { SignFileRequest } from '#crypto/core/types.js';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCmsPrint, requireTool, runTool } from '../../verifiers/index.ts';

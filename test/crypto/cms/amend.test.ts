@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { childrenOf, encoded, readWhole } from '../../../crypto/asn1/read.ts';
-import { octetString, sequence, setOf, small, tlv } from '../../../crypto/asn1/write.ts';
-import { amendSignedData, aroundContent } from '../../../crypto/cms/amend.ts';
-import { unsignedAttribute } from '../../../crypto/cms/attributes-template.ts';
-import { buildSignedData, completeSignerInfo, prepareSignedData } from '../../../crypto/cms/build.ts';
-import { parseSignedData } from '../../../crypto/cms/parse.ts';
-import type { Signer } from '../../../crypto/core/types.ts';
-import { digestIdentifier } from '../../../crypto/x509/algorithm-identifier.ts';
+import { childrenOf, encoded, readWhole } from '#crypto/asn1/read.js';
+import { octetString, sequence, setOf, small, tlv } from '#crypto/asn1/write.js';
+import { amendSignedData, aroundContent } from '#crypto/cms/amend.js';
+import { unsignedAttribute } from '#crypto/cms/attributes-template.js';
+import { buildSignedData, completeSignerInfo, prepareSignedData } from '#crypto/cms/build.js';
+import { parseSignedData } from '#crypto/cms/parse.js';
+import type { Signer } from '#crypto/core/types.js';
+import { digestIdentifier } from '#crypto/x509/algorithm-identifier.js';
 import { pki } from '../../pki/pki.ts';
 
 const DIGEST = createHash('sha256').update('content').digest();

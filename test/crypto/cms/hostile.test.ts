@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { header, sequence, tlv } from '../../../crypto/asn1/write.ts';
-import { buildSignedData } from '../../../crypto/cms/build.ts';
-import { verifySignedData } from '../../../crypto/validation/signed-data/verify.ts';
+import { header, sequence, tlv } from '#crypto/asn1/write.js';
+import { buildSignedData } from '#crypto/cms/build.js';
+import { verifySignedData } from '#crypto/validation/signed-data/verify.js';
 import { pki } from '../../pki/pki.ts';
 
 const DIGEST = createHash('sha256').update('content').digest();

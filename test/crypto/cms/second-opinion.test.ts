@@ -1,7 +1,7 @@
 import { createHash, webcrypto } from 'node:crypto';
 import test from 'ava';
 import * as pkijs from 'pkijs';
-import { buildSignedData } from '../../../crypto/cms/build.ts';
+import { buildSignedData } from '#crypto/cms/build.js';
 import { pki } from '../../pki/pki.ts';
 
 pkijs.setEngine('node', new pkijs.CryptoEngine({ name: 'node', crypto: webcrypto as never }));

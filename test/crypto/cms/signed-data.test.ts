@@ -3,17 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/attributes-template.ts';
+import { signatureTimestampAttribute, unsignedAttribute } from '#crypto/cms/attributes-template.js';
 import {
   buildSignedData,
   completeSignedData,
   maxSignedDataLength,
   prepareSignedData,
-} from '../../../crypto/cms/build.ts';
-import { parseSignedData } from '../../../crypto/cms/parse.ts';
-import type { Check, DigestName, Signer } from '../../../crypto/core/types.ts';
-import { verifySignedData } from '../../../crypto/validation/signed-data/verify.ts';
-import { algorithmOf, type HashName } from '../../../crypto/x509/algorithm-identifier.ts';
+} from '#crypto/cms/build.js';
+import { parseSignedData } from '#crypto/cms/parse.js';
+import type { Check, DigestName, Signer } from '#crypto/core/types.js';
+import { verifySignedData } from '#crypto/validation/signed-data/verify.js';
+import { algorithmOf, type HashName } from '#crypto/x509/algorithm-identifier.js';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool } from '../../verifiers/index.ts';
 

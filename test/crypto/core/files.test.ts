@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { IN_MEMORY_BYTES, openSource } from '../../../crypto/core/source.ts';
-import { createTarget } from '../../../crypto/core/target.ts';
+import { IN_MEMORY_BYTES, openSource } from '#crypto/core/source.js';
+import { createTarget } from '#crypto/core/target.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-files-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { decryptFile, encryptFile, envelopeKey } from '../../../crypto/envelope/envelope.ts';
+import { decryptFile, encryptFile, envelopeKey } from '#crypto/envelope/envelope.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-envelope-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,11 +4,11 @@
  */
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import test from 'ava';
-import { TAG } from '../../../crypto/asn1/read.ts';
-import { oid, sequence, setOf, small, tlv } from '../../../crypto/asn1/write.ts';
-import { validateChain } from '../../../crypto/validation/chain.ts';
-import { type Certificate, readCertificate } from '../../../crypto/x509/certificate.ts';
-import { type CertificateRequest, encodeName, issueCertificate } from '../../../crypto/x509/issue.ts';
+import { TAG } from '#crypto/asn1/read.js';
+import { oid, sequence, setOf, small, tlv } from '#crypto/asn1/write.js';
+import { validateChain } from '#crypto/validation/chain.js';
+import { type Certificate, readCertificate } from '#crypto/x509/certificate.js';
+import { type CertificateRequest, encodeName, issueCertificate } from '#crypto/x509/issue.js';
 import {
   type CrlRequest,
   crlExtension,

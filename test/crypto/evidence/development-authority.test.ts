@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadSigner, makeDevelopmentCertificates, signFileAtLevel } from '@sealwright/signatures';
 import test from 'ava';
-import { createEvidenceSource } from '../../../crypto/evidence/evidence-source.ts';
-import { loadSigner, makeDevelopmentCertificates, signFileAtLevel } from '../../../crypto/index.ts';
-import { certificatesIn } from '../../../crypto/x509/certificate.ts';
+import { createEvidenceSource } from '#crypto/evidence/evidence-source.js';
+import { certificatesIn } from '#crypto/x509/certificate.js';
 import { startAuthority } from '../../pki/authority.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { octetString, oid, sequence, tlv } from '../../../crypto/asn1/write.ts';
-import type { CryptoError } from '../../../crypto/core/types.ts';
-import type { Evidence } from '../../../crypto/evidence/authorities.ts';
-import { revocationStatus } from '../../../crypto/evidence/revocation-status.ts';
-import { certificatePem, readCertificate } from '../../../crypto/x509/certificate.ts';
+import { octetString, oid, sequence, tlv } from '#crypto/asn1/write.js';
+import type { CryptoError } from '#crypto/core/types.js';
+import type { Evidence } from '#crypto/evidence/authorities.js';
+import { revocationStatus } from '#crypto/evidence/revocation-status.js';
+import { certificatePem, readCertificate } from '#crypto/x509/certificate.js';
 import {
   type AuthorityOptions,
   type Fault,

@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { timeText } from '../../../crypto/asn1/time.ts';
-import { encodeOcspRequest } from '../../../crypto/evidence/revocation-inquiry.ts';
-import { type RevocationStatus, revocationStatus } from '../../../crypto/evidence/revocation-status.ts';
-import { certificatePem, readCertificate } from '../../../crypto/x509/certificate.ts';
+import { timeText } from '#crypto/asn1/time.js';
+import { encodeOcspRequest } from '#crypto/evidence/revocation-inquiry.js';
+import { type RevocationStatus, revocationStatus } from '#crypto/evidence/revocation-status.js';
+import { certificatePem, readCertificate } from '#crypto/x509/certificate.js';
 import { makeAuthorityPki } from '../../pki/authority-pki.ts';
 import { keyPemOf } from '../../pki/pki.ts';
 import { serialOf } from '../../pki/revocation-answers.ts';

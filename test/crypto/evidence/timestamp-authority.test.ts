@@ -2,14 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { CryptoError, DigestName } from '../../../crypto/core/types.ts';
-import {
-  encodeTimestampRequest,
-  readTimestampResponse,
-} from '../../../crypto/evidence/timestamp-authority.ts';
-import { checkToken } from '../../../crypto/evidence/timestamp-checks.ts';
-import { imprintOf, readTimestampToken } from '../../../crypto/evidence/timestamp-reader.ts';
-import { certificatePem } from '../../../crypto/x509/certificate.ts';
+import type { CryptoError, DigestName } from '#crypto/core/types.js';
+import { encodeTimestampRequest, readTimestampResponse } from '#crypto/evidence/timestamp-authority.js';
+import { checkToken } from '#crypto/evidence/timestamp-checks.js';
+import { imprintOf, readTimestampToken } from '#crypto/evidence/timestamp-reader.js';
+import { certificatePem } from '#crypto/x509/certificate.js';
 import { type Fault, startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { keyPemOf } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';

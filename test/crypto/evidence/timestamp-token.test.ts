@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
-import { oid, sequence } from '../../../crypto/asn1/write.ts';
-import type { CryptoError } from '../../../crypto/core/types.ts';
-import { checkToken } from '../../../crypto/evidence/timestamp-checks.ts';
-import { imprintOf, readTimestampToken } from '../../../crypto/evidence/timestamp-reader.ts';
-import { readCertificate } from '../../../crypto/x509/certificate.ts';
-import { type CertificateUse, issueCertificate } from '../../../crypto/x509/issue.ts';
+import { oid, sequence } from '#crypto/asn1/write.js';
+import type { CryptoError } from '#crypto/core/types.js';
+import { checkToken } from '#crypto/evidence/timestamp-checks.js';
+import { imprintOf, readTimestampToken } from '#crypto/evidence/timestamp-reader.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
+import { type CertificateUse, issueCertificate } from '#crypto/x509/issue.js';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { makeToken, type TokenMaker } from '../../pki/tokens.ts';
@@ -176,7 +176,7 @@ test('credentials are sent to the time-stamp authority and never appear in messa
 });
 
 test('an authority with a URL other than HTTP is refused at construction', async (t) => {
-  const { createTimestampAuthority } = await import('../../../crypto/evidence/timestamp-authority.ts');
+  const { createTimestampAuthority } = await import('#crypto/evidence/timestamp-authority.js');
   const authority = await startAuthority();
   await authority.close();
   for (const url of ['ftp://example.test/', 'file:///etc/passwd', 'time', '']) {

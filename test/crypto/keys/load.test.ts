@@ -2,17 +2,17 @@ import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, verif
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signFile, validateFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
-import { childrenOf, encoded, octets, readWhole } from '../../../crypto/asn1/read.ts';
-import { octetString, oid, sequence, small, tlv } from '../../../crypto/asn1/write.ts';
-import type { DigestName } from '../../../crypto/core/types.ts';
-import { signFile, validateFile } from '../../../crypto/index.ts';
-import { type KeySource, loadSigner } from '../../../crypto/keys/load.ts';
-import { deserializeSigner, type LocalSigner, serializeSigner } from '../../../crypto/keys/transfer.ts';
-import { validityFault } from '../../../crypto/validation/signing-certificate.ts';
-import { algorithmOf } from '../../../crypto/x509/algorithm-identifier.ts';
-import { certificatePem } from '../../../crypto/x509/certificate.ts';
-import { DOCUMENT_SIGNING, issueCertificate } from '../../../crypto/x509/issue.ts';
+import { childrenOf, encoded, octets, readWhole } from '#crypto/asn1/read.js';
+import { octetString, oid, sequence, small, tlv } from '#crypto/asn1/write.js';
+import type { DigestName } from '#crypto/core/types.js';
+import { type KeySource, loadSigner } from '#crypto/keys/load.js';
+import { deserializeSigner, type LocalSigner, serializeSigner } from '#crypto/keys/transfer.js';
+import { validityFault } from '#crypto/validation/signing-certificate.js';
+import { algorithmOf } from '#crypto/x509/algorithm-identifier.js';
+import { certificatePem } from '#crypto/x509/certificate.js';
+import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/issue.js';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

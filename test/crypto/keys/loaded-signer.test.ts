@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { loadSigner } from '../../../crypto/keys/load.ts';
-import type { LoadedSigner } from '../../../crypto/keys/loaded-signer.ts';
-import { certificatePem } from '../../../crypto/x509/certificate.ts';
+import { loadSigner } from '#crypto/keys/load.js';
+import type { LoadedSigner } from '#crypto/keys/loaded-signer.js';
+import { certificatePem } from '#crypto/x509/certificate.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

@@ -1,7 +1,7 @@
 /** Containers whose integrity value is PBMAC1 (RFC 9579), which openssl 3.0 cannot write. */
 import { createHmac, pbkdf2Sync } from 'node:crypto';
-import { childrenOf, encoded, octets, readWhole } from '../../../crypto/asn1/read.ts';
-import { octetString, oid, sequence, small, unsigned } from '../../../crypto/asn1/write.ts';
+import { childrenOf, encoded, octets, readWhole } from '#crypto/asn1/read.js';
+import { octetString, oid, sequence, small, unsigned } from '#crypto/asn1/write.js';
 
 /** The container with its integrity value exchanged for one by PBMAC1 (RFC 9579). */
 export function withPbmac1(

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { loadSigner } from '../../../crypto/keys/load.ts';
-import { certificatePem } from '../../../crypto/x509/certificate.ts';
+import { loadSigner } from '#crypto/keys/load.js';
+import { certificatePem } from '#crypto/x509/certificate.js';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool, type ToolName } from '../../verifiers/index.ts';
 import { withPbmac1 } from './pbmac1.ts';

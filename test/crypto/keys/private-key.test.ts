@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { octetString, oid, sequence, unsigned } from '../../../crypto/asn1/write.ts';
-import { readPrivateKey } from '../../../crypto/keys/load.ts';
+import { octetString, oid, sequence, unsigned } from '#crypto/asn1/write.js';
+import { readPrivateKey } from '#crypto/keys/load.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

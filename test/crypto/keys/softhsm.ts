@@ -8,8 +8,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import type { Handle, TokenModule } from '../../../crypto/keys/pkcs11/module.ts';
-import { thumbprintOf } from '../../../crypto/x509/certificate.ts';
+import type { Handle, TokenModule } from '#crypto/keys/pkcs11/module.js';
+import { thumbprintOf } from '#crypto/x509/certificate.js';
 import { keyPemOf, type TestSigner } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 

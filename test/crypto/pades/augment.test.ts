@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import { openSource } from '../../../crypto/core/source.ts';
-import type { AugmentFileRequest, CryptoError } from '../../../crypto/core/types.ts';
-import type { SigningServices } from '../../../crypto/evidence/authorities.ts';
-import { augmentPades } from '../../../crypto/pades/augment.ts';
-import { IncrementalFile } from '../../../crypto/pades/incremental-file.ts';
-import { appendDocumentTimestamp } from '../../../crypto/pades/time-stamping.ts';
+import { openSource } from '#crypto/core/source.js';
+import type { AugmentFileRequest, CryptoError } from '#crypto/core/types.js';
+import type { SigningServices } from '#crypto/evidence/authorities.js';
+import { augmentPades } from '#crypto/pades/augment.js';
+import { IncrementalFile } from '#crypto/pades/incremental-file.js';
+import { appendDocumentTimestamp } from '#crypto/pades/time-stamping.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import test from 'ava';
-import type { CryptoError, PadesFormat, Signer } from '../../../crypto/core/types.ts';
-import { signPades } from '../../../crypto/pades/sign.ts';
+import type { CryptoError, PadesFormat, Signer } from '#crypto/core/types.js';
+import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, streamPdf } from '../pdf/build.ts';

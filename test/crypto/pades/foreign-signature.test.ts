@@ -1,8 +1,8 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { preparePades } from '../../../crypto/pades/prepare.ts';
-import { bufferSource } from '../../../crypto/pdf/index.ts';
+import { preparePades } from '#crypto/pades/prepare.js';
+import { bufferSource } from '#crypto/pdf/index.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../pdf/build.ts';

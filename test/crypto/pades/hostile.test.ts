@@ -1,9 +1,9 @@
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import test from 'ava';
-import { CryptoError } from '../../../crypto/core/types.ts';
-import { preparePades } from '../../../crypto/pades/prepare.ts';
-import { signPdfBytes } from '../../../crypto/pades/sign.ts';
-import { bufferSource } from '../../../crypto/pdf/index.ts';
+import { CryptoError } from '#crypto/core/types.js';
+import { preparePades } from '#crypto/pades/prepare.js';
+import { signPdfBytes } from '#crypto/pades/sign.js';
+import { bufferSource } from '#crypto/pdf/index.js';
 import { pki } from '../../pki/pki.ts';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';
 import { failedChecks, judge, put, sign } from './validation/verdicts.ts';

@@ -3,12 +3,12 @@
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { OID } from '../../../crypto/asn1/oids.ts';
-import { encoded } from '../../../crypto/asn1/read.ts';
-import { parseSignedData } from '../../../crypto/cms/parse.ts';
-import type { SignatureLevel, SignedFile, SignFileRequest } from '../../../crypto/core/types.ts';
-import type { SigningServices, TimestampAuthority } from '../../../crypto/evidence/authorities.ts';
-import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
+import { OID } from '#crypto/asn1/oids.js';
+import { encoded } from '#crypto/asn1/read.js';
+import { parseSignedData } from '#crypto/cms/parse.js';
+import type { SignatureLevel, SignedFile, SignFileRequest } from '#crypto/core/types.js';
+import type { SigningServices, TimestampAuthority } from '#crypto/evidence/authorities.js';
+import { signPadesAtLevel } from '#crypto/pades/levels.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { mutool, opensslCms, pdfsig, qpdf, runTool } from '../../verifiers/index.ts';
 import { inspect, type QpdfDict, rawSignatures } from './inspect.ts';

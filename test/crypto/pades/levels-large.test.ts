@@ -1,5 +1,5 @@
 import test from 'ava';
-import { augmentPades } from '../../../crypto/pades/augment.ts';
+import { augmentPades } from '#crypto/pades/augment.js';
 import { pdfsig, requireTool } from '../../verifiers/index.ts';
 import { hugePdf } from './huge.ts';
 import { patientAuthority, signAt } from './levels-harness.ts';

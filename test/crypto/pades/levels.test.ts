@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import type { CryptoError, SignatureLevel } from '../../../crypto/core/types.ts';
-import { basicOcsp } from '../../../crypto/evidence/embedded-evidence.ts';
-import { revocationStatus } from '../../../crypto/evidence/revocation-status.ts';
-import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
-import { beginPades, finishPades } from '../../../crypto/pades/two-step.ts';
-import { readCertificate } from '../../../crypto/x509/certificate.ts';
+import type { CryptoError, SignatureLevel } from '#crypto/core/types.js';
+import { basicOcsp } from '#crypto/evidence/embedded-evidence.js';
+import { revocationStatus } from '#crypto/evidence/revocation-status.js';
+import { signPadesAtLevel } from '#crypto/pades/levels.js';
+import { beginPades, finishPades } from '#crypto/pades/two-step.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
 import type { TestAuthority } from '../../pki/authority.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';

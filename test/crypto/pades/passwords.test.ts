@@ -1,8 +1,8 @@
 /** Encrypted PDFs that need a password: every revision of the standard security handler, by user and by owner. */
 import { readFileSync } from 'node:fs';
+import { augmentFile, signFile, signFileAtLevel, validateFile, verifyFile } from '@sealwright/signatures';
 import test from 'ava';
 import { samplePdf } from '../../../bench/samples.ts';
-import { augmentFile, signFile, signFileAtLevel, validateFile, verifyFile } from '../../../crypto/index.ts';
 import { pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/tool.ts';
 import { authority, file, NOW } from '../asic/container-harness.ts';

@@ -1,6 +1,6 @@
 /** Signatures drawn into a field that was there when an earlier signature was made. */
 import test from 'ava';
-import type { SignatureAppearance } from '../../../crypto/core/types.ts';
+import type { SignatureAppearance } from '#crypto/core/types.js';
 import { pki } from '../../pki/pki.ts';
 import { contract, EMPTY_FIELD, reportOn, signed } from './validation/attack-files.ts';
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import type { BeginSigningRequest, CryptoError, SignerIdentity } from '../../../crypto/core/types.ts';
-import { signPades } from '../../../crypto/pades/sign.ts';
-import { beginPades, finishPades } from '../../../crypto/pades/two-step.ts';
-import { trySigning } from '../../../crypto/sign.ts';
-import { concatenatedValue } from '../../../crypto/x509/signature-value.ts';
+import type { BeginSigningRequest, CryptoError, SignerIdentity } from '#crypto/core/types.js';
+import { signPades } from '#crypto/pades/sign.js';
+import { beginPades, finishPades } from '#crypto/pades/two-step.js';
+import { trySigning } from '#crypto/sign.js';
+import { concatenatedValue } from '#crypto/x509/signature-value.js';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream, streamPdf } from '../pdf/build.ts';

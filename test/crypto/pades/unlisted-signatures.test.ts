@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { buildSignedData } from '../../../crypto/cms/build.ts';
-import { countPdfSignatures } from '../../../crypto/pades/fields/signatures.ts';
-import { preparePades } from '../../../crypto/pades/prepare.ts';
-import { bufferSource } from '../../../crypto/pdf/index.ts';
-import { composePdf } from '../../../crypto/pdf/pages/compose.ts';
+import { buildSignedData } from '#crypto/cms/build.js';
+import { countPdfSignatures } from '#crypto/pades/fields/signatures.js';
+import { preparePades } from '#crypto/pades/prepare.js';
+import { bufferSource } from '#crypto/pdf/index.js';
+import { composePdf } from '#crypto/pdf/pages/compose.js';
 import { pki } from '../../pki/pki.ts';
 import { pdfsig, requireTool } from '../../verifiers/index.ts';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, stream } from '../pdf/build.ts';

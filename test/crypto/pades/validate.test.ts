@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { SignatureLevel } from '../../../crypto/core/types.ts';
-import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
-import { signPadesAtLevel } from '../../../crypto/pades/levels.ts';
-import type { TrustSettings } from '../../../crypto/validation/trust.ts';
-import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
+import type { SignatureLevel } from '#crypto/core/types.js';
+import type { ValidationReport } from '#crypto/core/validation-report.js';
+import { signPadesAtLevel } from '#crypto/pades/levels.js';
+import type { TrustSettings } from '#crypto/validation/trust.js';
+import { validateSignatures } from '#crypto/validation/validate-signature.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { TestSigner } from '../../pki/pki.ts';
 import { appendRevision, stream } from '../pdf/build.ts';

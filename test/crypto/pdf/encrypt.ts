@@ -3,7 +3,7 @@
  * Keys are made here from the standard; the ciphers themselves are tested against published values elsewhere.
  */
 import { createCipheriv, createHash } from 'node:crypto';
-import { rc4 } from '../../../crypto/pdf/encryption/crypt-method.ts';
+import { rc4 } from '#crypto/pdf/encryption/crypt-method.js';
 import { FILE_ID, type FileShape } from './build.ts';
 
 export interface EncryptionShape {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import { CryptoError } from '../../../crypto/core/types.ts';
-import { rc4 } from '../../../crypto/pdf/encryption/crypt-method.ts';
+import { CryptoError } from '#crypto/core/types.js';
+import { rc4 } from '#crypto/pdf/encryption/crypt-method.js';
 import {
   asString,
   assertSignable,
@@ -13,8 +13,8 @@ import {
   spliceDict,
   withPdf,
   writeRevision,
-} from '../../../crypto/pdf/index.ts';
-import { readDict } from '../../../crypto/pdf/syntax/values.ts';
+} from '#crypto/pdf/index.js';
+import { readDict } from '#crypto/pdf/syntax/values.js';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { classicPdf, documentObjects, hybridPdf, stream, streamPdf } from './build.ts';
 import { corpusPath } from './corpus-recipe.ts';

@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
-import { PdfSyntaxError } from '../../../crypto/pdf/syntax/damage.ts';
-import { unpack } from '../../../crypto/pdf/syntax/filters.ts';
-import { readDict } from '../../../crypto/pdf/syntax/values.ts';
+import { PdfSyntaxError } from '#crypto/pdf/syntax/damage.js';
+import { unpack } from '#crypto/pdf/syntax/filters.js';
+import { readDict } from '#crypto/pdf/syntax/values.js';
 import { predict } from './build.ts';
 
 const unpacked = (dict: string, data: Buffer): Buffer =>

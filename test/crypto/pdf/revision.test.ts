@@ -1,11 +1,5 @@
 import test from 'ava';
-import {
-  bufferSource,
-  firstPage,
-  firstUnusedNumber,
-  withPdf,
-  writeRevision,
-} from '../../../crypto/pdf/index.ts';
+import { bufferSource, firstPage, firstUnusedNumber, withPdf, writeRevision } from '#crypto/pdf/index.js';
 import { classicPdf, documentObjects } from './build.ts';
 
 /** Readers pass over objects that are numbered higher. */

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { PdfSyntaxError, UnexpectedEndOfFile } from '../../../crypto/pdf/syntax/damage.ts';
-import { sourceText } from '../../../crypto/pdf/syntax/source-text.ts';
-import { asString, asText } from '../../../crypto/pdf/syntax/strings.ts';
+import { PdfSyntaxError, UnexpectedEndOfFile } from '#crypto/pdf/syntax/damage.js';
+import { sourceText } from '#crypto/pdf/syntax/source-text.js';
+import { asString, asText } from '#crypto/pdf/syntax/strings.js';
 import {
   asInteger,
   asName,
@@ -11,8 +11,8 @@ import {
   items,
   NULL,
   readDict,
-} from '../../../crypto/pdf/syntax/values.ts';
-import { appendItem, spliceDict } from '../../../crypto/pdf/update/incremental-update.ts';
+} from '#crypto/pdf/syntax/values.js';
+import { appendItem, spliceDict } from '#crypto/pdf/update/incremental-update.js';
 
 function piece(text: string): ByteSlice {
   const bytes = Buffer.from(`${text} `, 'latin1');

@@ -1,12 +1,12 @@
 /** An archive time-stamp proves exactly the older time-stamps and responses that it covers. */
 import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
-import { DIGEST_ID, OID } from '../../../crypto/asn1/oids.ts';
-import { octetString, oid, sequence } from '../../../crypto/asn1/write.ts';
-import { amendSignedData } from '../../../crypto/cms/amend.ts';
-import { archiveImprintData, indexedAttributes } from '../../../crypto/cms/archive-imprint.ts';
-import { signatureTimestampAttribute, unsignedAttribute } from '../../../crypto/cms/attributes-template.ts';
-import { parseSignedData } from '../../../crypto/cms/parse.ts';
+import { DIGEST_ID, OID } from '#crypto/asn1/oids.js';
+import { octetString, oid, sequence } from '#crypto/asn1/write.js';
+import { amendSignedData } from '#crypto/cms/amend.js';
+import { archiveImprintData, indexedAttributes } from '#crypto/cms/archive-imprint.js';
+import { signatureTimestampAttribute, unsignedAttribute } from '#crypto/cms/attributes-template.js';
+import { parseSignedData } from '#crypto/cms/parse.js';
 import { makeToken } from '../../pki/tokens.ts';
 import { forge } from './forge.ts';
 import {

@@ -1,11 +1,11 @@
 /** The contract of augmentation is the same for all three formats. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { addCadesSigner } from '../../../crypto/cades/add-signer.ts';
-import type { CryptoError, SignatureFormat, SignatureLevel, Signer } from '../../../crypto/core/types.ts';
-import type { ValidationReport } from '../../../crypto/core/validation-report.ts';
-import { augmentFile, signFileAtLevel } from '../../../crypto/sign.ts';
-import { validateFile } from '../../../crypto/validate.ts';
+import { addCadesSigner } from '#crypto/cades/add-signer.js';
+import type { CryptoError, SignatureFormat, SignatureLevel, Signer } from '#crypto/core/types.js';
+import type { ValidationReport } from '#crypto/core/validation-report.js';
+import { augmentFile, signFileAtLevel } from '#crypto/sign.js';
+import { validateFile } from '#crypto/validate.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { bytes, file } from '../cades/cades-harness.ts';
 import { contract } from '../pades/validation/attack-files.ts';

@@ -3,12 +3,12 @@
  * baseline B signature.
  */
 import { constants, createHash, type KeyObject, sign } from 'node:crypto';
-import { DIGEST_ID, ECDSA_ID, ID } from '../../../crypto/asn1/oids.ts';
-import { TAG } from '../../../crypto/asn1/read.ts';
-import { time } from '../../../crypto/asn1/time.ts';
-import { NULL, octetString, oid, sequence, setOf, small, tlv } from '../../../crypto/asn1/write.ts';
-import type { DigestName } from '../../../crypto/core/types.ts';
-import { readCertificate } from '../../../crypto/x509/certificate.ts';
+import { DIGEST_ID, ECDSA_ID, ID } from '#crypto/asn1/oids.js';
+import { TAG } from '#crypto/asn1/read.js';
+import { time } from '#crypto/asn1/time.js';
+import { NULL, octetString, oid, sequence, setOf, small, tlv } from '#crypto/asn1/write.js';
+import type { DigestName } from '#crypto/core/types.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
 
 export interface ForgedSigner {
   readonly key: KeyObject;

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { validateFile } from '@sealwright/signatures';
 import test from 'ava';
-import { validateFile } from '../../../crypto/index.ts';
 
 const FOLDER = 'test/fixtures/hostile';
 

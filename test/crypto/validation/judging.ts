@@ -1,18 +1,11 @@
 /** Validates one CMS signature from bytes to its record, with a small PKI and a fixed time. */
 import { createHash, randomBytes } from 'node:crypto';
-import type {
-  SignatureRecord,
-  ValidationItem,
-  ValidationResults,
-} from '../../../crypto/core/validation-report.ts';
-import type { Evidence } from '../../../crypto/evidence/authorities.ts';
-import {
-  type InspectCmsOptions,
-  inspectCms,
-} from '../../../crypto/validation/signed-data/signed-data-report.ts';
-import type { TrustSettings } from '../../../crypto/validation/trust.ts';
-import { validateSignature } from '../../../crypto/validation/validate-signature.ts';
-import { type CertificateRequest, DOCUMENT_SIGNING, issueCertificate } from '../../../crypto/x509/issue.ts';
+import type { SignatureRecord, ValidationItem, ValidationResults } from '#crypto/core/validation-report.js';
+import type { Evidence } from '#crypto/evidence/authorities.js';
+import { type InspectCmsOptions, inspectCms } from '#crypto/validation/signed-data/signed-data-report.js';
+import type { TrustSettings } from '#crypto/validation/trust.js';
+import { validateSignature } from '#crypto/validation/validate-signature.js';
+import { type CertificateRequest, DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/issue.js';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { makeCrl, type Revocation, serialOf } from '../../pki/revocation-answers.ts';
 import { makeToken } from '../../pki/tokens.ts';

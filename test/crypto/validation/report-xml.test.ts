@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import test from 'ava';
-import { samplePdf } from '../../../bench/samples.ts';
 import {
   counterSignCades,
   signFileAtLevel,
   type ValidationReport,
   validateFile,
   validationReportXml,
-} from '../../../crypto/index.ts';
+} from '@sealwright/signatures';
+import test from 'ava';
+import { samplePdf } from '../../../bench/samples.ts';
 import { authority, file, NOW } from '../asic/container-harness.ts';
 import { schemaFaults } from './published-schema.ts';
 import { structureFaults } from './report-structure.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { oid } from '../../../crypto/asn1/write.ts';
-import { parseSignedData } from '../../../crypto/cms/parse.ts';
+import { oid } from '#crypto/asn1/write.js';
+import { parseSignedData } from '#crypto/cms/parse.js';
 import { attributeOf, forge } from './forge.ts';
 import {
   CONTENT,

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
-import { bitString, octetString, oid, sequence, setOf, small, tlv } from '../../../crypto/asn1/write.ts';
-import type { CryptoError } from '../../../crypto/core/types.ts';
-import { readCertificate } from '../../../crypto/x509/certificate.ts';
-import { type CertificateRequest, issueCertificate } from '../../../crypto/x509/issue.ts';
-import { nameFields, nameKey } from '../../../crypto/x509/names.ts';
+import { bitString, octetString, oid, sequence, setOf, small, tlv } from '#crypto/asn1/write.js';
+import type { CryptoError } from '#crypto/core/types.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
+import { type CertificateRequest, issueCertificate } from '#crypto/x509/issue.js';
+import { nameFields, nameKey } from '#crypto/x509/names.js';
 import { keyOf } from '../../pki/pki.ts';
 
 const pair = keyOf('p-256');

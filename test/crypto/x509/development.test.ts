@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { signCades } from '../../../crypto/cades/sign.ts';
-import { verifyCades } from '../../../crypto/cades/verify.ts';
-import { loadSigner } from '../../../crypto/keys/load.ts';
-import { certificatesIn } from '../../../crypto/x509/certificate.ts';
-import { makeDevelopmentCertificates } from '../../../crypto/x509/development.ts';
+import { signCades } from '#crypto/cades/sign.js';
+import { verifyCades } from '#crypto/cades/verify.js';
+import { loadSigner } from '#crypto/keys/load.js';
+import { certificatesIn } from '#crypto/x509/certificate.js';
+import { makeDevelopmentCertificates } from '#crypto/x509/development.js';
 import { opensslCms, requireTool, runTool } from '../../verifiers/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-development-'));

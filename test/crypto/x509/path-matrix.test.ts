@@ -4,18 +4,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { oid, sequence, small, tlv } from '../../../crypto/asn1/write.ts';
-import { type Certificate, certificatePem, readCertificate } from '../../../crypto/x509/certificate.ts';
+import { oid, sequence, small, tlv } from '#crypto/asn1/write.js';
+import { type Certificate, certificatePem, readCertificate } from '#crypto/x509/certificate.js';
 import {
   type CertificateRequest,
   type DistinguishedName,
   DOCUMENT_SIGNING,
   encodeName,
   issueCertificate,
-} from '../../../crypto/x509/issue.ts';
-import type { GeneralName } from '../../../crypto/x509/names.ts';
-import { type PathDefectKind, pathDefects } from '../../../crypto/x509/path-checks.ts';
-import { findPath, findPaths } from '../../../crypto/x509/path-search.ts';
+} from '#crypto/x509/issue.js';
+import type { GeneralName } from '#crypto/x509/names.js';
+import { type PathDefectKind, pathDefects } from '#crypto/x509/path-checks.js';
+import { findPath, findPaths } from '#crypto/x509/path-search.js';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

@@ -1,8 +1,8 @@
 /** Known attacks on XML signatures, each compared with the unmodified file. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import type { SubIndication } from '../../../crypto/core/validation-report.ts';
-import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
+import type { SubIndication } from '#crypto/core/validation-report.js';
+import { inspectXadesDocument } from '#crypto/xades/validate.js';
 import { pki } from '../../pki/pki.ts';
 import {
   complaints,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
-import type { AugmentFileRequest, XadesFormat } from '../../../crypto/core/types.ts';
-import { certificatePem } from '../../../crypto/x509/certificate.ts';
-import { augmentXades } from '../../../crypto/xades/augment.ts';
-import { counterSignXades } from '../../../crypto/xades/counter-sign.ts';
+import type { AugmentFileRequest, XadesFormat } from '#crypto/core/types.js';
+import { certificatePem } from '#crypto/x509/certificate.js';
+import { augmentXades } from '#crypto/xades/augment.js';
+import { counterSignXades } from '#crypto/xades/counter-sign.js';
 import { keyPemOf } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import {

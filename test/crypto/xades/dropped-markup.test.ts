@@ -3,9 +3,9 @@
  * Each forged file still has the signed digest; the honest twin beside it has no warning.
  */
 import test from 'ava';
-import { inspectAsic } from '../../../crypto/asic/validate.ts';
-import { memorySource } from '../../../crypto/core/source.ts';
-import { inspectXadesWithContents } from '../../../crypto/validate.ts';
+import { inspectAsic } from '#crypto/asic/validate.js';
+import { memorySource } from '#crypto/core/source.js';
+import { inspectXadesWithContents } from '#crypto/validate.js';
 import { handMade } from '../asic/container-harness.ts';
 import {
   complaints,

@@ -1,16 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
-import type { XadesFormat } from '../../../crypto/core/types.ts';
-import { findElements, positionsOf } from '../../../crypto/xades/elements/element-finder.ts';
-import {
-  assertElementPath,
-  positionalPath,
-  readElementPath,
-} from '../../../crypto/xades/elements/element-path.ts';
-import { signXades } from '../../../crypto/xades/sign.ts';
-import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
-import { Names } from '../../../crypto/xml/index.ts';
+import type { XadesFormat } from '#crypto/core/types.js';
+import { findElements, positionsOf } from '#crypto/xades/elements/element-finder.js';
+import { assertElementPath, positionalPath, readElementPath } from '#crypto/xades/elements/element-path.js';
+import { signXades } from '#crypto/xades/sign.js';
+import { inspectXadesDocument } from '#crypto/xades/validate.js';
+import { Names } from '#crypto/xml/index.js';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import {

@@ -1,9 +1,9 @@
 /** Builds XML signatures of any structure, valid or not, by hand, as attackers or faulty signers do. */
 import { createHash, sign } from 'node:crypto';
-import type { Finding, ValidationReport } from '../../../crypto/core/validation-report.ts';
-import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
-import { issuerSerialOf } from '../../../crypto/xades/elements/signature-text.ts';
-import { type InspectXadesOptions, inspectXadesDocument } from '../../../crypto/xades/validate.ts';
+import type { Finding, ValidationReport } from '#crypto/core/validation-report.js';
+import { validateSignatures } from '#crypto/validation/validate-signature.js';
+import { issuerSerialOf } from '#crypto/xades/elements/signature-text.js';
+import { type InspectXadesOptions, inspectXadesDocument } from '#crypto/xades/validate.js';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 
 export const DS = 'http://www.w3.org/2000/09/xmldsig#';

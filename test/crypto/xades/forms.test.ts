@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { XadesFormat } from '../../../crypto/core/types.ts';
-import { signXades } from '../../../crypto/xades/sign.ts';
+import type { XadesFormat } from '#crypto/core/types.js';
+import { signXades } from '#crypto/xades/sign.js';
 import { pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import {

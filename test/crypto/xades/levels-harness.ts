@@ -1,17 +1,12 @@
 /** Time-stamped XML signatures, and an independent check of the data their time-stamps cover. */
 import { readFileSync } from 'node:fs';
-import { openSource } from '../../../crypto/core/source.ts';
-import type {
-  AugmentFileRequest,
-  SignatureLevel,
-  SignFileRequest,
-  XadesFormat,
-} from '../../../crypto/core/types.ts';
-import { readTimestampToken } from '../../../crypto/evidence/timestamp-reader.ts';
-import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
-import { augmentXades } from '../../../crypto/xades/augment.ts';
-import { signXadesAtLevel } from '../../../crypto/xades/levels.ts';
-import { inspectXades } from '../../../crypto/xades/validate.ts';
+import { openSource } from '#crypto/core/source.js';
+import type { AugmentFileRequest, SignatureLevel, SignFileRequest, XadesFormat } from '#crypto/core/types.js';
+import { readTimestampToken } from '#crypto/evidence/timestamp-reader.js';
+import { validateSignatures } from '#crypto/validation/validate-signature.js';
+import { augmentXades } from '#crypto/xades/augment.js';
+import { signXadesAtLevel } from '#crypto/xades/levels.js';
+import { inspectXades } from '#crypto/xades/validate.js';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import type { KeyKind } from '../../pki/pki.ts';
 import { runTool, type XmlsecVerdict, xmlsec1 } from '../../verifiers/index.ts';

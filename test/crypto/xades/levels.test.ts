@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import type { SignatureLevel, XadesFormat } from '../../../crypto/core/types.ts';
-import type { SigningServices } from '../../../crypto/evidence/authorities.ts';
-import { signXadesAtLevel } from '../../../crypto/xades/levels.ts';
+import type { SignatureLevel, XadesFormat } from '#crypto/core/types.js';
+import type { SigningServices } from '#crypto/evidence/authorities.js';
+import { signXadesAtLevel } from '#crypto/xades/levels.js';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import {
   archivedByXmllint,

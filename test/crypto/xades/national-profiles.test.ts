@@ -1,7 +1,7 @@
 /** Layouts of XML signatures that national invoice and tax profiles prescribe. */
 import { createHash } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
+import { inspectXadesDocument } from '#crypto/xades/validate.js';
 import { verifyIndependently } from '../../../independent/index.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';

@@ -1,5 +1,5 @@
 /** Process that signs one file and prints its peak of resident memory in kilobytes. */
-import { signXades } from '../../../crypto/xades/sign.ts';
+import { signXades } from '#crypto/xades/sign.js';
 import { pki } from '../../pki/pki.ts';
 
 const [input = '', output = '', xades = '{}'] = process.argv.slice(2);

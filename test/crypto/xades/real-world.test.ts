@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import test from 'ava';
-import type { XadesFormat } from '../../../crypto/core/types.ts';
+import type { XadesFormat } from '#crypto/core/types.js';
 import { requireTool } from '../../verifiers/index.ts';
 import { generateDocument } from '../xml/documents.ts';
 import { byXmlsec, failed, newFile, newPath, signDocument, verdict } from './signing.ts';

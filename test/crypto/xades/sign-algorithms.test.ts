@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { SignatureParameters } from '../../../crypto/core/types.ts';
+import type { SignatureParameters } from '#crypto/core/types.js';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { byXmlsec, failed, newFile, signDocument, valueIsRight, verdict } from './signing.ts';

@@ -9,10 +9,10 @@ import type {
   Signer,
   VerificationReport,
   XadesFormat,
-} from '../../../crypto/core/types.ts';
-import { signatureMethodOf } from '../../../crypto/xades/elements/identifiers.ts';
-import { signXades } from '../../../crypto/xades/sign.ts';
-import { verifyXades } from '../../../crypto/xades/verify.ts';
+} from '#crypto/core/types.js';
+import { signatureMethodOf } from '#crypto/xades/elements/identifiers.js';
+import { signXades } from '#crypto/xades/sign.js';
+import { verifyXades } from '#crypto/xades/verify.js';
 import { pki } from '../../pki/pki.ts';
 import { runTool, type XmlsecVerdict, xmlsec1 } from '../../verifiers/index.ts';
 

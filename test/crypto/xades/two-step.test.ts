@@ -1,10 +1,10 @@
 import { sign } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
-import type { BeginSigningRequest, SignatureParameters, XadesFormat } from '../../../crypto/core/types.ts';
-import { concatenatedValue } from '../../../crypto/x509/signature-value.ts';
-import { signXades } from '../../../crypto/xades/sign.ts';
-import { beginXades, finishXades } from '../../../crypto/xades/two-step.ts';
+import type { BeginSigningRequest, SignatureParameters, XadesFormat } from '#crypto/core/types.js';
+import { concatenatedValue } from '#crypto/x509/signature-value.js';
+import { signXades } from '#crypto/xades/sign.js';
+import { beginXades, finishXades } from '#crypto/xades/two-step.js';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { byXmlsec, NOW, newFile, newPath, valueIsRight } from './signing.ts';

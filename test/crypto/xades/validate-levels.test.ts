@@ -1,9 +1,9 @@
 /** Time-stamps and evidence of XML signatures: proofs of existence and detection of changes. */
 import test from 'ava';
-import type { SignatureRecord } from '../../../crypto/core/validation-report.ts';
-import type { SignatureInfo } from '../../../crypto/validation/signature-info.ts';
-import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
-import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
+import type { SignatureRecord } from '#crypto/core/validation-report.js';
+import type { SignatureInfo } from '#crypto/validation/signature-info.js';
+import { validateSignatures } from '#crypto/validation/validate-signature.js';
+import { inspectXadesDocument } from '#crypto/xades/validate.js';
 import { augmented, authority, closeAuthority, signAt } from './levels-harness.ts';
 
 test.after.always(closeAuthority);

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { SignedXml } from 'xml-crypto';
-import type { XadesFormat } from '../../../crypto/core/types.ts';
-import type { SignatureRecord, ValidationReport } from '../../../crypto/core/validation-report.ts';
-import { validateFile } from '../../../crypto/validate.ts';
-import { validateSignatures } from '../../../crypto/validation/validate-signature.ts';
-import { certificatePem } from '../../../crypto/x509/certificate.ts';
-import { inspectXadesDocument } from '../../../crypto/xades/validate.ts';
+import type { XadesFormat } from '#crypto/core/types.js';
+import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
+import { validateFile } from '#crypto/validate.js';
+import { validateSignatures } from '#crypto/validation/validate-signature.js';
+import { certificatePem } from '#crypto/x509/certificate.js';
+import { inspectXadesDocument } from '#crypto/xades/validate.js';
 import { keyPemOf, pki } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/tool.ts';
 import {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import test from 'ava';
-import { verifyXades, verifyXml } from '../../../crypto/xades/verify.ts';
+import { verifyXades, verifyXml } from '#crypto/xades/verify.js';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { seeded } from '../xml/documents.ts';

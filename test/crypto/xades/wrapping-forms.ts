@@ -1,6 +1,6 @@
 /** Valid signatures of every packaging, each with the elements that a wrapping attack moves. */
 import { createHash } from 'node:crypto';
-import type { InspectXadesOptions } from '../../../crypto/xades/validate.ts';
+import type { InspectXadesOptions } from '#crypto/xades/validate.js';
 import { DS, ENVELOPED, EXC, type Forgery, forge, goodProperties, SHA256, transform } from './forging.ts';
 import type { SignedElement } from './moved-elements.ts';
 

@@ -1,6 +1,6 @@
 /** Signature wrapping: every signed element moved to every other position, compared with the valid document. */
 import test from 'ava';
-import type { SignatureRecord, ValidationReport } from '../../../crypto/core/validation-report.ts';
+import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
 import { reportOn } from './forging.ts';
 import { type ForgedDocument, movedElements } from './moved-elements.ts';
 import { type WrappingFormat, wrappingForms } from './wrapping-forms.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { joinReferences } from '../../../crypto/xml/canonical.ts';
+import { joinReferences } from '#crypto/xml/canonical.js';
 import {
   attributeValue,
   type CanonicalMethod,
@@ -16,7 +16,7 @@ import {
   ScopeTracker,
   type StartTag,
   type XmlListener,
-} from '../../../crypto/xml/index.ts';
+} from '#crypto/xml/index.js';
 import { requireTool, runTool } from '../../verifiers/tool.ts';
 import { generateDocument, seeded } from './documents.ts';
 

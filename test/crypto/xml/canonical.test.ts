@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { decodeXml, ExclusiveCanonicalizer, readXml } from '../../../crypto/xml/index.ts';
+import { decodeXml, ExclusiveCanonicalizer, readXml } from '#crypto/xml/index.js';
 import { generateDocument } from './documents.ts';
 
 function canonical(document: Buffer): string {

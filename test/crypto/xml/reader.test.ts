@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { CryptoError } from '../../../crypto/core/types.ts';
+import { CryptoError } from '#crypto/core/types.js';
 import {
   decodeXml,
   ExclusiveCanonicalizer,
@@ -12,7 +12,7 @@ import {
   MAX_NAME_LENGTH,
   MAX_VALUE_LENGTH,
   readXml,
-} from '../../../crypto/xml/index.ts';
+} from '#crypto/xml/index.js';
 import { requireTool } from '../../verifiers/index.ts';
 import { generateDocument, seeded } from './documents.ts';
 

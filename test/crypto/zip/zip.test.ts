@@ -9,10 +9,10 @@ import {
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
-import { openSource } from '../../../crypto/core/source.ts';
-import { readDirectory } from '../../../crypto/zip/zip-directory.ts';
-import { memberSource } from '../../../crypto/zip/zip-member.ts';
-import { ZipWriter } from '../../../crypto/zip/zip-writer.ts';
+import { openSource } from '#crypto/core/source.js';
+import { readDirectory } from '#crypto/zip/zip-directory.js';
+import { memberSource } from '#crypto/zip/zip-member.js';
+import { ZipWriter } from '#crypto/zip/zip-writer.js';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 import { facts, file, made, NOW, remade } from '../asic/container-harness.ts';
 

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { verifyFile } from '@sealwright/signatures';
 import { SPARE_PREFIX } from '../../../actors/shared/files/working-folders.ts';
-import { verifyFile } from '../../../crypto/index.ts';
 import { parseJobId } from '../../../machines/ids.ts';
 import { isTerminal, type Job, type Service } from '../service.ts';
 

@@ -1,9 +1,9 @@
 /** Signing with time-stamps and revocation answers, from an authority of our own, by the real program. */
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { type SignatureFormat, validateFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
 import { samplePdf } from '../../../bench/samples.ts';
-import { type SignatureFormat, validateFile } from '../../../crypto/index.ts';
 import { run } from '../../commands/program.ts';
 import { startAuthority, type TestAuthority } from '../../pki/authority.ts';
 import { Service, temporaryRoot } from '../service.ts';

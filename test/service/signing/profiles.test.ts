@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decryptFile, type SignatureFormat, validateFile } from '@sealwright/signatures';
 import test from 'ava';
+import { envelopeKey } from '#crypto/envelope/envelope.js';
 import { samplePdf } from '../../../bench/samples.ts';
-import { envelopeKey } from '../../../crypto/envelope/envelope.ts';
-import { decryptFile, type SignatureFormat, validateFile } from '../../../crypto/index.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
 import { opensslCms, requireTool } from '../../verifiers/index.ts';
 import { Service, temporaryRoot } from '../service.ts';

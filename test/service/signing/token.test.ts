@@ -1,8 +1,8 @@
 /** A profile whose key is on a token, in the real program. */
 import { join } from 'node:path';
+import { validateFile } from '@sealwright/signatures';
 import test from 'ava';
-import { validateFile } from '../../../crypto/index.ts';
-import { thumbprintOf } from '../../../crypto/x509/certificate.ts';
+import { thumbprintOf } from '#crypto/x509/certificate.js';
 import { makeTokens, PIN, requireTokens } from '../../crypto/keys/softhsm.ts';
 import { pki } from '../../pki/pki.ts';
 import { Service, temporaryRoot } from '../service.ts';

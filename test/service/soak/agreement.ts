@@ -4,8 +4,8 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { verifyFile } from '@sealwright/signatures';
 import { SPARE_PREFIX } from '../../../actors/shared/files/working-folders.ts';
-import { verifyFile } from '../../../crypto/index.ts';
 import { DIVERGED_MESSAGE, JOB_STATES, RESTART_MESSAGE } from '../../../machines/batch/job-context.ts';
 import { isTerminal } from '../service.ts';
 import { sha256 } from '../signing/evidence.ts';

@@ -1,7 +1,7 @@
 /** Limits of the PKCS#12 reader: the server and the page of participants refuse the same containers. */
 import test from 'ava';
-import { octetString, oid, sequence, small, tlv, unsigned } from '../../../crypto/asn1/write.ts';
-import { openPfx } from '../../../crypto/keys/load.ts';
+import { octetString, oid, sequence, small, tlv, unsigned } from '#crypto/asn1/write.js';
+import { openPfx } from '#crypto/keys/load.js';
 import { open } from './opened-file.ts';
 
 const DATA = oid('1.2.840.113549.1.7.1');
@@ -67,9 +67,9 @@ for (const { what, bytes, page, server } of [
 }
 
 test('the iterations of all key derivations for one container are limited together', async (t) => {
-  const { PasswordSource } = await import('../../../crypto/pkcs12/password-derivation.ts');
-  const { NODE_PRIMITIVES } = await import('../../../crypto/keys/load.ts');
-  const { readElement } = await import('../../../crypto/asn1/ber-reader.ts');
+  const { PasswordSource } = await import('#crypto/pkcs12/password-derivation.js');
+  const { NODE_PRIMITIVES } = await import('#crypto/keys/load.js');
+  const { readElement } = await import('#crypto/asn1/ber-reader.js');
   const near = readElement(small(1));
   const source = new PasswordSource('x', NODE_PRIMITIVES);
   source.spend(99_999_999, near);

@@ -1,5 +1,5 @@
 /** Cryptographic functions for the PKCS#12 reader in a browser: node-forge, and Web Crypto for PBKDF2. */
-import type { CipherName, HashName, Pkcs12Primitives } from '../../../crypto/pkcs12/password-derivation.ts';
+import type { CipherName, HashName, Pkcs12Primitives } from '@sealwright/signatures/pkcs12';
 import { type Forge, type ForgeDigest, toBytes, toText } from './forge.ts';
 
 const WEB_NAMES: { readonly [name in HashName]?: string } = {

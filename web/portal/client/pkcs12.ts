@@ -11,13 +11,13 @@ import {
   parseAlgorithm,
   readElement,
   TAG,
-} from '../../../crypto/asn1/ber-reader.ts';
+} from '@sealwright/signatures/asn1';
 import {
   type Pkcs12Contents,
   Pkcs12Error,
   type Pkcs12Fault,
   readPkcs12,
-} from '../../../crypto/pkcs12/pkcs12-reader.ts';
+} from '@sealwright/signatures/pkcs12';
 import { type Forge, toText } from './forge.ts';
 import { forgePrimitives } from './forge-primitives.ts';
 import type { FileError } from './key-messages.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { validateFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
-import { validateFile } from '../../../../crypto/index.ts';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
 import { mutool, opensslCms, pdfsig, qpdf, requireTool, runTool, xmlsec1 } from '../../../verifiers/index.ts';

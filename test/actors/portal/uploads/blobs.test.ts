@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setImmediate as settled } from 'node:timers/promises';
 import { systemClock, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
+import { openSource } from '#crypto/core/source.js';
 import { SigningPool } from '../../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../../actors/pool/pool-options.ts';
 import { storeInPool } from '../../../../actors/portal/uploads/blob-store-task.ts';
@@ -23,7 +24,6 @@ import {
 } from '../../../../actors/portal/uploads/blobs.ts';
 import { InspectedUploads } from '../../../../actors/portal/uploads/inspected-uploads.ts';
 import type { Profile } from '../../../../actors/shared/profiles.ts';
-import { openSource } from '../../../../crypto/core/source.ts';
 import type { ProfileName } from '../../../../machines/ids.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../../pki/pki.ts';

@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { makeDevelopmentCertificates } from '@sealwright/signatures';
 import test from 'ava';
 import type { SignatureView, Tenant } from '../../../../actors/portal/api.ts';
-import { makeDevelopmentCertificates } from '../../../../crypto/index.ts';
 import type { ApplicationId, DocumentId, OrganizationId } from '../../../../machines/ids.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { put, sign } from '../../../crypto/pades/validation/verdicts.ts';

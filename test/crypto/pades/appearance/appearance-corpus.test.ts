@@ -1,6 +1,6 @@
 import test from 'ava';
-import { openSource } from '../../../../crypto/core/source.ts';
-import { inspectPades } from '../../../../crypto/pades/validate.ts';
+import { openSource } from '#crypto/core/source.js';
+import { inspectPades } from '#crypto/pades/validate.js';
 import { pki } from '../../../pki/pki.ts';
 import { mutool, pdfsig, qpdf, requireTool } from '../../../verifiers/index.ts';
 import { CONTENTS, cook, ENCRYPTED, STRUCTURES } from '../../pdf/corpus.ts';

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
-import { openSource } from '../../../../crypto/core/source.ts';
-import { beginPades, finishPades } from '../../../../crypto/pades/two-step.ts';
-import { inspectPades } from '../../../../crypto/pades/validate.ts';
+import { openSource } from '#crypto/core/source.js';
+import { beginPades, finishPades } from '#crypto/pades/two-step.js';
+import { inspectPades } from '#crypto/pades/validate.js';
 import { pki } from '../../../pki/pki.ts';
 import { requireTool } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../../pdf/build.ts';

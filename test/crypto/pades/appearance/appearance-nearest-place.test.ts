@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signFile } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
-import type { SignatureAppearance } from '../../../../crypto/core/types.ts';
-import { signFile } from '../../../../crypto/index.ts';
+import type { SignatureAppearance } from '#crypto/core/types.js';
 import { pki } from '../../../pki/pki.ts';
 import { contract } from '../validation/attack-files.ts';
 

@@ -3,8 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
-import type { CryptoError, PadesFormat, SignatureAppearance, Signer } from '../../../../crypto/core/types.ts';
-import { signPades } from '../../../../crypto/pades/sign.ts';
+import type { CryptoError, PadesFormat, SignatureAppearance, Signer } from '#crypto/core/types.js';
+import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../../pki/pki.ts';
 import { runTool } from '../../../verifiers/index.ts';
 import { freshPath, type Signed } from '../validation/verdicts.ts';

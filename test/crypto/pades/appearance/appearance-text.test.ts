@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { visualGlyphs } from '../../../../crypto/pdf/fonts/shaping.ts';
+import { visualGlyphs } from '#crypto/pdf/fonts/shaping.js';
 import { pki } from '../../../pki/pki.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../../pdf/build.ts';

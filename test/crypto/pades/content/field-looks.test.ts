@@ -1,8 +1,8 @@
 /** Values in fields of a form look as its author wrote, in viewers of others. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import type { FormFieldContent, PadesFormat, PageContent } from '../../../../crypto/core/types.ts';
-import { signPades } from '../../../../crypto/pades/sign.ts';
+import type { FormFieldContent, PadesFormat, PageContent } from '#crypto/core/types.js';
+import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../../pki/pki.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream } from '../../pdf/build.ts';

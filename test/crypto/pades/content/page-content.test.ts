@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { signPadesSeries, validateFile } from '@sealwright/signatures';
 import test from 'ava';
-import type { FormFieldContent, PageContent } from '../../../../crypto/core/types.ts';
-import { signPadesSeries, validateFile } from '../../../../crypto/index.ts';
-import { signPades } from '../../../../crypto/pades/sign.ts';
+import type { FormFieldContent, PageContent } from '#crypto/core/types.js';
+import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../../pki/pki.ts';
 import { pdfsig, requireTool, runTool } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects } from '../../pdf/build.ts';

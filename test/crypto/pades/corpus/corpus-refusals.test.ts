@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import test from 'ava';
-import { CryptoError } from '../../../../crypto/core/types.ts';
-import { signPades } from '../../../../crypto/pades/sign.ts';
+import { CryptoError } from '#crypto/core/types.js';
+import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../../pki/pki.ts';
 import { appendRevision, classicPdf, documentObjects, streamPdf } from '../../pdf/build.ts';
 import { encrypted } from '../../pdf/encrypt.ts';

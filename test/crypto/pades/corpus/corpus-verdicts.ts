@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openSource } from '../../../../crypto/core/source.ts';
-import { inspectPades } from '../../../../crypto/pades/validate.ts';
-import { verifyPades } from '../../../../crypto/pades/verify.ts';
+import { openSource } from '#crypto/core/source.js';
+import { inspectPades } from '#crypto/pades/validate.js';
+import { verifyPades } from '#crypto/pades/verify.js';
 import { pki } from '../../../pki/pki.ts';
 import { mutool, pdfsig, qpdf, requireTool, runTool } from '../../../verifiers/index.ts';
 import { cook } from '../../pdf/corpus.ts';

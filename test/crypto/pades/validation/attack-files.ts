@@ -3,13 +3,13 @@
  * programs do, so that a test of the one is a test of the other.
  */
 import { readFileSync } from 'node:fs';
-import { openSource } from '../../../../crypto/core/source.ts';
-import type { PadesFormat, Signer } from '../../../../crypto/core/types.ts';
-import type { SignatureRecord, ValidationReport } from '../../../../crypto/core/validation-report.ts';
-import { signPades } from '../../../../crypto/pades/sign.ts';
-import { inspectPades } from '../../../../crypto/pades/validate.ts';
-import type { FileSignatures } from '../../../../crypto/validation/signature-info.ts';
-import { validateSignatures } from '../../../../crypto/validation/validate-signature.ts';
+import { openSource } from '#crypto/core/source.js';
+import type { PadesFormat, Signer } from '#crypto/core/types.js';
+import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
+import { signPades } from '#crypto/pades/sign.js';
+import { inspectPades } from '#crypto/pades/validate.js';
+import type { FileSignatures } from '#crypto/validation/signature-info.js';
+import { validateSignatures } from '#crypto/validation/validate-signature.js';
 import { pki } from '../../../pki/pki.ts';
 import { classicPdf, documentObjects, stream } from '../../pdf/build.ts';
 import { freshPath, put } from './verdicts.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { buildSignedData } from '../../../../crypto/cms/build.ts';
-import { preparePades } from '../../../../crypto/pades/prepare.ts';
-import { bufferSource } from '../../../../crypto/pdf/index.ts';
+import { buildSignedData } from '#crypto/cms/build.js';
+import { preparePades } from '#crypto/pades/prepare.js';
+import { bufferSource } from '#crypto/pdf/index.js';
 import { pki } from '../../../pki/pki.ts';
 import { appendRevision, stream } from '../../pdf/build.ts';
 import {

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import type { PadesFormat } from '../../../../crypto/core/types.ts';
+import type { PadesFormat } from '#crypto/core/types.js';
 import { appendRevision, classicPdf, stream } from '../../pdf/build.ts';
 import { objections, signed, verdicts } from './attack-files.ts';
 

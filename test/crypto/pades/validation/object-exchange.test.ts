@@ -3,7 +3,7 @@
  * it, or every page looks as it did when it was signed.
  */
 import test, { type ExecutionContext } from 'ava';
-import type { PadesFormat } from '../../../../crypto/core/types.ts';
+import type { PadesFormat } from '#crypto/core/types.js';
 import { Random } from '../../../fuzz/random.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { appendRevision, classicPdf, stream } from '../../pdf/build.ts';

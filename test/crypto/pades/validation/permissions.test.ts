@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import type { CryptoError } from '../../../../crypto/core/types.ts';
-import { signPades } from '../../../../crypto/pades/sign.ts';
+import type { CryptoError } from '#crypto/core/types.js';
+import { signPades } from '#crypto/pades/sign.js';
 import { pki } from '../../../pki/pki.ts';
 import { classicPdf, documentObjects } from '../../pdf/build.ts';
 import { folder, freshPath, judge, put, sign } from './verdicts.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { verifyPades } from '../../../../crypto/pades/verify.ts';
+import { verifyPades } from '#crypto/pades/verify.js';
 import { pki } from '../../../pki/pki.ts';
 import { mutool, opensslCms, pdfsig, requireTool } from '../../../verifiers/index.ts';
 import { appendRevision, classicPdf, documentObjects, streamPdf } from '../../pdf/build.ts';

@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import type { SignedFile, Signer, VerificationReport } from '../../../../crypto/core/types.ts';
-import { signPades } from '../../../../crypto/pades/sign.ts';
-import { verifyPades } from '../../../../crypto/pades/verify.ts';
+import type { SignedFile, Signer, VerificationReport } from '#crypto/core/types.js';
+import { signPades } from '#crypto/pades/sign.js';
+import { verifyPades } from '#crypto/pades/verify.js';
 import { pki } from '../../../pki/pki.ts';
 import { mutool, opensslCms, opensslCmsPrint, pdfsig, qpdf } from '../../../verifiers/index.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { CryptoError } from '../../../../crypto/core/types.ts';
-import { textWidth, wrapText } from '../../../../crypto/pdf/pages/drawing.ts';
-import type { ShownPage } from '../../../../crypto/pdf/pages/page-copy.ts';
+import { CryptoError } from '#crypto/core/types.js';
+import { textWidth, wrapText } from '#crypto/pdf/pages/drawing.js';
+import type { ShownPage } from '#crypto/pdf/pages/page-copy.js';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { FOUR_COLOURS } from '../../pades/appearance/appearance-pictures.ts';
 import { inspect } from '../../pades/inspect.ts';

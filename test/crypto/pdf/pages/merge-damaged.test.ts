@@ -1,5 +1,5 @@
 import test from 'ava';
-import { CryptoError } from '../../../../crypto/core/types.ts';
+import { CryptoError } from '#crypto/core/types.js';
 import { CONTENTS, cook, ENCRYPTED, STRUCTURES } from '../corpus.ts';
 import { compose, put } from './pages-harness.ts';
 

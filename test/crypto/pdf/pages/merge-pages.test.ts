@@ -1,7 +1,7 @@
 import { readFileSync as bytesOf, existsSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
-import type { CryptoError } from '../../../../crypto/core/types.ts';
+import type { CryptoError } from '#crypto/core/types.js';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { classicPdf, documentObjects, stream } from '../build.ts';
 import { compose, freshPath, pictures, put } from './pages-harness.ts';

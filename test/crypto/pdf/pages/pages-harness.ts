@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ComposedPdf, type ComposeRequest, composePdf } from '../../../../crypto/pdf/pages/compose.ts';
+import { type ComposedPdf, type ComposeRequest, composePdf } from '#crypto/pdf/pages/compose.js';
 import { runTool } from '../../../verifiers/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-pages-'));

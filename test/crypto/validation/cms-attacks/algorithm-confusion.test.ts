@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto';
 import test from 'ava';
-import { DIGEST_ID, ECDSA_ID, ID } from '../../../../crypto/asn1/oids.ts';
-import { NULL, oid, sequence, tlv } from '../../../../crypto/asn1/write.ts';
+import { DIGEST_ID, ECDSA_ID, ID } from '#crypto/asn1/oids.js';
+import { NULL, oid, sequence, tlv } from '#crypto/asn1/write.js';
 import { attributeOf, forge, pss } from '../forge.ts';
 import { CONTENT, failedTypes, issue, judged, type Party, parties, SIGNED, verdictOf } from '../judging.ts';
 

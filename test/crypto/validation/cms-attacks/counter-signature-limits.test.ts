@@ -1,10 +1,10 @@
 /** Counter-signatures beyond the limits never go unnoticed. */
 import test from 'ava';
-import { OID } from '../../../../crypto/asn1/oids.ts';
-import { readWhole, TAG } from '../../../../crypto/asn1/read.ts';
-import { oid, sequence, tlv } from '../../../../crypto/asn1/write.ts';
-import { parseSignerInfo } from '../../../../crypto/cms/parse.ts';
-import type { SignatureRecord } from '../../../../crypto/core/validation-report.ts';
+import { OID } from '#crypto/asn1/oids.js';
+import { readWhole, TAG } from '#crypto/asn1/read.js';
+import { oid, sequence, tlv } from '#crypto/asn1/write.js';
+import { parseSignerInfo } from '#crypto/cms/parse.js';
+import type { SignatureRecord } from '#crypto/core/validation-report.js';
 import { type Forgery, forge, forgeSigner } from '../forge.ts';
 import { CONTENT, issue, judged, type Party, parties, SIGNED, verdictOf } from '../judging.ts';
 

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { ID } from '../../../../crypto/asn1/oids.ts';
-import { childrenOf, encoded, readWhole } from '../../../../crypto/asn1/read.ts';
-import { octetString, sequence, small, tlv } from '../../../../crypto/asn1/write.ts';
-import { readCertificate } from '../../../../crypto/x509/certificate.ts';
+import { ID } from '#crypto/asn1/oids.js';
+import { childrenOf, encoded, readWhole } from '#crypto/asn1/read.js';
+import { octetString, sequence, small, tlv } from '#crypto/asn1/write.js';
+import { readCertificate } from '#crypto/x509/certificate.js';
 import { forge, forgeSigner } from '../forge.ts';
 import { allJudged, CONTENT, failedTypes, issue, judged, parties, SIGNED, verdictOf } from '../judging.ts';
 

@@ -1,7 +1,7 @@
 import { createHash, sign } from 'node:crypto';
 import test from 'ava';
-import { ID } from '../../../../crypto/asn1/oids.ts';
-import { octetString, oid, setOf } from '../../../../crypto/asn1/write.ts';
+import { ID } from '#crypto/asn1/oids.js';
+import { octetString, oid, setOf } from '#crypto/asn1/write.js';
 import { attributeOf, bindingTo, forge } from '../forge.ts';
 import { CONTENT, failedTypes, judged, parties, SIGNED, verdictOf } from '../judging.ts';
 

@@ -1,8 +1,8 @@
 /** Unusual encodings give a finding, and duplicates are never ignored silently. */
 import { createHash, sign } from 'node:crypto';
 import test from 'ava';
-import { DIGEST_ID, ECDSA_ID, ID } from '../../../../crypto/asn1/oids.ts';
-import { NULL, octetString, oid, sequence, tlv } from '../../../../crypto/asn1/write.ts';
+import { DIGEST_ID, ECDSA_ID, ID } from '#crypto/asn1/oids.js';
+import { NULL, octetString, oid, sequence, tlv } from '#crypto/asn1/write.js';
 import { attributeOf, bindingTo, type ForgedSigner, type Forgery, forge } from '../forge.ts';
 import { CONTENT, issue, judged, parties, SIGNED, verdictOf } from '../judging.ts';
 

@@ -2,7 +2,7 @@
  * Worker that holds a participant's private key. Its Content-Security-Policy permits no connections, so the key
  * cannot leave it; the page receives the certificate and signatures.
  */
-import { childrenOf, contents, readElement } from '../../../../crypto/asn1/ber-reader.ts';
+import { childrenOf, contents, readElement } from '@sealwright/signatures/asn1';
 import { type Forge, toBytes, toText } from '../forge.ts';
 import type { KeyError, KeyRequest, KeyResponse } from '../key-messages.ts';
 import { FileRefused, type OpenedFile, openPkcs12 } from '../pkcs12.ts';
