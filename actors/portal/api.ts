@@ -17,7 +17,7 @@ import type { PortalGenerations } from './api/generations.ts';
 import type { PortalMails } from './api/mails.ts';
 import type { MarksSessions } from './api/marks-sessions.ts';
 import type { IdempotentRequests } from './api/repeatable-requests.ts';
-import type { PortalReports } from './api/reports.ts';
+
 import type { SavedFlows } from './api/saved-flows.ts';
 import type { SignIn } from './api/sign-in.ts';
 import type { PortalSigning } from './api/signing.ts';
@@ -26,6 +26,7 @@ import type { PortalUploads } from './api/uploads.ts';
 import type { PortalUsers } from './api/users.ts';
 import type { PortalValidation } from './api/validation.ts';
 import type { PortalWebhooks } from './api/webhooks.ts';
+import type { Reports } from './reports/reports.ts';
 
 export type {
   SignatureView,
@@ -48,7 +49,6 @@ export * from './api/history.ts';
 export type * from './api/mails.ts';
 export type * from './api/marks-sessions.ts';
 export type * from './api/repeatable-requests.ts';
-export type * from './api/reports.ts';
 export type * from './api/saved-flows.ts';
 export * from './api/sign-in.ts';
 export * from './api/signing.ts';
@@ -57,6 +57,7 @@ export type * from './api/uploads.ts';
 export type * from './api/users.ts';
 export type * from './api/validation.ts';
 export type * from './api/webhooks.ts';
+export type { Reports } from './reports/reports.ts';
 
 /** The portal as HTTP sees it. */
 export interface PortalService {
@@ -78,7 +79,7 @@ export interface PortalService {
   readonly mails: PortalMails;
   readonly administration: PortalAdministration;
   readonly branding: PortalBranding;
-  readonly reports: PortalReports;
+  readonly reports: Reports;
   readonly users: PortalUsers;
   readonly signIn: SignIn;
   readonly idempotency: IdempotentRequests;

@@ -220,7 +220,7 @@ export class Portal implements PortalService, HostedService {
     const tenants = new TenantDirectory({ system, store, clock });
     const administration = new Administration({ system, store, clock, ids });
     const folders = new Folders({ system, store, clock, ids });
-    const reports = new Reports({ system, store, clock, ids, blobs, tickets });
+    const reports = new Reports({ system, store, clock, ids }, blobs, tickets);
     const segmented = new SegmentedUploads(options.root, {
       ...{ system, store, clock, ids, disk, blobs, tickets, faults },
     });

@@ -6,6 +6,7 @@ export type BadRequest = { readonly "code": string; readonly "message": string; 
 export type Branding = { readonly "primaryColor": string | null; readonly "headerColor": string | null; readonly "logo": ({ readonly "contentType": string; readonly "width": number; readonly "height": number }) | (null); readonly "mailTexts": readonly ({ readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code" | "pending-list" | "sign-in"; readonly "subject": string | null; readonly "introduction": string | null })[]; readonly "redirectUrl": string | null; readonly "redirectOrigins": readonly (string)[] };
 export type CreatedBy = { readonly "id": string; readonly "name": string };
 export type CreatedDocument = { readonly "uploadId": string; readonly "documentId": string; readonly "attachments": readonly ({ readonly "uploadId": string; readonly "attachmentId": string })[] };
+export type CreationTotals = { readonly "totalDocuments": number; readonly "totalEnvelopes": number };
 export type Delivery = { readonly "id": string; readonly "webhookId": string; readonly "documentId": (string) | (null); readonly "type": string; readonly "sequence": number; readonly "status": "Pending" | "Delivered" | "Failed"; readonly "creationDate": string; readonly "nextTryDate": (string) | (null); readonly "body": string; readonly "attempts": readonly ({ readonly "date": string; readonly "url": string; readonly "status": number | null; readonly "milliseconds": number; readonly "error": string | null; readonly "response": string | null })[] };
 export type Document = { readonly "id": string; readonly "name": string; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "key": string; readonly "filename": string; readonly "fileSize": number; readonly "mimeType": string; readonly "checksumMd5": string; readonly "hasSignature": boolean; readonly "isConcluded": boolean; readonly "isDeleted": boolean; readonly "isEnvelope": boolean; readonly "isScanned": false; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "organization": OrganizationReference; readonly "folder": (Folder) | (null); readonly "statusUpdatedBy": (Principal) | (null); readonly "statusUpdateReason": string | null; readonly "description": string | null; readonly "expirationDate": (string) | (null); readonly "expirationDateWithoutTime": (string) | (null); readonly "observers": readonly ({ readonly "id": string; readonly "user": Participant })[]; readonly "attachments": readonly (Attachment)[]; readonly "notifiedEmails": readonly (string)[]; readonly "permissions": { readonly "move": boolean; readonly "editFlow": boolean }; readonly "forceCadesSignature": boolean; readonly "tags": readonly (Tag)[]; readonly "type": string | null; readonly "signatureType": string | null; readonly "externalId": string | null; readonly "securityContext": null; readonly "hideDownloadOptionForPendingDocuments": boolean; readonly "flowActions": readonly (FlowAction)[]; readonly "reminders": (Reminders) | (null); readonly "template": ({ readonly "id": string; readonly "version": number }) | (null); readonly "processingError": ({ readonly "code": string; readonly "message": string; readonly "since": string; readonly "nextTryAt": (string) | (null) }) | (null) };
 export type DocumentDraft = { readonly "id": string; readonly "name": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "document": unknown; readonly "documents": readonly (CreatedDocument)[] };
@@ -41,8 +42,10 @@ export type OwnOrganization = { readonly "id": string; readonly "name": string |
 export type Participant = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "email": string | null; readonly "phone": string | null };
 export type ParticipantReminder = { readonly "documentId": string; readonly "flowActionId": string };
 export type PendingNotification = { readonly "emails": readonly (string)[] };
+export type Period = { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) };
 export type Principal = { readonly "id": string; readonly "type": "User" | "Application"; readonly "name": string };
 export type Reminders = { readonly "everyDays": number | null; readonly "maximum": number; readonly "daysBeforeExpiry": readonly (number)[] };
+export type ReportLocation = { readonly "location": string };
 export type RuleUser = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "email": string | null; readonly "phone": string | null; readonly "signatureDate": (string) | (null); readonly "isElectronic": boolean | null; readonly "refusalDate": (string) | (null); readonly "hasRefused": boolean; readonly "refusalReason": string | null };
 export type SavedFlow = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "areActionsOrdered": boolean; readonly "flowActions": readonly (unknown)[]; readonly "observers": readonly (unknown)[] };
 export type SavedFlowItem = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy };
@@ -791,16 +794,16 @@ export interface PortalOperations {
   readonly "POST /api/reports/documents/date": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) } | undefined;
-    readonly answer: { readonly "location": string };
+    readonly body: Period | undefined;
+    readonly answer: ReportLocation;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Counts the documents and envelopes created in a period. */
   readonly "POST /api/documents/date": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) } | undefined;
-    readonly answer: { readonly "totalDocuments": number; readonly "totalEnvelopes": number };
+    readonly body: Period | undefined;
+    readonly answer: CreationTotals;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Sends the report of a ticket. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { EXAMPLE_IDS } from './examples.ts';
 
-function idIn(description: string) {
+export function idIn(description: string) {
   return z.string().meta({
     description,
     exampleValue: EXAMPLE_IDS.document,

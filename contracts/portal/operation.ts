@@ -35,6 +35,9 @@ export type PortalOperation<Code extends string = string> = Operation<Code> &
     readonly bodyPolicy?: 'stream' | 'json-stream';
   };
 
+/** Request headers that select the range of a file. */
+export const FILE_HEADERS = ['range', 'if-range', 'if-none-match'];
+
 export function operation<const Given extends PortalOperation>(given: Given): Given {
   return given;
 }

@@ -9,9 +9,6 @@ import { type FileConditions, fileReply } from '../core/file-reply.ts';
 import type { EmptyReply, FileReply, ReplyHeaders } from '../core/reply.ts';
 import { Base64File } from './input/base64-file.ts';
 
-/** Request headers that select the range of a file. */
-export const FILE_HEADERS = ['range', 'if-range', 'if-none-match'];
-
 /** Types that browsers show without running scripts. */
 const HARMLESS = /^(?:application\/pdf|image\/(?:png|jpeg|gif|webp|bmp)|text\/plain)$/;
 

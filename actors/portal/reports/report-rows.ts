@@ -8,6 +8,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Row } from '@sealwright/runtime';
+import type { CreationTotals } from '../../../contracts/portal/reports.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { ReportRange } from '../../../machines/portal/report.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
@@ -22,11 +23,6 @@ const DAY = 24 * 3_600_000;
  * during the creation. Otherwise the order number is never earlier than the creation time.
  */
 const SLACK = 3_600_000;
-
-export interface CreationTotals {
-  readonly totalDocuments: number;
-  readonly totalEnvelopes: number;
-}
 
 /** Pieces of the documents created in a range, oldest first; `expected` ends it when so many were found. */
 export async function* createdBetween(

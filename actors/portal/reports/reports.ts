@@ -1,18 +1,11 @@
 /**
- * Reports and totals over all organizations. Implements `PortalReports`.
+ * Reports and totals over all organizations.
  *
  * Source: docs/portal-values.md §0, §18.
  */
 
-import {
-  type ActorStore,
-  type ActorSystem,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Ids,
-  type Step,
-} from '@sealwright/runtime';
+import { actorKind, defineActor, type Step } from '@sealwright/runtime';
+import type { CreationTotals } from '../../../contracts/portal/reports.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -21,11 +14,11 @@ import {
   type ReportRange,
   reportMachine,
 } from '../../../machines/portal/report.ts';
-import type { PortalReports } from '../api/reports.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import { type Blobs, blobCounters } from '../uploads/blobs.ts';
-import { type CreationTotals, countCreated, rangeText } from './report-rows.ts';
+import { countCreated, rangeText } from './report-rows.ts';
 
 export const REPORT = actorKind<typeof reportMachine>('report');
 
@@ -49,22 +42,21 @@ export const reportDefinition = defineActor(REPORT, {
   ends: ({ state }) => state === REPORT_EXPIRED,
 });
 
-export interface ReportsDependencies {
-  readonly system: ActorSystem;
-  readonly store: Pick<ActorStore, 'rows' | 'counters'>;
-  readonly clock: Clock;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly blobs: Blobs;
-  readonly tickets: Tickets;
-}
-
-export class Reports implements PortalReports {
-  readonly #dependencies: ReportsDependencies;
+export class Reports {
+  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #blobs: Blobs;
+  readonly #tickets: Tickets;
   /** Waiting callers by report. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  constructor(dependencies: ReportsDependencies) {
-    this.#dependencies = dependencies;
+  constructor(
+    runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>,
+    blobs: Blobs,
+    tickets: Tickets,
+  ) {
+    this.#runtime = runtime;
+    this.#blobs = blobs;
+    this.#tickets = tickets;
   }
 
   /** Sees each committed step. */
@@ -75,7 +67,7 @@ export class Reports implements PortalReports {
 
   /** Refusals: `BadRequest` for an end before the start, `TooManyRequests`. */
   async documents(range: ReportRange): Promise<{ readonly location: string }> {
-    const { system, store, clock, ids, tickets } = this.#dependencies;
+    const { system, store, clock, ids } = this.#runtime;
     checkRange(range);
     if (((await store.counters(IN_PROGRESS_STATUS))[IN_PROGRESS_STATUS] ?? 0) >= MAX_IN_PROGRESS) {
       throw new PortalRefusal('TooManyRequests', `${MAX_IN_PROGRESS} reports are being made.`, {
@@ -88,32 +80,31 @@ export class Reports implements PortalReports {
     const made = await system.create({ kind: REPORT, id }, { from, to, createdAt: at });
     if (!made.accepted) throw new PortalRefusal('ServiceBusy');
     await made.durable;
-    return { location: `/api/reports/${id}?access_ticket=${tickets.issue('report', [id], at)}` };
+    return { location: `/api/reports/${id}?access_ticket=${this.#tickets.issue('report', [id], at)}` };
   }
 
   /** Refusals: `BadRequest` for an end before the start. */
   async totals(range: ReportRange): Promise<CreationTotals> {
     checkRange(range);
-    return countCreated(this.#dependencies.store, range);
+    return countCreated(this.#runtime.store, range);
   }
 
   /** Refusals: `NotFound`, `InternalError` for a report that failed, `ServiceBusy` when it takes very long. */
   async file(id: string, ticket: string): Promise<StoredFile> {
-    const { tickets, clock, blobs } = this.#dependencies;
     const reportId = parsePortalId('DocumentId', id);
-    const read = tickets.read('report', ticket, clock.now());
+    const read = this.#tickets.read('report', ticket, this.#runtime.clock.now());
     if (!reportId || read?.expired !== false || read.claims[0] !== reportId)
       throw new PortalRefusal('NotFound');
     const { state, context } = await this.#finished(reportId);
     if (state === 'Failed') throw new PortalRefusal('InternalError', 'The report could not be made.');
     if (context.blob === null) throw new PortalRefusal('ServiceBusy', undefined, { retryAfterSeconds: 30 });
     const range = rangeText(context);
-    return blobs.file(context.blob, `documents${range && `_${range}`}.xlsx`, XLSX);
+    return this.#blobs.file(context.blob, `documents${range && `_${range}`}.xlsx`, XLSX);
   }
 
   /** Returns the report once it is complete or failed, or its current state after the timeout. */
   async #finished(id: string): Promise<{ readonly state: string; readonly context: ReportContext }> {
-    const { clock } = this.#dependencies;
+    const { clock } = this.#runtime;
     let wake = () => {};
     const woken = new Promise<void>((resolve) => {
       wake = resolve;
@@ -134,7 +125,7 @@ export class Reports implements PortalReports {
   }
 
   async #read(id: string): Promise<{ readonly state: string; readonly context: ReportContext }> {
-    const actor = await this.#dependencies.system.read({ kind: REPORT, id });
+    const actor = await this.#runtime.system.read({ kind: REPORT, id });
     if (actor === undefined) throw new PortalRefusal('NotFound');
     return { state: actor.state, context: actor.context };
   }
@@ -142,6 +133,6 @@ export class Reports implements PortalReports {
 
 function checkRange({ from, to }: ReportRange): void {
   if (from === null || to === null || from <= to) return;
-  const message = 'The EndDateUtc lies before the StartDateUtc.';
+  const message = 'The EndDateUtc field must not be before StartDateUtc.';
   throw new PortalRefusal('BadRequest', message, { errors: { EndDateUtc: [message] } });
 }

@@ -4,7 +4,6 @@ import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 const UUID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 
 export const PARAMETERS: PropertyTexts = {
-  '?access_ticket': 'Ticket of the report’s link. It is valid for an hour.',
   'applications/{applicationId}': 'Id of the application, from `GET /api/admin/organizations/{id}`.',
   'attachments/{attachmentId}': 'Id of the attachment, from the detail of the document.',
   '?content-range': 'Bytes of this segment, such as `bytes 0-1048575/3145728`. Required with a ticket.',
@@ -18,7 +17,6 @@ export const PARAMETERS: PropertyTexts = {
   'marks-sessions/{id}': ['Id of the session. It is valid for 60 minutes.', UUID],
   'marks-session/{id}': ['Id of the session. It is valid for 60 minutes.', UUID],
   'generation/{id}': ['Id of the generation.', UUID],
-  'reports/{id}': ['Id of the report, part of its `location`.', UUID],
   'organizations/{id}': [
     'Id of the organization. Without the role Administrator only that of the key.',
     UUID,

@@ -106,7 +106,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     '481516',
   ],
   emails: ['E-mail addresses.', ['ana@example.com']],
-  endDateUtc: ['Last day or time of the period, included. UTC. Absent: now.', '2026-06-30'],
   envelopeName: ['Name of the envelope. Required when `isEnvelope` is true.', 'Contract and annexes'],
   events: [
     'Types of events to send. Absent or null: all but those that must be named (`DocumentOpened`, `DocumentViewed`, `DocumentReminded`, `DocumentExpiring`, `MailFailed`).',
@@ -270,7 +269,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   signatureType: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
   'xadesOptions.signatureType': 'Which part of the XML file is signed. Absent: the whole file.',
   smsCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
-  startDateUtc: ['First day or time of the period, included. UTC. Absent: from the beginning.', '2026-01-01'],
   step: ['Place in the order, from 0; actions of the same step act in parallel. Default 0.', 1],
   tags: 'Labels by which the document is found.',
   'filter.tags': ['Tags that the documents must have, separated by commas.', 'lease,office'],

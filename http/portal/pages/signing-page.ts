@@ -8,6 +8,7 @@
 import { z } from 'zod';
 import type { PortalSigning, SigningPageView } from '../../../actors/portal/api.ts';
 import { queryWord } from '../../../contracts/portal/lists.ts';
+import { FILE_HEADERS } from '../../../contracts/portal/operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { signingPage } from '../../../web/portal/signing-view.ts';
@@ -15,7 +16,7 @@ import { noticePage, refusedFramePage } from '../../../web/portal/state-view.ts'
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
-import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
+import { storedFileReply } from '../stored-file.ts';
 import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
 import { plainQuery, signingPageOptions, signingQuery, themeOf, ticketQuery } from './page-options.ts';
 import { pageHeaders } from './page-policy.ts';

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { PortalDocuments } from '../../../actors/portal/api.ts';
 import { members } from '../../../contracts/fields.ts';
 import { queryFlag, queryText, queryWord } from '../../../contracts/portal/lists.ts';
+import { FILE_HEADERS } from '../../../contracts/portal/operation.ts';
 import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { DOWNLOAD_TYPES } from '../../../machines/portal/portal-types.ts';
@@ -15,7 +16,7 @@ import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { attachmentParams, documentId, idParams } from '../input/ids.ts';
 import { portalRoute } from '../route.ts';
-import { base64Reply, FILE_HEADERS, storedFileReply } from '../stored-file.ts';
+import { base64Reply, storedFileReply } from '../stored-file.ts';
 
 const type = queryWord(DOWNLOAD_TYPES).meta({ description: 'Which file; `Original` when absent.' });
 

@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §0, §4.
  */
+
 import { z } from 'zod';
 import type {
   IdempotentRequests,
@@ -11,6 +12,7 @@ import type {
   UploadView,
 } from '../../../actors/portal/api.ts';
 import { bytes, id, members } from '../../../contracts/fields.ts';
+import { FILE_HEADERS } from '../../../contracts/portal/operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
@@ -19,7 +21,7 @@ import { readBytesBody } from '../input/bytes-body.ts';
 import { idParams } from '../input/ids.ts';
 import { FIELD_BYTES, readUploadForm } from '../input/upload-form.ts';
 import { DONE, type PortalRequest, portalRoute } from '../route.ts';
-import { FILE_HEADERS, storedFileReply } from '../stored-file.ts';
+import { storedFileReply } from '../stored-file.ts';
 
 export const uploadShape = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ActorDefinition, Json } from '@sealwright/runtime';
+import { type ActorDefinition, type Json, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import exceljs from 'exceljs';
 import { setup } from 'xstate';
@@ -56,9 +56,8 @@ function reportFixture(
     observe: (step) => reports?.observe(step),
   });
   const { system } = it.runtime;
-  const ids = { uuid: () => crypto.randomUUID() };
   const { store, clock, blobs, tickets } = it;
-  reports = new Reports({ system, store, clock, ids, blobs, tickets });
+  reports = new Reports({ system, store, clock, ids: systemIds }, blobs, tickets);
   return { ...it, reports };
 }
 

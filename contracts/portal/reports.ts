@@ -1,0 +1,88 @@
+/** Monitoring reports, only for keys of the role Monitor. Source: docs/portal-values.md §0, §18. */
+import { z } from 'zod';
+import { end, members, moment } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { idIn } from './ids.ts';
+import { queryText } from './lists.ts';
+import { FILE_HEADERS, operation } from './operation.ts';
+
+/** Milliseconds; null: no bound. */
+const period = members({
+  startDateUtc: moment.nullish().meta({
+    description: 'First day or time of the period, included. UTC. Absent: from the beginning.',
+    exampleValue: '2026-01-01',
+  }),
+  endDateUtc: end.nullish().meta({
+    description: 'Last day or time of the period, included. UTC. Absent: now.',
+    exampleValue: '2026-06-30',
+  }),
+})
+  .transform(({ startDateUtc, endDateUtc }) => ({ from: startDateUtc ?? null, to: endDateUtc ?? null }))
+  .meta({ id: 'Period' });
+
+const creationTotals = z
+  .strictObject({
+    totalDocuments: z.int().meta({
+      description: 'Documents created in the period, without envelopes.',
+      exampleValue: 420,
+    }),
+    totalEnvelopes: z.int().meta({ description: 'Envelopes created in the period.', exampleValue: 17 }),
+  })
+  .meta({ id: 'CreationTotals' });
+export type CreationTotals = Value<typeof creationTotals>;
+
+const PERIOD = { startDateUtc: '2026-01-01', endDateUtc: '2026-12-31' };
+
+export const reportDocuments = operation({
+  method: 'POST',
+  path: '/api/reports/documents/date',
+  group: 'Monitoring',
+  summary: 'Creates a report of the documents created in a period.',
+  description:
+    'For keys of the role Monitor. Covers all organizations, by date of creation, bounds included; deleted documents are included. `location` is the path of a spreadsheet, with a ticket that is valid for an hour; the spreadsheet is created after the reply.',
+  scope: 'Read',
+  auth: 'monitor',
+  body: period,
+  reply: z
+    .strictObject({
+      location: z.string().meta({
+        description: 'Path with a ticket, relative to the service. It needs no key.',
+        exampleValue: '/api/documents/3f2504e0-4f89-41d3-9a0c-0305e82c3301/download?ticket=0f8c1d2e',
+      }),
+    })
+    .meta({ id: 'ReportLocation' }),
+  examples: { request: PERIOD },
+  refusals: [],
+});
+
+export const countDocuments = operation({
+  method: 'POST',
+  path: '/api/documents/date',
+  group: 'Monitoring',
+  summary: 'Counts the documents and envelopes created in a period.',
+  description:
+    'For keys of the role Monitor. Covers all organizations, by date of creation, bounds included; deleted documents count. An envelope counts once, in `totalEnvelopes` and not in `totalDocuments`.',
+  scope: 'Read',
+  auth: 'monitor',
+  body: period,
+  reply: creationTotals,
+  examples: { request: PERIOD },
+  refusals: [],
+});
+
+export const getReport = operation({
+  method: 'GET',
+  path: '/api/reports/{id}',
+  group: 'Monitoring',
+  summary: 'Sends the report of a ticket.',
+  description:
+    'The path with its ticket comes from `POST /api/reports/documents/date`. Needs no key. The reply waits until the report is complete. An unknown or expired ticket is answered with 404.',
+  auth: 'anonymous',
+  headers: FILE_HEADERS,
+  params: z.object({ id: idIn('Id of the report, part of its `location`.') }),
+  query: members({
+    access_ticket: queryText.meta({ description: 'Ticket of the report’s link. It is valid for an hour.' }),
+  }),
+  reply: 'file',
+  refusals: ['NotFound'],
+});
