@@ -14,7 +14,6 @@ import type { DocumentDrafts } from './api/drafts.ts';
 import type { EditorSessions } from './api/editor-sessions.ts';
 import type { PortalFolders } from './api/folders.ts';
 import type { PortalGenerations } from './api/generations.ts';
-import type { PortalMails } from './api/mails.ts';
 import type { MarksSessions } from './api/marks-sessions.ts';
 import type { IdempotentRequests } from './api/repeatable-requests.ts';
 
@@ -26,6 +25,7 @@ import type { PortalUploads } from './api/uploads.ts';
 import type { PortalUsers } from './api/users.ts';
 import type { PortalValidation } from './api/validation.ts';
 import type { PortalWebhooks } from './api/webhooks.ts';
+import type { Mails } from './mail/mails.ts';
 import type { Reports } from './reports/reports.ts';
 
 export type {
@@ -46,7 +46,6 @@ export type * from './api/editor-sessions.ts';
 export type * from './api/folders.ts';
 export type * from './api/generations.ts';
 export * from './api/history.ts';
-export type * from './api/mails.ts';
 export type * from './api/marks-sessions.ts';
 export type * from './api/repeatable-requests.ts';
 export type * from './api/saved-flows.ts';
@@ -57,6 +56,7 @@ export type * from './api/uploads.ts';
 export type * from './api/users.ts';
 export type * from './api/validation.ts';
 export type * from './api/webhooks.ts';
+export type { MailboxEntry, Mails, MailTextState, OperatorMails } from './mail/mails.ts';
 export type { Reports } from './reports/reports.ts';
 
 /** The portal as HTTP sees it. */
@@ -76,7 +76,7 @@ export interface PortalService {
   readonly marksSessions: MarksSessions;
   readonly generations: PortalGenerations;
   readonly webhooks: PortalWebhooks;
-  readonly mails: PortalMails;
+  readonly mails: Mails;
   readonly administration: PortalAdministration;
   readonly branding: PortalBranding;
   readonly reports: Reports;

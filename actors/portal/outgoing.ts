@@ -86,10 +86,11 @@ export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingD
       announce: publishEventsHandler({ system, store, clock, registry, places, concludedDelay }),
       callWebhook: callWebhookHandler({ system, clock, registry, caller }),
     },
-    mails: new Mails({
-      ...{ system, store, clock, ids, mailer },
-      sendTest: testMailSender({ mailer, profileOf, sender, clock, ids }),
-    }),
+    mails: new Mails(
+      { system, store, clock, ids },
+      mailer,
+      testMailSender({ mailer, profileOf, sender, clock, ids }),
+    ),
     webhooks: new Deliveries({ system, store, clock, ids, registry, caller }),
     registry,
     close() {

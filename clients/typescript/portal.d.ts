@@ -29,6 +29,7 @@ export type HistoryEntry = { readonly "id": number; readonly "type": "Created" |
 export type HistoryProof = { readonly "line": number; readonly "hash": string; readonly "leafIndex": number; readonly "auditPath": readonly (string)[]; readonly "checkpoint": HistoryCheckpoint };
 export type Mail = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": (string) | (null); readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "creationDate": string; readonly "endDate": (string) | (null); readonly "nextTryDate": (string) | (null); readonly "reply": string | null; readonly "lastError": ({ readonly "code": string; readonly "message": string }) | (null) };
 export type MailDetail = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": (string) | (null); readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "creationDate": string; readonly "endDate": (string) | (null); readonly "nextTryDate": (string) | (null); readonly "reply": string | null; readonly "lastError": ({ readonly "code": string; readonly "message": string }) | (null); readonly "failures": readonly ({ readonly "code": string; readonly "message": string; readonly "date": string })[] };
+export type MailPage = { readonly "items": readonly (Mail)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
 export type MailPreview = { readonly "subject": string; readonly "text": string; readonly "html": string };
 export type Mark = { readonly "type": "SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp"; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber": number | null; readonly "fontSize": number | null };
 export type MarksSession = { readonly "id": string; readonly "files": readonly ({ readonly "id": string; readonly "location": string })[]; readonly "data": unknown };
@@ -1059,7 +1060,7 @@ export interface PortalOperations {
     readonly params: {  };
     readonly query: { readonly "status"?: "Queued" | "Waiting" | "Sent" | "Failed"; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
-    readonly answer: { readonly "items": readonly (Mail)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly answer: MailPage;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Returns an e-mail with its delivery status and its last failed attempts. */

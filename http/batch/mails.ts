@@ -4,9 +4,11 @@
  *
  * Source: docs/configuration.md, `Portal:Smtp:*`. Not in docs/batch-values.md §0; additive.
  */
+
 import { z } from 'zod';
-import type { MailboxEntry, MailTextState, MailView, OperatorMails } from '../../actors/portal/api.ts';
-import { MAIL_STATES } from '../../machines/portal/mail.ts';
+import type { MailboxEntry, MailTextState, OperatorMails } from '../../actors/portal/api.ts';
+import { MAIL_STATUSES, type Mail } from '../../contracts/portal/mails.ts';
+import { isoTimeOrNull } from '../../contracts/times.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { html } from '../../web/html.ts';
@@ -27,7 +29,7 @@ const mailShape = z
     about: z.string(),
     to: z.string(),
     documentId: z.string().nullable(),
-    status: z.enum(MAIL_STATES),
+    status: z.enum(MAIL_STATUSES),
     tries: z.int(),
     createdAt: timestamp,
     endedAt: timestamp.nullable(),
@@ -81,7 +83,7 @@ const MAIL = {
 };
 
 export function mailRoutes(mails: OperatorMails, shared: SharedAnswers): readonly AnyRoute[] {
-  const body = async (mail: MailView) => mailBody(mail, await mails.textState(mail));
+  const body = async (mail: Mail) => mailBody(mail, await mails.textState(mail));
   const entry = async (mail: MailboxEntry) => ({ ...(await body(mail)), subject: mail.subject });
   const contentOf = async (id: string) => {
     const content = await existingMail(mails.content(id));
@@ -130,7 +132,7 @@ export function mailRoutes(mails: OperatorMails, shared: SharedAnswers): readonl
       refusals: ['mail.not-found'],
       async handle({ params }) {
         const mail = await existingMail(mails.get(params.id));
-        const failures = mail.failures.map(({ at, code, message }) => ({ at: isoTime(at), code, message }));
+        const failures = mail.failures.map(({ date, ...failure }) => ({ at: isoTime(date), ...failure }));
         return json(200, { ...(await body(mail)), failures });
       },
     }),
@@ -199,7 +201,7 @@ async function existingMail<Found>(found: Promise<Found>): Promise<Found> {
   }
 }
 
-function mailBody(mail: MailView, text: MailTextState): z.infer<typeof mailShape> {
+function mailBody(mail: Mail, text: MailTextState): z.infer<typeof mailShape> {
   return {
     id: mail.id,
     organizationId: mail.organizationId,
@@ -208,9 +210,9 @@ function mailBody(mail: MailView, text: MailTextState): z.infer<typeof mailShape
     documentId: mail.documentId,
     status: mail.status,
     tries: mail.tries,
-    createdAt: isoTime(mail.createdAt),
-    endedAt: mail.endedAt === null ? null : isoTime(mail.endedAt),
-    nextTryAt: mail.nextTryAt === null ? null : isoTime(mail.nextTryAt),
+    createdAt: isoTime(mail.creationDate),
+    endedAt: isoTimeOrNull(mail.endDate),
+    nextTryAt: isoTimeOrNull(mail.nextTryDate),
     reply: mail.reply,
     lastError: mail.lastError,
     hasText: text === 'kept',

@@ -5,8 +5,8 @@
  */
 
 import { DELIVERY_STATUSES } from '../../actors/batch/api/webhooks.ts';
+import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
 import { JOB_STATES } from '../../machines/batch/job-context.ts';
-import { MAIL_STATES } from '../../machines/portal/mail.ts';
 import { framedPage, type PageLink } from '../../web/batch/layout.ts';
 import {
   INPUT,
@@ -149,7 +149,7 @@ const MAILS: OperatorPage = {
   title: 'E-mails',
   summary: 'The e-mails of the portal, and what became of each.',
   description: 'Absent when the portal is not served. Without a relay each mail can be read.',
-  main: () => mailListPage(MAIL_STATES),
+  main: () => mailListPage(MAIL_STATUSES),
 };
 
 export function pageRoutes(

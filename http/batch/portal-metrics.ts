@@ -1,7 +1,8 @@
 /** Metrics of the portal, which has no endpoint of its own. Read from the store on each request. */
+
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { OperatorActivity } from '../../actors/portal/api.ts';
-import { MAIL_STATES } from '../../machines/portal/mail.ts';
+import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
 import { DOCUMENT_STATUSES } from '../../machines/portal/portal-types.ts';
 
 const CALL_STATES = ['Pending', 'Delivered', 'Failed'] as const;
@@ -54,7 +55,7 @@ export function createPortalMetrics(registry: Registry, now: () => number): Port
     async read(portal) {
       const load = await portal.load();
       set(documents, DOCUMENT_STATUSES, load.documents);
-      set(mails, MAIL_STATES, load.mails.counts);
+      set(mails, MAIL_STATUSES, load.mails.counts);
       set(calls, CALL_STATES, load.webhooks.counts);
       oldestMail.set(age(load.mails.oldestWaiting));
       oldestCall.set(age(load.webhooks.oldestWaiting));

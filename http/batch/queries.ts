@@ -3,13 +3,14 @@
  *
  * Source: docs/batch-values.md §2 and §3 (`GET /api/jobs`).
  */
+
 import { z } from 'zod';
 import type { JobFilter } from '../../actors/batch/api/jobs.ts';
 import { DELIVERY_STATUSES } from '../../actors/batch/api/webhooks.ts';
+import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
 import { JOB_SOURCES, JOB_STATES } from '../../machines/batch/job-context.ts';
 import { SYSTEM_EVENT_KINDS } from '../../machines/batch/system-event.ts';
 import { type JobId, type Millis, parseJobId } from '../../machines/ids.ts';
-import { MAIL_STATES } from '../../machines/portal/mail.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { SMALL_BODY_BYTES } from '../core/body/json-body.ts';
 import { jobFormat } from './shapes.ts';
@@ -128,7 +129,7 @@ export const deliveryQuery = z.object({
 });
 
 export const mailQuery = z.object({
-  status: oneOf(MAIL_STATES),
+  status: oneOf(MAIL_STATUSES),
   search: single
     .refine((text) => text.length <= 200)
     .optional()

@@ -22,8 +22,6 @@ import { type Backoff, pauseAfter } from '../backoff.ts';
 import type { FlowActionId, Millis, OrganizationId, UserId } from '../ids.ts';
 import type { DocumentSummary, MailRequest } from './portal-types.ts';
 
-export type MailState = 'Queued' | 'Waiting' | 'Sent' | 'Failed';
-export const MAIL_STATES: readonly MailState[] = ['Queued', 'Waiting', 'Sent', 'Failed'];
 export const MAIL_ENDED = 'Ended';
 
 /** One line of the list that `notify-pending` sends. */

@@ -1,45 +1,38 @@
 /**
- * The actors of e-mails, and what can be seen of them. Implements `PortalMails` and `OperatorMails`.
+ * The actors of e-mails, and what can be seen of them.
  *
  * Views: `mails` [createdAt, id] → id · `mails-by` [state, createdAt, id] → id · `document-mails` [documentId, createdAt, id] → organization's id;
  * counters `mails/<state>`.
  */
 
 import {
-  type ActorStore,
   type ActorSystem,
   type ActorView,
   actorKind,
-  type Clock,
   defineActor,
   Fatal,
-  type Ids,
   type Row,
 } from '@sealwright/runtime';
 import type { Page } from '../../../contracts/portal/lists.ts';
+import {
+  MAIL_STATUSES,
+  type Mail,
+  type MailDetail,
+  type MailStatus,
+} from '../../../contracts/portal/mails.ts';
 import { pauseAfter } from '../../../machines/backoff.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import {
   MAIL_BACKOFF,
   MAIL_ENDED,
-  MAIL_STATES,
-  type MailAttempt,
   type MailContent,
   type MailContext,
   type MailInput,
-  type MailState,
   mailMachine,
 } from '../../../machines/portal/mail.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
-import type {
-  MailboxEntry,
-  MailContentView,
-  MailTextState,
-  MailView,
-  OperatorMails,
-  PortalMails,
-} from '../api/mails.ts';
 import type { Mailer } from './mail-port.ts';
 
 export const MAIL = actorKind<typeof mailMachine>('mail');
@@ -78,15 +71,6 @@ export const mailDefinition = defineActor(MAIL, {
   ends: ({ state }) => state === MAIL_ENDED,
 });
 
-export interface MailsDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly mailer: Pick<Mailer, 'contentOf' | 'hasContent'>;
-  readonly sendTest: PortalMails['sendTest'];
-}
-
 /** Resolves once the mail is durable. A second mail of the same id changes nothing. */
 export async function createMail(system: ActorSystem, id: string, input: MailInput): Promise<void> {
   const outcome = await system.create({ kind: MAIL, id }, input);
@@ -94,35 +78,75 @@ export async function createMail(system: ActorSystem, id: string, input: MailInp
   if (outcome.reason !== 'exists') throw new Fatal('internal', `The mail was refused: ${outcome.reason}.`);
 }
 
-export class Mails implements PortalMails, OperatorMails {
-  readonly #dependencies: MailsDependencies;
+/** Outcome of a test mail. */
+interface TestMailResult {
+  readonly isAccepted: boolean;
+  /** Code of the failure; null = it was accepted. */
+  readonly code: string | null;
+  /** The relay's answer, or the error that prevented one. */
+  readonly answer: string;
+}
 
-  constructor(dependencies: MailsDependencies) {
-    this.#dependencies = dependencies;
+export type TestMailSender = (
+  organization: OrganizationId,
+  to: { readonly name: string; readonly email: string },
+) => Promise<TestMailResult>;
+
+/** `none`: it was not written to a folder; `removed`: it was written, and its file was removed. */
+export type MailTextState = 'none' | 'kept' | 'removed';
+
+/** A mail in the development mailbox. */
+export interface MailboxEntry extends Mail {
+  /** Null when its file is not there: with a relay, before it is sent, and after its removal. */
+  readonly subject: string | null;
+}
+
+interface MailQuery {
+  readonly status?: MailStatus | undefined;
+  readonly limit: number;
+  /** Pages from 0. */
+  readonly offset: number;
+}
+
+/** For operators only: the mails hold links and codes that allow signing. */
+export type OperatorMails = Pick<Mails, 'get' | 'sendNow' | 'mailbox' | 'textState' | 'content'>;
+
+export class Mails {
+  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #mailer: Pick<Mailer, 'contentOf' | 'hasContent'>;
+  /** Sends a test mail now. */
+  readonly sendTest: TestMailSender;
+
+  constructor(
+    runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>,
+    mailer: Pick<Mailer, 'contentOf' | 'hasContent'>,
+    sendTest: TestMailSender,
+  ) {
+    this.#runtime = runtime;
+    this.#mailer = mailer;
+    this.sendTest = sendTest;
   }
 
   /** One mail that is about no event of a document, such as a list of what is pending. */
   async create(organizationId: OrganizationId, content: MailContent): Promise<void> {
-    const { system, clock, ids } = this.#dependencies;
+    const { system, clock, ids } = this.#runtime;
     await createMail(system, ids.uuid(), { organizationId, content, at: clock.now() });
   }
 
-  sendTest(...given: Parameters<PortalMails['sendTest']>): ReturnType<PortalMails['sendTest']> {
-    return this.#dependencies.sendTest(...given);
-  }
-
-  async ofDocument(tenant: Tenant, id: DocumentId): Promise<readonly MailView[]> {
-    const rows = await this.#dependencies.store.rows({ view: 'document-mails', prefix: [id], limit: 1000 });
+  /** Oldest first; empty for documents of other organizations. */
+  async ofDocument(tenant: Tenant, id: DocumentId): Promise<readonly Mail[]> {
+    const rows = await this.#runtime.store.rows({ view: 'document-mails', prefix: [id], limit: 1000 });
     const own = rows.filter(({ value }) => value === tenant.organization.id);
     return this.#views(own.map(({ key }) => String(key[2])));
   }
 
-  async newest(query: Parameters<PortalMails['newest']>[0]): Promise<Page<MailView>> {
-    const { store } = this.#dependencies;
+  /** Of all organizations, newest first, for operators. */
+  async newest(query: MailQuery): Promise<Page<Mail>> {
+    const { store } = this.#runtime;
     const { status, limit } = query;
     const counters = await store.counters('mails/');
-    const states = status === undefined ? MAIL_STATES : [status];
-    const totalCount = states.reduce((sum, state) => sum + (counters[`mails/${state}`] ?? 0), 0);
+    const states: readonly MailStatus[] = status === undefined ? MAIL_STATUSES : [status];
+    const totalCount = states.reduce<number>((sum, state) => sum + (counters[`mails/${state}`] ?? 0), 0);
     const offset = query.offset * limit;
     if (offset >= totalCount) return { items: [], totalCount };
     const range = status === undefined ? { view: 'mails' } : { view: MAILS_BY_STATE, prefix: [status] };
@@ -130,24 +154,31 @@ export class Mails implements PortalMails, OperatorMails {
     return { items: await this.#views(rows.map(({ value }) => String(value))), totalCount };
   }
 
-  async get(id: string): Promise<MailView & { readonly failures: readonly MailAttempt[] }> {
-    const actor = await this.#dependencies.system.read({ kind: MAIL, id });
+  /** With its last tries, oldest first. Texts, links and codes are not kept. Refusals: `MailNotFound`. */
+  async get(id: string): Promise<MailDetail> {
+    const actor = await this.#runtime.system.read({ kind: MAIL, id });
     if (actor === undefined) throw new PortalRefusal('MailNotFound');
-    return { ...view(actor), failures: actor.context.failures };
+    return {
+      ...view(actor),
+      failures: actor.context.failures.map(({ at, ...failure }) => ({ date: at, ...failure })),
+    };
   }
 
-  async textState({ id, status, createdAt }: MailView): Promise<MailTextState> {
-    const { mailer } = this.#dependencies;
+  /** `kept` if it can be read; always `none` with a relay. */
+  async textState({ id, status, creationDate }: Mail): Promise<MailTextState> {
+    const mailer = this.#mailer;
     if (status !== 'Sent' || mailer.hasContent === undefined) return 'none';
-    return (await mailer.hasContent(id, createdAt)) ? 'kept' : 'removed';
+    return (await mailer.hasContent(id, creationDate)) ? 'kept' : 'removed';
   }
 
-  async content(id: string): Promise<MailContentView | undefined> {
-    const { createdAt } = await this.get(id);
-    return this.#dependencies.mailer.contentOf?.(id, createdAt);
+  /** Content of the mail; undefined if it has none or it was removed. Refusals: `MailNotFound`. */
+  async content(id: string): ReturnType<NonNullable<Mailer['contentOf']>> {
+    const { creationDate } = await this.get(id);
+    return this.#mailer.contentOf?.(id, creationDate);
   }
 
-  async mailbox(query: Parameters<OperatorMails['mailbox']>[0]): Promise<Page<MailboxEntry>> {
+  /** Newest first. `search`: text in recipient, kind or subject; looks at the newest 500. */
+  async mailbox(query: MailQuery & { readonly search?: string | undefined }): Promise<Page<MailboxEntry>> {
     const { status, search, limit, offset } = query;
     if (search === undefined) {
       const { items, totalCount } = await this.newest(query);
@@ -162,13 +193,17 @@ export class Mails implements PortalMails, OperatorMails {
     return { items: found.slice(offset * limit, (offset + 1) * limit), totalCount: found.length };
   }
 
-  async #withSubject(mail: MailView): Promise<MailboxEntry> {
-    const content = await this.#dependencies.mailer.contentOf?.(mail.id, mail.createdAt);
+  async #withSubject(mail: Mail): Promise<MailboxEntry> {
+    const content = await this.#mailer.contentOf?.(mail.id, mail.creationDate);
     return { ...mail, subject: content?.subject ?? null };
   }
 
+  /**
+   * Sends a mail that waits or failed now. Refusals: `MailNotFound`, `MailAlreadySent`.
+   * @param operator named in its history; absent for callers of the portal
+   */
   async sendNow(id: string, operator?: string): Promise<void> {
-    const outcome = await this.#dependencies.system.send(
+    const outcome = await this.#runtime.system.send(
       { kind: MAIL, id },
       { type: 'SEND_NOW', ...(operator !== undefined && { by: operator }) },
     );
@@ -179,13 +214,13 @@ export class Mails implements PortalMails, OperatorMails {
     throw new PortalRefusal('MailAlreadySent');
   }
 
-  async #views(ids: readonly string[]): Promise<readonly MailView[]> {
-    const actors = await Promise.all(ids.map((id) => this.#dependencies.system.read({ kind: MAIL, id })));
+  async #views(ids: readonly string[]): Promise<readonly Mail[]> {
+    const actors = await Promise.all(ids.map((id) => this.#runtime.system.read({ kind: MAIL, id })));
     return actors.filter((actor) => actor !== undefined).map(view);
   }
 }
 
-function view({ id, state, context }: ActorView<MailContext>): MailView {
+function view({ id, state, context }: ActorView<MailContext>): Mail {
   const { content, createdAt, endedAt, reply, tries, failures, organizationId } = context;
   const last = failures.at(-1);
   return {
@@ -194,12 +229,12 @@ function view({ id, state, context }: ActorView<MailContext>): MailView {
     about: content.about,
     to: content.to.email,
     documentId: 'document' in content ? content.document.id : null,
-    status: state as MailState,
+    status: state as MailStatus,
     tries,
-    createdAt,
-    endedAt,
+    creationDate: createdAt,
+    endDate: endedAt,
     reply,
     lastError: last === undefined || state === 'Sent' ? null : { code: last.code, message: last.message },
-    nextTryAt: state === 'Waiting' && last ? last.at + pauseAfter(tries, MAIL_BACKOFF) : null,
+    nextTryDate: state === 'Waiting' && last ? last.at + pauseAfter(tries, MAIL_BACKOFF) : null,
   };
 }

@@ -1,8 +1,8 @@
 /** Sends a test mail and waits for the answer of the relay; tries once, and stores nothing. */
 import { type Clock, describeFailure, type Ids } from '@sealwright/runtime';
-import type { PortalMails } from '../api/mails.ts';
 import { type Mailer, MailFailure, oneLine } from './mail-port.ts';
 import { testMail } from './mail-rendering.ts';
+import type { TestMailSender } from './mails.ts';
 import { addressed, type SendMailDependencies } from './send-mail.ts';
 
 /** Maximum time that a person waits for the answer, milliseconds. */
@@ -14,7 +14,7 @@ export function testMailSender(
     readonly clock: Clock;
     readonly ids: Pick<Ids, 'uuid'>;
   },
-): PortalMails['sendTest'] {
+): TestMailSender {
   const { mailer, profileOf, sender, clock, ids } = parts;
   return async (organization, to) => {
     const late = new AbortController();

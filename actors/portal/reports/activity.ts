@@ -4,10 +4,11 @@
  *
  * Source: docs/decisions/0151-shared-answers-for-pages.md.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Clock, Row } from '@sealwright/runtime';
+import type { MailStatus } from '../../../contracts/portal/mails.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { MailState } from '../../../machines/portal/mail.ts';
 import type { ActivitySort, OperatorActivity, PortalActivity, PortalLoad } from '../api/activity.ts';
 import { CREATED_DOCUMENT_ROW } from '../document-records/document-index.ts';
 import { MAILS_BY_STATE } from '../mail/mails.ts';
@@ -31,7 +32,7 @@ export interface ActivityDependencies {
 }
 
 /** States of mails that wait for an attempt. */
-const WAITING_MAILS: readonly MailState[] = ['Queued', 'Waiting'];
+const WAITING_MAILS: readonly MailStatus[] = ['Queued', 'Waiting'];
 
 function least(times: readonly Millis[]): Millis | null {
   return times.length === 0 ? null : times.reduce((one, other) => Math.min(one, other));

@@ -6,7 +6,6 @@ const TIME = '2026-05-26T15:42:11.123Z';
 const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 export const ANSWER_PROPERTIES: PropertyTexts = {
-  about: ['Kind of the e-mail: `pending`, `reminder`, `concluded`, `code` and so on.', 'pending'],
   applications: 'Programs that act for the organization, each with its keys.',
   archiveTimestamps: 'Time-stamps over the whole file or signature that keep it verifiable for years.',
   attachmentId: [
@@ -83,12 +82,10 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
     'Address for the widget in the page of the client. Anybody with it can act for one participant.',
     'https://sign.example.com/document/key/K3M9Q7W2E5R8T1Y4U6I0/sign-embedded?ticket=0f8c1d2e',
   ],
-  endDate: ['Time at which the e-mail was sent or failed. Null: it is waiting.', TIME],
   error: ['Why it failed. Null: it did not.', 'connect ECONNREFUSED'],
   errorMessage: ['Why the document was not moved. Null: it was.', 'The document was not found.'],
   errors: 'Findings because of which the signature is not valid. Empty: it is valid.',
   expirationDateWithoutTime: ['Date of `expirationDate`. Null: never.', '2027-12-31'],
-  failures: 'Last failed attempts, oldest first.',
   'FlowAction.allowElectronicSignature': ['Whether the participant may sign without a certificate.', true],
   'FlowAction.isElectronic':
     'Whether the action was done without a certificate. Null: not done, or an approval.',
@@ -149,7 +146,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   'DocumentField.options': ['Values of a choice; empty for other types.', ['Lisbon', 'Porto']],
   'Tag.label': ['Name of the kind of tag. Null: none.', 'department'],
   'tags.label': ['Name of the kind of tag, such as `department`. Absent: none.', 'department'],
-  lastError: 'Error of the last attempt. Null: there was none, or the e-mail was sent.',
   leafIndex: ['Place of the leaf in the tree, from 0.', 41],
   leaves: ['Number of leaves of the tree.', 128],
   line: ['Number of the entry that the proof is about.', 7],
@@ -195,7 +191,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   openapi: 'Version of the specification.',
   organization: 'Organization to which it belongs.',
   organizationRoles: ['Roles within the organization.', []],
-  'Mail.organizationId': ['Organization whose document this is about.', UUID],
   owner: 'Person of a personal organization. Null for others.',
   passedChecks: 'Checks that found nothing wrong.',
   pendingDate: ['Time from which the participant could act. Null: not yet.', TIME],
@@ -241,7 +236,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   subscriptionId: 'Always null.',
   success: ['Whether it was done.', true],
   'Document.tags': 'Labels by which the document is found.',
-  to: ['Address of the recipient.', 'ana@example.com'],
   toSign: ['Bytes that are hashed, Base64. Null: too large to send.', 'MYIBazA='],
   toSignHash: [
     'Hash that the certificate’s key signs, Base64. Null: nothing to sign.',
@@ -249,7 +243,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   ],
   totalCount: ['Entries of the whole list.', 42],
   totalDocumentsCount: ['Documents that the generation creates if no row is refused.', 120],
-  tries: ['Number of attempts to send the e-mail.', 1],
   'Delivery.type': ['Type of the event.', 'DocumentSigned'],
   'DocumentField.type': 'Kind of value.',
   'Mark.type': 'What is drawn: the signature, initials, or a stamp.',

@@ -40,7 +40,6 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   presetValue: { example: 'Lisbon' },
   primaryColor: { example: '#1d4f91' },
   refusedRowsCount: { example: 2 },
-  reply: { example: '250 2.0.0 Ok: queued as 4VdL2k3Z' },
   returnUrl: { example: 'https://app.example.com/contracts' },
   roles: { example: [SIGNER.title] },
   row: { example: 1 },

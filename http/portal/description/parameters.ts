@@ -21,7 +21,6 @@ export const PARAMETERS: PropertyTexts = {
     'Id of the organization. Without the role Administrator only that of the key.',
     UUID,
   ],
-  'mails/{id}': 'Id of the mail.',
   'keys/{keyId}': 'Id of the key, from `GET /api/admin/organizations/{id}`.',
   'keys/{key}': [
     'Validation key of the document: 20 letters and digits. Case, hyphens and spaces do not count.',

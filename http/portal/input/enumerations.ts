@@ -9,7 +9,6 @@ import type {
   CreateDocuments,
   DeliveryView,
   DocumentQuery,
-  MailView,
   WebhookAuthType,
 } from '../../../actors/portal/api.ts';
 import type {
@@ -114,5 +113,4 @@ export const EVENT_TYPES = all<DocumentEvent['type']>()([
 ]);
 export const WEBHOOK_AUTH_TYPES = all<WebhookAuthType>()(['NoAuth', 'Basic', 'Bearer', 'ApiKey']);
 export const DELIVERY_STATUSES = all<DeliveryView['status']>()(['Pending', 'Delivered', 'Failed']);
-export const MAIL_STATUSES = all<MailView['status']>()(['Queued', 'Waiting', 'Sent', 'Failed']);
 export const APPLICATION_ROLES = all<ApplicationRole>()(['Normal', 'Monitor', 'Administrator']);

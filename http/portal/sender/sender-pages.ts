@@ -9,8 +9,8 @@ import { z } from 'zod';
 import {
   type DocumentDrafts,
   DRAFT_STATUSES,
+  type Mails,
   type PortalDocuments,
-  type PortalMails,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
@@ -47,7 +47,7 @@ const filterQuery = z.object({
 export function senderRoutes(
   documents: PortalDocuments,
   drafts: DocumentDrafts,
-  mails: Pick<PortalMails, 'ofDocument' | 'sendNow'>,
+  mails: Pick<Mails, 'ofDocument' | 'sendNow'>,
 ): readonly AnyRoute[] {
   return [
     ...listRoutes(documents, drafts),
@@ -147,7 +147,7 @@ function back(page: AccountPage, id: string, done: (typeof DONE)[number]) {
   return redirect(302, addressFrom(page, `/account/documents/${encodeURIComponent(id)}?done=${done}`));
 }
 
-function mailRoute(documents: PortalDocuments, mails: Pick<PortalMails, 'ofDocument' | 'sendNow'>): AnyRoute {
+function mailRoute(documents: PortalDocuments, mails: Pick<Mails, 'ofDocument' | 'sendNow'>): AnyRoute {
   return accountPost({
     path: '/account/documents/{id}/mails/{mail}/resend',
     summary: 'Sends an e-mail now that waits for its next attempt, or failed.',
@@ -169,10 +169,7 @@ function mailRoute(documents: PortalDocuments, mails: Pick<PortalMails, 'ofDocum
   });
 }
 
-function documentRoutes(
-  documents: PortalDocuments,
-  mails: Pick<PortalMails, 'ofDocument'>,
-): readonly AnyRoute[] {
+function documentRoutes(documents: PortalDocuments, mails: Pick<Mails, 'ofDocument'>): readonly AnyRoute[] {
   return [
     accountGet({
       path: '/account/documents/{id}',

@@ -1,13 +1,15 @@
 /** Every kind of actor whose version rose takes over what each earlier version stored, in every state. */
+
 import test from 'ava';
 import type { Json, Row, StoredActor } from '#runtime/model/ports.js';
 import { migrationStep } from '#runtime/step/migrate.js';
 import { deadlinesOf } from '#runtime/step/state-deadlines.js';
 import { definitions } from '../../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../../actors/portal/registry.ts';
+import { MAIL_STATUSES } from '../../../contracts/portal/mails.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
 import { draftMachine } from '../../../machines/portal/draft.ts';
-import { MAIL_STATES, mailMachine } from '../../../machines/portal/mail.ts';
+import { mailMachine } from '../../../machines/portal/mail.ts';
 import { organizationMachine } from '../../../machines/portal/organization.ts';
 import { UPLOAD_EXPIRED, uploadMachine } from '../../../machines/portal/upload.ts';
 import { webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
@@ -64,7 +66,7 @@ const reservation = { id: 'r', base: 'aa', expiresAt: 8, signingTime: 7, state: 
 
 /** Everything earlier versions stored. Whoever makes a version of a machine writes down here what the one before stores. */
 const EARLIER: { readonly [kind: string]: readonly Earlier[] } = {
-  mail: MAIL_STATES.map((state) => ({
+  mail: MAIL_STATUSES.map((state) => ({
     version: 1,
     state,
     context: mail,

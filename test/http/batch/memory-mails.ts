@@ -1,5 +1,7 @@
 /** A few mails in memory. */
-import type { MailboxEntry, MailView, OperatorMails } from '../../../actors/portal/api.ts';
+
+import type { MailboxEntry, OperatorMails } from '../../../actors/portal/api.ts';
+import type { Mail } from '../../../contracts/portal/mails.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 
 export const MAIL_TEXT =
@@ -10,24 +12,24 @@ export const MAIL_HTML = '<!doctype html><title>Hello</title><p>Olá</p>';
 /** Three mails, newest first; the text of the newest is available. */
 export function memoryMails(keepsTexts = true): OperatorMails {
   const base = {
-    organizationId: 'org' as MailView['organizationId'],
+    organizationId: 'org',
     about: 'pending',
     documentId: null,
     tries: 1,
-    endedAt: null,
+    endDate: null,
     reply: null,
-    nextTryAt: null,
+    nextTryDate: null,
   };
   const lastError = { code: 'mail.folder', message: 'ENOSPC: no space left' };
-  const all: readonly MailView[] = [
-    { ...base, id: 'c', to: 'c@example.test', status: 'Sent', createdAt: 3, endedAt: 4, lastError: null },
-    { ...base, id: 'b', to: 'b@example.test', status: 'Waiting', createdAt: 2, nextTryAt: 9, lastError },
-    { ...base, id: 'a', to: 'a@example.test', status: 'Sent', createdAt: 1, lastError: null },
+  const all: readonly Mail[] = [
+    { ...base, id: 'c', to: 'c@example.test', status: 'Sent', creationDate: 3, endDate: 4, lastError: null },
+    { ...base, id: 'b', to: 'b@example.test', status: 'Waiting', creationDate: 2, nextTryDate: 9, lastError },
+    { ...base, id: 'a', to: 'a@example.test', status: 'Sent', creationDate: 1, lastError: null },
   ];
   const get: OperatorMails['get'] = async (id) => {
     const mail = all.find((one) => one.id === id);
     if (mail === undefined) throw new PortalRefusal('MailNotFound');
-    return { ...mail, failures: mail.lastError === null ? [] : [{ at: 2, ...mail.lastError }] };
+    return { ...mail, failures: mail.lastError === null ? [] : [{ date: 2, ...mail.lastError }] };
   };
   return {
     async textState({ id, status }) {

@@ -576,17 +576,20 @@ test('administrators list mails by state with their attempts, and organizations 
     documentId: IDS.document,
     status: 'Waiting',
     tries: 1,
-    createdAt: THEN,
-    endedAt: null,
+    creationDate: THEN,
+    endDate: null,
     reply: null,
     lastError: { code: 'mail.delayed', message: '451 later' },
-    nextTryAt: THEN,
+    nextTryDate: THEN,
     content: { secret: 'never shown' },
   };
-  const { createdAt: _, endedAt: __, nextTryAt: ___, content: ____, ...same } = mail;
-  const shown = { ...same, creationDate: WHEN, endDate: null, nextTryDate: WHEN };
+  const { content: _, ...same } = mail;
+  const shown = { ...same, creationDate: WHEN, nextTryDate: WHEN };
   set('mails.newest', () => ({ items: [mail], totalCount: 1 }));
-  set('mails.get', () => ({ ...mail, failures: [{ at: THEN, code: 'mail.delayed', message: '451 later' }] }));
+  set('mails.get', () => ({
+    ...mail,
+    failures: [{ date: THEN, code: 'mail.delayed', message: '451 later' }],
+  }));
   set('mails.ofDocument', () => [mail]);
   const asAdmin = { headers: { 'x-api-key': ADMIN_KEY } };
   const listed = await call('/api/admin/mails?status=waiting&limit=5&offset=1', asAdmin);

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { transition } from 'xstate';
+import { MAIL_STATUSES } from '../../../contracts/portal/mails.ts';
 import {
   CODE_DELIVERY_TIMEOUT_MS,
   DELIVERY_TIMEOUT_MS,
   MAIL_ENDED,
-  MAIL_STATES,
   type MailContext,
   mailMachine,
 } from '../../../machines/portal/mail.ts';
@@ -28,7 +28,7 @@ function eventOf(from: string, name: string): string {
 test('the mail table and its machine agree in every state, on every event and deadline, in time and too late', async (t) => {
   const table = await readTable('machines/portal/mail.ts');
   const { states, events } = declared(mailMachine);
-  t.deepEqual([...states].sort(), [...MAIL_STATES, MAIL_ENDED].sort());
+  t.deepEqual([...states].sort(), [...MAIL_STATUSES, MAIL_ENDED].sort());
   const inTable = new Set(table.map(({ from, event }) => eventOf(from, event)));
   t.deepEqual([...events].sort(), [...inTable].sort());
   for (const [condition, at] of [

@@ -1,11 +1,7 @@
 /** One document for its senders: state, participants, downloads, history and actions. Works without scripts. */
 
-import type {
-  DocumentHistoryEntry,
-  DocumentView,
-  MailView,
-  SignedInUser,
-} from '../../../actors/portal/api.ts';
+import type { DocumentHistoryEntry, DocumentView, SignedInUser } from '../../../actors/portal/api.ts';
+import type { Mail } from '../../../contracts/portal/mails.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import type { DownloadType, FlowAction } from '../../../machines/portal/portal-types.ts';
 import { type Html, html, lines } from '../../html.ts';
@@ -16,7 +12,7 @@ import { timeText } from './times.ts';
 export interface SenderDocument {
   readonly document: DocumentView;
   /** Newest first. */
-  readonly mails: readonly MailView[];
+  readonly mails: readonly Mail[];
   /** Newest first. */
   readonly history: readonly DocumentHistoryEntry[];
   /** Address of older entries; undefined: there are none. */
@@ -158,7 +154,7 @@ function mailsPart(page: AccountPage, user: SignedInUser, texts: SenderTexts, sh
   const { document, mails } = shown;
   if (mails.length === 0) return html``;
   const kinds: { readonly [about: string]: string } = page.texts.branding.kinds;
-  const items = mails.map(({ id, about, to, status, createdAt, lastError }) => {
+  const items = mails.map(({ id, about, to, status, creationDate, lastError }) => {
     const canSend = status === 'Failed' || status === 'Waiting';
     const label = filled(texts.page.mailResend, { to });
     const resend = canSend
@@ -170,7 +166,7 @@ function mailsPart(page: AccountPage, user: SignedInUser, texts: SenderTexts, sh
         )
       : '';
     const error = lastError === null ? '' : html` <span class="hint" lang="en">${lastError.message}</span>`;
-    return html`<li data-status="${status}"><span><bdi>${to}</bdi>: ${kinds[about] ?? about}, ${timeText(page.words.language, createdAt)}, ${texts.page.mailStates[status]}${error}</span>
+    return html`<li data-status="${status}"><span><bdi>${to}</bdi>: ${kinds[about] ?? about}, ${timeText(page.words.language, creationDate)}, ${texts.page.mailStates[status]}${error}</span>
 ${resend}</li>`;
   });
   return html`<h2>${texts.page.mails}</h2>

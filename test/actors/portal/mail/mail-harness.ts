@@ -88,7 +88,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
     options: { effectsInFlight: options.effectsInFlight ?? 64 },
   });
   const sendTest = async () => ({ isAccepted: true, code: null, answer: '' });
-  const mails = new Mails({ system: runtime.system, store, clock, ids, mailer, sendTest });
+  const mails = new Mails({ system: runtime.system, store, clock, ids }, mailer, sendTest);
   t.teardown(async () => {
     mailer.close();
     const stopped = runtime.stop(0);

@@ -124,7 +124,7 @@ test('a mail deferred by the relay is sent after a pause', async (t) => {
   await mailSystem.reach('Waiting', 'greylisted@example.test');
   t.like((await mailSystem.mail('greylisted@example.test'))?.context.failures[0], { code: 'mail.delayed' });
   const [waiting] = (await mailSystem.mails.newest({ limit: 1, offset: 0 })).items;
-  t.is(waiting?.nextTryAt, mailSystem.clock.now() + 30_000);
+  t.is(waiting?.nextTryDate, mailSystem.clock.now() + 30_000);
   mailSystem.clock.advance(30_000);
   await mailSystem.until(async () => (await mailSystem.mail('greylisted@example.test'))?.context.tries === 2);
   t.pass();
