@@ -42,8 +42,8 @@ function exactNames(given: unknown, names: ReadonlyMap<string, string>): unknown
   return exact;
 }
 
-/** Default maximum length of a text, characters; the rules behind the schemas are stricter. */
-const MAX_TEXT = 10_000;
+/** Default maximum length of a text, characters. */
+export const MAX_TEXT = 10_000;
 /** Default maximum number of items of a list; above every rule behind the schemas. */
 const MAX_LIST = 1000;
 /** Maximum number of members of a map. */
@@ -65,7 +65,8 @@ export const text = anyText.refine((given) => !isBlank(given), { error: REQUIRED
 /** Text, null or absent; blank counts as absent. */
 export const maybeText = anyText
   .nullish()
-  .transform((given) => (given != null && isBlank(given) ? null : given));
+  .transform((given) => (given != null && isBlank(given) ? null : given))
+  .optional();
 
 /**
  * Text that is required, in the form that `clean` gives it.
@@ -90,6 +91,7 @@ export function maybeLine(most: number) {
         context.issues.push({ code: 'custom', message: 'is too long', input: given });
       return line;
     })
+    .optional()
     .meta({ openapi: { anyOf: [{ type: 'string', maxLength: most }, { type: 'null' }] } });
 }
 

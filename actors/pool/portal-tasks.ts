@@ -2,14 +2,8 @@
  * Tasks of the portal for the pool: plain data in both directions, files by path. Outputs are synced; a file left by an
  * earlier attempt at an output path is overwritten.
  */
-import type {
-  BlobRef,
-  CertificateType,
-  DocumentFormat,
-  HolderType,
-  Mark,
-  XadesOptions,
-} from '../../machines/portal/portal-types.ts';
+import type { CertificateType, HolderType } from '../../contracts/portal/words.ts';
+import type { BlobRef, DocumentFormat, Mark, XadesOptions } from '../../machines/portal/portal-types.ts';
 import type { DataTable } from '../shared/generation-data.ts';
 import type { RenditionModel } from '../shared/rendition/rendition-model.ts';
 import type { DescribedFile } from '../shared/signature-records.ts';

@@ -9,7 +9,6 @@ import type { PortalBranding } from './api/branding.ts';
 import type { Tenants } from './api/callers.ts';
 import type { DocumentOperations } from './api/document-operations.ts';
 import type { DocumentPackages } from './api/document-packages.ts';
-import type { PortalDocuments } from './api/documents.ts';
 import type { DocumentDrafts } from './api/drafts.ts';
 import type { EditorSessions } from './api/editor-sessions.ts';
 import type { PortalFolders } from './api/folders.ts';
@@ -25,6 +24,7 @@ import type { PortalUploads } from './api/uploads.ts';
 import type { PortalUsers } from './api/users.ts';
 import type { PortalValidation } from './api/validation.ts';
 import type { PortalWebhooks } from './api/webhooks.ts';
+import type { DocumentService } from './documents/documents.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Reports } from './reports/reports.ts';
 
@@ -56,6 +56,7 @@ export type * from './api/uploads.ts';
 export type * from './api/users.ts';
 export type * from './api/validation.ts';
 export type * from './api/webhooks.ts';
+export type { DocumentService } from './documents/documents.ts';
 export type { MailboxEntry, Mails, MailTextState, OperatorMails } from './mail/mails.ts';
 export type { Reports } from './reports/reports.ts';
 
@@ -63,7 +64,7 @@ export type { Reports } from './reports/reports.ts';
 export interface PortalService {
   readonly tenants: Tenants;
   readonly uploads: PortalUploads;
-  readonly documents: PortalDocuments;
+  readonly documents: DocumentService;
   readonly documentOperations: DocumentOperations;
   readonly documentPackages: DocumentPackages;
   readonly signing: PortalSigning;

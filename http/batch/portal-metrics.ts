@@ -3,7 +3,7 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { OperatorActivity } from '../../actors/portal/api.ts';
 import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
-import { DOCUMENT_STATUSES } from '../../machines/portal/portal-types.ts';
+import { DOCUMENT_STATUSES } from '../../contracts/portal/words.ts';
 
 const CALL_STATES = ['Pending', 'Delivered', 'Failed'] as const;
 const SIGNATURE_KINDS = ['electronic', 'certificate', 'approval'] as const;

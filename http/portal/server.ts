@@ -26,7 +26,6 @@ import { portalConventions } from './conventions.ts';
 import { createBodyReading } from './input/body-reading.ts';
 import { portalApi } from './reference.ts';
 import { contentRoutes } from './routes/content.ts';
-import { documentChangeRoutes } from './routes/document-changes.ts';
 import { documentFolderRoutes } from './routes/document-folders.ts';
 import { documentHistoryRoutes } from './routes/document-history.ts';
 import { documentListRoutes } from './routes/document-list.ts';
@@ -96,7 +95,6 @@ export function portalRoutes(
     ...documentListRoutes(documents),
     ...documentPackageRoutes(service.documentPackages),
     ...documentOperationRoutes(service.documentOperations),
-    ...documentChangeRoutes(documents),
     ...documentFolderRoutes(documents, folders),
     ...contentRoutes(documents),
     ...signingRoutes(signing),

@@ -3,20 +3,7 @@
  * outside could take exponential time.
  */
 import { visibleText } from '../../contracts/plain-text.ts';
-
-export const FIELD_TYPES = [
-  'Text',
-  'Number',
-  'Date',
-  'Checkbox',
-  'Choice',
-  'Initials',
-  'Attachment',
-] as const;
-export type FieldType = (typeof FIELD_TYPES)[number];
-/** Forms that a text can be required to have. */
-export const FIELD_FORMATS = ['Email', 'Digits', 'Letters', 'Phone'] as const;
-export type FieldFormat = (typeof FIELD_FORMATS)[number];
+import type { FieldFormat, FieldType } from '../../contracts/portal/words.ts';
 
 /** A rectangle on a page: PDF points from the top left corner of the page as it is shown. */
 export interface FieldPlace {

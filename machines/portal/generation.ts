@@ -25,8 +25,8 @@
 
 import { assign, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
+import type { FieldType } from '../../contracts/portal/words.ts';
 import type { Millis, OrganizationId } from '../ids.ts';
-import type { FieldType } from './field-values.ts';
 import type { BlobRef, DocumentTemplate } from './portal-types.ts';
 import type { TemplateContent } from './template.ts';
 

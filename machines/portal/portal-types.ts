@@ -4,6 +4,18 @@
  * Source: docs/portal-values.md §§5-8.
  */
 import type { Principal } from '../../contracts/portal/entities.ts';
+import type {
+  ActionStatus,
+  ActionType,
+  CertificateType,
+  Confirmation,
+  HolderType,
+  InitialsMode,
+  MarkType,
+  XADES_IDENTIFIERS,
+  XADES_INSERTIONS,
+  XADES_TYPES,
+} from '../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UploadId, UserId } from '../ids.ts';
 import type { DocumentField, FieldValue } from './field-values.ts';
 
@@ -12,33 +24,6 @@ export interface BlobRef {
   readonly sha256: string;
   readonly length: number;
 }
-
-export type DocumentStatus = 'Pending' | 'FlowConcluded' | 'Concluded' | 'Refused' | 'Canceled' | 'Expired';
-export const DOCUMENT_STATUSES: readonly DocumentStatus[] = [
-  'Pending',
-  'FlowConcluded',
-  'Concluded',
-  'Refused',
-  'Canceled',
-  'Expired',
-];
-
-export type ActionStatus = 'Created' | 'Pending' | 'Completed' | 'Refused';
-
-export type ActionType = 'Signer' | 'Approver' | 'SignRule' | 'ApproverRule';
-/** The files a document can be downloaded as. Source: docs/portal-values.md §13. */
-export const DOWNLOAD_TYPES = [
-  'Original',
-  'Signatures',
-  'PrinterFriendlyVersion',
-  'SigningTags',
-  'SignatureMarks',
-  'OriginalWithMarks',
-  'SignaturesManifest',
-] as const;
-export type DownloadType = (typeof DOWNLOAD_TYPES)[number];
-
-export const ACTION_TYPES: readonly ActionType[] = ['Signer', 'Approver', 'SignRule', 'ApproverRule'];
 
 export interface Participant {
   readonly id: UserId;
@@ -58,8 +43,6 @@ export interface RuleUser extends Participant {
   readonly refusalReason: string | null;
 }
 
-export type MarkType = 'SignatureVisualRepresentation' | 'SignatureInitials' | 'AuthenticationStamp';
-
 /** A rectangle on a page: PDF points from the top left corner of the page as it is shown. */
 export interface Mark {
   readonly type: MarkType;
@@ -74,26 +57,11 @@ export interface Mark {
   readonly isTagged?: boolean;
 }
 
-export type CertificateType = 'A1' | 'A2' | 'A3' | 'A4' | 'S1' | 'S2' | 'S3' | 'S4' | 'T3' | 'T4';
-export type HolderType = 'Individual' | 'Company';
-export type InitialsMode = 'None' | 'Optional' | 'Required';
-
-/** Additional confirmation that an electronic signature requires, besides e-mail. */
-export type Confirmation =
-  | 'Sms'
-  | 'Whatsapp'
-  | 'AuthenticatorApp'
-  | 'Selfie'
-  | 'Datavalid'
-  | 'Pix'
-  | 'Liveness'
-  | 'IdScan';
-
 export interface XadesOptions {
-  readonly signatureType: 'FullXml' | 'XmlElement' | 'FullXmlAdRc';
-  readonly elementToSignIdentifierType: 'Id' | 'XPath' | null;
+  readonly signatureType: (typeof XADES_TYPES)[number];
+  readonly elementToSignIdentifierType: (typeof XADES_IDENTIFIERS)[number] | null;
   readonly elementToSignIdentifier: string | null;
-  readonly insertionOption: 'AppendChild' | 'PrependChild' | 'AppendSibling' | 'PrependSibling' | null;
+  readonly insertionOption: (typeof XADES_INSERTIONS)[number] | null;
   readonly disableXPathTransformation: boolean;
   /** Namespaces of the prefixes in an XPath, besides those of the root element; absent = not given. */
   readonly xmlNamespaces?: readonly XmlNamespace[];

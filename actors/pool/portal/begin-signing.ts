@@ -1,4 +1,5 @@
 /** First of two steps: validates a participant's certificate and returns the hash its key signs. */
+
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { describeFailure } from '@sealwright/runtime/core';
@@ -17,7 +18,7 @@ import {
   type SigningServices,
   UNPROVEN,
 } from '@sealwright/signatures';
-import type { CertificateType } from '../../../machines/portal/portal-types.ts';
+import type { CertificateType } from '../../../contracts/portal/words.ts';
 import type {
   BeginSigningTask,
   CertificateRequirements,

@@ -1,6 +1,6 @@
 /** Files of several documents in one (docs/decisions/0128-files-of-several-documents.md). */
+import type { DownloadType } from '../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
-import type { DownloadType } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
 import type { StoredFile } from './uploads.ts';
 

@@ -4,7 +4,7 @@ import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
-import type { CreateDocuments, CreatedDocument } from './documents.ts';
+import type { CreateDocuments, MadeDocument } from './documents.ts';
 import type { FolderQuery } from './folders.ts';
 
 export const DRAFT_STATUSES = ['Saved', 'Sending', 'Sent'] as const;
@@ -30,7 +30,7 @@ export interface DraftBody {
 export interface DraftView extends DraftItem {
   readonly document: unknown;
   /** Empty until it is sent. */
-  readonly documents: readonly CreatedDocument[];
+  readonly documents: readonly MadeDocument[];
 }
 
 export interface DocumentDrafts {
@@ -42,7 +42,7 @@ export interface DocumentDrafts {
     options?: {
       /** True: a draft of a link to the editor, removed after 24 hours if nobody saves it. @default false */
       readonly isOfLink?: boolean;
-      /** As in `PortalDocuments.create`. */
+      /** As in `DocumentService.create`. */
       readonly seed?: string | undefined;
     },
   ): Promise<DraftItem>;
@@ -61,5 +61,5 @@ export interface DocumentDrafts {
     tenant: Tenant,
     id: string,
     read: (document: unknown) => CreateDocuments,
-  ): Promise<readonly CreatedDocument[]>;
+  ): Promise<readonly MadeDocument[]>;
 }

@@ -3,7 +3,7 @@
 import type { Millis, UploadId } from '../../../machines/ids.ts';
 import type { PageBranding } from './branding.ts';
 import type { Tenant } from './callers.ts';
-import type { CreateDocuments, CreatedDocument } from './documents.ts';
+import type { CreateDocuments, MadeDocument } from './documents.ts';
 import type { DraftBody, DraftItem } from './drafts.ts';
 
 export interface EditorSessionRequest {
@@ -39,7 +39,7 @@ export interface EditorSessionView {
   readonly document: unknown;
   /** Paths of the draft's files, by upload id. */
   readonly locations: { readonly [uploadId: string]: string };
-  readonly documents: readonly CreatedDocument[];
+  readonly documents: readonly MadeDocument[];
   readonly returnUrl: string | null;
   readonly expiresAt: Millis;
 }
@@ -69,6 +69,6 @@ export interface EditorSessions {
   /** Lets the session use an upload. Refusals: `LimitExceeded`. */
   uploaded(tenant: Tenant, id: UploadId): Promise<void>;
   /** As `DocumentDrafts.send`. */
-  send(tenant: Tenant, read: (document: unknown) => CreateDocuments): Promise<readonly CreatedDocument[]>;
+  send(tenant: Tenant, read: (document: unknown) => CreateDocuments): Promise<readonly MadeDocument[]>;
   close(tenant: Tenant): Promise<void>;
 }

@@ -1,8 +1,9 @@
 /** Many documents made of a template and a table (docs/portal-values.md §20). */
+import type { NewFile } from '../../../contracts/portal/flow.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DocumentTemplate } from '../../../machines/portal/portal-types.ts';
 import type { Tenant } from './callers.ts';
-import type { CreateDocuments, FileInput } from './documents.ts';
+import type { CreateDocuments } from './documents.ts';
 
 /** §20. Texts may hold `{{column}}`, which is replaced by the cell of the row. */
 export interface GenerateDocuments
@@ -11,9 +12,9 @@ export interface GenerateDocuments
     'flowActions' | 'observers' | 'folderId' | 'newFolderName' | 'type' | 'expirationDate' | 'notifiedEmails'
   > {
   /** A table: CSV or JSON. */
-  readonly dataFile: Omit<FileInput, 'displayName'>;
+  readonly dataFile: Omit<NewFile, 'displayName'>;
   /** A text; plain text becomes a PDF. */
-  readonly templateFile: Omit<FileInput, 'displayName'>;
+  readonly templateFile: Omit<NewFile, 'displayName'>;
 }
 export interface GenerationView {
   readonly id: string;
@@ -48,7 +49,7 @@ export interface GenerationRow {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 export interface PortalGenerations {
-  /** Every row is checked before it resolves; the documents come later. @param seed as of `PortalDocuments.create` */
+  /** Every row is checked before it resolves; the documents come later. @param seed as of `DocumentService.create` */
   create(tenant: Tenant, request: GenerateDocuments, seed?: string): Promise<GenerationView>;
   /** Refusals: `DocumentGenerationNotFound`. */
   get(tenant: Tenant, id: string): Promise<GenerationView>;

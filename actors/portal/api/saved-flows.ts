@@ -1,16 +1,11 @@
 /** Flows kept to be used again (docs/portal-values.md §20). */
 
 import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { NewField, NewFlowAction, NewParticipant } from '../../../contracts/portal/flow.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
-import type {
-  CreateDocuments,
-  CreatedDocument,
-  FieldInput,
-  FlowActionInput,
-  ParticipantInput,
-} from './documents.ts';
+import type { CreateDocuments, MadeDocument } from './documents.ts';
 import type { FolderQuery } from './folders.ts';
 
 export interface SavedFlowItem {
@@ -29,7 +24,7 @@ export interface SavedFlowBody {
 }
 export interface SavedFlows {
   list(tenant: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<SavedFlowItem>>;
-  /** @param seed as in `PortalDocuments.create` */
+  /** @param seed as in `DocumentService.create` */
   create(tenant: Tenant, body: SavedFlowBody, seed?: string): Promise<SavedFlowItem>;
   get(tenant: Tenant, id: string): Promise<SavedFlowItem & SavedFlowBody>;
   replace(tenant: Tenant, id: string, body: SavedFlowBody): Promise<void>;
@@ -37,19 +32,19 @@ export interface SavedFlows {
   /**
    * Creates documents with the actions of a flow, whose roles (titles) the participants take.
    * @param read reads the kept actions and observers
-   * @param seed as in `PortalDocuments.create`
+   * @param seed as in `DocumentService.create`
    */
   createDocuments(
     tenant: Tenant,
     id: string,
     request: Omit<CreateDocuments, 'flowActions'> & {
-      readonly participants: readonly { readonly role: string; readonly user: ParticipantInput }[];
-      readonly fieldValues: Readonly<Record<string, FieldInput['value']>>;
+      readonly participants: readonly { readonly role: string; readonly user: NewParticipant }[];
+      readonly fieldValues: Readonly<Record<string, NewField['value']>>;
     },
     read: (saved: Pick<SavedFlowBody, 'flowActions' | 'observers'>) => {
-      readonly flowActions: readonly FlowActionInput[];
+      readonly flowActions: readonly NewFlowAction[];
       readonly observers: NonNullable<CreateDocuments['observers']>;
     },
     seed?: string,
-  ): Promise<readonly CreatedDocument[]>;
+  ): Promise<readonly MadeDocument[]>;
 }

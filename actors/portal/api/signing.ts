@@ -1,20 +1,13 @@
 /** Actions of participants on a document, by page or by API (docs/portal-values.md §§9 and 10). */
 
+import type { NewMark } from '../../../contracts/portal/flow.ts';
+import type { ActionType, DownloadType, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
 import type { DocumentField, FieldPlace } from '../../../machines/portal/field-values.ts';
-import type {
-  ActionType,
-  DownloadType,
-  FlowAction,
-  Geolocation,
-  InitialsMode,
-  Mark,
-  Participant,
-} from '../../../machines/portal/portal-types.ts';
+import type { FlowAction, Geolocation, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import type { ValidationResultsView } from '../../shared/signature-view.ts';
 import type { PageBranding } from './branding.ts';
 import type { RequestOrigin, Tenant } from './callers.ts';
-import type { MarkInput } from './documents.ts';
 import type { StoredFile, UploadSink, UploadView } from './uploads.ts';
 
 /** Names the action: by the organization's key and the action's id, or by a ticket alone. */
@@ -49,8 +42,8 @@ export interface ElectronicSigning {
   readonly emailCode?: string | undefined;
   readonly typedName?: string | undefined;
   readonly timeZoneOffset?: number | undefined;
-  readonly positions: readonly MarkInput[];
-  readonly initialsPositions: readonly MarkInput[];
+  readonly positions: readonly NewMark[];
+  readonly initialsPositions: readonly NewMark[];
   /** Upload id of a picture (PNG or JPEG) to draw. */
   readonly imageUploadId?: string | undefined;
   /** The picture itself, as the signing page sends it; counts when there is no upload. */
@@ -216,7 +209,7 @@ export interface PortalSigning {
     request: {
       /** DER. */
       readonly certificate: Buffer;
-      readonly positions: readonly MarkInput[];
+      readonly positions: readonly NewMark[];
       readonly fieldValues?: FieldValuesInput | undefined;
     },
   ): Promise<StartedSignature>;

@@ -1,16 +1,11 @@
 /** Templates: creation requests with roles, kept in versions. Source: docs/decisions/0120-templates.md. */
 
 import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { NewField, NewFile, NewParticipant } from '../../../contracts/portal/flow.ts';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
-import type {
-  CreateDocuments,
-  CreatedDocument,
-  FieldInput,
-  FileInput,
-  ParticipantInput,
-} from './documents.ts';
+import type { CreateDocuments, MadeDocument } from './documents.ts';
 import type { FolderQuery } from './folders.ts';
 import type { GenerationView } from './generations.ts';
 
@@ -66,14 +61,14 @@ export interface TemplateRequest {
 }
 
 export interface TemplateDocuments extends TemplateRequest {
-  readonly participants: readonly { readonly role: string; readonly user: ParticipantInput }[];
+  readonly participants: readonly { readonly role: string; readonly user: NewParticipant }[];
   /** By name of field. */
-  readonly fieldValues: Readonly<Record<string, FieldInput['value']>>;
+  readonly fieldValues: Readonly<Record<string, NewField['value']>>;
 }
 
 /** Documents of a template, for each row of a table. */
 export interface TemplateGeneration extends TemplateRequest {
-  readonly dataFile: Omit<FileInput, 'displayName'>;
+  readonly dataFile: Omit<NewFile, 'displayName'>;
   /** True: rows that are refused become no documents; false: they refuse the whole call. */
   readonly skipRefusedRows: boolean;
 }
@@ -84,7 +79,7 @@ export type ReadTemplate = (document: unknown) => CreateDocuments;
 /** Refusals of all that take an id: `TemplateNotFound`. */
 export interface DocumentTemplates {
   list(tenant: Tenant, query: TemplateQuery): Promise<Page<TemplateItem>>;
-  /** Refusals: those of creation; `LimitExceeded`. @param seed as in `PortalDocuments.create` */
+  /** Refusals: those of creation; `LimitExceeded`. @param seed as in `DocumentService.create` */
   create(tenant: Tenant, body: TemplateBody, read: ReadTemplate, seed?: string): Promise<TemplateItem>;
   /** The flow of a document with its files, without its people. Refusals: those of creation; `DocumentNotFound`. */
   createOfDocument(
@@ -109,14 +104,14 @@ export interface DocumentTemplates {
     request?: string,
   ): Promise<TemplateItem>;
   remove(tenant: Tenant, id: string): Promise<void>;
-  /** Refusals: those of creation; `TemplateVersionNotFound`. @param seed as in `PortalDocuments.create` */
+  /** Refusals: those of creation; `TemplateVersionNotFound`. @param seed as in `DocumentService.create` */
   createDocuments(
     tenant: Tenant,
     id: string,
     request: TemplateDocuments,
     read: ReadTemplate,
     seed?: string,
-  ): Promise<readonly CreatedDocument[]>;
+  ): Promise<readonly MadeDocument[]>;
   /** Every row is checked before it resolves. Refusals: those of creation; `InvalidGenerationFile`. */
   generate(
     tenant: Tenant,

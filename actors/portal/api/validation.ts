@@ -1,8 +1,8 @@
 /** Validation of a file's signatures (docs/portal-values.md §17). */
 
 import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
-import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
 import type { SignatureView } from '../../shared/signature-view.ts';
 import type { PageBranding } from './branding.ts';
 import type { Tenant } from './callers.ts';

@@ -28,11 +28,12 @@ import {
   jsonType,
   type Row,
 } from '@sealwright/runtime';
+import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import { documentMachine } from '../../../machines/portal/document/document.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { isSigning, requestedUsers, usersOf } from '../../../machines/portal/document/document-flow.ts';
-import type { BlobRef, DocumentStatus, Participant } from '../../../machines/portal/portal-types.ts';
+import type { BlobRef, Participant } from '../../../machines/portal/portal-types.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import { blobCounters } from '../uploads/blobs.ts';

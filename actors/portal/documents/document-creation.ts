@@ -2,15 +2,21 @@
 
 import type { ActorSystem, Clock, Faults, Ids } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
-import { type DocumentId, type FolderId, type Millis, parsePortalId } from '../../../machines/ids.ts';
+import {
+  type DocumentId,
+  type FolderId,
+  type Millis,
+  parsePortalId,
+  type UserId,
+} from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentInput } from '../../../machines/portal/document/document-context.ts';
 import { summaryOf } from '../../../machines/portal/document/document-notifications.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { Attachment, DocumentSource, Tag } from '../../../machines/portal/portal-types.ts';
+import type { ActionPlan, Attachment, DocumentSource, Tag } from '../../../machines/portal/portal-types.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
+import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import type { PortalFolders } from '../api/folders.ts';
 import { assertReachable } from '../shared/folder-scope.ts';
 import '../../shared/document-faults.ts';
@@ -22,7 +28,8 @@ import {
   assertSignatureType,
   notifiedEmails,
   type PlanDependencies,
-  planActions,
+  placedActions,
+  planFlow,
   planObservers,
 } from './document-plans.ts';
 import { assertFieldFiles, assertFieldsExist } from './field-plans.ts';
@@ -31,12 +38,6 @@ import { taggedFields, withoutTaggedFields, withTextTags } from './text-tags.ts'
 import { planNamespaces } from './xades-plans.ts';
 
 const DAY = 86_400_000;
-/** Ours. */
-const MAX_TAGS = 100;
-const MAX_ATTACHMENTS = 20;
-const MAX_DESCRIPTION_LENGTH = 10_000;
-const MAX_EXTERNAL_ID_LENGTH = 200;
-
 const KEY_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const KEY_LENGTH = 20;
 /** Bytes from here on would make some letters likelier than others. */
@@ -56,8 +57,11 @@ export interface DocumentCreationDependencies {
   readonly canTimestamp: boolean;
 }
 
-/** Validated options shared by all documents of one call. */
-type SharedProperties = Pick<DocumentInput, 'expirationDate' | 'notifiedEmails' | 'xmlNamespaces'>;
+/** Validated options shared by all documents of one call; each has ids of its own for people. */
+interface SharedProperties
+  extends Pick<DocumentInput, 'expirationDate' | 'notifiedEmails' | 'xmlNamespaces' | 'observers'> {
+  readonly flow: readonly ActionPlan[];
+}
 
 /** A validation key: 20 letters and digits, each as likely as any other. */
 function createKey(ids: Pick<Ids, 'bytes'>): string {
@@ -77,13 +81,13 @@ export class DocumentCreation {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves once all of them are durable. @param seed see `PortalDocuments.create` */
+  /** Resolves once all of them are durable. @param seed see `DocumentService.create` */
   async create(
     tenant: Tenant,
     request: CreateDocuments,
     seed?: string,
     source: DocumentSource & Pick<DocumentInput, 'draft'> = {},
-  ): Promise<readonly CreatedDocument[]> {
+  ): Promise<readonly MadeDocument[]> {
     const inputs = (await this.#plan(tenant, request)).map((input, index) => ({
       ...input,
       ...source,
@@ -113,8 +117,7 @@ export class DocumentCreation {
   /** The documents of a request, checked. */
   async #plan(tenant: Tenant, request: CreateDocuments): Promise<readonly DocumentInput[]> {
     const at = this.#dependencies.clock.now();
-    if (request.files.length === 0) throw required('Files');
-    const shared = this.assertPossible(request, at);
+    const shared = this.#shared(request, at);
     assertFieldFiles(request.flowActions, request.files);
     const reminders = request.reminders ?? (await this.#dependencies.remindersOf(tenant.organization.id));
     const attachments = await this.#attachments(tenant, request, at);
@@ -212,20 +215,21 @@ export class DocumentCreation {
   }
 
   /** Checks that need no file. Refusals: `BadRequest` and those of plans. */
-  assertPossible(request: Omit<CreateDocuments, 'files'>, at: Millis): SharedProperties {
+  assertPossible(request: Omit<CreateDocuments, 'files'>, at: Millis): void {
+    const { flow } = this.#shared(request, at);
+    placedActions(flow, withoutTaggedFields(request), [], this.#dependencies.plans);
+  }
+
+  /** The parts of a document that no file decides; the same for all of one call. */
+  #shared(request: Omit<CreateDocuments, 'files'>, at: Millis): SharedProperties {
     const { plans } = this.#dependencies;
-    if ((request.description?.length ?? 0) > MAX_DESCRIPTION_LENGTH) throw tooLong('Description');
-    if (externalIdOf(request).length > MAX_EXTERNAL_ID_LENGTH) throw tooLong('ExternalId');
-    if ((request.tags?.length ?? 0) > MAX_TAGS)
-      throw new PortalRefusal('LimitExceeded', `A document has at most ${MAX_TAGS} tags.`);
     if (request.timestampEnabled === true && !this.#dependencies.canTimestamp)
       throw new PortalRefusal('TimestampNotAvailable');
     assertSignatureType(request.signatureType, request.flowActions);
     const xmlNamespaces = planNamespaces(request.xmlNamespaces);
-    // Checked once for all documents of the call; each gets ids of its own.
-    planActions(withoutTaggedFields(request), [], plans, xmlNamespaces);
-    planObservers(request.observers ?? [], plans);
     return {
+      flow: planFlow(withoutTaggedFields(request), plans, xmlNamespaces),
+      observers: planObservers(request.observers ?? [], plans),
       expirationDate: expiryOf(request.expirationDate ?? null, at),
       notifiedEmails: notifiedEmails(request.notifiedEmails ?? []),
       ...(xmlNamespaces.length > 0 && { xmlNamespaces }),
@@ -237,8 +241,6 @@ export class DocumentCreation {
     { attachments }: CreateDocuments,
     at: Millis,
   ): Promise<readonly Omit<Attachment, 'id'>[]> {
-    if ((attachments?.length ?? 0) > MAX_ATTACHMENTS)
-      throw new PortalRefusal('LimitExceeded', `A document has at most ${MAX_ATTACHMENTS} attachments.`);
     return Promise.all(
       (attachments ?? []).map(async (input) => ({
         file: await this.#dependencies.files.entry(tenant.organization.id, input),
@@ -260,7 +262,8 @@ export class DocumentCreation {
   ): DocumentInput {
     const { ids, order, plans } = this.#dependencies;
     const { organization, origin } = tenant;
-    const { at, shared, attachments } = given;
+    const { at, attachments } = given;
+    const { flow, observers, ...shared } = given.shared;
     return {
       id: ids.uuid() as DocumentId,
       ...prepared,
@@ -273,8 +276,11 @@ export class DocumentCreation {
       isEnvelope: request.isEnvelope === true,
       description: plainText(request.description ?? '') || null,
       folderId: null,
-      actions: planActions(withoutTaggedFields(request), marked, plans, shared.xmlNamespaces),
-      observers: planObservers(request.observers ?? [], plans),
+      actions: placedActions(flow, withoutTaggedFields(request), marked, plans),
+      observers: observers.map(({ user }) => ({
+        id: ids.uuid(),
+        user: { ...user, id: ids.uuid() as UserId },
+      })),
       attachments: [...attachments, ...signedOriginals].map((attachment) => ({
         ...attachment,
         id: ids.uuid(),
@@ -288,7 +294,7 @@ export class DocumentCreation {
       ),
       type: request.type ?? null,
       signatureType: request.signatureType ?? null,
-      ...(externalIdOf(request) !== '' && { externalId: externalIdOf(request) }),
+      ...(request.externalId && { externalId: request.externalId }),
       additionalInfo: request.additionalInfo ?? null,
       forceCadesSignature: request.forceCadesSignature === true,
       timestampEnabled: request.timestampEnabled === true,
@@ -338,11 +344,6 @@ export class DocumentCreation {
   }
 }
 
-/** The caller's own id on one line; empty = none. */
-function externalIdOf({ externalId }: Pick<CreateDocuments, 'externalId'>): string {
-  return plainLine(externalId ?? '');
-}
-
 /**
  * The end of the last day. Requests that earlier versions stored have its beginning, UTC.
  * Source: docs/portal-values.md §5, `expirationDate`.
@@ -353,14 +354,4 @@ function expiryOf(date: Millis | null, at: Millis): Millis | null {
   if (end > at) return end;
   const message = 'The ExpirationDate is over.';
   throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
-}
-
-function required(name: string): PortalRefusal {
-  const message = `The ${name} field is required.`;
-  return new PortalRefusal('BadRequest', message, { errors: { [name]: [message] } });
-}
-
-function tooLong(name: string): PortalRefusal {
-  const message = `The ${name} field is too long.`;
-  return new PortalRefusal('BadRequest', message, { errors: { [name]: [message] } });
 }

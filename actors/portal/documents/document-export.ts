@@ -1,7 +1,9 @@
 /** Reads whole lists of documents, page by page. */
+import type { DocumentListItem } from '../../../contracts/portal/documents.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { DocumentFilter, DocumentListItem, PortalDocuments } from '../api/documents.ts';
+import type { DocumentFilter, DocumentQuery } from '../api/documents.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 
 /** Documents of one export; more are refused. */
@@ -10,11 +12,13 @@ const PAGE_SIZE = 100;
 /** Exports of one organization at once. */
 const MAX_AT_ONCE = 2;
 
+type ListDocuments = (tenant: Tenant, query: DocumentQuery) => Promise<Page<DocumentListItem>>;
+
 export class DocumentExports {
-  readonly #list: PortalDocuments['list'];
+  readonly #list: ListDocuments;
   readonly #limit = new ConcurrencyLimit(MAX_AT_ONCE, 'exports');
 
-  constructor(list: PortalDocuments['list']) {
+  constructor(list: ListDocuments) {
     this.#list = list;
   }
 
@@ -25,9 +29,7 @@ export class DocumentExports {
   ): AsyncGenerator<readonly DocumentListItem[]> {
     const release = this.#limit.acquire(tenant.organization.id);
     try {
-      let query = { ...filter, limit: PAGE_SIZE, offset: 0, position: 'start' } as Parameters<
-        PortalDocuments['list']
-      >[1];
+      let query: DocumentQuery = { ...filter, limit: PAGE_SIZE, offset: 0, position: 'start' };
       for (;;) {
         const { items, totalCount, next } = await this.#list(tenant, query);
         if (totalCount > MAX_DOCUMENTS)

@@ -5,6 +5,7 @@
 
 import type { Clock } from '@sealwright/runtime';
 import { isBlank } from '../../../contracts/plain-text.ts';
+import type { NewFile } from '../../../contracts/portal/flow.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
 import type { DocumentFile } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
@@ -17,7 +18,6 @@ import type {
 } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PortalResults, SignatureContent, TextTag } from '../../pool/portal-tasks.ts';
-import type { FileInput } from '../api/documents.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import type { InspectedUploads } from '../uploads/inspected-uploads.ts';
@@ -65,7 +65,7 @@ export class DocumentFiles {
   }
 
   /** Refusals: `UploadNotFound`. */
-  async entry(organization: OrganizationId, input: FileInput): Promise<FileEntry> {
+  async entry(organization: OrganizationId, input: NewFile): Promise<FileEntry> {
     const upload = await this.#dependencies.uploads.findUpload(organization, input.id);
     return {
       uploadId: upload.id,
@@ -83,7 +83,7 @@ export class DocumentFiles {
    */
   async single(
     organization: OrganizationId,
-    input: FileInput,
+    input: NewFile,
     forceCades: boolean,
     highestPage: number,
   ): Promise<PreparedFile> {
@@ -104,7 +104,7 @@ export class DocumentFiles {
    */
   async envelope(
     organization: OrganizationId,
-    inputs: readonly FileInput[],
+    inputs: readonly NewFile[],
     name: string,
     forceCades: boolean,
   ): Promise<PreparedFile> {

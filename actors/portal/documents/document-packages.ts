@@ -4,21 +4,22 @@
  *
  * Source: docs/decisions/0128-files-of-several-documents.md.
  */
+
 import { rm, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Clock } from '@sealwright/runtime';
+import type { DownloadType } from '../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { DownloadType } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { cutToBytes, NAME_LIMIT, shortFileName } from '../../shared/file-names.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { DocumentPackages, TemporaryFile } from '../api/document-packages.ts';
-import type { PortalDocuments } from '../api/documents.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
+import type { DocumentService } from './documents.ts';
 
 /** Bytes of all files together; below what a ZIP file without extensions holds. */
 const MAX_BYTES = 1024 ** 3;
@@ -28,7 +29,7 @@ const MAX_AT_ONCE = 2;
 const PDF = 'application/pdf';
 
 export interface DocumentPackageDependencies {
-  readonly documents: Pick<PortalDocuments, 'content'>;
+  readonly documents: Pick<DocumentService, 'content'>;
   readonly pool: Pick<SigningPool, 'run'>;
   readonly blobs: Pick<Blobs, 'temporaryPath'>;
   readonly clock: Pick<Clock, 'now'>;

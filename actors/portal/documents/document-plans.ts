@@ -4,6 +4,8 @@
 
 import type { Ids } from '@sealwright/runtime';
 import { plainLine, visibleText } from '../../../contracts/plain-text.ts';
+import type { NewField, NewFlowAction, NewParticipant } from '../../../contracts/portal/flow.ts';
+import { CONFIRMATION_FLAGS } from '../../../contracts/portal/words.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import { namesEachOnce } from '../../../machines/portal/document/document-flow.ts';
 import { MAX_ACTIONS, MAX_OBSERVERS } from '../../../machines/portal/document/flow-limits.ts';
@@ -15,7 +17,6 @@ import type {
   Participant,
   XmlNamespace,
 } from '../../../machines/portal/portal-types.ts';
-import type { FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 import { assertFlowLimits, planFields } from './field-plans.ts';
 import { assertInitialsFit, type MarkedFile, planMarks } from './mark-plans.ts';
@@ -36,16 +37,55 @@ export interface PlanDependencies {
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`, `LimitExceeded`. */
 export function planActions(
-  inputs: readonly FlowActionInput[],
+  inputs: readonly NewFlowAction[],
   files: readonly MarkedFile[],
   dependencies: PlanDependencies,
   namespaces: readonly XmlNamespace[] = [],
 ): readonly ActionPlan[] {
+  return placedActions(planFlow(inputs, dependencies, namespaces), inputs, files, dependencies);
+}
+
+/** The actions without their marks and fields, which depend on the file. Refusals: as `planActions`. */
+export function planFlow(
+  inputs: readonly NewFlowAction[],
+  dependencies: PlanDependencies,
+  namespaces: readonly XmlNamespace[],
+): readonly ActionPlan[] {
   if (inputs.length === 0) throw invalid('A document needs at least one flow action.');
   assertFewActions(inputs);
-  const plans = inputs.map((input) => planAction(input, files, dependencies, namespaces));
-  assertFlowLimits(plans);
-  return plans;
+  return inputs.map((input) => planAction(input, dependencies, namespaces));
+}
+
+/**
+ * The planned actions of one document, with ids of their own, and with the marks and fields that are for its files.
+ * Refusals: `InvalidFlowAction`, `LimitExceeded`.
+ * @param files none: the places are checked as far as that is possible
+ */
+export function placedActions(
+  plans: readonly ActionPlan[],
+  inputs: readonly NewFlowAction[],
+  files: readonly MarkedFile[],
+  dependencies: PlanDependencies,
+): readonly ActionPlan[] {
+  const { ids } = dependencies;
+  const withId = (person: Participant): Participant => ({ ...person, id: ids.uuid() as UserId });
+  const placed = plans.map((plan, index): ActionPlan => {
+    const { prePositionedMarks, fields: wanted, signatureInitialsMode } = inputs[index] ?? {};
+    const marks = planMarks(prePositionedMarks ?? [], files);
+    if (plan.type === 'Signer' || plan.type === 'SignRule')
+      assertInitialsFit(signatureInitialsMode, marks, files);
+    const fields = planFieldsOf(plan, wanted ?? [], files, dependencies);
+    return {
+      ...plan,
+      id: ids.uuid() as FlowActionId,
+      user: plan.user && withId(plan.user),
+      ruleUsers: plan.ruleUsers.map(withId),
+      marks,
+      ...(fields.length > 0 && { fields }),
+    };
+  });
+  assertFlowLimits(placed);
+  return placed;
 }
 
 /** Refusals: `LimitExceeded`. */
@@ -54,8 +94,7 @@ export function assertFewActions(actions: readonly unknown[]): void {
 }
 
 function planAction(
-  input: FlowActionInput,
-  files: readonly MarkedFile[],
+  input: NewFlowAction,
   dependencies: PlanDependencies,
   namespaces: readonly XmlNamespace[],
 ): ActionPlan {
@@ -63,11 +102,12 @@ function planAction(
   const isRule = type === 'SignRule' || type === 'ApproverRule';
   const isSigning = type === 'Signer' || type === 'SignRule';
   const step = planStep(input.step ?? 0);
-  if ((input.confirmations ?? []).length > 0 || input.disableEmailAuthenticationToSignElectronically === true)
+  if (
+    CONFIRMATION_FLAGS.some((flag) => input[flag] === true) ||
+    input.disableEmailAuthenticationToSignElectronically === true
+  )
     throw invalid('This service confirms electronic signatures by e-mail alone.');
   if (!isRule && !input.user) throw invalid(`An action of the type ${type} needs a user.`);
-  const marks = planMarks(input.prePositionedMarks ?? [], files);
-  if (isSigning) assertInitialsFit(input.signatureInitialsMode, marks, files);
   return {
     id: dependencies.ids.uuid() as FlowActionId,
     type,
@@ -75,7 +115,7 @@ function planAction(
     user: isRule || !input.user ? null : planParticipant(input.user, dependencies),
     title: planText(input.title, 'title'),
     allowElectronicSignature: isSigning && input.allowElectronicSignature === true,
-    marks,
+    marks: [],
     ruleName: isRule ? planText(input.ruleName, 'ruleName') : null,
     ...ruleOf(input, type, dependencies),
     allowRuleFlowToContinueIfRefused: isRule && input.allowRuleFlowToContinueIfRefused === true,
@@ -87,26 +127,13 @@ function planAction(
     requiredCompanyIdentifier: planText(input.requiredCompanyIdentifier, 'requiredCompanyIdentifier'),
     initialsMode: input.signatureInitialsMode ?? null,
     xadesOptions: isSigning ? planXadesOptions(input.xadesOptions, namespaces) : null,
-    ...fieldsOf(input, type, files, dependencies),
   };
-}
-
-/** Refusals: `InvalidFlowAction`, `LimitExceeded`. */
-function fieldsOf(
-  { fields, numberRequiredSignatures }: FlowActionInput,
-  type: ActionPlan['type'],
-  files: readonly MarkedFile[],
-  dependencies: PlanDependencies,
-): Pick<ActionPlan, 'fields'> {
-  const action = { type, numberRequiredSignatures: numberRequiredSignatures ?? 1 };
-  const planned = planFieldsOf(action, fields ?? [], files, dependencies);
-  return planned.length === 0 ? {} : { fields: planned };
 }
 
 /** Only one person fills a field: a signer, or the one of a rule who signs. Refusals: `InvalidFlowAction`, `LimitExceeded`. */
 export function planFieldsOf(
   action: Pick<ActionPlan, 'type' | 'numberRequiredSignatures'> | undefined,
-  fields: readonly FieldInput[],
+  fields: readonly NewField[],
   files: readonly MarkedFile[],
   dependencies: PlanDependencies,
 ): readonly DocumentField[] {
@@ -131,7 +158,7 @@ export function hasOneSigner({
  */
 export function assertSignatureType(
   signatureType: string | null | undefined,
-  actions: readonly Pick<FlowActionInput, 'type' | 'allowElectronicSignature'>[],
+  actions: readonly Pick<NewFlowAction, 'type' | 'allowElectronicSignature'>[],
 ): void {
   const isElectronic = ({ type, allowElectronicSignature }: (typeof actions)[number]) =>
     allowElectronicSignature === true && type !== 'Approver' && type !== 'ApproverRule';
@@ -148,7 +175,7 @@ export function planStep(step: number): number {
 }
 
 function ruleOf(
-  { signRuleUsers, numberRequiredSignatures }: FlowActionInput,
+  { signRuleUsers, numberRequiredSignatures }: NewFlowAction,
   type: ActionPlan['type'],
   dependencies: PlanDependencies,
 ): Pick<ActionPlan, 'numberRequiredSignatures' | 'ruleUsers'> {
@@ -166,7 +193,7 @@ function ruleOf(
 }
 
 /** Refusals: `InvalidFlowAction`, `InvalidIdentifier`. */
-function planParticipant(input: ParticipantInput, { ids, identifiers }: PlanDependencies): Participant {
+function planParticipant(input: NewParticipant, { ids, identifiers }: PlanDependencies): Participant {
   const identifier = planIdentifier(input.identifier, identifiers);
   const email = input.email?.trim() ? planEmail(input.email) : null;
   if (identifier === null && email === null)
@@ -181,7 +208,7 @@ function planParticipant(input: ParticipantInput, { ids, identifiers }: PlanDepe
 }
 
 export function planObservers(
-  inputs: readonly { readonly user: ParticipantInput }[],
+  inputs: readonly { readonly user: NewParticipant }[],
   dependencies: PlanDependencies,
 ): readonly Observer[] {
   assertFewObservers(inputs);

@@ -1,11 +1,11 @@
-/**
- * Document requests of applications. Implements `PortalDocuments` of `api.ts`. Reads are in `DocumentContents`,
- * creation in `document-creation.ts`.
- */
+/** Document requests of applications. Files are read by `Renditions`, documents made by `DocumentCreation`. */
 
 import type { ActorStore, ActorSystem, Clock, Ids } from '@sealwright/runtime';
+import type { FlowEdit, NewEnvelopeVersion, NewVersion } from '../../../contracts/portal/document-changes.ts';
+import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
+import type { DownloadType } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, FolderId } from '../../../machines/ids.ts';
 import type { FlowChange } from '../../../machines/portal/document/document-context.ts';
 import {
@@ -17,24 +17,20 @@ import {
 import { withFlowEdits } from '../../../machines/portal/document/document-flow.ts';
 import { withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { principalOf, type Tenant } from '../api/callers.ts';
+import { principalOf, type RequestOrigin, type Tenant } from '../api/callers.ts';
 import type {
   CreateDocuments,
-  CreatedDocument,
-  DocumentListItem,
+  DocumentFilter,
   DocumentQuery,
-  DocumentView,
-  FlowEdit,
   FolderView,
-  NewVersion,
-  PortalDocuments,
+  MadeDocument,
 } from '../api/documents.ts';
 import type { PortalFolders } from '../api/folders.ts';
 import type { DocumentHistoryPage } from '../api/history.ts';
+import type { StoredFile } from '../api/uploads.ts';
 import {
   cannotCancel,
   type DocumentRequest,
-  reasonOf,
   sendToDocument,
   wrongStatus,
 } from '../document-records/document-changes.ts';
@@ -46,6 +42,7 @@ import { documentOf } from '../document-records/document-reader.ts';
 import { applicationPrincipal, originOf, recordAction } from '../document-records/record-action.ts';
 import { pendingTurn } from '../document-records/signing-turns.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
+import type { Renditions, TicketFile } from '../renditions/renditions.ts';
 import type { DocumentCreation } from './document-creation.ts';
 import { DocumentExports } from './document-export.ts';
 import type { DocumentFiles, PreparedFile } from './document-files.ts';
@@ -55,18 +52,13 @@ import {
   notifiedEmails,
   type PlanDependencies,
 } from './document-plans.ts';
-import { documentItem, documentView } from './document-view.ts';
+import { documentItem, documentView, type Identified } from './document-view.ts';
 import { actionsAfter, planFlowEdit } from './flow-edits.ts';
 import { assertInitialsFit, highestMarkedPage, planMarks } from './mark-plans.ts';
 import type { PendingReminders } from './pending-reminders.ts';
 import { newTaggedContent } from './text-tags.ts';
 
-/** Reads of documents. */
-export type DocumentContentsPort = Pick<
-  PortalDocuments,
-  'content' | 'attachment' | 'contentTicket' | 'ticketContent'
->;
-
+/** Parts of the portal that documents use. */
 export interface DocumentServiceDependencies {
   readonly system: ActorSystem;
   readonly store: ActorStore;
@@ -76,7 +68,7 @@ export interface DocumentServiceDependencies {
   readonly files: DocumentFiles;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly folders: Pick<PortalFolders, 'get' | 'create'>;
-  readonly contents: DocumentContentsPort;
+  readonly contents: Renditions;
   readonly links: SigningLinks;
   readonly pending: PendingReminders;
   readonly plans: PlanDependencies;
@@ -84,51 +76,73 @@ export interface DocumentServiceDependencies {
   readonly notifyNewVersion: boolean;
 }
 
-export class DocumentService implements PortalDocuments {
-  readonly content: PortalDocuments['content'];
-  readonly attachment: PortalDocuments['attachment'];
-  readonly contentTicket: PortalDocuments['contentTicket'];
-  readonly ticketContent: PortalDocuments['ticketContent'];
+/** Requests of applications about documents. */
+export class DocumentService {
   readonly #dependencies: DocumentServiceDependencies;
-  readonly export: PortalDocuments['export'];
   readonly #history: DocumentHistory;
+  readonly #exports: DocumentExports;
 
   constructor(dependencies: DocumentServiceDependencies) {
     this.#dependencies = dependencies;
     this.#history = new DocumentHistory(dependencies.store);
-    const exports = new DocumentExports((tenant, query) => this.list(tenant, query));
-    this.export = (tenant, filter) => exports.pages(tenant, filter);
-    const { contents } = dependencies;
-    this.content = async (tenant, id, type) => {
-      const file = await contents.content(tenant, id, type);
-      await this.#recordDownload(tenant, id, type);
-      return file;
-    };
-    this.attachment = (tenant, id, attachmentId) => contents.attachment(tenant, id, attachmentId);
-    this.contentTicket = (tenant, id, type, preview) => contents.contentTicket(tenant, id, type, preview);
-    this.ticketContent = async (ticket, origin) => {
-      const file = await contents.ticketContent(ticket);
-      const { documentId, type } = file;
-      const document = await dependencies.directory.byId(documentId);
-      const principal = { by: null, userId: null, ...originOf(origin) };
-      if (document !== undefined && !file.inline)
-        await recordAction(dependencies, document, { action: 'downloaded', principal, detail: type });
-      return file;
-    };
+    this.#exports = new DocumentExports((tenant, query) => this.list(tenant, query));
   }
 
-  create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly CreatedDocument[]> {
+  /** The whole list, page by page. Refusals, of the first page: `LimitExceeded`, `TooManyRequests`. */
+  export(
+    tenant: Tenant,
+    filter: DocumentFilter & Pick<DocumentQuery, 'newestFirst'>,
+  ): AsyncGenerator<readonly DocumentListItem[]> {
+    return this.#exports.pages(tenant, filter);
+  }
+
+  /** The file of one kind of version; made at first asking and kept. */
+  async content(tenant: Tenant, id: DocumentId, type: DownloadType): Promise<StoredFile> {
+    const file = await this.#dependencies.contents.content(tenant, id, type);
+    await this.#recordDownload(tenant, id, type);
+    return file;
+  }
+
+  /** The file of an attachment, private or not. Refusals: `AttachmentNotFound`. */
+  attachment(tenant: Tenant, id: DocumentId, attachmentId: string): Promise<StoredFile> {
+    return this.#dependencies.contents.attachment(tenant, id, attachmentId);
+  }
+
+  /** A path with a ticket of one hour. */
+  contentTicket(tenant: Tenant, id: DocumentId, type: DownloadType, preview: boolean): Promise<string> {
+    return this.#dependencies.contents.contentTicket(tenant, id, type, preview);
+  }
+
+  /** Refusals: `NotFound`. */
+  async ticketContent(ticket: string, origin?: RequestOrigin): Promise<TicketFile> {
+    const file = await this.#dependencies.contents.ticketContent(ticket);
+    const document = await this.#dependencies.directory.byId(file.documentId);
+    const principal = { by: null, userId: null, ...originOf(origin) };
+    if (document !== undefined && !file.inline)
+      await recordAction(this.#dependencies, document, {
+        action: 'downloaded',
+        principal,
+        detail: file.type,
+      });
+    return file;
+  }
+
+  /**
+   * @param seed of the ids: the same request with the same seed creates the same documents, so that a request without
+   * an answer can be repeated (`Idempotency-Key`). @default fresh ids
+   */
+  create(tenant: Tenant, request: CreateDocuments, seed?: string): Promise<readonly MadeDocument[]> {
     return this.#dependencies.creation.create(tenant, request, seed);
   }
 
-  async get(tenant: Tenant, id: DocumentId): Promise<DocumentView> {
+  async get(tenant: Tenant, id: DocumentId): Promise<DocumentView & Identified> {
     await this.#present(tenant, id);
     const document = await this.#dependencies.directory.byId(id);
     if (document === undefined) throw new PortalRefusal('DocumentNotFound');
     return documentView(document, await this.#folderOf(tenant, document), tenant.organization.identifier);
   }
 
-  async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem>> {
+  async list(tenant: Tenant, query: DocumentQuery): Promise<Page<DocumentListItem & Identified>> {
     const { store, directory } = this.#dependencies;
     const { ids, ...page } = await listDocuments(store, tenant.organization.id, {
       ...query,
@@ -154,31 +168,21 @@ export class DocumentService implements PortalDocuments {
   }
 
   async cancel(tenant: Tenant, id: DocumentId, reason: string): Promise<void> {
-    await this.#send(
-      tenant,
-      id,
-      { type: 'CANCEL', by: principalOf(tenant), reason: reasonOf(reason) },
-      cannotCancel,
-    );
+    await this.#send(tenant, id, { type: 'CANCEL', by: principalOf(tenant), reason }, cannotCancel);
   }
 
   async refuse(tenant: Tenant, id: DocumentId, reason: string): Promise<void> {
-    await this.#send(tenant, id, { type: 'REFUSE', by: principalOf(tenant), reason: reasonOf(reason) });
+    await this.#send(tenant, id, { type: 'REFUSE', by: principalOf(tenant), reason });
   }
 
   async newVersion(tenant: Tenant, id: DocumentId, version: NewVersion): Promise<void> {
     const { context } = await this.#present(tenant, id);
     if (context.isEnvelope)
       throw new PortalRefusal('InvalidDocumentStatus', 'An envelope gets new versions of its own kind.');
-    const [input, ...more] = version.files;
-    if (input === undefined || more.length > 0)
-      throw new PortalRefusal('BadRequest', 'The File field is required.', {
-        errors: { File: ['The File field is required.'] },
-      });
     this.#assertVersionable(await this.#present(tenant, id));
     const prepared = await this.#dependencies.files.single(
       tenant.organization.id,
-      input,
+      version.file,
       context.forceCadesSignature,
       highestMarkedPage([
         ...(version.prePositionedMarks ?? []).map(({ prePositionedDocumentMarks: marks }) => ({
@@ -190,7 +194,7 @@ export class DocumentService implements PortalDocuments {
     await this.#replaceFile(tenant, id, version, prepared.file.displayName, prepared);
   }
 
-  async newEnvelopeVersion(tenant: Tenant, id: DocumentId, version: NewVersion): Promise<void> {
+  async newEnvelopeVersion(tenant: Tenant, id: DocumentId, version: NewEnvelopeVersion): Promise<void> {
     const document = await this.#present(tenant, id);
     const { context } = document;
     if (!context.isEnvelope) throw new PortalRefusal('InvalidDocumentStatus', 'The document is no envelope.');
@@ -209,7 +213,7 @@ export class DocumentService implements PortalDocuments {
   async #replaceFile(
     tenant: Tenant,
     id: DocumentId,
-    version: NewVersion,
+    version: Omit<NewVersion, 'file'>,
     name: string,
     { file, format, parts, marked, signedOriginals }: PreparedFile,
   ): Promise<void> {
@@ -287,10 +291,16 @@ export class DocumentService implements PortalDocuments {
     await this.#send(tenant, id, { type: 'MOVE', folderId });
   }
 
+  /** Absolute URLs. Source: docs/portal-values.md §9. */
   async actionUrl(
     tenant: Tenant,
     id: DocumentId,
-    who: Parameters<PortalDocuments['actionUrl']>[2],
+    who: {
+      readonly identifier?: string | undefined;
+      readonly emailAddress?: string | undefined;
+      readonly flowActionId?: FlowActionId | undefined;
+      readonly requireEmailAuthentication: boolean;
+    },
   ): Promise<{ readonly url: string; readonly embedUrl: string }> {
     const { state, context } = await this.#present(tenant, id);
     const turn =

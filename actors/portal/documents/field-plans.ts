@@ -2,6 +2,8 @@
 
 import type { Ids } from '@sealwright/runtime';
 import { plainLine } from '../../../contracts/plain-text.ts';
+import type { NewField, NewFlowAction, NewMark } from '../../../contracts/portal/flow.ts';
+import type { FieldType } from '../../../contracts/portal/words.ts';
 import {
   type CountedAction,
   excessOf,
@@ -11,12 +13,10 @@ import {
   checkFieldValues,
   type DocumentField,
   type FieldPlace,
-  type FieldType,
   MAX_INITIALS_LENGTH,
   MAX_VALUE_LENGTH,
 } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { FieldInput, FlowActionInput, MarkInput } from '../api/documents.ts';
 import { type MarkedFile, planMarks } from './mark-plans.ts';
 
 /** Fields of one action; ours. */
@@ -28,7 +28,7 @@ const DEFAULT_LENGTH = 500;
 
 /** Refusals: `InvalidFlowAction`, `InvalidFieldValue`, `LimitExceeded`. */
 export function planFields(
-  inputs: readonly FieldInput[],
+  inputs: readonly NewField[],
   files: readonly MarkedFile[],
   { ids }: { readonly ids: Pick<Ids, 'uuid'> },
 ): readonly DocumentField[] {
@@ -63,14 +63,14 @@ export function planFields(
 }
 
 /** True for an attachment whose name no page shows. */
-function isUnshown({ type, topLeftX, topLeftY, width, height }: FieldInput): boolean {
+function isUnshown({ type, topLeftX, topLeftY, width, height }: NewField): boolean {
   return type === 'Attachment' && [topLeftX, topLeftY, width, height].every((one) => one == null);
 }
 
 /** The value of the sender, checked like one of the participant. Refusals: `InvalidFieldValue`. */
 function presetOf(
   field: DocumentField,
-  { value, readOnly }: FieldInput,
+  { value, readOnly }: NewField,
 ): Pick<DocumentField, 'presetValue' | 'isReadOnly'> {
   const isReadOnly = readOnly === true;
   const { name } = field;
@@ -97,7 +97,7 @@ export function assertFlowLimits(actions: readonly CountedAction[]): void {
   if (!hasDistinctFieldNames(actions)) throw invalid('The fields of a document have different names.');
 }
 
-function lengthOf({ maxLength }: FieldInput, type: FieldType): number {
+function lengthOf({ maxLength }: NewField, type: FieldType): number {
   const most = type === 'Initials' ? MAX_INITIALS_LENGTH : MAX_VALUE_LENGTH;
   const length = maxLength ?? Math.min(most, DEFAULT_LENGTH);
   if (!Number.isSafeInteger(length) || length < 1 || length > most)
@@ -107,7 +107,7 @@ function lengthOf({ maxLength }: FieldInput, type: FieldType): number {
 
 /** Asserts that fields name files of the call only. Refusals: `InvalidFlowAction`. */
 export function assertFieldFiles(
-  actions: readonly Pick<FlowActionInput, 'fields'>[],
+  actions: readonly Pick<NewFlowAction, 'fields'>[],
   files: readonly { readonly id: string }[],
 ): void {
   const known = new Set(files.map(({ id }) => id.toLowerCase()));
@@ -120,11 +120,11 @@ export function assertFieldFiles(
 }
 
 /** Undefined: on none of the files. Refusals: `InvalidFlowAction`. */
-function placeOf(input: FieldInput, name: string, files: readonly MarkedFile[]): FieldPlace | undefined {
+function placeOf(input: NewField, name: string, files: readonly MarkedFile[]): FieldPlace | undefined {
   const { topLeftX, topLeftY, width, height, pageNumber, uploadId } = input;
   if (topLeftX == null || topLeftY == null || width == null || height == null)
     throw invalid(`The field ${name} needs a place (topLeftX, topLeftY, width, height) or a formField.`);
-  const mark: MarkInput = { topLeftX, topLeftY, width, height, pageNumber };
+  const mark: NewMark = { topLeftX, topLeftY, width, height, pageNumber };
   const given = uploadId ? { ...mark, uploadId } : mark;
   // Calls that only check have no files.
   const [planned] = files.length === 0 ? planMarks([mark], UNKNOWN_FILE) : planMarks([given], files);

@@ -1,9 +1,9 @@
 /** From what a caller sends to change a flow to a change that is checked and complete. Source: docs/portal-values.md §15. */
 
+import type { FlowEdit } from '../../../contracts/portal/document-changes.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
 import type { DocumentContext, FlowChange } from '../../../machines/portal/document/document-context.ts';
 import type { ActionPlan, FlowAction } from '../../../machines/portal/portal-types.ts';
-import type { FlowEdit } from '../api/documents.ts';
 import {
   assertFewActions,
   assertFewObservers,

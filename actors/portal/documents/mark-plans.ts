@@ -1,7 +1,9 @@
 /** From what a caller sends about marks to places on pages of the document. Source: docs/portal-values.md §6. */
+
+import type { NewFlowAction, NewMark } from '../../../contracts/portal/flow.ts';
+import type { InitialsMode } from '../../../contracts/portal/words.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { InitialsMode, Mark } from '../../../machines/portal/portal-types.ts';
-import type { FlowActionInput, MarkInput } from '../api/documents.ts';
+import type { Mark } from '../../../machines/portal/portal-types.ts';
 
 /** Marks of one action, as many as a request can list; ours. */
 const MAX_MARKS = 1000;
@@ -18,7 +20,7 @@ export interface MarkedFile {
 }
 
 /** The marks that are for these files, by pages of the document. Refusals: `InvalidFlowAction`. */
-export function planMarks(inputs: readonly MarkInput[], files: readonly MarkedFile[]): readonly Mark[] {
+export function planMarks(inputs: readonly NewMark[], files: readonly MarkedFile[]): readonly Mark[] {
   if (inputs.length > MAX_MARKS) throw tooMany('marks', MAX_MARKS);
   return inputs.flatMap((input) => {
     const mark = planMark(input);
@@ -63,7 +65,7 @@ function hasInitials(mode: InitialsMode | null | undefined): boolean {
 
 /** Highest page that a mark or the initials of each page concern, as far as it has to be known; 0 = none. */
 export function highestMarkedPage(
-  marked: readonly Pick<FlowActionInput, 'prePositionedMarks' | 'fields' | 'signatureInitialsMode'>[],
+  marked: readonly Pick<NewFlowAction, 'prePositionedMarks' | 'fields' | 'signatureInitialsMode'>[],
 ): number {
   const numbers = marked.flatMap(({ prePositionedMarks, fields, signatureInitialsMode }) => [
     ...[...(prePositionedMarks ?? []), ...(fields ?? [])].map(({ pageNumber }) => pageNumber ?? 0),
@@ -72,7 +74,7 @@ export function highestMarkedPage(
   return numbers.reduce((highest, page) => Math.max(highest, page), 0);
 }
 
-function planMark({ type, topLeftX, topLeftY, width, height, pageNumber, fontSize }: MarkInput): Mark {
+function planMark({ type, topLeftX, topLeftY, width, height, pageNumber, fontSize }: NewMark): Mark {
   const all = [topLeftX, topLeftY, width, height, fontSize ?? 1];
   if (!all.every(Number.isFinite) || width <= 0 || height <= 0) throw invalid('A mark has no extent.');
   if (

@@ -4,13 +4,16 @@
  * A tag is `{{type:who}}` for a mark, `{{type:who:name}}` for a field; `*` behind the type makes a field required, and
  * a last part such as `160x40` is the size in points.
  */
+
 import { plainLine } from '../../../contracts/plain-text.ts';
+import type { NewField, NewFlowAction, NewMark } from '../../../contracts/portal/flow.ts';
+import type { FieldType, MarkType } from '../../../contracts/portal/words.ts';
 import { type TaggedContent, withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
-import type { DocumentField, FieldPlace, FieldType } from '../../../machines/portal/field-values.ts';
+import type { DocumentField, FieldPlace } from '../../../machines/portal/field-values.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ActionPlan, FlowAction, Mark, MarkType } from '../../../machines/portal/portal-types.ts';
+import type { ActionPlan, FlowAction, Mark } from '../../../machines/portal/portal-types.ts';
 import type { TextTag } from '../../pool/portal-tasks.ts';
-import type { CreateDocuments, FieldInput, FlowActionInput, MarkInput } from '../api/documents.ts';
+import type { CreateDocuments } from '../api/documents.ts';
 import { folded } from '../document-records/document-index.ts';
 import { hasOneSigner } from './document-plans.ts';
 import { assertFlowLimits, planFields } from './field-plans.ts';
@@ -50,8 +53,8 @@ const TYPES: { readonly [type: string]: TagType } = {
 
 /** Marks and fields that tags add to one flow action. */
 interface Added {
-  readonly marks: MarkInput[];
-  readonly fields: FieldInput[];
+  readonly marks: NewMark[];
+  readonly fields: NewField[];
 }
 
 interface ReadTag {
@@ -65,7 +68,7 @@ interface ReadTag {
 
 /** Parts of an action that tags are matched with. */
 type TagTarget = Pick<
-  FlowActionInput,
+  NewFlowAction,
   'type' | 'title' | 'user' | 'ruleName' | 'numberRequiredSignatures' | 'fields'
 >;
 
@@ -80,7 +83,7 @@ const TYPE = /^([a-z]+)(\*?)$/;
 const SIZE = /^(\d{1,4})x(\d{1,4})$/;
 
 /** A field that a tag places: it has neither a place nor a form field. Attachments need none. */
-function isUnplaced({ type, topLeftX, topLeftY, width, height, formField }: FieldInput): boolean {
+function isUnplaced({ type, topLeftX, topLeftY, width, height, formField }: NewField): boolean {
   if (type === 'Attachment') return false;
   return [topLeftX, topLeftY, width, height].every((one) => one == null) && !formField?.trim();
 }
@@ -89,7 +92,7 @@ function isUnplaced({ type, topLeftX, topLeftY, width, height, formField }: Fiel
 export function withoutTaggedFields({
   flowActions,
   textTags,
-}: Pick<CreateDocuments, 'flowActions' | 'textTags'>): readonly FlowActionInput[] {
+}: Pick<CreateDocuments, 'flowActions' | 'textTags'>): readonly NewFlowAction[] {
   if (textTags !== true) return flowActions;
   return flowActions.map((action) => {
     const fields = action.fields?.filter((field) => !isUnplaced(field));
@@ -103,7 +106,7 @@ export function withoutTaggedFields({
  */
 export function withTextTags(
   plans: readonly ActionPlan[],
-  inputs: readonly FlowActionInput[],
+  inputs: readonly NewFlowAction[],
   tags: readonly TextTag[],
   dependencies: TagDependencies,
 ): { readonly actions: readonly ActionPlan[]; readonly covers: readonly FieldPlace[] } {
@@ -143,7 +146,7 @@ export function newTaggedContent(
 
 /** Returns the parts of a stored action that tags are matched with, as the request had them. */
 function targetOf({ type, title, user, ruleName, numberRequiredSignatures, fields }: FlowAction): TagTarget {
-  const listed = (fields ?? []).flatMap(({ tagged, ...field }): readonly FieldInput[] => {
+  const listed = (fields ?? []).flatMap(({ tagged, ...field }): readonly NewField[] => {
     if (tagged?.isListed !== true) return [];
     const { name, label, maxLength, format, minimum, maximum, options, presetValue, isReadOnly } = field;
     const rules = { label, maxLength, format, minimum, maximum, options };
@@ -191,7 +194,7 @@ function planTags(
 }
 
 /** The field of the request to which a tag of this name gives the place. */
-function listedField(input: TagTarget | undefined, name: string): FieldInput | undefined {
+function listedField(input: TagTarget | undefined, name: string): NewField | undefined {
   return input?.fields?.find((field) => isUnplaced(field) && field.name.trim() === name);
 }
 

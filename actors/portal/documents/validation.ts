@@ -4,10 +4,10 @@
  */
 
 import type { ActorStore, ActorSystem } from '@sealwright/runtime';
+import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
 import type { DescribedSignature } from '../../shared/signature-records.ts';
 import type { SignatureView } from '../../shared/signature-view.ts';
 import type { PageBranding } from '../api/branding.ts';
@@ -22,10 +22,10 @@ import {
   hasSignature,
   type ReadDocument,
 } from '../document-records/document-reader.ts';
+import type { DescribedFiles, FileToDescribe } from '../renditions/described-files.ts';
+import { documentSignatures, signedFileOf, withActions } from '../renditions/document-signatures.ts';
 import { reachesFolder } from '../shared/folder-scope.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import type { DescribedFiles, FileToDescribe } from './described-files.ts';
-import { documentSignatures, signedFileOf, withActions } from './document-signatures.ts';
 
 export interface ValidationDependencies {
   readonly documents: DocumentReader;

@@ -1,10 +1,10 @@
 /** Validates the XAdES options of a flow action. Source: docs/portal-values.md §6. */
-
 import { describeFailure } from '@sealwright/runtime';
 import { assertElementPath } from '@sealwright/signatures';
+import type { NewFlowAction } from '../../../contracts/portal/flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { ActionPlan, XadesOptions, XmlNamespace } from '../../../machines/portal/portal-types.ts';
-import type { CreateDocuments, FlowActionInput } from '../api/documents.ts';
+import type { CreateDocuments } from '../api/documents.ts';
 
 /** Of one document. */
 const MAX_NAMESPACES = 50;
@@ -28,7 +28,7 @@ export function planNamespaces(input: CreateDocuments['xmlNamespaces']): readonl
  * @param namespaces of the document
  */
 export function planXadesOptions(
-  input: FlowActionInput['xadesOptions'],
+  input: NewFlowAction['xadesOptions'],
   namespaces: readonly XmlNamespace[],
 ): XadesOptions | null {
   if (!input) return null;

@@ -34,7 +34,7 @@ import {
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
+import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import type { DocumentDrafts, DraftBody, DraftItem, DraftView } from '../api/drafts.ts';
 import type { FolderQuery } from '../api/folders.ts';
 import { documentAddress } from '../document-records/document-index.ts';
@@ -185,7 +185,7 @@ export class Drafts implements DocumentDrafts {
     tenant: Tenant,
     id: string,
     read: (document: unknown) => CreateDocuments,
-  ): Promise<readonly CreatedDocument[]> {
+  ): Promise<readonly MadeDocument[]> {
     const call = this.#dependencies.ids.uuid();
     const draft = await this.#begin(tenant, id, call);
     if (draft.status === 'Sent') return sentOf(draft);
@@ -342,6 +342,6 @@ function itemOfRow(value: Row['value']): DraftItem {
   return value as object as DraftItem;
 }
 
-function sentOf({ sent }: DraftContext): readonly CreatedDocument[] {
+function sentOf({ sent }: DraftContext): readonly MadeDocument[] {
   return (sent ?? []).map((one) => ({ ...one, documentId: one.documentId as DocumentId }));
 }

@@ -3,6 +3,7 @@
  *
  * Source: docs/decisions/0119-editor-in-other-applications.md.
  */
+
 import { hash, timingSafeEqual } from 'node:crypto';
 import {
   type ActorSystem,
@@ -25,7 +26,7 @@ import type { OrganizationContext } from '../../../machines/portal/organization.
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { roleIn } from '../../../machines/portal/portal-user.ts';
 import { callerName, type Tenant, type Tenants } from '../api/callers.ts';
-import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
+import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import type { DocumentDrafts, DraftBody } from '../api/drafts.ts';
 import type {
   EditorSessionLink,
@@ -221,10 +222,7 @@ export class EditorSessionService implements EditorSessions {
     if (!isKept) throw tooManyUploads();
   }
 
-  async send(
-    tenant: Tenant,
-    read: (document: unknown) => CreateDocuments,
-  ): Promise<readonly CreatedDocument[]> {
+  async send(tenant: Tenant, read: (document: unknown) => CreateDocuments): Promise<readonly MadeDocument[]> {
     const { draftId } = await this.#of(tenant);
     return this.#dependencies.drafts.send(tenant, draftId, read);
   }

@@ -3,8 +3,9 @@
  *
  * Source: docs/decisions/0120-templates.md.
  */
+import type { NewField, NewFlowAction, NewParticipant } from '../../../contracts/portal/flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { CreateDocuments, FieldInput, FlowActionInput, ParticipantInput } from '../api/documents.ts';
+import type { CreateDocuments } from '../api/documents.ts';
 import { folded } from '../document-records/document-index.ts';
 import { assertFieldsExist } from '../documents/field-plans.ts';
 
@@ -14,11 +15,11 @@ const MAX_NAMED = 20;
 export interface RoleInput {
   /** Title of the actions, in any case. */
   readonly role: string;
-  readonly user: ParticipantInput;
+  readonly user: NewParticipant;
 }
 
 /** Values by name of field. */
-export type FieldValueInputs = Readonly<Record<string, FieldInput['value']>>;
+export type FieldValueInputs = Readonly<Record<string, NewField['value']>>;
 
 /**
  * Gives each action the person of its role, and actions of an ordered flow without a step their position.
@@ -26,14 +27,14 @@ export type FieldValueInputs = Readonly<Record<string, FieldInput['value']>>;
  * of rules.
  */
 export function withRoles(
-  actions: readonly FlowActionInput[],
+  actions: readonly NewFlowAction[],
   participants: readonly RoleInput[],
   isOrdered: boolean,
-): readonly FlowActionInput[] {
+): readonly NewFlowAction[] {
   const users = new Map(participants.map(({ role, user }) => [roleKey(role), user]));
   if (users.size < participants.length) throw invalid('A role is named twice.');
   const used = new Set<string>();
-  const next = actions.map((action, index): FlowActionInput => {
+  const next = actions.map((action, index): NewFlowAction => {
     const role = roleKey(action.title ?? '');
     const user = users.get(role);
     const step = isOrdered ? (action.step ?? index) : action.step;
@@ -63,11 +64,11 @@ export function roleKey(role: string): string {
 }
 
 /** True for an action without a person. */
-function isOpen(action: FlowActionInput): boolean {
+function isOpen(action: NewFlowAction): boolean {
   return !action.user && !isRule(action) && (action.title?.trim() ?? '') !== '';
 }
 
-function isRule({ type }: FlowActionInput): boolean {
+function isRule({ type }: NewFlowAction): boolean {
   return type === 'SignRule' || type === 'ApproverRule';
 }
 
@@ -89,7 +90,7 @@ export function withFieldValues<Request extends Pick<CreateDocuments, 'flowActio
   return { ...request, flowActions, ...(request.textTags === true && { tagValues: values }) };
 }
 
-function presetOf({ name }: FieldInput, values: FieldValueInputs): Pick<FieldInput, 'value'> {
+function presetOf({ name }: NewField, values: FieldValueInputs): Pick<NewField, 'value'> {
   return Object.hasOwn(values, name.trim()) ? { value: values[name.trim()] } : {};
 }
 

@@ -26,7 +26,7 @@ import {
 } from '../../../machines/portal/saved-flow.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreatedDocument } from '../api/documents.ts';
+import type { MadeDocument } from '../api/documents.ts';
 import type { FolderQuery } from '../api/folders.ts';
 import type { SavedFlowBody, SavedFlowItem, SavedFlows } from '../api/saved-flows.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
@@ -128,7 +128,7 @@ export class SavedFlowService implements SavedFlows {
     { participants, fieldValues, ...request }: Parameters<SavedFlows['createDocuments']>[2],
     read: Parameters<SavedFlows['createDocuments']>[3],
     seed?: string,
-  ): Promise<readonly CreatedDocument[]> {
+  ): Promise<readonly MadeDocument[]> {
     const saved = await this.#existing(tenant.organization.id, id);
     const { flowActions, observers } = read({
       flowActions: saved.flowActions,

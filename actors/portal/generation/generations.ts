@@ -18,6 +18,7 @@ import {
 } from '@sealwright/runtime';
 import { isBlank } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
+import { DOCUMENT_TYPES } from '../../../contracts/portal/words.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
 import {
   GENERATION_EXPIRED,
@@ -93,7 +94,7 @@ export function documentsRequested(
   const displayName = filled === base || filled === '' ? `${base} ${index + 1}` : filled;
   const request: Omit<CreateDocuments, 'files'> = {
     ...(filledIn(wanted, row) as unknown as Pick<CreateDocuments, 'flowActions'>),
-    ...{ type, folderId },
+    ...{ type: DOCUMENT_TYPES.find((one) => one === type), folderId },
   };
   return { displayName, request };
 }
@@ -145,7 +146,7 @@ export class Generations implements PortalGenerations {
     return this.#start(tenant, id, base, { folderId, newFolderName });
   }
 
-  /** Starts a generation of a document template. @param seed as of `PortalDocuments.create` */
+  /** Starts a generation of a document template. @param seed as of `DocumentService.create` */
   async createOfTemplate(
     tenant: Tenant,
     { template: used, request, uploads }: TemplateInUse,

@@ -1,7 +1,8 @@
 /** The creation request of a template, its people and its values. Source: docs/decisions/0120-templates.md. */
+import type { NewFlowAction } from '../../../contracts/portal/flow.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { CreateDocuments, FlowActionInput } from '../api/documents.ts';
+import type { CreateDocuments } from '../api/documents.ts';
 import type { TemplateDocuments, TemplateRequest } from '../api/templates.ts';
 import { withFieldValues, withRoles } from '../folders/flow-roles.ts';
 
@@ -45,7 +46,7 @@ export function withName(request: CreateDocuments, name: string): CreateDocument
 }
 
 /** Roles that somebody must take, each once. */
-export function rolesOf(actions: readonly FlowActionInput[]): readonly string[] {
+export function rolesOf(actions: readonly NewFlowAction[]): readonly string[] {
   const open = actions.filter(({ user, type }) => !user && type !== 'SignRule' && type !== 'ApproverRule');
   if (open.some(({ title }) => !title?.trim()))
     throw new PortalRefusal('InvalidFlowAction', 'A flow action of a template needs a title or a user.');

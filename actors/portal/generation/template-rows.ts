@@ -1,9 +1,13 @@
 /** Rows of a table as people and values of a document template. Source: docs/decisions/0120-templates.md. */
-import { isBlank } from '../../../contracts/plain-text.ts';
+
+import { MAX_TEXT } from '../../../contracts/fields.ts';
+import { isBlank, plainLine } from '../../../contracts/plain-text.ts';
+import type { NewField, NewParticipant } from '../../../contracts/portal/flow.ts';
+import { MAX_EXTERNAL_ID } from '../../../contracts/portal/new-documents.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
-import type { CreateDocuments, FieldInput, ParticipantInput } from '../api/documents.ts';
+import type { CreateDocuments } from '../api/documents.ts';
 import { type FieldValueInputs, type RoleInput, roleKey } from '../folders/flow-roles.ts';
 import { withName, withPeople } from './template-request.ts';
 
@@ -14,7 +18,7 @@ const PERSON_COLUMNS = {
   'e-mail': 'email',
   identifier: 'identifier',
   phone: 'phone',
-} as const satisfies { readonly [column: string]: keyof ParticipantInput };
+} as const satisfies { readonly [column: string]: keyof NewParticipant };
 
 const DOCUMENT_NAME = 'documentname';
 const EXTERNAL_ID = 'externalid';
@@ -55,7 +59,7 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
       return value === undefined ? [] : [[member, value] as const];
     });
     if (entries.length === 0) return [];
-    const user: ParticipantInput = Object.fromEntries(entries);
+    const user: NewParticipant = Object.fromEntries(entries);
     if (user.name === undefined && columns.includes(columnOf(role, 'name')))
       throw new PortalRefusal('InvalidFlowAction', 'A participant has no name.');
     return [{ role, user }];
@@ -72,20 +76,28 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
   const property = (column: string) =>
     columns.includes(column) && !isField(column) ? filled(column) : undefined;
   const name = property(DOCUMENT_NAME);
-  const [externalId, description] = [property(EXTERNAL_ID), property(DESCRIPTION)];
+  const externalId = within('ExternalId', plainLine(property(EXTERNAL_ID) ?? ''), MAX_EXTERNAL_ID);
+  const description = within('Description', property(DESCRIPTION) ?? '', MAX_TEXT);
   const people = withPeople(request, { participants, fieldValues });
   return {
     ...(name === undefined ? people : withName(people, name)),
-    ...(externalId !== undefined && { externalId }),
-    ...(description !== undefined && { description }),
+    ...(externalId !== '' && { externalId }),
+    ...(description !== '' && { description }),
   };
 }
 
 function fieldsOf(
   { taggedFields = [] }: Wanted,
   { flowActions }: CreateDocuments,
-): readonly Pick<FieldInput, 'name' | 'type'>[] {
+): readonly Pick<NewField, 'name' | 'type'>[] {
   return [...flowActions.flatMap(({ fields }) => fields ?? []), ...taggedFields];
+}
+
+/** The text of a cell, which has the bound of its member in requests. Refusals: `BadRequest`. */
+function within(name: string, cell: string, most: number): string {
+  if (cell.length <= most) return cell;
+  const message = `The ${name} field is too long.`;
+  throw new PortalRefusal('BadRequest', message, { errors: { [name]: [message] } });
 }
 
 /** Titles of the actions that a person can take, each once. */

@@ -33,7 +33,7 @@ import {
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, CreatedDocument } from '../api/documents.ts';
+import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import type { GenerationView } from '../api/generations.ts';
 import type {
   DocumentTemplates,
@@ -257,7 +257,7 @@ export class Templates implements DocumentTemplates {
     given: TemplateDocuments,
     read: ReadTemplate,
     seed?: string,
-  ): Promise<readonly CreatedDocument[]> {
+  ): Promise<readonly MadeDocument[]> {
     const { template, request } = await this.#use(tenant, id, given, read);
     return this.#dependencies.creation.create(tenant, withPeople(request, given), seed, { template });
   }

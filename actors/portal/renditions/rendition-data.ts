@@ -12,7 +12,7 @@ import type {
   RenditionPerson,
 } from '../../shared/rendition/rendition-model.ts';
 import { participantOf } from '../document-records/document-reader.ts';
-import type { DocumentSignature } from '../documents/document-signatures.ts';
+import type { DocumentSignature } from './document-signatures.ts';
 
 export interface RenditionSource {
   readonly type: RenderedType;

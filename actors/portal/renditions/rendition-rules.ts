@@ -1,7 +1,8 @@
 /** Decides which renditions of a document exist, and when. Source: docs/portal-values.md §13. */
+import type { DownloadType } from '../../../contracts/portal/words.ts';
 import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { DocumentFormat, DownloadType } from '../../../machines/portal/portal-types.ts';
+import type { DocumentFormat } from '../../../machines/portal/portal-types.ts';
 import type { RenderedType } from '../../shared/rendition/rendition-model.ts';
 
 /** Asked for in these states, a document gives only what shows that it was signed in part. */

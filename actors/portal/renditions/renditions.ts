@@ -13,10 +13,11 @@ import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { Clock } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
+import { DOWNLOAD_TYPES, type DownloadType } from '../../../contracts/portal/words.ts';
 import { type DocumentId, parsePortalId } from '../../../machines/ids.ts';
 import type { DocumentContext } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type BlobRef, DOWNLOAD_TYPES, type DownloadType } from '../../../machines/portal/portal-types.ts';
+import type { BlobRef } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import {
   RENDITION_EVENT_TYPES,
@@ -24,7 +25,6 @@ import {
   type RenditionModel,
 } from '../../shared/rendition/rendition-model.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { PortalDocuments } from '../api/documents.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import type { DocumentHistory } from '../document-records/document-history.ts';
 import {
@@ -33,13 +33,13 @@ import {
   hasSignature,
   type ReadDocument,
 } from '../document-records/document-reader.ts';
-import { attachmentFile } from '../documents/attachments.ts';
-import type { DescribedFiles } from '../documents/described-files.ts';
-import { describedSignatures } from '../documents/document-signatures.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import type { LanguageOf } from '../tenants/languages.ts';
 import type { Blobs } from '../uploads/blobs.ts';
+import { attachmentFile } from './attachments.ts';
+import type { DescribedFiles } from './described-files.ts';
+import { describedSignatures } from './document-signatures.ts';
 import { renditionModelOf } from './rendition-data.ts';
 import { assertAvailable, renditionName, signedName } from './rendition-rules.ts';
 
@@ -60,6 +60,13 @@ export interface RenditionsDependencies {
   readonly publicUrl: string;
   readonly languageOf: LanguageOf;
   readonly history: Pick<DocumentHistory, 'page'>;
+}
+
+/** The file of a ticket. */
+export interface TicketFile extends StoredFile {
+  readonly inline: boolean;
+  readonly documentId: DocumentId;
+  readonly type: DownloadType;
 }
 
 export class Renditions {
@@ -90,7 +97,7 @@ export class Renditions {
   }
 
   /** Refusals: `NotFound` for a ticket that is none or too old; as `content`. */
-  async ticketContent(ticket: string): ReturnType<PortalDocuments['ticketContent']> {
+  async ticketContent(ticket: string): Promise<TicketFile> {
     const { documents, tickets, clock } = this.#dependencies;
     const read = tickets.read('download', ticket, clock.now());
     const [claimed, named, disposition] = read?.expired === false ? read.claims : [];

@@ -6,7 +6,7 @@ import { usersOf } from '../../../machines/portal/document/document-flow.ts';
 import type { PageSignature, SigningPageView } from '../api/signing.ts';
 import { brandingOf, pageBrandingOf, redirectOf } from '../branding/branding.ts';
 import { participantOf } from '../document-records/document-reader.ts';
-import { publicAttachments } from '../documents/attachments.ts';
+import { publicAttachments } from '../renditions/attachments.ts';
 
 export function pageDocument(context: DocumentContext): NonNullable<SigningPageView['document']> {
   const signatures = pageSignatures(context);

@@ -24,8 +24,8 @@ import type { DocumentDirectory } from '../document-records/document-directory.t
 import { foldedKey } from '../document-records/document-index.ts';
 import { documentByKey, documentOf, type ReadDocument } from '../document-records/document-reader.ts';
 import { isPromised, namedTurn } from '../document-records/signing-turns.ts';
-import { evidenceDigest, evidenceFile } from '../documents/evidence-file.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
+import { evidenceDigest, evidenceFile } from '../renditions/evidence-file.ts';
 
 /** Authorization of a call and its source. */
 export interface SigningCall {

@@ -1,17 +1,17 @@
 /** Position of a signature's appearance. Source: docs/portal-values.md §§6, 10. */
+import type { NewMark } from '../../../contracts/portal/flow.ts';
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import type { FlowAction, Mark } from '../../../machines/portal/portal-types.ts';
-import type { MarkInput } from '../api/documents.ts';
 import { planMarks } from '../documents/mark-plans.ts';
 
 /** The position chosen by the participant, else that of the action. */
 export function marksOf(
   { action }: { readonly action: Pick<FlowAction, 'marks'> },
-  positions: readonly MarkInput[],
-  initials: readonly MarkInput[] = [],
+  positions: readonly NewMark[],
+  initials: readonly NewMark[] = [],
 ): readonly Mark[] {
   const everywhere = [{ uploadId: '', pagesBefore: 0, pages: undefined, lastPage: null }];
-  const withoutUploadId = (marks: readonly MarkInput[]) => marks.map(({ uploadId: _, ...mark }) => mark);
+  const withoutUploadId = (marks: readonly NewMark[]) => marks.map(({ uploadId: _, ...mark }) => mark);
   const given = planMarks(withoutUploadId(positions), everywhere);
   const initialed = planMarks(
     withoutUploadId(initials).map((mark) => ({ ...mark, type: 'SignatureInitials' as const })),

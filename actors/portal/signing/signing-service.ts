@@ -26,7 +26,7 @@ import type { StoredFile } from '../api/uploads.ts';
 import { sendToDocument, wrongStatus } from '../document-records/document-changes.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { participantPrincipal, recordAction } from '../document-records/record-action.ts';
-import { attachmentFile, publicAttachments } from '../documents/attachments.ts';
+import { attachmentFile, publicAttachments } from '../renditions/attachments.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
 import '../../shared/document-faults.ts';

@@ -1,7 +1,8 @@
 /** The text of a mark, in signed files and in renditions. */
+import type { MarkType } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { Language } from '../../../machines/portal/organization.ts';
-import type { CompletedAction, MarkType } from '../../../machines/portal/portal-types.ts';
+import type { CompletedAction } from '../../../machines/portal/portal-types.ts';
 import { keyText, markTexts } from './rendition-texts.ts';
 
 /** The signature that a mark belongs to. */

@@ -23,7 +23,6 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   digest: { example: 'CY9rzUYh03PK3k6DJie09g==' },
   documentName: { example: 'Lease of Rua Augusta 12' },
   doneCount: { example: 240 },
-  everyDays: { example: 3 },
   expirationDays: { example: 30 },
   folderIds: { example: [EXAMPLE_IDS.document] },
   initializedCount: { example: 118 },

@@ -3,30 +3,14 @@
 import { CREATION, EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
 import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 
-const FACTOR =
-  'Requires this confirmation before an electronic signature. This service has no provider for it: true is refused.';
-
 export const REQUEST_PROPERTIES: PropertyTexts = {
   accessProfile: 'Rights of the person within the organization. Members that are left out are false.',
   accuracy: ['Radius of uncertainty of the position, metres. Null: not known.', 12.5],
   action: 'Operation on each document that `filter` finds.',
-  addedFlowActions:
-    'Actions to add, at the pending step or a later one. At most 30 signing participants in all.',
-  addedObservers: 'People who are notified about the document from now on.',
-  additionalInfo:
-    'Data of the client, which is stored with the document and disclosed to nobody else. At most 1,000 entries.',
   administrator: 'Whether the person may administer the organization.',
   alignTextOnMiddle: 'Whether the text beside the picture is centred vertically. Accepted and ignored.',
-  allowElectronicSignature:
-    'Whether the participant may sign without a certificate. Default false: a certificate is required.',
-  allowRuleFlowToContinueIfRefused:
-    'For rules: the flow goes on while enough other people of the rule can still act. Default false: one refusal refuses the document.',
   areActionsOrdered:
     'Whether actions without a `step` act one after the other, as they are listed. Default false: they act in step 0. A given `step` is kept.',
-  attachments: 'Files that accompany the document. They are not signed.',
-  'attachments.isPrivate':
-    'Whether participants do not see the file; it is then readable by key only. Default false.',
-  'attachments.id': ['Upload from which the attachment is made.', EXAMPLE_IDS.upload],
   authenticationCode: [
     'Code of the second factor named by `authenticationType`. Accepted and ignored.',
     '123456',
@@ -49,17 +33,9 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   contentType: ['Media type of the content.', 'application/pdf'],
   dataFile:
     'Upload with the table: CSV, XLSX or a JSON list of flat objects. Its first line names the columns; each of at most 1,000 further rows makes a document.',
-  daysBeforeExpiry: [
-    'Days before the expiration date on which pending participants are warned. At most ten.',
-    [7, 1],
-  ],
   deleteAction:
     '`MoveContent` moves documents and folders to `destinationFolderId`; `DeleteContent` deletes them.',
-  deletedFlowActionIds: ['Actions to remove. Completed ones cannot be removed.', [EXAMPLE_IDS.flowAction]],
-  deletedObserverIds: 'Observers to remove. Their links stop working.',
   description: ['Free text about the document, shown to participants.', 'Lease of the office in Rua Augusta'],
-  'items.description': ['First line about the health record.', 'Amoxicillin 500 mg'],
-  'items.description2': ['Second line about the health record.', 'One capsule every 8 hours'],
   introduction: [
     'Plain text in place of the first paragraph of the mail. Null: the text of the service.',
     'Please sign {document}.',
@@ -72,41 +48,25 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     ['https://app.example.com'],
   ],
   redirectUrl: ['Page to which people go after signing. Null: they stay.', 'https://app.example.com/done'],
-  'items.name': ['Title of the health record.', 'Prescription 1'],
   destinationFolderId: 'Folder that receives the content. Null: no folder. Only for `MoveContent`.',
-  disableEmailAuthenticationToSignElectronically:
-    'Whether an electronic signature needs no code by e-mail, also where the configuration asks for one. Default false.',
   disableNotifications: 'Whether no e-mail at all is sent about this. Default false.',
-  disablePendingActionNotifications:
-    'Whether participants of the first step get no e-mail. Default false. Those of later steps do; recommended for embedded pages.',
-  disableXPathTransformation:
-    'Whether the signature references its element by `Id` alone. Default false. XML only.',
-  displayName: ['Title of the document that is made of the file.', 'Lease agreement'],
   document: [
     'A body of `POST /api/documents`. It may lack files and flow actions until the draft is sent.',
     CREATION,
   ],
   documentId: ['The document this is about.', EXAMPLE_IDS.document],
-  documentType: 'Kind of document. Used only with `filterByDocumentType`.',
   documentVersion: [
     'Version that the participant has seen, from 1. If it is not the current one, the call is refused with `InvalidDocumentStatus`. Absent: the version of the ticket; an older one is refused with `VersionChanged`.',
     1,
   ],
   documents: 'Ids of the documents.',
   dryRun: 'Whether the documents are counted and nothing is changed. Default false.',
-  editedFlowActions: 'Changes of actions that are not completed. Members that are left out stay as they are.',
-  editedObservers: 'New addresses of observers. The link of the old address stops working.',
-  elementToSignIdentifier: ['Id or XPath expression that selects the element to sign.', 'prescription-1'],
-  elementToSignIdentifierType:
-    'How `elementToSignIdentifier` selects the element. Required where the type signs one element.',
   email: ['E-mail address. Links and codes are sent to it.', 'ana@example.com'],
   emailAddress: ['E-mail address of the participant.', 'ana@example.com'],
   emailCode: [
     'Six digits that the participant received by e-mail. Valid for 10 minutes and 5 attempts. Required where the action asks for a code.',
     '481516',
   ],
-  emails: ['E-mail addresses.', ['ana@example.com']],
-  envelopeName: ['Name of the envelope. Required when `isEnvelope` is true.', 'Contract and annexes'],
   events: [
     'Types of events to send. Absent or null: all but those that must be named (`DocumentOpened`, `DocumentViewed`, `DocumentReminded`, `DocumentExpiring`, `MailFailed`).',
     ['DocumentConcluded'],
@@ -125,59 +85,35 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
     { city: 'Lisbon' },
   ],
-  fields: 'Fields that the participant fills in before signing. At most 100.',
-  'editedFlowActions.fields':
-    'Fields in place of those of the action; an empty list removes them. Refused with `FieldsNotEditable` after a signature with a certificate. Left out: they stay.',
-  'additionalInfo.fields': ['Texts by name of the client’s choice.', { department: 'Sales' }],
-  file: 'Upload that replaces the file of the document.',
   fileId: ['Upload with the signed file.', EXAMPLE_IDS.upload],
   files:
     'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.',
   'files.id': ['Id of the upload.', EXAMPLE_IDS.upload],
   'files.name': ['File name with its extension.', 'contract.pdf'],
-  'file.id': ['Id of the upload.', EXAMPLE_IDS.upload],
-  'file.name': ['File name with its extension.', 'contract.pdf'],
   'dataFile.id': ['Id of the upload.', EXAMPLE_IDS.table],
   'templateFile.id': ['Id of the upload.', EXAMPLE_IDS.template],
   filter:
     'Filter of the documents of the organization. The members are those of the query of `GET /api/documents`.',
-  filterByDocumentType: 'Whether only documents of `documentType` are found. Default false.',
-  filterByPendingSignature:
-    'Whether only documents that wait for a signature are found; with `participantQ`, for one of these participants. Default false.',
   flowActionId: [
     'Action of the participant. Absent: the first pending action of this person.',
     EXAMPLE_IDS.flowAction,
   ],
   flowActions: 'Who signs and approves, in which order. At least one, at most 100.',
   folderId: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
-  folderType:
-    '`WithoutFolder` finds documents that are in no folder. `Normal`, the default, uses `folderId`.',
-  fontSize: ['Size of the text, points. Absent: it is fitted to the box.', 10],
-  forceCadesSignature: 'Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.',
-  formField: [
-    'Name of the field in the PDF’s own form (AcroForm) that gives place and type. Absent: the coordinates do.',
-    'City',
-  ],
-  format: 'Rule that the text must follow. Null: any text.',
   geolocation: 'Position reported by the device of the participant.',
   headerColor: ['Colour of the band above the page, `#rrggbb`. Null: no band.', '#102a43'],
-  healthData: 'Data of health documents. Kept with the document.',
   height: ['Height of the box, points (1/72 inch).', 60],
   identifier: [
     'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',
     '52998224725',
   ],
   initialsImage: 'Picture of the initials. Absent: they are made from the name.',
-  insertionOption: 'Where the XML signature is inserted, relative to the element. Absent: as its last child.',
   isEnvelope: 'Whether all files become one document. All must be PDF. Default false.',
   label: ['Text that people read. Absent: the name.', 'City'],
   latitude: ['Degrees north of the equator.', 38.72],
   longitude: ['Degrees east of Greenwich.', -9.14],
   manager: 'Whether the person may manage documents of the organization.',
-  maxLength: ['Most characters of the value, up to 2,000. Default 500.', 100],
   maximum: ['Greatest number that is accepted. Absent: any.', 1000],
-  minimum: ['Least number that is accepted. Absent: any.', 0],
-  metadata: ['Texts by name of the client’s choice.', { costCenter: '1200' }],
   mimeType: ['Media type of the file.', 'application/pdf'],
   newFolderName: [
     'Folder for the document, created at the top level when there is none with this name. Absent: no folder.',
@@ -189,33 +125,18 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'How many people of a rule must act. Required for `SignRule`; for `ApproverRule` the default is 1. Ignored for others.',
     2,
   ],
-  observerId: 'Observer whose address changes.',
   observers: 'People who are notified about the document, and can read it with their own links.',
   operator: ['Whether the person may create documents.', true],
-  options: ['Values of a choice, at most 100. Required for the type `Choice`.', ['Lisbon', 'Porto']],
   organizationId: 'Accepted and ignored: the key decides the organization.',
   otpCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
   page: ['Page of the box, from 1. Another spelling of `pageNumber`, which wins.', 1],
   pageNumber: ['Page of the box, from 1. Absent: the last page.', 1],
   parentId: 'Folder that contains this one. Null: it is at the top.',
-  participantEmailAddress: [
-    'New e-mail address of the participant. The old link stops working.',
-    'ana.silva@example.com',
-  ],
-  participantQ: ['Text that a participant must have in the member named by `participantQueryType`.', 'ana'],
-  participantQueryType: 'Member of participants that `participantQ` is compared with. Absent: all four.',
   participants:
     'People for the roles of the saved flow or template. Every role without a person of its own needs one.',
-  participantsDataFile: 'Accepted and ignored.',
   phone: ['Telephone number with country code. Kept; nothing is sent to it.', '+351 912 345 678'],
-  prePositionedDocumentMarks: 'Places of signature and initials of this action in the new file.',
   prePositionedMarks:
     'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
-  prefix: ['Prefix that XPath expressions use for the namespace.', 'ds'],
-  professional: 'Professional who is responsible for the record.',
-  'professional.id': ['Number of the professional in the register.', '123456'],
-  q: ['Text to find, in the member named by `queryType`. Case and accents do not count.', 'lease'],
-  queryType: 'Where `q` is searched. `Any` searches all of them and the external id. Default `Name`.',
   reachedEnd: 'Whether the last page was visible to its end. Default false: the document was opened.',
   reason: [
     'Reason, which participants and the history show. At most 2,000 characters.',
@@ -223,26 +144,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   refuseSignedEnvelopeFiles:
     'Whether envelopes with signed files are refused. Default false: the originals are kept as attachments.',
-  region: ['State or region of the register.', 'SP'],
-  requireAuthenticatorAppToSignElectronically: [FACTOR, false],
-  requireCompanyCertificate: 'Whether only a certificate that names a company is accepted. Default false.',
-  requireDatavalidAuthenticationToSignElectronically: [FACTOR, false],
-  requireEmailAuthentication:
-    'Whether the participant must enter a code of six digits that is sent by e-mail. Default false. Electronic signatures only.',
-  requireIdScanAuthenticationToSignElectronically: [FACTOR, false],
-  requireLivenessAuthenticationToSignElectronically: [FACTOR, false],
-  requirePixAuthenticationToSignElectronically: [FACTOR, false],
-  requireSelfieAuthenticationToSignElectronically: [FACTOR, false],
-  requireSmsAuthenticationToSignElectronically: [FACTOR, false],
-  requireWhatsappAuthenticationToSignElectronically: [FACTOR, false],
-  required: 'Whether the participant cannot sign without a value. Default false.',
-  requiredCertificateHolderTypeToSign:
-    'Holder that the certificate must have. Null: any. Ignored for electronic signatures.',
-  requiredCertificateTypeToSign: 'Type of the certificate. Null: any. Ignored for electronic signatures.',
-  requiredCompanyIdentifier: [
-    'Number of the company that the certificate must have. Null: any.',
-    '11222333000181',
-  ],
   resend: 'Whether a new code is sent although an earlier one is still valid. Default false.',
   role: ['Title of the flow actions of this person.', 'Tenant'],
   ruleName: [
@@ -256,8 +157,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   securityContextId: 'Accepted and ignored.',
   showSignerInformation: 'Whether name and date are printed beside the picture. Accepted and ignored.',
-  signRuleUsers:
-    'People of a rule, any of whom may act until enough have. Required for `SignRule` and `ApproverRule`.',
   signature: ['Signature value over the hash, Base64. At most 4 KiB.', 'MEUCIQDx'],
   signatureImage:
     'Picture of the signature: PNG or JPEG, at most 2 MiB and 16 million pixels. One that cannot be drawn is refused. Absent: one is made from the name.',
@@ -267,23 +166,12 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   signaturePosition: 'One place of the visible signature. Ignored when `signaturePositions` is there.',
   signaturePositions: 'Places of the visible signature, at most 1,000. Absent: those given at creation.',
   signatureType: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
-  'xadesOptions.signatureType': 'Which part of the XML file is signed. Absent: the whole file.',
   smsCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
-  step: ['Place in the order, from 0; actions of the same step act in parallel. Default 0.', 1],
-  tags: 'Labels by which the document is found.',
-  'filter.tags': ['Tags that the documents must have, separated by commas.', 'lease,office'],
-  templateFieldValues: ['Accepted and ignored.', {}],
   templateFile: 'Upload with the template, a text. Names of columns of the table stand in double braces.',
-  templateId: 'Accepted and ignored.',
-  textTags:
-    'Whether tags in the text of PDFs, such as `{{sig:Tenant}}` and `{{text:Tenant:city}}`, place marks and fields. Fields of the request without a place need a tag of their name. Default false.',
   ticket: [
     'Ticket of the participant’s link, in place of a key. It is valid for 24 hours, in an e-mail for 90 days.',
     '0f8c1d2e3b4a59687786a5b4c3d2e1f0',
   ],
-  timestampEnabled:
-    'Whether the concluded file gets a time-stamp. Refused when no authority is configured. Default false.',
-  title: ['Role of the participant, shown on pages and used by saved flows.', 'Tenant'],
   token: [
     'Token from the call that began this signature. Used once, within 10 minutes.',
     'c2lnbmluZy10b2tlbg',
@@ -291,11 +179,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   topLeftX: ['Distance of the box from the left edge of the page, points.', 72],
   topLeftY: ['Distance of the box from the top edge of the page, points.', 600],
   typedName: ['Name that the participant typed. Absent: the name of the flow action.', 'Ana Silva'],
-  uploadId: [
-    'File to which this belongs, where the request has several.',
-    '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
-  ],
-  uri: ['Namespace of the prefix.', 'http://www.w3.org/2000/09/xmldsig#'],
   url: [
     'Absolute address. https, or http where the configuration allows it.',
     'https://hooks.example.com/portal',
@@ -309,9 +192,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Minutes that the clock of the participant is ahead of UTC. Absent: times are shown in UTC.',
     60,
   ],
-  value: ['Text of the tag.', 'lease'],
   whatsappCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
   width: ['Width of the box, points (1/72 inch).', 180],
-  xadesOptions: 'How XML files are signed (XAdES). Ignored for other files.',
-  xmlNamespaces: 'Prefixes that XPath expressions of `xadesOptions` use.',
 };

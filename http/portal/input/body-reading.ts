@@ -47,8 +47,8 @@ export function createBodyReading(log: Pick<Log, 'error'>): BodyReading {
       throw new PortalRefusal('ServiceBusy', 'Too many large requests are being read. Try again.');
     }
     if (!('fault' in answer)) return answer;
-    const { message, errors } = answer.fault;
-    throw new PortalRefusal('BadRequest', message, errors && { errors });
+    const { code, message, errors } = answer.fault;
+    throw new PortalRefusal(code, message, errors && { errors });
   };
   return {
     async credentials(bytes) {

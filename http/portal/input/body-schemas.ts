@@ -1,27 +1,19 @@
 /** Schemas of the bodies that may be too large for the main thread. */
 import type { z } from 'zod';
+import { editFlow, replaceEnvelope, replaceFile } from '../../../contracts/portal/document-changes.ts';
+import { createDocuments } from '../../../contracts/portal/new-documents.ts';
+import { nameOf } from '../../../contracts/portal/operation.ts';
 import { draftInput } from '../routes/drafts.ts';
 import { generationInput } from '../routes/generation.ts';
 import { marksInput, marksOfDocumentsInput } from '../routes/marks-sessions.ts';
 import { flowInput } from '../routes/saved-flows.ts';
 import { templateInput } from '../routes/templates.ts';
-import {
-  createDocumentsInput,
-  flowEditInput,
-  newEnvelopeVersionInput,
-  newVersionInput,
-  savedFlowDocumentsInput,
-  templateDocumentsInput,
-  templateGenerationInput,
-} from './flow-inputs.ts';
+import { savedFlowDocumentsInput, templateDocumentsInput, templateGenerationInput } from './flow-inputs.ts';
 import { electronicInput } from './signing-inputs.ts';
 
 export const LARGE_BODIES: { readonly [name: string]: z.ZodType } = {
-  documents: createDocumentsInput,
+  ...bodiesOf(createDocuments, replaceFile, replaceEnvelope, editFlow),
   draft: draftInput,
-  version: newVersionInput,
-  'envelope-version': newEnvelopeVersionInput,
-  'flow-edit': flowEditInput,
   generation: generationInput,
   marks: marksInput,
   'marks-of-documents': marksOfDocumentsInput,
@@ -32,3 +24,10 @@ export const LARGE_BODIES: { readonly [name: string]: z.ZodType } = {
   'template-generation': templateGenerationInput,
   'electronic-signature': electronicInput,
 };
+
+/** Bodies of declared operations, by the names of the operations. */
+function bodiesOf(...operations: readonly (Parameters<typeof nameOf>[0] & { readonly body: z.ZodType })[]): {
+  readonly [name: string]: z.ZodType;
+} {
+  return Object.fromEntries(operations.map((operation) => [nameOf(operation), operation.body]));
+}

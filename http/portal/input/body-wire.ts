@@ -1,12 +1,14 @@
 /** Messages between the main thread and the worker that parses large bodies. */
+import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import type { BodyCredentials } from '../../core/router.ts';
 
 export type BodyTask =
   | { readonly task: 'credentials'; readonly bytes: Uint8Array }
   | { readonly task: 'body'; readonly schema: string; readonly bytes: Uint8Array };
 
-/** A refusal with code `BadRequest`. */
+/** A refusal: `BadRequest`, or that of a bound. */
 export interface BodyFault {
+  readonly code: PortalRefusalCode;
   readonly message: string;
   readonly errors: { readonly [member: string]: readonly string[] } | undefined;
 }

@@ -18,7 +18,7 @@ export function run(task: BodyTask): BodyAnswer {
     return { body: { value, fingerprint: fingerprintOf(given) } };
   } catch (thrown) {
     const { name, code, message, errors } = thrown as PortalRefusal;
-    if (name !== 'PortalRefusal' || code !== 'BadRequest') throw thrown;
-    return { fault: { message, errors: errors && { ...errors } } };
+    if (name !== 'PortalRefusal') throw thrown;
+    return { fault: { code, message, errors: errors && { ...errors } } };
   }
 }

@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §10.
  */
+
 import { z } from 'zod';
 import type { ElectronicSigning } from '../../../actors/portal/api.ts';
 import {
@@ -21,8 +22,8 @@ import {
   whole,
   word,
 } from '../../../contracts/fields.ts';
+import { newMark } from '../../../contracts/portal/flow.ts';
 import type { Geolocation } from '../../../machines/portal/portal-types.ts';
-import { markInput } from './flow-inputs.ts';
 
 /** The signer: with `keys/{key}` a ticket or, with an application's key, the action. */
 export const access = {
@@ -81,8 +82,8 @@ export const electronicInput = members({
   authenticationCode: maybeText,
   typedName: maybeText,
   signaturePosition: position.nullish(),
-  signaturePositions: list(markInput).nullish(),
-  signatureInitialsPositions: list(markInput).nullish(),
+  signaturePositions: list(newMark).nullish(),
+  signatureInitialsPositions: list(newMark).nullish(),
   // Participants have no key for uploads: the signing page sends the picture itself.
   signatureImage: members({
     ...picture,
@@ -100,7 +101,7 @@ export const startInput = members({
   ...access,
   certificate: bytes(MAX_CERTIFICATE),
   signaturePosition: position.nullish(),
-  signaturePositions: list(markInput).nullish(),
+  signaturePositions: list(newMark).nullish(),
   fieldValues: fieldValues.nullish(),
 });
 

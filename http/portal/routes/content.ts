@@ -5,13 +5,13 @@
  */
 
 import { z } from 'zod';
-import type { PortalDocuments } from '../../../actors/portal/api.ts';
+import type { DocumentService } from '../../../actors/portal/api.ts';
 import { members } from '../../../contracts/fields.ts';
 import { queryFlag, queryText, queryWord } from '../../../contracts/portal/lists.ts';
 import { FILE_HEADERS } from '../../../contracts/portal/operation.ts';
 import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
+import { DOWNLOAD_TYPES } from '../../../contracts/portal/words.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { DOWNLOAD_TYPES } from '../../../machines/portal/portal-types.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { attachmentParams, documentId, idParams } from '../input/ids.ts';
@@ -28,7 +28,7 @@ const base64Shape = z.strictObject({
   contentType: z.string(),
 });
 
-export function contentRoutes(documents: PortalDocuments): readonly AnyRoute[] {
+export function contentRoutes(documents: DocumentService): readonly AnyRoute[] {
   return [
     portalRoute({
       method: 'GET',

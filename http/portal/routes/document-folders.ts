@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §16.
  */
 import { z } from 'zod';
-import type { PortalDocuments, PortalFolders, Tenant } from '../../../actors/portal/api.ts';
+import type { DocumentService, PortalFolders, Tenant } from '../../../actors/portal/api.ts';
 import { id, list, maybeText, maybeUuid, members, uuid } from '../../../contracts/fields.ts';
 import { EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
 import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
@@ -22,7 +22,7 @@ const destination = { folderId: maybeUuid, newFolderName: maybeText };
 const movedShape = z.strictObject({ id, success: z.boolean(), errorMessage: z.string().nullable() });
 
 export function documentFolderRoutes(
-  documents: PortalDocuments,
+  documents: DocumentService,
   folders: PortalFolders,
 ): readonly AnyRoute[] {
   return [

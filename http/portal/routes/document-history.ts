@@ -4,8 +4,8 @@ import { z } from 'zod';
 import {
   type DocumentHistoryEntry,
   type DocumentHistoryPage,
+  type DocumentService,
   HISTORY_ENTRY_TYPES,
-  type PortalDocuments,
 } from '../../../actors/portal/api.ts';
 import { id, members } from '../../../contracts/fields.ts';
 import { pageOf, paging } from '../../../contracts/portal/lists.ts';
@@ -70,7 +70,7 @@ const proofShape = z
     description: 'Leads from the newest entry that a checkpoint covers to the root of the signed checkpoint.',
   });
 
-export function documentHistoryRoutes(documents: Pick<PortalDocuments, 'history'>): readonly AnyRoute[] {
+export function documentHistoryRoutes(documents: Pick<DocumentService, 'history'>): readonly AnyRoute[] {
   return [
     portalRoute({
       method: 'GET',

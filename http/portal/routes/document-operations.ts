@@ -7,12 +7,13 @@
 import { z } from 'zod';
 import type { DocumentOperations, DocumentOperationView } from '../../../actors/portal/api.ts';
 import { id, maybeFlag, maybeText, members, word } from '../../../contracts/fields.ts';
+import { documentFilterBody } from '../../../contracts/portal/document-lists.ts';
 import { pageOf, paging } from '../../../contracts/portal/lists.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { DOCUMENT_ACTIONS, DOCUMENT_OPERATION_STATES } from '../../../machines/portal/document-operation.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { documentFilter, filterInput } from '../input/document-filter.ts';
+import { documentFilter } from '../input/document-filter.ts';
 import { idParams } from '../input/ids.ts';
 import { portalRoute } from '../route.ts';
 import { pageBody, timestamp } from '../shapes/shared-shapes.ts';
@@ -45,7 +46,7 @@ const countShape = z
 
 const operationInput = members({
   action: word(DOCUMENT_ACTIONS),
-  filter: filterInput,
+  filter: documentFilterBody,
   reason: maybeText,
   dryRun: maybeFlag,
 });

@@ -3,11 +3,12 @@
  *
  * Source: docs/decisions/0128-files-of-several-documents.md.
  */
+
 import type { DocumentPackages, TemporaryFile } from '../../../actors/portal/api.ts';
 import { list, members, uuid, word } from '../../../contracts/fields.ts';
 import { EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
 import { UNKNOWN_DOCUMENT } from '../../../contracts/portal/refusals.ts';
-import { DOWNLOAD_TYPES } from '../../../machines/portal/portal-types.ts';
+import { DOWNLOAD_TYPES } from '../../../contracts/portal/words.ts';
 import type { EmptyReply, FileReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { documentId } from '../input/ids.ts';

@@ -12,16 +12,16 @@ import {
 import { id, members, text, withSent } from '../../../contracts/fields.ts';
 import { createdBy } from '../../../contracts/portal/entities.ts';
 import { CREATION } from '../../../contracts/portal/examples.ts';
+import { CREATION_REFUSALS, createdDocument, newDocuments } from '../../../contracts/portal/new-documents.ts';
 import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { isoTime } from '../../../contracts/times.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { createDocumentsInput, draftedDocumentsInput } from '../input/flow-inputs.ts';
+import { draftedDocumentsInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
 import { portalRoute } from '../route.ts';
-import { createdByBody, timestamp } from '../shapes/shared-shapes.ts';
-import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
+import { createdBody, createdByBody, timestamp } from '../shapes/shared-shapes.ts';
 import { noQuery, recordListQuery, recordRoutes } from './record-routes.ts';
 
 const itemShape = z
@@ -40,7 +40,7 @@ const itemShape = z
 const draftShape = itemShape
   .extend({
     document: z.unknown().describe('The body of POST /api/documents, as it was sent.'),
-    documents: z.array(createdShape).describe('The documents made of it; empty until it is sent.'),
+    documents: z.array(createdDocument).describe('The documents made of it; empty until it is sent.'),
   })
   .meta({ id: 'DocumentDraft' });
 
@@ -128,11 +128,11 @@ export function draftRoutes(drafts: DocumentDrafts, requests: IdempotentRequests
         'Checks, refusals, e-mails and events are those of `POST /api/documents`; a refused draft can be changed and sent again. Repeat a call that was interrupted: it creates only the missing documents. The call returns them for 30 days.',
       scope: 'Create',
       params: idParams,
-      responses: { 200: z.array(createdShape) },
+      responses: { 200: z.array(createdDocument) },
       refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
       async handle({ tenant, params }) {
         const sent = await drafts.send(tenant, params.id.toLowerCase(), (document) =>
-          parsedInput(createDocumentsInput, document, 'BadRequest'),
+          parsedInput(newDocuments, document, 'BadRequest'),
         );
         return json(200, sent.map(createdBody));
       },

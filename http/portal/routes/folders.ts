@@ -7,13 +7,13 @@
 import { z } from 'zod';
 import type { PortalFolders } from '../../../actors/portal/api.ts';
 import { id, maybeUuid, members, text, uuid, word } from '../../../contracts/fields.ts';
+import { organizationReference } from '../../../contracts/portal/documents.ts';
 import { folder } from '../../../contracts/portal/entities.ts';
 import { pageOf, paging, queryFlag, queryText } from '../../../contracts/portal/lists.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { folderId, idParams } from '../input/ids.ts';
 import { DONE, portalRoute } from '../route.ts';
-import { organizationRefShape } from '../shapes/documents.ts';
 import { folderBody, pageBody } from '../shapes/shared-shapes.ts';
 
 const accessShape = z.strictObject({
@@ -78,7 +78,7 @@ export function folderRoutes(folders: PortalFolders): readonly AnyRoute[] {
       folderKeys: true,
       params: idParams,
       responses: {
-        200: folder.extend({ organization: organizationRefShape }).meta({ id: 'FolderDetail' }),
+        200: folder.extend({ organization: organizationReference }).meta({ id: 'FolderDetail' }),
       },
       refusals: ['FolderNotFound'],
       async handle({ tenant, params }) {

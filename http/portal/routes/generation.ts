@@ -8,12 +8,13 @@ import { z } from 'zod';
 import type { GenerationView, IdempotentRequests, PortalGenerations } from '../../../actors/portal/api.ts';
 import { day, id, list, maybeText, maybeUuid, members, text, word } from '../../../contracts/fields.ts';
 import { EXAMPLE_IDS, SIGNER } from '../../../contracts/portal/examples.ts';
+import { newFlowAction, newObserver } from '../../../contracts/portal/flow.ts';
 import { pageOf, paging } from '../../../contracts/portal/lists.ts';
+import { DOCUMENT_TYPES } from '../../../contracts/portal/words.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
-import { DOCUMENT_TYPES } from '../input/enumerations.ts';
-import { fileReference, flowActionInput, observerInput } from '../input/flow-inputs.ts';
+import { fileReference } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { portalRoute } from '../route.ts';
 import { pageBody } from '../shapes/shared-shapes.ts';
@@ -82,8 +83,8 @@ const rowShape = z
   });
 
 export const generationInput = members({
-  flowActions: list(flowActionInput, { least: 1 }),
-  observers: list(observerInput).nullish(),
+  flowActions: list(newFlowAction, { least: 1 }),
+  observers: list(newObserver).nullish(),
   folderId: maybeUuid,
   newFolderName: maybeText,
   organizationId: maybeUuid,

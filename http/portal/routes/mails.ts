@@ -1,12 +1,12 @@
 /** Delivery of e-mails. */
-import type { Mails, PortalDocuments } from '../../../actors/portal/api.ts';
+import type { DocumentService, Mails } from '../../../actors/portal/api.ts';
 import { documentMails, getMail, listMails, type Mail, retryMail } from '../../../contracts/portal/mails.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { documentId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
 
-export function mailRoutes(mails: Mails, documents: Pick<PortalDocuments, 'get'>): readonly AnyRoute[] {
+export function mailRoutes(mails: Mails, documents: Pick<DocumentService, 'get'>): readonly AnyRoute[] {
   return [
     handle(documentMails, async ({ tenant, params }) => {
       const document = await documents.get(tenant, documentId(params.id));

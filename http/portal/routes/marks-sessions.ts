@@ -3,6 +3,7 @@
  *
  * Source: docs/portal-values.md §20.
  */
+
 import { z } from 'zod';
 import type { MarksSessions } from '../../../actors/portal/api.ts';
 import {
@@ -17,10 +18,12 @@ import {
   word,
 } from '../../../contracts/fields.ts';
 import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../../../contracts/portal/examples.ts';
+import { newMark, newParticipant } from '../../../contracts/portal/flow.ts';
+import { newDocuments } from '../../../contracts/portal/new-documents.ts';
+import { INITIALS_MODES, SIGNATURE_TYPES } from '../../../contracts/portal/words.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { INITIALS_MODES, SIGNATURE_TYPES } from '../input/enumerations.ts';
-import { createDocumentsInput, fileReference, markInput, participantInput } from '../input/flow-inputs.ts';
+import { fileReference } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { portalRoute } from '../route.ts';
 
@@ -31,20 +34,20 @@ const sessionInput = members({
     members({
       id: maybeUuid,
       type: word(['Signer', 'Approver', 'SignRule', 'ApproverRule']).nullish(),
-      user: participantInput.nullish(),
+      user: newParticipant.nullish(),
       signatureInitialsMode: word(INITIALS_MODES).nullish(),
       ruleName: maybeText,
       numberRequiredSignatures: whole.nullish(),
-      prePositionedMarks: list(markInput).nullish(),
+      prePositionedMarks: list(newMark).nullish(),
     }),
   ),
   signatureType: word(SIGNATURE_TYPES).nullish(),
 });
 
 export const marksInput = withSent(sessionInput);
-export const marksOfDocumentsInput = withSent(createDocumentsInput);
+export const marksOfDocumentsInput = withSent(newDocuments);
 
-const createdShape = z.strictObject({ id, embedUrl: z.url() });
+const createdDocument = z.strictObject({ id, embedUrl: z.url() });
 
 const sessionShape = z
   .strictObject({
@@ -75,7 +78,7 @@ export function marksSessionRoutes(sessions: MarksSessions): readonly AnyRoute[]
       scope: 'Create',
       body: marksInput,
       largeBody: 'marks',
-      responses: { 200: createdShape },
+      responses: { 200: createdDocument },
       examples: {
         request: {
           files: [{ id: EXAMPLE_IDS.upload, name: 'contract.pdf', contentType: 'application/pdf' }],
@@ -98,7 +101,7 @@ export function marksSessionRoutes(sessions: MarksSessions): readonly AnyRoute[]
       scope: 'Create',
       body: marksOfDocumentsInput,
       largeBody: 'marks-of-documents',
-      responses: { 200: createdShape },
+      responses: { 200: createdDocument },
       examples: { request: { files: [FILE], flowActions: [{ ...SIGNER, prePositionedMarks: [MARK] }] } },
       refusals: ['UploadNotFound', 'LimitExceeded'],
       async handle({ tenant, body: { read, sent } }) {

@@ -1,5 +1,5 @@
 /** Reminders by e-mail. */
-import type { PortalDocuments } from '../../../actors/portal/api.ts';
+import type { DocumentService } from '../../../actors/portal/api.ts';
 import {
   notifyPending,
   remindParticipant,
@@ -9,7 +9,7 @@ import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
 
-export function notificationRoutes(documents: PortalDocuments): readonly AnyRoute[] {
+export function notificationRoutes(documents: DocumentService): readonly AnyRoute[] {
   return [
     handle(remindParticipant, ({ tenant, body }) =>
       documents.remind(tenant, documentId(body.documentId), flowActionId(body.flowActionId)),

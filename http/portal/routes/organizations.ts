@@ -23,6 +23,7 @@ import {
   uuid,
   word,
 } from '../../../contracts/fields.ts';
+import { organizationReference } from '../../../contracts/portal/documents.ts';
 import { pageOf, paging, queryText } from '../../../contracts/portal/lists.ts';
 import { newReminders, reminders } from '../../../contracts/portal/reminders.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
@@ -33,8 +34,6 @@ import { APPLICATION_ROLES } from '../input/enumerations.ts';
 import { applicationId, idParams, organizationId } from '../input/ids.ts';
 import { requireGivable } from '../key-scopes.ts';
 import { DONE, portalRoute } from '../route.ts';
-import { organizationRefShape } from '../shapes/documents.ts';
-import { remindersBody } from '../shapes/reminders.ts';
 import { pageBody, timestamp } from '../shapes/shared-shapes.ts';
 import { requireOwn, webhookBody, webhookShape } from './webhooks.ts';
 
@@ -82,7 +81,7 @@ const organizationShape = z
   })
   .meta({ id: 'Organization' });
 
-const ownOrganizationShape = organizationRefShape
+const ownOrganizationShape = organizationReference
   .extend({ webhooks: z.array(webhookShape) })
   .meta({ id: 'OwnOrganization' });
 
@@ -284,7 +283,10 @@ function organizationBody(view: OrganizationView): z.infer<typeof organizationSh
     creationDate: isoTime(view.createdAt),
     embedOrigins: [...view.embedOrigins],
     refuseSignedEnvelopeFiles: view.refuseSignedEnvelopeFiles,
-    reminders: remindersBody(view.reminders),
+    reminders: view.reminders && {
+      ...view.reminders,
+      daysBeforeExpiry: [...view.reminders.daysBeforeExpiry],
+    },
     applications: view.applications.map(applicationBody),
   };
 }

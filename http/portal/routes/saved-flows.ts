@@ -14,18 +14,19 @@ import type {
 import { asSent, id, list, maybeFlag, members, text } from '../../../contracts/fields.ts';
 import { createdBy } from '../../../contracts/portal/entities.ts';
 import { ANA, FILE, SIGNER } from '../../../contracts/portal/examples.ts';
+import { newFlowAction, newObserver } from '../../../contracts/portal/flow.ts';
+import { CREATION_REFUSALS, createdDocument } from '../../../contracts/portal/new-documents.ts';
 import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { isoTime } from '../../../contracts/times.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
-import { flowActionInput, observerInput, savedFlowDocumentsInput } from '../input/flow-inputs.ts';
+import { savedFlowDocumentsInput } from '../input/flow-inputs.ts';
 import { idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
 import { portalRoute } from '../route.ts';
-import { createdByBody, timestamp } from '../shapes/shared-shapes.ts';
-import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
+import { createdBody, createdByBody, timestamp } from '../shapes/shared-shapes.ts';
 import { noQuery, recordListQuery, recordRoutes } from './record-routes.ts';
 
 const itemShape = z
@@ -49,8 +50,8 @@ const flowShape = itemShape
 export const flowInput = members({
   name: text,
   areActionsOrdered: maybeFlag,
-  flowActions: list(asSent(flowActionInput)),
-  observers: list(asSent(observerInput)).nullish(),
+  flowActions: list(asSent(newFlowAction)),
+  observers: list(asSent(newObserver)).nullish(),
 }).transform(({ name, areActionsOrdered, flowActions, observers }) => ({
   name,
   areActionsOrdered: areActionsOrdered ?? false,
@@ -59,8 +60,8 @@ export const flowInput = members({
 }));
 
 const savedActions = members({
-  flowActions: list(flowActionInput, { least: 1 }),
-  observers: list(observerInput),
+  flowActions: list(newFlowAction, { least: 1 }),
+  observers: list(newObserver),
 });
 
 export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests): readonly AnyRoute[] {
@@ -121,7 +122,7 @@ export function savedFlowRoutes(flows: SavedFlows, requests: IdempotentRequests)
       params: idParams,
       body: savedFlowDocumentsInput,
       largeBody: 'saved-flow-documents',
-      responses: { 200: z.array(createdShape) },
+      responses: { 200: z.array(createdDocument) },
       examples: { request: { files: [FILE], participants: [{ role: 'Tenant', user: ANA }] } },
       refusals: ['DocumentFlowNotFound', 'IdempotencyConflict', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
       async handle({ tenant, params, body: { participants, fieldValues, ...given }, fingerprint, header }) {

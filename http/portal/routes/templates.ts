@@ -9,25 +9,21 @@ import type {
 } from '../../../actors/portal/api.ts';
 import { id, maybeText, members, text, uuid, wholeFrom, withSent } from '../../../contracts/fields.ts';
 import { createdBy } from '../../../contracts/portal/entities.ts';
-import { ANA, EXAMPLE_IDS, FILE, SIGNER } from '../../../contracts/portal/examples.ts';
+import { ANA, CREATION, EXAMPLE_IDS, FILE, SIGNER } from '../../../contracts/portal/examples.ts';
 import { cursor, queryText } from '../../../contracts/portal/lists.ts';
+import { CREATION_REFUSALS, createdDocument, newDocuments } from '../../../contracts/portal/new-documents.ts';
 import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { isoTime } from '../../../contracts/times.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from '../idempotency.ts';
-import {
-  createDocumentsInput,
-  templateDocumentsInput,
-  templateGenerationInput,
-} from '../input/flow-inputs.ts';
+import { templateDocumentsInput, templateGenerationInput } from '../input/flow-inputs.ts';
 import { documentId, idParams } from '../input/ids.ts';
 import { parsedInput } from '../input/invalid-input.ts';
 import { positionIn } from '../input/query-fields.ts';
 import { portalRoute } from '../route.ts';
-import { createdByBody, timestamp } from '../shapes/shared-shapes.ts';
-import { CREATION_REFUSALS, createdBody, createdShape } from './documents.ts';
+import { createdBody, createdByBody, timestamp } from '../shapes/shared-shapes.ts';
 import { generationBody, generationShape } from './generation.ts';
 import { recordQuery, recordRoutes } from './record-routes.ts';
 
@@ -109,9 +105,11 @@ const versionsShape = z.array(itemShape).describe('Newest first.');
 
 export const templateInput = members({
   name: text.describe('Name of the template.'),
-  document: withSent(createDocumentsInput).describe(
-    'The body of POST /api/documents. Flow actions have a `title`, the role, and no `user` where the person comes later.',
-  ),
+  document: withSent(newDocuments).meta({
+    description:
+      'The body of POST /api/documents. Flow actions have a `title`, the role, and no `user` where the person comes later.',
+    exampleValue: CREATION,
+  }),
   description: maybeText.describe('Text for those who choose a template.'),
   expirationDays: wholeFrom(1, MAX_EXPIRATION_DAYS)
     .nullish()
@@ -149,7 +147,7 @@ const version = z
   .meta({ description: 'Version; left out: the newest.', openapi: { type: 'integer', minimum: 1 } });
 
 /** Reads the request of a template. Refusals: `BadRequest`. */
-export const readTemplate = (document: unknown) => parsedInput(createDocumentsInput, document, 'BadRequest');
+export const readTemplate = (document: unknown) => parsedInput(newDocuments, document, 'BadRequest');
 
 const TEMPLATE = { files: [FILE], flowActions: [{ ...SIGNER, user: null }] };
 
@@ -280,7 +278,7 @@ export function templateRoutes(
       params: idParams,
       body: templateDocumentsInput,
       largeBody: 'template-documents',
-      responses: { 200: z.array(createdShape) },
+      responses: { 200: z.array(createdDocument) },
       examples: { request: { participants: [{ role: 'Tenant', user: ANA }] } },
       refusals: [
         'TemplateNotFound',

@@ -3,6 +3,7 @@
  *
  * Source: docs/decisions/0119-editor-in-other-applications.md.
  */
+
 import { z } from 'zod';
 import {
   DRAFT_STATUSES,
@@ -12,20 +13,21 @@ import {
 } from '../../../actors/portal/api.ts';
 import { id, list, maybeUuid, members, text, textUpTo } from '../../../contracts/fields.ts';
 import { CREATION, EXAMPLE_IDS, FILE } from '../../../contracts/portal/examples.ts';
+import { newFile } from '../../../contracts/portal/flow.ts';
+import { CREATION_REFUSALS, createdDocument, newDocuments } from '../../../contracts/portal/new-documents.ts';
 import { UNKNOWN_FILES } from '../../../contracts/portal/refusals.ts';
 import { isoTime } from '../../../contracts/times.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { createDocumentsInput, draftedDocumentsInput, fileInput } from '../input/flow-inputs.ts';
+import { draftedDocumentsInput } from '../input/flow-inputs.ts';
 import { parsedInput } from '../input/invalid-input.ts';
 import { readUploadForm } from '../input/upload-form.ts';
 import { requireScope } from '../key-scopes.ts';
 import { DONE, portalRoute } from '../route.ts';
-import { CREATION_REFUSALS, createdBody, createdShape } from '../routes/documents.ts';
 import { draftInput, uploadIdsOf } from '../routes/drafts.ts';
 import { storing, uploadBody, uploadForm, uploadShape } from '../routes/uploads.ts';
-import { timestamp } from '../shapes/shared-shapes.ts';
+import { createdBody, timestamp } from '../shapes/shared-shapes.ts';
 
 const PATH = '/api/editor-sessions';
 const CURRENT = `${PATH}/current`;
@@ -37,7 +39,7 @@ const returnUrl = textUpTo(2000).refine(isWebAddress, {
 
 const linkInput = members({
   draftId: maybeUuid.describe('The draft to edit. Absent: a new draft is made of `files`.'),
-  files: list(fileInput, { most: MAX_FILES }).nullish().describe('Uploads of a new draft.'),
+  files: list(newFile, { most: MAX_FILES }).nullish().describe('Uploads of a new draft.'),
   returnUrl: returnUrl
     .nullish()
     .describe('Page that the editor opens when its session ends; not used in a frame.'),
@@ -60,7 +62,7 @@ const sessionShape = z
     locations: z
       .record(z.string(), z.string())
       .describe('Paths of the files of the draft, by id of the upload.'),
-    documents: z.array(createdShape).describe('The documents made of the draft; empty until it is sent.'),
+    documents: z.array(createdDocument).describe('The documents made of the draft; empty until it is sent.'),
     returnUrl: z
       .string()
       .nullable()
@@ -205,11 +207,11 @@ export function editorSessionRoutes(sessions: EditorSessions, uploads: PortalUpl
       description:
         'Sent by the page of the editor, with the token of its session. Checks, refusals, e-mails and events are those of `POST /api/documents`; a refused draft is kept. Afterwards the token only repeats this call.',
       auth: 'editor',
-      responses: { 200: z.array(createdShape) },
+      responses: { 200: z.array(createdDocument) },
       refusals: ['DocumentDraftNotFound', 'InvalidDocumentStatus', ...UNKNOWN_FILES, ...CREATION_REFUSALS],
       async handle({ tenant }) {
         const sent = await sessions.send(tenant, (document) =>
-          parsedInput(createDocumentsInput, document, 'BadRequest'),
+          parsedInput(newDocuments, document, 'BadRequest'),
         );
         return json(200, sent.map(createdBody));
       },

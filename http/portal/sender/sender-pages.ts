@@ -8,12 +8,14 @@
 import { z } from 'zod';
 import {
   type DocumentDrafts,
+  type DocumentService,
   DRAFT_STATUSES,
   type Mails,
-  type PortalDocuments,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
+import { cancelDocument } from '../../../contracts/portal/documents.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
+import { LIST_STATUSES } from '../../../contracts/portal/words.ts';
 import { parseEnd, parseMoment } from '../../../contracts/times.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
@@ -23,8 +25,8 @@ import { documentsPage } from '../../../web/portal/sender/list-view.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
-import { LIST_STATUSES } from '../input/enumerations.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
+import { parsedInput } from '../input/invalid-input.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
 
 const PAGE_SIZE = 25;
@@ -45,7 +47,7 @@ const filterQuery = z.object({
 });
 
 export function senderRoutes(
-  documents: PortalDocuments,
+  documents: DocumentService,
   drafts: DocumentDrafts,
   mails: Pick<Mails, 'ofDocument' | 'sendNow'>,
 ): readonly AnyRoute[] {
@@ -57,7 +59,7 @@ export function senderRoutes(
   ];
 }
 
-function listRoutes(documents: PortalDocuments, drafts: DocumentDrafts): readonly AnyRoute[] {
+function listRoutes(documents: DocumentService, drafts: DocumentDrafts): readonly AnyRoute[] {
   return [
     accountGet({
       path: '/account/documents',
@@ -147,7 +149,7 @@ function back(page: AccountPage, id: string, done: (typeof DONE)[number]) {
   return redirect(302, addressFrom(page, `/account/documents/${encodeURIComponent(id)}?done=${done}`));
 }
 
-function mailRoute(documents: PortalDocuments, mails: Pick<Mails, 'ofDocument' | 'sendNow'>): AnyRoute {
+function mailRoute(documents: DocumentService, mails: Pick<Mails, 'ofDocument' | 'sendNow'>): AnyRoute {
   return accountPost({
     path: '/account/documents/{id}/mails/{mail}/resend',
     summary: 'Sends an e-mail now that waits for its next attempt, or failed.',
@@ -169,7 +171,7 @@ function mailRoute(documents: PortalDocuments, mails: Pick<Mails, 'ofDocument' |
   });
 }
 
-function documentRoutes(documents: PortalDocuments, mails: Pick<Mails, 'ofDocument'>): readonly AnyRoute[] {
+function documentRoutes(documents: DocumentService, mails: Pick<Mails, 'ofDocument'>): readonly AnyRoute[] {
   return [
     accountGet({
       path: '/account/documents/{id}',
@@ -206,7 +208,8 @@ function documentRoutes(documents: PortalDocuments, mails: Pick<Mails, 'ofDocume
       params: idParams,
       body: z.object({ reason: formText }),
       async handle({ page, user, params, body }) {
-        await documents.cancel(user.tenant, documentId(params.id), body.reason);
+        const { reason } = parsedInput(cancelDocument.body, body, 'BadRequest');
+        await documents.cancel(user.tenant, documentId(params.id), reason);
         return back(page, params.id, 'canceled');
       },
     }),
@@ -227,7 +230,7 @@ function documentRoutes(documents: PortalDocuments, mails: Pick<Mails, 'ofDocume
 
 /** Pages of the history from the newest entry backwards; the service counts them from the oldest. */
 async function newestEntries(
-  documents: PortalDocuments,
+  documents: DocumentService,
   { tenant }: SignedInUser,
   given: string,
   page: number,

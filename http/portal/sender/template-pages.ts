@@ -8,13 +8,13 @@
 import type { Ids } from '@sealwright/runtime';
 import { z } from 'zod';
 import type {
-  CreatedDocument,
   DocumentTemplates,
   IdempotentRequests,
   SignedInUser,
   TemplateItem,
 } from '../../../actors/portal/api.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
+import type { CreatedDocument } from '../../../contracts/portal/new-documents.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';

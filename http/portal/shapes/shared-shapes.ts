@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { FolderView } from '../../../actors/portal/api.ts';
 import type { createdBy, folder, Principal, participant } from '../../../contracts/portal/entities.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
+import type { CreatedDocument, createdDocument } from '../../../contracts/portal/new-documents.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
 import { cursorOf } from '../input/query-fields.ts';
 
@@ -29,4 +30,8 @@ export function folderBody(view: FolderView): z.infer<typeof folder> {
 export function pageBody<Item, Body>(page: Page<Item>, body: (item: Item) => Body, filter: object = {}) {
   const { items, totalCount, next } = page;
   return { items: items.map(body), totalCount, nextCursor: cursorOf(next, filter) };
+}
+
+export function createdBody(made: CreatedDocument): z.infer<typeof createdDocument> {
+  return { ...made, attachments: [...made.attachments] };
 }

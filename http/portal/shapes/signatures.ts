@@ -13,9 +13,9 @@ import type {
   ValidationResultsView,
 } from '../../../actors/portal/api.ts';
 import { id } from '../../../contracts/fields.ts';
+import { documentStatus } from '../../../contracts/portal/documents.ts';
 import { createdBy } from '../../../contracts/portal/entities.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
-import { statusShape } from './documents.ts';
 import { createdByBody, timestamp } from './shared-shapes.ts';
 
 interface ResultsBody {
@@ -138,7 +138,7 @@ export const validationRecordShape = z
     filename: z.string(),
     mimeType: z.string(),
     isConcluded: z.boolean(),
-    status: statusShape,
+    status: documentStatus,
     creationDate: timestamp,
     updateDate: timestamp,
     createdBy: createdBy,

@@ -1,6 +1,8 @@
 /** Types of a document: context, messages and effects. All plain data. Source: docs/portal-values.md §§5-10, 13-15. */
+
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
+import type { DocumentStatus, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, OrganizationId, UserId } from '../../ids.ts';
 import type { ConfirmDraftEffect, DraftAttempt } from '../draft.ts';
 import type { DocumentField, FieldPlace } from '../field-values.ts';
@@ -12,13 +14,11 @@ import type {
   DocumentEvent,
   DocumentFormat,
   DocumentSource,
-  DocumentStatus,
   DocumentSummary,
   Evidence,
   FileEntry,
   FilledValue,
   FlowAction,
-  InitialsMode,
   MailRequest,
   Mark,
   Observer,

@@ -2,11 +2,13 @@
  * Documents over HTTP: the arguments of the portal, and the full shapes of replies. Source: docs/portal-values.md §§5, 7,
  * 12-16.
  */
+
 import test from 'ava';
-import type { DocumentView } from '../../../actors/portal/api.ts';
+import type { DocumentActor } from '../../../actors/portal/document-records/document-index.ts';
+import { documentView } from '../../../actors/portal/documents/document-view.ts';
 import type { FlowAction } from '../../../machines/portal/portal-types.ts';
 import { assertRefused, startPortal } from './harness.ts';
-import { ACTION, DOCUMENT, IDS, PERSON, THEN } from './memory-portal.ts';
+import { ACTION, IDS, PERSON, STORED, THEN } from './memory-portal.ts';
 
 const PATH = `/api/documents/${IDS.document}`;
 const FILE = { displayName: 'A', id: IDS.user, name: 'a.pdf', contentType: 'application/pdf' };
@@ -121,34 +123,37 @@ test('the detail has rules, folders, reasons, attachments and failures', async (
       },
     ],
   };
-  const view: DocumentView = {
-    ...DOCUMENT,
-    status: 'Canceled',
-    folder: { id: IDS.folder, name: 'Ordner', parentId: null },
-    statusUpdatedBy: { id: IDS.application, type: 'Application', name: 'My App' },
-    statusUpdateReason: 'wrong file',
-    expirationDate: THEN,
-    observers: [{ id: IDS.flow, user: PERSON }],
-    attachments: [
-      {
-        id: IDS.session,
-        isPrivate: true,
-        creationDate: THEN,
-        file: {
-          uploadId: null,
-          displayName: 'Annex',
-          name: 'annex.txt',
-          contentType: 'text/plain',
-          blob: { sha256: 'ff', length: 7 },
-          md5: 'x',
+  const stored: DocumentActor = {
+    ...STORED,
+    state: 'Canceled',
+    context: {
+      ...STORED.context,
+      statusUpdatedBy: { id: IDS.application, type: 'Application', name: 'My App' },
+      statusUpdateReason: 'wrong file',
+      expirationDate: THEN,
+      observers: [{ id: IDS.flow, user: PERSON }],
+      attachments: [
+        {
+          id: IDS.session,
+          isPrivate: true,
+          creationDate: THEN,
+          file: {
+            uploadId: null,
+            displayName: 'Annex',
+            name: 'annex.txt',
+            contentType: 'text/plain',
+            blob: { sha256: 'ff', length: 7 },
+            md5: 'x',
+          },
         },
-      },
-    ],
-    tags: [{ id: IDS.flow, label: null, value: 'v' }],
-    flowActions: [rule],
-    processingError: { code: 'SigningFailed', message: 'No.', since: THEN, nextTryAt: null },
+      ],
+      tags: [{ id: IDS.flow, label: null, value: 'v' }],
+      actions: [rule],
+      processingError: { code: 'SigningFailed', message: 'No.', since: THEN, nextTryAt: null, failures: 1 },
+    },
   };
-  set('documents.get', () => view);
+  const folder = { id: IDS.folder, name: 'Ordner', parentId: null };
+  set('documents.get', () => documentView(stored, folder, undefined));
   t.like(await (await call(PATH)).json(), {
     folder: { id: IDS.folder, name: 'Ordner', parentId: null },
     statusUpdatedBy: { id: IDS.application, type: 'Application', name: 'My App' },
@@ -222,10 +227,10 @@ test('all members of a creation request reach the portal', async (t) => {
         step: 2,
         signRuleUsers: [{ name: 'A', email: 'a@example.com' }],
         prePositionedMarks: [{ ...MARK, type: 'SignatureInitials', uploadId: IDS.user, pageNumber: 2 }],
-        confirmations: ['Sms'],
+        requireSmsAuthenticationToSignElectronically: true,
         requiredCertificateTypeToSign: 'A3',
         signatureInitialsMode: 'Optional',
-        xadesOptions: { signatureType: 'XmlElement', disableXPathTransformation: false },
+        xadesOptions: { signatureType: 'XmlElement', elementToSignIdentifier: 'x' },
       },
     ],
     folderId: null,
@@ -238,6 +243,38 @@ test('all members of a creation request reach the portal', async (t) => {
     forceCadesSignature: true,
     signatureType: 'Advanced',
   });
+});
+
+test('a creation at its bounds is accepted, and one beyond a bound is refused with the code and text of the bound', async (t) => {
+  const { send, last } = await startPortal(t);
+  const creation = (more: object) => ({ files: [FILE], flowActions: [{ user: { name: 'A' } }], ...more });
+  const many = (count: number, item: object) => Array.from({ length: count }, () => item);
+  for (const more of [
+    { tags: many(100, { value: 'v' }) },
+    { attachments: many(20, FILE) },
+    { externalId: ` ${'x'.repeat(200)}\u200b ` },
+  ])
+    t.is((await send('/api/documents', creation(more))).status, 200);
+  t.like(last('documents.create')?.args[1], { externalId: 'x'.repeat(200) });
+  for (const [more, message] of [
+    [{ tags: many(101, { value: 'v' }) }, 'A document has at most 100 tags.'],
+    [{ attachments: many(21, FILE) }, 'A document has at most 20 attachments.'],
+  ] as const) {
+    const refused = await assertRefused(t, await send('/api/documents', creation(more)), 'LimitExceeded');
+    t.is(refused.message, message);
+    // A request with another fault is told that one.
+    const wrong = { ...creation(more), isEnvelope: 'maybe' };
+    await assertRefused(t, await send('/api/documents', wrong), 'BadRequest');
+  }
+  const long = await send('/api/documents', creation({ externalId: 'x'.repeat(201) }));
+  const { errors } = await assertRefused(t, long, 'BadRequest');
+  t.deepEqual(errors, { ExternalId: ['The ExternalId field is too long.'] });
+  for (const what of ['cancellation', 'refusal']) {
+    t.is((await send(`${PATH}/${what}`, { reason: ` ${'x'.repeat(2000)} ` })).status, 200);
+    const over = await send(`${PATH}/${what}`, { reason: 'x'.repeat(2001) });
+    const { errors: ofReason } = await assertRefused(t, over, 'BadRequest');
+    t.deepEqual(ofReason, { Reason: ['The Reason field has more than 2000 characters.'] });
+  }
 });
 
 test('a creation without files or flow is a bad request', async (t) => {
@@ -395,7 +432,7 @@ test('cancellation, refusal, versions, flow, mails and folders reach the portal 
   const marks = [{ flowActionId: IDS.action, prePositionedDocumentMarks: [MARK] }];
   const additionalInfo = { fields: { KeepMyCase: 'x' } };
   await send(`${PATH}/versions`, { file: FILE, additionalInfo, prePositionedMarks: marks });
-  t.like(last('documents.newVersion')?.args[2], { files: [FILE], additionalInfo, prePositionedMarks: marks });
+  t.like(last('documents.newVersion')?.args[2], { file: FILE, additionalInfo, prePositionedMarks: marks });
   await send(`${PATH}/envelope/versions`, { files: [FILE, FILE], envelopeName: 'E' });
   t.like(last('documents.newEnvelopeVersion')?.args[2], { files: [FILE, FILE], envelopeName: 'E' });
   const edited = await send(`${PATH}/flow`, {

@@ -133,7 +133,7 @@ test('the answer to a request with many faults names at most twenty and stays sm
       flowActions: [{}],
       additionalInfo: { fields: { ['\u0001'.repeat(400)]: 7, ['x'.repeat(501)]: 'y' } },
     },
-    { files: [FILE], flowActions: [{}], tags: Array.from({ length: 1000 }, () => ({ value: '' })) },
+    { files: [FILE], flowActions: [{}], tags: Array.from({ length: 100 }, () => ({ value: '' })) },
   ]) {
     const answer = await send('/api/documents', body);
     const { errors = {} } = await assertRefused(t, answer.clone(), 'BadRequest');
@@ -169,7 +169,7 @@ test.serial('large JSON is parsed on another thread with the same result', async
         prePositionedMarks: Array.from({ length: marks }, () => MARK),
       },
     ],
-    tags: Array.from({ length: 900 }, (_, index) => ({ label: null, value: `${index}`.padEnd(300, 'x') })),
+    tags: Array.from({ length: 100 }, (_, index) => ({ label: null, value: `${index}`.padEnd(3000, 'x') })),
   });
   const parsed: number[] = [];
   const parse = JSON.parse;
@@ -189,6 +189,10 @@ test.serial('large JSON is parsed on another thread with the same result', async
     const wrong = { ...creation(10), envelopeName: 7 };
     const refused = await assertRefused(t, await send('/api/documents', wrong), 'BadRequest');
     t.deepEqual(refused.errors, { EnvelopeName: ['The EnvelopeName field must be a string.'] });
+    const { tags, ...others } = creation(10);
+    const excess = { ...others, tags: [...tags, { value: 'one more' }] };
+    const over = await assertRefused(t, await send('/api/documents', excess), 'LimitExceeded');
+    t.is(over.message, 'A document has at most 100 tags.');
   } finally {
     JSON.parse = parse;
   }
@@ -199,7 +203,11 @@ test.serial('large JSON is parsed on another thread with the same result', async
   const made = calls.filter(({ name }) => name === 'documents.create');
   t.is(made.length, 1);
   const [, request] = made[0]?.args ?? [];
-  t.like(request, { files: [FILE], tags: { length: 900 }, flowActions: { 0: { confirmations: [] } } });
+  t.like(request, {
+    files: [FILE],
+    tags: { length: 100 },
+    flowActions: { 0: { prePositionedMarks: { length: 10 } } },
+  });
 });
 
 test('a segment of an upload without a valid ticket is refused before any byte is stored', async (t) => {

@@ -4,7 +4,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
-  DocumentView,
   PortalService,
   SignatureView,
   StoredFile,
@@ -12,6 +11,8 @@ import type {
   UploadSink,
   ValidationResultsView,
 } from '../../../actors/portal/api.ts';
+import type { DocumentActor } from '../../../actors/portal/document-records/document-index.ts';
+import { documentView } from '../../../actors/portal/documents/document-view.ts';
 import type {
   ApplicationId,
   DocumentId,
@@ -110,41 +111,42 @@ export const ACTION: FlowAction = {
   isElectronic: null,
 };
 
-export const DOCUMENT: DocumentView = {
-  id: IDS.document,
-  name: 'Contract',
-  status: 'Pending',
-  isDeleted: false,
-  creationDate: THEN,
-  updateDate: THEN,
-  key: 'ABCDEFGHIJ0123456789',
-  filename: 'contract.pdf',
-  fileSize: 1234,
-  mimeType: 'application/pdf',
-  checksumMd5: '1B2M2Y8AsgTpgAmY7PhCfg==',
-  hasSignature: false,
-  isEnvelope: false,
-  createdBy: { id: IDS.application, type: 'Application', name: 'My App' },
-  organization: { id: IDS.organization, name: 'Org' },
-  folder: null,
-  statusUpdatedBy: null,
-  statusUpdateReason: null,
-  description: null,
-  expirationDate: null,
-  reminders: null,
-  observers: [],
-  attachments: [],
-  notifiedEmails: [],
-  forceCadesSignature: false,
-  tags: [],
-  type: null,
-  signatureType: null,
-  externalId: null,
-  flowActions: [ACTION],
-  processingError: null,
-  template: null,
-  revision: 1,
-};
+/** A document as it is stored. */
+export const STORED = {
+  state: 'Pending',
+  context: {
+    id: IDS.document,
+    name: 'Contract',
+    creationDate: THEN,
+    updateDate: THEN,
+    key: 'ABCDEFGHIJ0123456789',
+    file: {
+      name: 'contract.pdf',
+      contentType: 'application/pdf',
+      blob: { sha256: 'ff', length: 1234 },
+      md5: '1B2M2Y8AsgTpgAmY7PhCfg==',
+    },
+    isEnvelope: false,
+    createdBy: { id: IDS.application, type: 'Application', name: 'My App' },
+    organization: { id: IDS.organization, name: 'Org' },
+    statusUpdatedBy: null,
+    statusUpdateReason: null,
+    description: null,
+    expirationDate: null,
+    observers: [],
+    attachments: [],
+    notifiedEmails: [],
+    forceCadesSignature: false,
+    tags: [],
+    type: null,
+    signatureType: null,
+    actions: [ACTION],
+    made: [],
+    processingError: null,
+  },
+} as object as DocumentActor;
+
+export const DOCUMENT = documentView(STORED, null, undefined);
 
 export const GOOD: ValidationResultsView = {
   isValid: true,

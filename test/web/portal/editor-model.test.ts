@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createDocumentsInput } from '../../../http/portal/input/flow-inputs.ts';
+import { newDocuments } from '../../../contracts/portal/new-documents.ts';
 import { faultOf } from '../../../web/portal/client/sender/editor-faults.ts';
 import {
   canHave,
@@ -52,7 +52,7 @@ function composed(): EditorModel {
 }
 
 test('the editor composes a creation request that the API reads', (t) => {
-  const read = createDocumentsInput.parse(toRequest(composed()));
+  const read = newDocuments.parse(toRequest(composed()));
   t.deepEqual(
     read.flowActions.map(({ type, step }) => [type, step]),
     [

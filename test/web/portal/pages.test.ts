@@ -5,7 +5,6 @@ import { errorPage } from '../../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../../http/portal/pages/page-options.ts';
 import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
 import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
-import { documentChangeRoutes } from '../../../http/portal/routes/document-changes.ts';
 import { documentRoutes } from '../../../http/portal/routes/documents.ts';
 import { draftRoutes } from '../../../http/portal/routes/drafts.ts';
 import { templateRoutes } from '../../../http/portal/routes/templates.ts';
@@ -96,7 +95,6 @@ test('the pages of senders have a sentence for each refusal of their calls', (t)
   ]);
   const routes = [
     ...documentRoutes(none, none),
-    ...documentChangeRoutes(none),
     ...draftRoutes(none, none),
     ...templateRoutes(none, none),
     ...uploadRoutes(none, none),

@@ -1,9 +1,11 @@
 /** One document for its senders: state, participants, downloads, history and actions. Works without scripts. */
 
-import type { DocumentHistoryEntry, DocumentView, SignedInUser } from '../../../actors/portal/api.ts';
+import type { DocumentHistoryEntry, SignedInUser } from '../../../actors/portal/api.ts';
+import type { DocumentView } from '../../../contracts/portal/documents.ts';
+import type { FlowActionView } from '../../../contracts/portal/flow.ts';
 import type { Mail } from '../../../contracts/portal/mails.ts';
+import type { DownloadType } from '../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
-import type { DownloadType, FlowAction } from '../../../machines/portal/portal-types.ts';
 import { type Html, html, lines } from '../../html.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
 import { filled, type SenderTexts } from '../texts.ts';
@@ -83,23 +85,25 @@ ${lines(items)}
 /** Members of a group and what each did. */
 function groupMembers(
   { page }: SenderTexts,
-  { type, numberRequiredSignatures, ruleUsers }: FlowAction,
+  { type, numberRequiredSignatures, signRuleUsers }: FlowActionView,
 ): Html {
-  if (ruleUsers.length === 0) return html``;
-  const counts = { needed: String(numberRequiredSignatures), count: String(ruleUsers.length) };
-  const members = ruleUsers.map(({ name, email, identifier, signatureDate, hasRefused, refusalReason }) => {
-    const acted = type === 'ApproverRule' ? page.memberApproved : page.memberSigned;
-    const done = hasRefused ? page.memberRefused : signatureDate === null ? undefined : acted;
-    const reason = refusalReason === null ? '' : html` (<bdi>${refusalReason}</bdi>)`;
-    return html`<li><bdi>${name ?? email ?? identifier ?? ''}</bdi>${done === undefined ? '' : html`: ${done}`}${reason}</li>`;
-  });
+  if (signRuleUsers.length === 0) return html``;
+  const counts = { needed: String(numberRequiredSignatures), count: String(signRuleUsers.length) };
+  const members = signRuleUsers.map(
+    ({ name, email, identifier, signatureDate, hasRefused, refusalReason }) => {
+      const acted = type === 'ApproverRule' ? page.memberApproved : page.memberSigned;
+      const done = hasRefused ? page.memberRefused : signatureDate === null ? undefined : acted;
+      const reason = refusalReason === null ? '' : html` (<bdi>${refusalReason}</bdi>)`;
+      return html`<li><bdi>${name ?? email ?? identifier ?? ''}</bdi>${done === undefined ? '' : html`: ${done}`}${reason}</li>`;
+    },
+  );
   return html`<span class="what">${filled(page.membersNeeded, counts)}</span>
 <ul class="group-members" role="list">
 ${lines(members)}
 </ul>`;
 }
 
-function nameOf({ user, ruleName }: FlowAction, unnamed: string): string {
+function nameOf({ user, ruleName }: FlowActionView, unnamed: string): string {
   return ruleName ?? user?.name ?? user?.email ?? unnamed;
 }
 

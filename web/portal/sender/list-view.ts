@@ -1,7 +1,9 @@
 /** The documents of the organization, with filters, and the drafts that are not sent. Works without scripts. */
-import type { DocumentListItem, DraftItem, SignedInUser } from '../../../actors/portal/api.ts';
+
+import type { DraftItem, SignedInUser } from '../../../actors/portal/api.ts';
+import type { DocumentListItem } from '../../../contracts/portal/documents.ts';
+import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
-import type { DocumentStatus } from '../../../machines/portal/portal-types.ts';
 import { type Html, html, lines } from '../../html.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
 import type { SenderTexts } from '../texts.ts';

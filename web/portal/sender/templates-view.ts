@@ -1,6 +1,7 @@
 /** Templates of the organization: their list, and the form that makes a document of one. Works without scripts. */
 
-import type { CreateDocuments, FieldInput, SignedInUser, TemplateItem } from '../../../actors/portal/api.ts';
+import type { CreateDocuments, SignedInUser, TemplateItem } from '../../../actors/portal/api.ts';
+import type { NewField } from '../../../contracts/portal/flow.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { type Html, html, lines } from '../../html.ts';
 import {
@@ -70,7 +71,7 @@ export interface TemplatePage {
 }
 
 /** Fields that the sender can fill, each name once. */
-export function senderFields({ flowActions }: Pick<CreateDocuments, 'flowActions'>): readonly FieldInput[] {
+export function senderFields({ flowActions }: Pick<CreateDocuments, 'flowActions'>): readonly NewField[] {
   const fields = flowActions.flatMap((action) => action.fields ?? []);
   const byName = new Map(fields.map((field) => [field.name.trim(), field]));
   return [...byName.values()].filter(
@@ -158,7 +159,7 @@ function nameOf({ files, isEnvelope, envelopeName }: CreateDocuments): string {
 /** An input for a value of the sender. */
 function valueInput(
   { required }: SenderTexts['templates'],
-  { name, label, type, readOnly, value, options, maxLength, minimum, maximum }: FieldInput,
+  { name, label, type, readOnly, value, options, maxLength, minimum, maximum }: NewField,
   id: string,
   values: Readonly<Record<string, string>>,
 ): Html {

@@ -1,8 +1,10 @@
 /** Everything that is left of a document that was deleted. Source: docs/portal-values.md §§4, 14. */
+
 import { existsSync, utimesSync } from 'node:fs';
 import { systemClock, systemIds } from '@sealwright/runtime';
 import test from 'ava';
-import type { FileInput, Tenant } from '../../../../actors/portal/api.ts';
+import type { Tenant } from '../../../../actors/portal/api.ts';
+import type { NewFile } from '../../../../contracts/portal/flow.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { type PortalFixture, portalFixture, refusedAs, signer } from './flow-harness.ts';
@@ -24,7 +26,7 @@ async function gone(paths: readonly string[]): Promise<void> {
   while (paths.some((path) => existsSync(path))) await systemClock.sleep(5);
 }
 
-const isUsable = async (fixture: PortalFixture, file: FileInput) =>
+const isUsable = async (fixture: PortalFixture, file: NewFile) =>
   fixture.create([signer('Ana')], { files: [file] });
 
 test.serial('deletion of a document removes its files and its upload', async (t) => {

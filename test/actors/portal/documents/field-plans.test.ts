@@ -1,10 +1,10 @@
 import test from 'ava';
-import type { FieldInput } from '../../../../actors/portal/api/documents.ts';
 import { assertFieldFiles, planFields } from '../../../../actors/portal/documents/field-plans.ts';
+import type { NewField } from '../../../../contracts/portal/flow.ts';
 
 const [FIRST, SECOND] = ['7d444840-9dc0-11d1-b245-5ffdce74fad2', '8d444840-9dc0-11d1-b245-5ffdce74fad2'];
 const PLACE = { topLeftX: 1, topLeftY: 2, width: 30, height: 10, pageNumber: 1 };
-const FIELDS: readonly FieldInput[] = [
+const FIELDS: readonly NewField[] = [
   { name: 'city', uploadId: FIRST, ...PLACE },
   { name: 'date', uploadId: SECOND.toUpperCase(), ...PLACE },
   { name: 'everywhere', ...PLACE },

@@ -1,4 +1,5 @@
 /** The portal inside the test's own process: real LMDB, real files, real pool; mails and webhooks are looked at, not sent. */
+
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,23 +19,24 @@ import { SigningPool } from '../../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../../actors/pool/pool-options.ts';
 import type {
   CreateDocuments,
-  DocumentView,
   ElectronicSigning,
-  FileInput,
-  FlowActionInput,
   SigningAccess,
   Tenant,
 } from '../../../../actors/portal/api.ts';
+import type { DocumentService } from '../../../../actors/portal/documents/documents.ts';
 import type { OutgoingMail } from '../../../../actors/portal/mail/mail-port.ts';
 import { type Portal, Portal as PortalClass, type PortalOptions } from '../../../../actors/portal/portal.ts';
 import type { Profile, SigningChoices } from '../../../../actors/shared/profiles.ts';
 import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/trust.ts';
+import type { NewFile, NewFlowAction } from '../../../../contracts/portal/flow.ts';
 import type { DocumentId, ProfileName } from '../../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
 import { pki } from '../../../pki/pki.ts';
 import { openTestStore } from '../../../postgres/test-store.ts';
 import { SHARDS } from '../../../project/shards.ts';
+
+type ShownDocument = Awaited<ReturnType<DocumentService['get']>>;
 
 export interface PortalFixture {
   readonly root: string;
@@ -48,12 +50,12 @@ export interface PortalFixture {
   /** All events documents have announced so far, in the order they were committed. */
   readonly events: readonly DocumentEvent[];
   readonly complaints: readonly string[];
-  file(name?: string, content?: Buffer, contentType?: string): Promise<FileInput>;
+  file(name?: string, content?: Buffer, contentType?: string): Promise<NewFile>;
   /** One document of one file. */
-  create(flowActions: readonly FlowActionInput[], more?: Partial<CreateDocuments>): Promise<DocumentId>;
-  get(id: DocumentId): Promise<DocumentView>;
+  create(flowActions: readonly NewFlowAction[], more?: Partial<CreateDocuments>): Promise<DocumentId>;
+  get(id: DocumentId): Promise<ShownDocument>;
   /** Resolves once the document is as asked, at most half a minute later. */
-  until(id: DocumentId, isIt: (document: DocumentView) => boolean): Promise<DocumentView>;
+  until(id: DocumentId, isIt: (document: ShownDocument) => boolean): Promise<ShownDocument>;
   /** The ticket an application gets for a participant. */
   ticket(id: DocumentId, emailAddress: string, requireEmailAuthentication?: boolean): Promise<SigningAccess>;
   sign(id: DocumentId, emailAddress: string, signing?: Partial<ElectronicSigning>): Promise<void>;
@@ -65,12 +67,12 @@ export interface PortalFixture {
 
 export const ORIGIN = { ipAddress: '203.0.113.7', userAgent: 'Test' } as const;
 
-export function person(name: string, more: Partial<FlowActionInput['user']> = {}) {
+export function person(name: string, more: Partial<NewFlowAction['user']> = {}) {
   return { name, email: `${name.toLowerCase()}@example.org`, ...more };
 }
 
 /** Somebody who signs electronically in a step. */
-export function signer(name: string, step = 0, more: Partial<FlowActionInput> = {}): FlowActionInput {
+export function signer(name: string, step = 0, more: Partial<NewFlowAction> = {}): NewFlowAction {
   return { type: 'Signer', step, user: person(name), allowElectronicSignature: true, ...more };
 }
 

@@ -93,7 +93,7 @@ test.serial(
     );
     t.is((await signing.page(refused.key, (bob as { ticket: string }).ticket)).state, 'refused');
     await refusedAs(t, 'NoPendingActionFoundForEmailAndIdentifier', fixture.ticket(id, 'cy@example.org'));
-    await documents.newVersion(fixture.tenant, id, { files: [await fixture.file('second.pdf')] });
+    await documents.newVersion(fixture.tenant, id, { file: await fixture.file('second.pdf') });
     const again = await fixture.get(id);
     t.like(again, {
       status: 'Pending',
@@ -117,7 +117,7 @@ test.serial(
     );
     await refusedAs(t, 'InvalidDocumentStatus', documents.cancel(fixture.tenant, id, 'Late.'));
     await refusedAs(t, 'InvalidDocumentStatus', documents.refuse(fixture.tenant, id, 'Late.'));
-    const third = { files: [await fixture.file()] };
+    const third = { file: await fixture.file() };
     await refusedAs(t, 'InvalidDocumentStatus', documents.newVersion(fixture.tenant, id, third));
     const sequence = fixture.events.map((event) => event.sequence);
     t.deepEqual(
@@ -146,7 +146,7 @@ test.serial(
     await Promise.all([fixture.sign(id, 'ana@example.org'), fixture.sign(id, 'bob@example.org')]);
     const done = await fixture.until(id, ({ status }) => status === 'Concluded');
     t.deepEqual(
-      done.flowActions[0]?.ruleUsers.map(({ signatureDate, hasRefused }) => [
+      done.flowActions[0]?.signRuleUsers.map(({ signatureDate, hasRefused }) => [
         signatureDate !== null,
         hasRefused,
       ]),
@@ -184,7 +184,7 @@ test.serial('an edit of a rule cannot make one person count twice', async (t) =>
   const signRuleUsers = ['Ana', 'Bob', 'Cy'].map((name) => person(name));
   const id = await fixture.create([{ type: 'SignRule', numberRequiredSignatures: 2, signRuleUsers }]);
   const rule = (await fixture.get(id)).flowActions[0];
-  const [ana, bob] = rule?.ruleUsers ?? [];
+  const [ana, bob] = rule?.signRuleUsers ?? [];
   if (rule === undefined || ana === undefined || bob === undefined) throw new Error('a rule of three');
   const edit = (...emails: readonly [typeof ana, string][]) =>
     documents.editFlow(fixture.tenant, id, {
@@ -197,7 +197,7 @@ test.serial('an edit of a rule cannot make one person count twice', async (t) =>
     });
   await refusedAs(t, 'InvalidFlowAction', edit([bob, 'ANA@example.org']));
   await refusedAs(t, 'InvalidFlowAction', edit([ana, 'new@example.org'], [bob, 'new@example.org']));
-  const emails = async () => (await fixture.get(id)).flowActions[0]?.ruleUsers.map(({ email }) => email);
+  const emails = async () => (await fixture.get(id)).flowActions[0]?.signRuleUsers.map(({ email }) => email);
   t.deepEqual(await emails(), ['ana@example.org', 'bob@example.org', 'cy@example.org']);
   await edit([ana, 'bob@example.org'], [bob, 'ana@example.org']);
   t.deepEqual(await emails(), ['bob@example.org', 'ana@example.org', 'cy@example.org'], 'who change places');

@@ -1,7 +1,7 @@
 import { systemIds } from '@sealwright/runtime';
 import test from 'ava';
-import type { FlowActionInput } from '../../../../actors/portal/api/documents.ts';
 import { MAX_TEXT_TAGS, withTextTags } from '../../../../actors/portal/documents/text-tags.ts';
+import type { NewFlowAction } from '../../../../contracts/portal/flow.ts';
 import type { ActionPlan } from '../../../../machines/portal/portal-types.ts';
 import { plan } from '../../../machines/portal/document-harness.ts';
 
@@ -14,7 +14,7 @@ test('the names of actions are read once for all tags of a file', (t) => {
     },
     user: { name: 'Ana', email: 'ana@example.org' },
     confirmations: [],
-  } as unknown as FlowActionInput;
+  } as unknown as NewFlowAction;
   const place = { topLeftX: 10, topLeftY: 10, width: 80, height: 12, pageNumber: 1 };
   const tags = Array.from({ length: MAX_TEXT_TAGS / 5 }, (_, index) => ({
     ...{ text: `text:buyer:field ${index}`, place, cover: place },

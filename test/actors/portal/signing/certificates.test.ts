@@ -149,11 +149,11 @@ async function ruleFixture(t: ExecutionContext) {
     flowActionId: rule?.id as FlowActionId,
     ...(userId !== undefined && { userId: userId as UserId }),
   });
-  return { fixture, id, users: rule?.ruleUsers ?? [], byKey };
+  return { fixture, id, users: rule?.signRuleUsers ?? [], byKey };
 }
 
 const signedBy = async (fixture: PortalFixture, id: DocumentId) =>
-  (await fixture.get(id)).flowActions[0]?.ruleUsers.flatMap(({ name, signatureDate }) =>
+  (await fixture.get(id)).flowActions[0]?.signRuleUsers.flatMap(({ name, signatureDate }) =>
     signatureDate === null ? [] : [name],
   );
 
@@ -191,11 +191,11 @@ test.serial('the details of a new version replace those of the previous one', as
   const first = { fields: { a: '1' } };
   const id = await fixture.create([signer('Ana')], { additionalInfo: first });
   const stored = async () => (await contextOf(fixture, id)).additionalInfo;
-  await fixture.portal.documents.newVersion(fixture.tenant, id, { files: [await fixture.file()] });
+  await fixture.portal.documents.newVersion(fixture.tenant, id, { file: await fixture.file() });
   t.deepEqual(await stored(), first);
   const second = { metadata: { b: '2' } };
   await fixture.portal.documents.newVersion(fixture.tenant, id, {
-    files: [await fixture.file()],
+    file: await fixture.file(),
     additionalInfo: second,
   });
   t.deepEqual(await stored(), second);

@@ -76,7 +76,13 @@ test.serial('the participants of a document upload at most 800 MB together', asy
       { kind: UPLOAD, id: crypto.randomUUID() },
       {
         ...{ organizationId: fixture.tenant.organization.id, applicationId: null },
-        ...{ participant: { documentId: id, flowActionId, userId: (user?.id ?? '') as UserId } },
+        ...{
+          participant: {
+            documentId: id,
+            flowActionId: flowActionId as FlowActionId,
+            userId: (user?.id ?? '') as UserId,
+          },
+        },
         ...{ name: 'a.png', contentType: 'image/png', blob, md5: '', createdAt: Date.now() },
       },
     );
@@ -162,7 +168,7 @@ test.serial(
     fixture.faults.arm('effect.leased.before-run/forgetParticipantUploads', () => held);
     await fixture.portal.documents.refuse(fixture.tenant, id, 'Wrong file');
     await fixture.portal.documents.newVersion(fixture.tenant, id, {
-      files: [await fixture.file('second.pdf')],
+      file: await fixture.file('second.pdf'),
     });
     const { id: upload } = await attach(await ticketFor(id));
     begin();

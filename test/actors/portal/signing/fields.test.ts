@@ -1,6 +1,7 @@
 /** Fields that participants fill, and marks of all who have signed, in the signed file. */
+
 import test from 'ava';
-import type { FlowActionInput } from '../../../../actors/portal/api.ts';
+import type { NewFlowAction } from '../../../../contracts/portal/flow.ts';
 import type { DocumentId } from '../../../../machines/ids.ts';
 import { classicPdf, documentObjects } from '../../../crypto/pdf/build.ts';
 import { pki } from '../../../pki/pki.ts';
@@ -11,7 +12,7 @@ const BOX = { width: 150, height: 20, pageNumber: 1 };
 const place = (topLeftX: number, topLeftY: number) => ({ ...BOX, topLeftX, topLeftY });
 
 /** Ana with every type of field, and two marks. */
-const ANA: Partial<FlowActionInput> = {
+const ANA: Partial<NewFlowAction> = {
   prePositionedMarks: [place(20, 300), { ...place(220, 300), type: 'SignatureInitials' }],
   fields: [
     { name: 'city', ...place(20, 20), required: true, maxLength: 20 },
@@ -32,16 +33,13 @@ const GOOD = {
   mark: 'AS',
   mail: 'a@b.pt',
 };
-const BOB: Partial<FlowActionInput> = {
+const BOB: Partial<NewFlowAction> = {
   prePositionedMarks: [place(20, 340), place(220, 340)],
   fields: [{ name: 'note', ...place(220, 20) }],
 };
 
 /** A document of one large page. */
-async function document(
-  fixture: PortalFixture,
-  flowActions: readonly FlowActionInput[],
-): Promise<DocumentId> {
+async function document(fixture: PortalFixture, flowActions: readonly NewFlowAction[]): Promise<DocumentId> {
   const objects = documentObjects({ text: 'Contract' });
   objects.set(10, (objects.get(10) ?? '').replace('[0 0 200 200]', '[0 0 500 500]'));
   return fixture.create(flowActions, { files: [await fixture.file('large.pdf', classicPdf(objects))] });
@@ -75,10 +73,9 @@ test('values and marks of all earlier signers are in the signed file, the reply 
   t.true(found[0]?.okEarlier);
   t.true(found[1]?.coversWholeFile);
 
-  const { flowActions, fieldValues } = await fixture.get(id);
+  const { flowActions } = await fixture.get(id);
   const [ana] = flowActions;
-  const filledIn = (name: string) =>
-    fieldValues?.get(ana?.fields?.find((field) => field.name === name)?.id ?? '');
+  const filledIn = (name: string) => ana?.fields?.find((field) => field.name === name)?.value;
   t.is(filledIn('city'), 'Łódź');
   t.is(filledIn('agreed'), 'true');
   const signed = fixture.events.filter(({ type }) => type === 'DocumentSigned');
@@ -177,7 +174,7 @@ test('a field for buttons of the form that cannot take its answers is refused at
 
 test('invalid fields are refused at creation', async (t) => {
   const fixture = await portalFixture(t);
-  const asked = (field: object, more: Partial<FlowActionInput> = {}) =>
+  const asked = (field: object, more: Partial<NewFlowAction> = {}) =>
     fixture.create([signer('Ana', 1, { ...more, fields: [{ name: 'x', ...field }] as never })]);
   await refusedAs(t, 'InvalidFlowAction', asked({}));
   await refusedAs(t, 'InvalidFlowAction', asked({ ...place(1, 1), pageNumber: 9 }));

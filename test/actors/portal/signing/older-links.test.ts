@@ -15,7 +15,7 @@ test.serial(
       await fixture.ticket(id, 'bob@example.org'),
     ];
     if (older.by !== 'ticket') throw new Error('a ticket');
-    await documents.newVersion(fixture.tenant, id, { files: [await fixture.file('second.pdf')] });
+    await documents.newVersion(fixture.tenant, id, { file: await fixture.file('second.pdf') });
     const page = await signing.page(key, older.ticket);
     t.is(page.state, 'ready');
     t.like(page.document, { isNewVersion: true, version: 2, name: 'second' });

@@ -295,7 +295,8 @@ test('initials stand on each of 400 pages, and more pages than a signature can m
   t.is(stdout.match(/^ *A *$/gm)?.length, 400);
   // One picture of the initials serves all pages.
   t.true(statSync(path).size < 600_000);
-  const tooLong = [await ofPages(1000)];
+  const longFile = await ofPages(1000);
+  const tooLong = [longFile];
   for (const signatureInitialsMode of ['Required', 'Optional'] as const) {
     const refused = fixture.create([signer('Ana', 0, { signatureInitialsMode })], { files: tooLong });
     await t.throwsAsync(refused, { code: 'LimitExceeded', message: /at most 999 pages/ });
@@ -313,7 +314,7 @@ test('initials stand on each of 400 pages, and more pages than a signature can m
     editedFlowActions: edit.editedFlowActions.map((one) => ({ ...one, flowActionId })),
   });
   await t.throwsAsync(edited, { code: 'LimitExceeded' });
-  const version = { files: tooLong };
+  const version = { file: longFile };
   const short = await fixture.create([signer('Ana', 0, { signatureInitialsMode: 'Optional' })]);
   await t.throwsAsync(fixture.portal.documents.newVersion(fixture.tenant, short, version), {
     code: 'LimitExceeded',

@@ -1,0 +1,273 @@
+/**
+ * Changes of a document during its flow: its files, the flow itself, the recipients of the final mail.
+ *
+ * Source: docs/portal-values.md §§14 and 15.
+ */
+import { z } from 'zod';
+import { id, list, maybeFlag, maybeText, members, text, uuid, whole, word } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { participant } from './entities.ts';
+import { FILE, SIGNER } from './examples.ts';
+import { newField, newFile, newFlowAction, newMark, newObserver } from './flow.ts';
+import { documentParams } from './ids.ts';
+import { creationMembers } from './new-documents.ts';
+import { operation } from './operation.ts';
+import { UNKNOWN_DOCUMENT, UNKNOWN_FILES } from './refusals.ts';
+import { INITIALS_MODES } from './words.ts';
+
+const { additionalInfo, disablePendingActionNotifications, envelopeName } = creationMembers;
+
+const versionMarks = list(
+  members({
+    flowActionId: uuid.meta({
+      description: 'Action of the participant. Absent: the first pending action of this person.',
+      exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+    }),
+    prePositionedDocumentMarks: list(newMark).meta({
+      description: 'Places of signature and initials of this action in the new file.',
+    }),
+  }),
+).nullish();
+
+const versionTags = maybeFlag.describe(
+  'Whether tags in the text of the new file place marks and fields, in place of those that tags have placed before. Default false: all places stay.',
+);
+
+export const newVersion = members({
+  file: newFile.meta({ description: 'Upload that replaces the file of the document.' }),
+  disablePendingActionNotifications,
+  additionalInfo,
+  prePositionedMarks: versionMarks.meta({
+    description:
+      'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
+  }),
+  textTags: versionTags,
+}).meta({ id: 'NewVersion' });
+
+export const newEnvelopeVersion = members({
+  files: list(newFile, { least: 1 }).meta({
+    description:
+      'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.',
+  }),
+  envelopeName,
+  disablePendingActionNotifications,
+  additionalInfo,
+  prePositionedMarks: versionMarks.meta({
+    description:
+      'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
+  }),
+  textTags: versionTags,
+}).meta({ id: 'NewEnvelopeVersion' });
+
+export const flowEdit = members({
+  addedFlowActions: list(newFlowAction).nullish().meta({
+    description:
+      'Actions to add, at the pending step or a later one. At most 30 signing participants in all.',
+  }),
+  editedFlowActions: list(
+    members({
+      flowActionId: uuid.meta({
+        description: 'Action of the participant. Absent: the first pending action of this person.',
+        exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+      }),
+      step: whole.nullish().meta({
+        description: 'Place in the order, from 0; actions of the same step act in parallel. Default 0.',
+        exampleValue: 1,
+      }),
+      participantEmailAddress: maybeText.meta({
+        description: 'New e-mail address of the participant. The old link stops working.',
+        exampleValue: 'ana.silva@example.com',
+      }),
+      ruleName: maybeText.meta({
+        description: 'Name of the rule, such as of a board. Required for `SignRule` and `ApproverRule`.',
+        exampleValue: 'Board of directors',
+      }),
+      title: maybeText.meta({
+        description: 'Role of the participant, shown on pages and used by saved flows.',
+        exampleValue: 'Tenant',
+      }),
+      signRuleUsers: list(
+        members({
+          userId: uuid.meta({
+            description: 'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
+            exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+          }),
+          emailAddress: text.meta({
+            description: 'E-mail address of the participant.',
+            exampleValue: 'ana@example.com',
+          }),
+        }),
+      )
+        .nullish()
+        .meta({
+          description:
+            'People of a rule, any of whom may act until enough have. Required for `SignRule` and `ApproverRule`.',
+        }),
+      prePositionedMarks: list(newMark).nullish().meta({
+        description:
+          'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
+      }),
+      signatureInitialsMode: word(INITIALS_MODES).nullish().meta({
+        description:
+          'Whether the participant puts initials on each page, of which a document then has at most 999. Null: `None`.',
+      }),
+      fields: list(newField, { most: 100 }).nullish().meta({
+        description:
+          'Fields in place of those of the action; an empty list removes them. Refused with `FieldsNotEditable` after a signature with a certificate. Left out: they stay.',
+      }),
+    }),
+  )
+    .nullish()
+    .meta({
+      description: 'Changes of actions that are not completed. Members that are left out stay as they are.',
+    }),
+  deletedFlowActionIds: list(uuid)
+    .nullish()
+    .meta({
+      description: 'Actions to remove. Completed ones cannot be removed.',
+      exampleValue: ['5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c'],
+    }),
+  addedObservers: list(newObserver)
+    .nullish()
+    .meta({ description: 'People who are notified about the document from now on.' }),
+  editedObservers: list(
+    members({
+      observerId: uuid.meta({ description: 'Observer whose address changes.' }),
+      emailAddress: text.meta({
+        description: 'E-mail address of the participant.',
+        exampleValue: 'ana@example.com',
+      }),
+    }),
+  )
+    .nullish()
+    .meta({ description: 'New addresses of observers. The link of the old address stops working.' }),
+  deletedObserverIds: list(uuid)
+    .nullish()
+    .meta({
+      description: 'Observers to remove. Their links stop working.',
+      exampleValue: ['3f2504e0-4f89-41d3-9a0c-0305e82c3301'],
+    }),
+}).meta({ id: 'FlowEdit' });
+
+export type NewVersion = Value<typeof newVersion>;
+export type NewEnvelopeVersion = Value<typeof newEnvelopeVersion>;
+export type FlowEdit = Value<typeof flowEdit>;
+
+const notifiedEmails = members({
+  emails: list(text).meta({ description: 'E-mail addresses.', exampleValue: ['ana@example.com'] }),
+}).meta({ id: 'NotifiedEmails' });
+
+const rectified = z.strictObject({
+  rectifiedParticipants: z
+    .array(
+      z.strictObject({
+        userId: id.meta({
+          description: 'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
+          exampleValue: '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',
+        }),
+        requested: participant.meta({ description: 'Participant as the request had it.' }),
+        rectified: participant.meta({ description: 'Participant as stored.' }),
+      }),
+    )
+    .meta({
+      description:
+        'Participants whose data differ from the request, because the person is known with other data.',
+    }),
+});
+
+export const replaceFile = operation({
+  method: 'POST',
+  path: '/api/documents/{id}/versions',
+  group: 'Documents',
+  summary: 'Replaces the file of a document and restarts its flow.',
+  description:
+    'For documents of one file that are Pending or Refused (otherwise `InvalidDocumentStatus`); envelopes have `envelope/versions`. Id and validation key stay, earlier signatures are dropped, and all actions start again. Unless `disablePendingActionNotifications` is true, the participants of the first step are notified by e-mail, and, if the service is configured so, those whose turn had come before; observers are notified in both cases. `InvalidTextTag`: `textTags` is true, and a tag of the file cannot be used.',
+  scope: 'Create',
+  folderKeys: true,
+  params: documentParams,
+  body: newVersion,
+  largeBody: true,
+  reply: 'empty',
+  examples: { request: { file: FILE } },
+  refusals: [
+    ...UNKNOWN_DOCUMENT,
+    ...UNKNOWN_FILES,
+    'FlowActionNotFound',
+    'InvalidFlowAction',
+    'InvalidTextTag',
+    'InvalidDocumentStatus',
+    'LimitExceeded',
+  ],
+});
+
+export const replaceEnvelope = operation({
+  method: 'POST',
+  path: '/api/documents/{id}/envelope/versions',
+  group: 'Documents',
+  summary: 'Replaces the files of an envelope and restarts its flow.',
+  description:
+    'For envelopes that are Pending or Refused (otherwise `InvalidDocumentStatus`). Id and validation key stay, earlier signatures are dropped, and all actions start again. E-mails are sent as for `POST /api/documents/{id}/versions`. `EnvelopeFileSigned`: the organization refuses files that have signatures already; `InvalidTextTag`: `textTags` is true, and a tag of a file cannot be used.',
+  scope: 'Create',
+  folderKeys: true,
+  params: documentParams,
+  body: newEnvelopeVersion,
+  largeBody: true,
+  reply: 'empty',
+  examples: { request: { files: [FILE], envelopeName: 'Contract and annexes' } },
+  refusals: [
+    ...UNKNOWN_DOCUMENT,
+    ...UNKNOWN_FILES,
+    'FlowActionNotFound',
+    'InvalidFlowAction',
+    'InvalidTextTag',
+    'EnvelopeFileSigned',
+    'InvalidDocumentStatus',
+    'LimitExceeded',
+  ],
+});
+
+export const editFlow = operation({
+  method: 'POST',
+  path: '/api/documents/{id}/flow',
+  group: 'Documents',
+  summary: 'Changes the flow of a pending document.',
+  description:
+    'Adds, changes and deletes observers, and actions that are not completed. New actions have the pending step or a later one; participants who are added to the pending step are notified by e-mail at once. Either the whole change is made or none of it. `InvalidFlowAction`: an action is completed or not valid; `FieldsNotEditable`: the file takes no new fields; `InvalidDocumentStatus`: the document is not Pending.',
+  scope: 'Create',
+  folderKeys: true,
+  params: documentParams,
+  body: flowEdit,
+  largeBody: true,
+  reply: rectified,
+  examples: {
+    request: {
+      addedFlowActions: [{ ...SIGNER, step: 2, user: { name: 'Lou Lima', email: 'lou@example.com' } }],
+    },
+  },
+  refusals: [
+    ...UNKNOWN_DOCUMENT,
+    'FieldsNotEditable',
+    'FlowActionNotFound',
+    'InvalidFieldValue',
+    'InvalidFlowAction',
+    'InvalidIdentifier',
+    'InvalidDocumentStatus',
+    'LimitExceeded',
+  ],
+});
+
+export const notifyOfConclusion = operation({
+  method: 'PUT',
+  path: '/api/documents/{id}/notified-emails',
+  group: 'Documents',
+  summary: 'Replaces the addresses that are notified when the document is concluded.',
+  description:
+    'At most 100 addresses; an empty list removes all. Possible in every status, but the e-mail is sent only at the conclusion. An address that is not valid is refused with `InvalidFlowAction`.',
+  scope: 'Create',
+  folderKeys: true,
+  params: documentParams,
+  body: notifiedEmails,
+  reply: 'empty',
+  examples: { request: { emails: ['archive@example.com'] } },
+  refusals: [...UNKNOWN_DOCUMENT, 'InvalidFlowAction', 'LimitExceeded', 'InvalidDocumentStatus'],
+});

@@ -1,0 +1,294 @@
+/**
+ * The request that creates documents.
+ *
+ * Source: docs/portal-values.md §§5 and 6; additional members are marked.
+ */
+import { z } from 'zod';
+import {
+  anyText,
+  day,
+  id,
+  list,
+  map,
+  maybeFlag,
+  maybeLine,
+  maybeText,
+  maybeUuid,
+  members,
+  text,
+  uuid,
+  word,
+} from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { CREATION } from './examples.ts';
+import { newFile, newFlowAction, newObserver } from './flow.ts';
+import { queryFlag, queryText } from './lists.ts';
+import { operation } from './operation.ts';
+import { UNKNOWN_FILES } from './refusals.ts';
+import { newReminders } from './reminders.ts';
+import { DOCUMENT_TYPES, SIGNATURE_TYPES } from './words.ts';
+
+const MAX_TAGS = 100;
+const MAX_ATTACHMENTS = 20;
+/** Characters of an external id, as rows of tables have it, too. */
+export const MAX_EXTERNAL_ID = 200;
+
+const textMap = map(anyText.nullable(), 'must be a map of texts');
+
+const additionalInfo = members({
+  fields: textMap
+    .nullish()
+    .meta({ description: 'Texts by name of the client’s choice.', exampleValue: { department: 'Sales' } }),
+  metadata: textMap
+    .nullish()
+    .meta({ description: 'Texts by name of the client’s choice.', exampleValue: { costCenter: '1200' } }),
+  healthData: members({
+    professional: members({
+      id: maybeText.meta({
+        description: 'Number of the professional in the register.',
+        exampleValue: '123456',
+      }),
+      region: maybeText.meta({ description: 'State or region of the register.', exampleValue: 'SP' }),
+    })
+      .nullish()
+      .meta({ description: 'Professional who is responsible for the record.' }),
+    items: list(
+      members({
+        name: maybeText.meta({ description: 'Title of the health record.', exampleValue: 'Prescription 1' }),
+        description: maybeText.meta({
+          description: 'First line about the health record.',
+          exampleValue: 'Amoxicillin 500 mg',
+        }),
+        description2: maybeText.meta({
+          description: 'Second line about the health record.',
+          exampleValue: 'One capsule every 8 hours',
+        }),
+      }),
+    )
+      .nullish()
+      .meta({ description: 'Entries of this page of the list.' }),
+  })
+    .nullish()
+    .meta({ description: 'Data of health documents. Kept with the document.' }),
+});
+
+const newTag = members({
+  label: maybeText.meta({
+    description: 'Name of the kind of tag, such as `department`. Absent: none.',
+    exampleValue: 'department',
+  }),
+  value: text.meta({ description: 'Text of the tag.', exampleValue: 'lease' }),
+}).meta({ id: 'NewTag' });
+
+const newAttachment = members({
+  displayName: text.meta({
+    description: 'Title of the document that is made of the file.',
+    exampleValue: 'Lease agreement',
+  }),
+  id: uuid.meta({
+    description: 'Upload from which the attachment is made.',
+    exampleValue: '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
+  }),
+  name: text.meta({ description: 'File name with its extension.', exampleValue: 'annex.pdf' }),
+  contentType: text.meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
+  isPrivate: maybeFlag.meta({
+    description: 'Whether participants do not see the file; it is then readable by key only. Default false.',
+  }),
+}).meta({ id: 'NewAttachment' });
+
+const upload = members({
+  id: maybeUuid.meta({ description: 'Identifier, unique within the instance.' }),
+  name: maybeText.meta({ description: 'Name that people read.', exampleValue: 'Lease agreement' }),
+  contentType: maybeText.meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
+});
+
+/** Members that are accepted and ignored are validated all the same: a wrong type is a mistake of the client. */
+export const creationMembers = {
+  isEnvelope: maybeFlag.meta({
+    description: 'Whether all files become one document. All must be PDF. Default false.',
+  }),
+  envelopeName: maybeText.meta({
+    description: 'Name of the envelope. Required when `isEnvelope` is true.',
+    exampleValue: 'Contract and annexes',
+  }),
+  disablePendingActionNotifications: maybeFlag.meta({
+    description:
+      'Whether participants of the first step get no e-mail. Default false. Those of later steps do; recommended for embedded pages.',
+  }),
+  disableNotifications: maybeFlag.meta({
+    description: 'Whether no e-mail at all is sent about this. Default false.',
+  }),
+  description: maybeText.meta({
+    description: 'Free text about the document, shown to participants.',
+    exampleValue: 'Lease of the office in Rua Augusta',
+  }),
+  folderId: maybeUuid.meta({
+    description: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
+  }),
+  newFolderName: maybeText.meta({
+    description:
+      'Folder for the document, created at the top level when there is none with this name. Absent: no folder.',
+    exampleValue: 'Contracts 2026',
+  }),
+  expirationDate: day.nullish().meta({
+    description:
+      'Last day on which participants may act. It ends with that day in the offset that is written, in UTC where none is. Absent: never.',
+    exampleValue: '2027-12-31',
+  }),
+  observers: list(newObserver).nullish().meta({
+    description: 'People who are notified about the document, and can read it with their own links.',
+  }),
+  attachments: list(newAttachment, {
+    most: MAX_ATTACHMENTS,
+    refusal: {
+      code: 'LimitExceeded',
+      message: `A document has at most ${MAX_ATTACHMENTS} attachments.`,
+    },
+  })
+    .nullish()
+    .meta({ description: 'Files that accompany the document. They are not signed.' }),
+  notifiedEmails: list(text)
+    .nullish()
+    .meta({
+      description: 'Addresses that get an e-mail when the document is concluded.',
+      exampleValue: ['archive@example.com'],
+    }),
+  tags: list(newTag, {
+    most: MAX_TAGS,
+    refusal: { code: 'LimitExceeded', message: `A document has at most ${MAX_TAGS} tags.` },
+  })
+    .nullish()
+    .meta({ description: 'Labels by which the document is found.' }),
+  additionalInfo: additionalInfo.nullish().meta({
+    description:
+      'Data of the client, which is stored with the document and disclosed to nobody else. At most 1,000 entries.',
+  }),
+  forceCadesSignature: maybeFlag.meta({
+    description: 'Whether a PDF is signed beside the file (CAdES) and stays as it is. Default false.',
+  }),
+  xmlNamespaces: list(
+    members({
+      prefix: maybeText.meta({
+        description: 'Prefix that XPath expressions use for the namespace.',
+        exampleValue: 'ds',
+      }),
+      uri: maybeText.meta({
+        description: 'Namespace of the prefix.',
+        exampleValue: 'http://www.w3.org/2000/09/xmldsig#',
+      }),
+    }),
+  )
+    .nullish()
+    .meta({ description: 'Prefixes that XPath expressions of `xadesOptions` use.' }),
+  participantsDataFile: upload.nullish().meta({ description: 'Accepted and ignored.' }),
+  timestampEnabled: maybeFlag.meta({
+    description:
+      'Whether the concluded file gets a time-stamp. Refused when no authority is configured. Default false.',
+  }),
+  signatureType: word(SIGNATURE_TYPES).nullish().meta({
+    description: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
+  }),
+  type: word(DOCUMENT_TYPES).nullish().meta({ description: 'Kind. Absent: the first of the listed values.' }),
+  externalId: maybeLine(MAX_EXTERNAL_ID).meta({
+    description:
+      'Id of the document in the system of the client. `GET /api/documents?ExternalId=` finds it. At most 200 characters.',
+    exampleValue: 'order-4711',
+  }),
+  reminders: newReminders.nullish().describe('Left out: the reminders of the organization.'),
+  securityContextId: maybeUuid.meta({ description: 'Accepted and ignored.' }),
+  templateId: maybeUuid.meta({ description: 'Accepted and ignored.' }),
+  templateFieldValues: map(z.unknown())
+    .nullish()
+    .meta({ description: 'Accepted and ignored.', exampleValue: {} }),
+  textTags: maybeFlag.meta({
+    description:
+      'Whether tags in the text of PDFs, such as `{{sig:Tenant}}` and `{{text:Tenant:city}}`, place marks and fields. Fields of the request without a place need a tag of their name. Default false.',
+  }),
+};
+
+export const newDocuments = members({
+  files: list(newFile, { least: 1 }).meta({
+    description:
+      'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.',
+  }),
+  flowActions: list(newFlowAction, { least: 1 }).meta({
+    description: 'Who signs and approves, in which order. At least one, at most 100.',
+  }),
+  ...creationMembers,
+})
+  .transform(
+    ({
+      participantsDataFile: _participants,
+      securityContextId: _context,
+      templateId: _template,
+      templateFieldValues: _values,
+      ...request
+    }) => request,
+  )
+  .meta({ id: 'NewDocuments' });
+
+export type NewDocuments = Value<typeof newDocuments>;
+
+/** Members of the creation request that may travel in the query instead; the body wins. */
+const creationQuery = members({
+  isEnvelope: queryFlag.meta({
+    description: 'Whether the files become one document. The member of the body wins.',
+  }),
+  envelopeName: queryText.meta({ description: 'Name of the envelope. The member of the body wins.' }),
+});
+
+export const createdDocument = z
+  .strictObject({
+    uploadId: z.string().meta({
+      description: 'Upload from which the document was created.',
+      exampleValue: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+    }),
+    documentId: id.meta({ description: 'The document this is about.' }),
+    attachments: z
+      .array(
+        z.strictObject({
+          uploadId: z.string().meta({
+            description: 'File to which this belongs, where the request has several.',
+            exampleValue: '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d',
+          }),
+          attachmentId: id.meta({
+            description:
+              'Id of the attachment, for `GET /api/documents/{id}/attachments/{attachmentId}/content`.',
+          }),
+        }),
+      )
+      .meta({ description: 'Attachments of the document, each with its upload.' }),
+  })
+  .meta({ id: 'CreatedDocument' });
+
+export type CreatedDocument = Value<typeof createdDocument>;
+
+/** Refusals of a creation request besides those of its files. */
+export const CREATION_REFUSALS = [
+  'EnvelopeNameRequired',
+  'EnvelopeFileSigned',
+  'FolderNotFound',
+  'InvalidFieldValue',
+  'InvalidFlowAction',
+  'InvalidIdentifier',
+  'InvalidTextTag',
+  'TimestampNotAvailable',
+] as const;
+
+export const createDocuments = operation({
+  method: 'POST',
+  path: '/api/documents',
+  group: 'Documents',
+  summary: 'Creates documents from uploads, with a flow of participants who sign or approve them.',
+  description:
+    'Each file becomes a document; with `isEnvelope` all files are merged into one document, which needs `envelopeName`. Participants act in the order of `step`; those of the same step act in parallel. The participants of the first step are notified by e-mail, unless `disablePendingActionNotifications` is true; webhooks receive `DocumentsCreated`. A refused request creates nothing. The same `Idempotency-Key` with the same request returns the same documents. Frequent refusals are `UploadNotFound` and `DocumentUnreadable` for files, `InvalidFlowAction` and `InvalidIdentifier` for participants, `FolderNotFound`, and `LimitExceeded` for more than 50 documents or 30 signers.',
+  scope: 'Create',
+  folderKeys: true,
+  idempotent: true,
+  query: creationQuery,
+  body: newDocuments,
+  largeBody: true,
+  reply: z.array(createdDocument),
+  examples: { request: CREATION },
+  refusals: [...UNKNOWN_FILES, ...CREATION_REFUSALS, 'IdempotencyConflict'],
+});

@@ -1,0 +1,110 @@
+/**
+ * Words of documents and their flows, in requests and replies.
+ *
+ * Source: docs/portal-values.md §§5, 6, 8, 12 and 13.
+ */
+
+export const DOCUMENT_STATUSES = [
+  'Pending',
+  'FlowConcluded',
+  'Concluded',
+  'Refused',
+  'Canceled',
+  'Expired',
+] as const;
+export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number];
+
+export const ACTION_TYPES = ['Signer', 'Approver', 'SignRule', 'ApproverRule'] as const;
+export type ActionType = (typeof ACTION_TYPES)[number];
+
+export const ACTION_STATUSES = ['Created', 'Pending', 'Completed', 'Refused'] as const;
+export type ActionStatus = (typeof ACTION_STATUSES)[number];
+
+/** The files a document can be downloaded as. Source: docs/portal-values.md §13. */
+export const DOWNLOAD_TYPES = [
+  'Original',
+  'Signatures',
+  'PrinterFriendlyVersion',
+  'SigningTags',
+  'SignatureMarks',
+  'OriginalWithMarks',
+  'SignaturesManifest',
+] as const;
+export type DownloadType = (typeof DOWNLOAD_TYPES)[number];
+
+export const MARK_TYPES = [
+  'SignatureVisualRepresentation',
+  'SignatureInitials',
+  'AuthenticationStamp',
+] as const;
+export type MarkType = (typeof MARK_TYPES)[number];
+
+export const CERTIFICATE_TYPES = ['A1', 'A2', 'A3', 'A4', 'S1', 'S2', 'S3', 'S4', 'T3', 'T4'] as const;
+export type CertificateType = (typeof CERTIFICATE_TYPES)[number];
+
+export const HOLDER_TYPES = ['Individual', 'Company'] as const;
+export type HolderType = (typeof HOLDER_TYPES)[number];
+
+export const INITIALS_MODES = ['None', 'Optional', 'Required'] as const;
+export type InitialsMode = (typeof INITIALS_MODES)[number];
+
+export const XADES_TYPES = ['FullXml', 'XmlElement', 'FullXmlAdRc'] as const;
+export const XADES_IDENTIFIERS = ['Id', 'XPath'] as const;
+export const XADES_INSERTIONS = ['AppendChild', 'PrependChild', 'AppendSibling', 'PrependSibling'] as const;
+
+export const FIELD_TYPES = [
+  'Text',
+  'Number',
+  'Date',
+  'Checkbox',
+  'Choice',
+  'Initials',
+  'Attachment',
+] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+/** Forms that a text can be required to have. */
+export const FIELD_FORMATS = ['Email', 'Digits', 'Letters', 'Phone'] as const;
+export type FieldFormat = (typeof FIELD_FORMATS)[number];
+
+export const SIGNATURE_TYPES = ['None', 'Simple', 'Advanced', 'Qualified'] as const;
+
+export const DOCUMENT_TYPES = [
+  'Deed',
+  'PowerOfAttorney',
+  'Prescription',
+  'MedicalCertificate',
+  'ExamRequest',
+  'LabReport',
+  'DischargeSummary',
+  'ClinicalRecord',
+  'DrugDispensing',
+  'Vaccination',
+  'MedicalReport',
+] as const;
+
+export const LIST_STATUSES = [
+  'Pending',
+  'Refused',
+  'Concluded',
+  'Canceled',
+  'Expired',
+  'PendingOrRefused',
+  'CanceledOrExpired',
+] as const;
+export const QUERY_TYPES = ['Name', 'Key', 'Id', 'CreatorName', 'Tag', 'Any'] as const;
+export const PARTICIPANT_QUERY_TYPES = ['Name', 'Identifier', 'Email', 'Phone'] as const;
+
+/** Requirements of an authentication factor in addition to the e-mail code, each with the name of the factor. */
+export const CONFIRMATIONS = {
+  requireSmsAuthenticationToSignElectronically: 'Sms',
+  requireWhatsappAuthenticationToSignElectronically: 'Whatsapp',
+  requireAuthenticatorAppToSignElectronically: 'AuthenticatorApp',
+  requireSelfieAuthenticationToSignElectronically: 'Selfie',
+  requireDatavalidAuthenticationToSignElectronically: 'Datavalid',
+  requirePixAuthenticationToSignElectronically: 'Pix',
+  requireLivenessAuthenticationToSignElectronically: 'Liveness',
+  requireIdScanAuthenticationToSignElectronically: 'IdScan',
+} as const;
+export type ConfirmationFlag = keyof typeof CONFIRMATIONS;
+export type Confirmation = (typeof CONFIRMATIONS)[ConfirmationFlag];
+export const CONFIRMATION_FLAGS = Object.keys(CONFIRMATIONS) as readonly ConfirmationFlag[];
