@@ -40,9 +40,9 @@ import { forgetParticipantUploadsHandler, removeFilesHandler } from './documents
 import { Validation } from './documents/validation.ts';
 import { cancelDraftDocumentsHandler, confirmDraftHandler, Drafts } from './drafts/drafts.ts';
 import { EditorSessionService } from './drafts/editor-sessions.ts';
+import { SavedFlowService } from './drafts/saved-flows.ts';
 import { emptyFolderHandler } from './folders/empty-folder.ts';
 import { Folders } from './folders/folders.ts';
-import { SavedFlowService } from './folders/saved-flows.ts';
 import { generateDocumentsHandler } from './generation/generate-documents.ts';
 import { Generations } from './generation/generations.ts';
 import { Templates } from './generation/templates.ts';

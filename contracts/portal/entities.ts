@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §7 and §12, §16 (folder).
  */
 import { z } from 'zod';
-import { id } from '../fields.ts';
+import { id, text } from '../fields.ts';
 import type { Value } from '../operation.ts';
 
 export const createdBy = z
@@ -41,6 +41,15 @@ export const participant = z
     }),
   })
   .meta({ id: 'Participant' });
+
+/** Characters of a name that clients give to folders, saved flows, drafts and templates. */
+export const MAX_NAME_LENGTH = 255;
+
+export const recordName = text.meta({
+  description: 'Name that people read.',
+  exampleValue: 'Lease agreement',
+  openapi: { type: 'string', maxLength: MAX_NAME_LENGTH },
+});
 
 export const folder = z
   .strictObject({

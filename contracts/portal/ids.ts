@@ -10,4 +10,5 @@ export function idIn(description: string) {
   });
 }
 
+export const folderParams = z.object({ id: idIn('Id of the folder.') });
 export const documentParams = z.object({ id: idIn('Id of the document, from `POST /api/documents`.') });

@@ -4,7 +4,7 @@ import type { NewField } from '../../../contracts/portal/flow.ts';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import type { CreatedDocument, NewDocuments } from '../../../contracts/portal/new-documents.ts';
 import type { LIST_STATUSES, PARTICIPANT_QUERY_TYPES, QUERY_TYPES } from '../../../contracts/portal/words.ts';
-import type { DocumentId, FolderId, Millis } from '../../../machines/ids.ts';
+import type { DocumentId, Millis } from '../../../machines/ids.ts';
 
 export interface CreateDocuments extends NewDocuments {
   /** Values of the sender, by name, for fields that only tags name; with `textTags`. */
@@ -14,12 +14,6 @@ export interface CreateDocuments extends NewDocuments {
 /** A document that a request made. */
 export interface MadeDocument extends CreatedDocument {
   readonly documentId: DocumentId;
-}
-
-export interface FolderView {
-  readonly id: FolderId;
-  readonly name: string;
-  readonly parentId: FolderId | null;
 }
 
 /** §12; a missing member is no restriction. */

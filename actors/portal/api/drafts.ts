@@ -1,11 +1,10 @@
 /** Drafts: requests for documents that are kept, changed and sent later. Source: docs/decisions/0122-drafts.md. */
 
 import type { Principal } from '../../../contracts/portal/entities.ts';
-import type { Page } from '../../../contracts/portal/lists.ts';
+import type { Page, RecordQuery } from '../../../contracts/portal/lists.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
 import type { CreateDocuments, MadeDocument } from './documents.ts';
-import type { FolderQuery } from './folders.ts';
 
 export const DRAFT_STATUSES = ['Saved', 'Sending', 'Sent'] as const;
 
@@ -35,7 +34,7 @@ export interface DraftView extends DraftItem {
 
 export interface DocumentDrafts {
   /** Drafts that are not sent. */
-  list(tenant: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<DraftItem>>;
+  list(tenant: Tenant, query: RecordQuery): Promise<Page<DraftItem>>;
   create(
     tenant: Tenant,
     body: DraftBody,

@@ -2,11 +2,10 @@
 
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { NewField, NewFlowAction, NewParticipant } from '../../../contracts/portal/flow.ts';
-import type { Page } from '../../../contracts/portal/lists.ts';
+import type { Page, RecordQuery } from '../../../contracts/portal/lists.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
 import type { CreateDocuments, MadeDocument } from './documents.ts';
-import type { FolderQuery } from './folders.ts';
 
 export interface SavedFlowItem {
   readonly id: string;
@@ -23,7 +22,7 @@ export interface SavedFlowBody {
   readonly observers: readonly unknown[];
 }
 export interface SavedFlows {
-  list(tenant: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<SavedFlowItem>>;
+  list(tenant: Tenant, query: RecordQuery): Promise<Page<SavedFlowItem>>;
   /** @param seed as in `DocumentService.create` */
   create(tenant: Tenant, body: SavedFlowBody, seed?: string): Promise<SavedFlowItem>;
   get(tenant: Tenant, id: string): Promise<SavedFlowItem & SavedFlowBody>;

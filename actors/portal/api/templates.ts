@@ -2,11 +2,10 @@
 
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { NewField, NewFile, NewParticipant } from '../../../contracts/portal/flow.ts';
-import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
+import type { ListPosition, Page, RecordQuery } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
 import type { Tenant } from './callers.ts';
 import type { CreateDocuments, MadeDocument } from './documents.ts';
-import type { FolderQuery } from './folders.ts';
 import type { GenerationView } from './generations.ts';
 
 export interface TemplateItem {
@@ -45,7 +44,7 @@ export interface TemplateOfDocument extends Omit<TemplateBody, 'document'> {
   readonly name: string;
 }
 
-export interface TemplateQuery extends Omit<FolderQuery, 'parent'> {
+export interface TemplateQuery extends RecordQuery {
   /** Roles contain this text. */
   readonly role?: string | undefined;
   /** A page by position instead of number. @default pages by number */

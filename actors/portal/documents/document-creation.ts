@@ -17,11 +17,12 @@ import type { ActionPlan, Attachment, DocumentSource, Tag } from '../../../machi
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
-import type { PortalFolders } from '../api/folders.ts';
 import { assertReachable } from '../shared/folder-scope.ts';
 import '../../shared/document-faults.ts';
+import type { DocumentMove } from '../../../contracts/portal/folders.ts';
 import { documentAddress, seededId } from '../document-records/document-index.ts';
 import { originOf } from '../document-records/record-action.ts';
+import type { Folders } from '../folders/folders.ts';
 import type { remindersOf } from '../tenants/languages.ts';
 import { type DocumentFiles, MAX_DOCUMENTS, type PreparedFile } from './document-files.ts';
 import {
@@ -50,7 +51,7 @@ export interface DocumentCreationDependencies {
   readonly faults: Faults;
   readonly order: OrderNumbers;
   readonly files: DocumentFiles;
-  readonly folders: Pick<PortalFolders, 'get' | 'named'>;
+  readonly folders: Folders;
   readonly plans: PlanDependencies;
   readonly remindersOf: ReturnType<typeof remindersOf>;
   /** True: the profile that signs for the service has a time-stamp authority. */
@@ -95,10 +96,7 @@ export class DocumentCreation {
     }));
     const before = seed === undefined ? undefined : await this.#existingDocuments(inputs);
     // A call that is refused for its folder creates nothing; a repeated call creates no second folder.
-    const folderId =
-      before === undefined
-        ? await this.folder(tenant, request.folderId ?? null, request.newFolderName ?? null)
-        : before.folderId;
+    const folderId = before === undefined ? await this.folder(tenant, request) : before.folderId;
     const made = await this.#createAll(inputs.map((input) => ({ ...input, folderId })));
     return made.map((document, index) => ({
       uploadId: request.files[index]?.id ?? '',
@@ -187,7 +185,10 @@ export class DocumentCreation {
   }
 
   /** Resolves the folder of a document; null = none. Equal new names give one folder. Refusals: `FolderNotFound`. */
-  async folder(tenant: Tenant, folderId: string | null, newName: string | null): Promise<string | null> {
+  async folder(
+    tenant: Tenant,
+    { folderId = null, newFolderName: newName = null }: DocumentMove,
+  ): Promise<string | null> {
     const { folders } = this.#dependencies;
     assertReachable(tenant, folderId, newName);
     if (folderId !== null) {

@@ -6,9 +6,9 @@ import { isoDay } from '../../../contracts/times.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { Attachment, FlowAction } from '../../../machines/portal/portal-types.ts';
-import type { FolderView } from '../api/documents.ts';
 import { type DocumentActor, statusOf } from '../document-records/document-index.ts';
 import { hasSignature } from '../document-records/document-reader.ts';
+import type { FolderView } from '../folders/folders.ts';
 
 /** The wire has no kinds of ids. */
 export interface Identified {

@@ -3,6 +3,7 @@
 import type { ActorStore, ActorSystem, Clock, Ids } from '@sealwright/runtime';
 import type { FlowEdit, NewEnvelopeVersion, NewVersion } from '../../../contracts/portal/document-changes.ts';
 import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
+import type { DocumentMove } from '../../../contracts/portal/folders.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { DownloadType } from '../../../contracts/portal/words.ts';
@@ -18,14 +19,7 @@ import { withFlowEdits } from '../../../machines/portal/document/document-flow.t
 import { withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { principalOf, type RequestOrigin, type Tenant } from '../api/callers.ts';
-import type {
-  CreateDocuments,
-  DocumentFilter,
-  DocumentQuery,
-  FolderView,
-  MadeDocument,
-} from '../api/documents.ts';
-import type { PortalFolders } from '../api/folders.ts';
+import type { CreateDocuments, DocumentFilter, DocumentQuery, MadeDocument } from '../api/documents.ts';
 import type { DocumentHistoryPage } from '../api/history.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import {
@@ -41,6 +35,7 @@ import { listDocuments } from '../document-records/document-list.ts';
 import { documentOf } from '../document-records/document-reader.ts';
 import { applicationPrincipal, originOf, recordAction } from '../document-records/record-action.ts';
 import { pendingTurn } from '../document-records/signing-turns.ts';
+import type { Folders, FolderView } from '../folders/folders.ts';
 import type { SigningLinks } from '../mail/signing-links.ts';
 import type { Renditions, TicketFile } from '../renditions/renditions.ts';
 import type { DocumentCreation } from './document-creation.ts';
@@ -67,7 +62,7 @@ export interface DocumentServiceDependencies {
   readonly creation: DocumentCreation;
   readonly files: DocumentFiles;
   readonly ids: Pick<Ids, 'uuid'>;
-  readonly folders: Pick<PortalFolders, 'get' | 'create'>;
+  readonly folders: Folders;
   readonly contents: Renditions;
   readonly links: SigningLinks;
   readonly pending: PendingReminders;
@@ -281,13 +276,9 @@ export class DocumentService {
     await this.#send(tenant, id, { type: 'SET_NOTIFIED_EMAILS', emails: unique });
   }
 
-  async move(
-    tenant: Tenant,
-    id: DocumentId,
-    to: { readonly folderId: string | null; readonly newFolderName: string | null },
-  ): Promise<void> {
+  async move(tenant: Tenant, id: DocumentId, to: DocumentMove): Promise<void> {
     await this.#present(tenant, id);
-    const folderId = await this.#dependencies.creation.folder(tenant, to.folderId, to.newFolderName);
+    const folderId = await this.#dependencies.creation.folder(tenant, to);
     await this.#send(tenant, id, { type: 'MOVE', folderId });
   }
 

@@ -20,7 +20,7 @@ import {
   type Row,
 } from '@sealwright/runtime';
 import type { Principal } from '../../../contracts/portal/entities.ts';
-import type { Page } from '../../../contracts/portal/lists.ts';
+import type { Page, RecordQuery } from '../../../contracts/portal/lists.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import {
   type CancelDraftDocumentsEffect,
@@ -36,7 +36,6 @@ import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import type { DocumentDrafts, DraftBody, DraftItem, DraftView } from '../api/drafts.ts';
-import type { FolderQuery } from '../api/folders.ts';
 import { documentAddress } from '../document-records/document-index.ts';
 import { originOf } from '../document-records/record-action.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
@@ -108,7 +107,7 @@ export class Drafts implements DocumentDrafts {
     this.#dependencies = dependencies;
   }
 
-  async list({ organization }: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<DraftItem>> {
+  async list({ organization }: Tenant, query: RecordQuery): Promise<Page<DraftItem>> {
     const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
       view: 'drafts',
       prefix: [organization.id],

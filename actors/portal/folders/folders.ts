@@ -1,6 +1,5 @@
 /**
- * Folders of an organization. Implements `PortalFolders`; what a removed folder held is moved or deleted by
- * `empty-folder.ts`.
+ * Folders of an organization. What a removed folder held is moved or deleted by `empty-folder.ts`.
  *
  * Views: `folders` [organization, createdAt, id] and `folders-in` [organization, parent or `root`, createdAt, id],
  * both → FolderView; counters `folders/<organization>` and `folders-in/<organization>/<parent or root>`. The first root
@@ -12,24 +11,21 @@
 import { createHash } from 'node:crypto';
 import {
   type ActorStore,
-  type ActorSystem,
   type ActorView,
   actorKind,
-  type Clock,
   defineActor,
-  type Ids,
   jsonType,
   type Row,
   type Step,
 } from '@sealwright/runtime';
+import type { FolderDeletion, FolderQuery } from '../../../contracts/portal/folders.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../machines/portal/folder.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type { FolderView } from '../api/documents.ts';
-import type { FolderQuery, PortalFolders } from '../api/folders.ts';
 import { assertReachable, reachesFolder } from '../shared/folder-scope.ts';
 import { cleanName } from '../shared/names.ts';
 
@@ -97,20 +93,17 @@ export async function foldersIn(
   return rows.map(viewOfRow).map(({ id }) => id);
 }
 
-export interface FoldersDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Clock;
-  readonly ids: Pick<Ids, 'uuid'>;
+export interface FolderView extends Pick<FolderContext, 'name' | 'parentId'> {
+  readonly id: FolderId;
 }
 
-export class Folders implements PortalFolders {
-  readonly #dependencies: FoldersDependencies;
+export class Folders {
+  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
   /** Callers that wait for the end of a folder. */
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(dependencies: FoldersDependencies) {
-    this.#dependencies = dependencies;
+  constructor(runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>) {
+    this.#runtime = runtime;
   }
 
   /** Sees each committed step. */
@@ -131,7 +124,7 @@ export class Folders implements PortalFolders {
     if (view === undefined) throw new PortalRefusal('ServiceBusy');
     if (parent !== null && (await this.find(organizationId, parent.id)) === undefined) {
       // Removed in the meantime, perhaps after its content was listed.
-      const sent = await this.#dependencies.system.send(
+      const sent = await this.#runtime.system.send(
         { kind: FOLDER, id: view.id },
         { type: 'REPARENT', parentId: null },
       );
@@ -149,7 +142,7 @@ export class Folders implements PortalFolders {
     assertReachable(tenant, null, name);
     const organizationId = tenant.organization.id;
     const given = { organizationId, name: cleanName(name), parentId: null };
-    const { store } = this.#dependencies;
+    const { store } = this.#runtime;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const holder = await store.holder(folderNameKey(organizationId, given.name));
       const folder = holder && (await this.find(organizationId, holder.id));
@@ -162,7 +155,7 @@ export class Folders implements PortalFolders {
 
   /** The oldest root folder of this name, among those made before folders held names. */
   async #unheld(organization: OrganizationId, name: string): Promise<FolderView | undefined> {
-    const rows = await this.#dependencies.store.rows({
+    const rows = await this.#runtime.store.rows({
       view: 'folders-in',
       prefix: [organization, ROOT],
       limit: MAX_FOLDERS_SEARCHED,
@@ -175,7 +168,7 @@ export class Folders implements PortalFolders {
     given: Pick<FolderContext, 'organizationId' | 'name' | 'parentId'>,
     holdsName: boolean,
   ): Promise<FolderView | undefined> {
-    const { system, clock, ids } = this.#dependencies;
+    const { system, clock, ids } = this.#runtime;
     const id = ids.uuid() as FolderId;
     const context: FolderContext = { ...given, createdAt: clock.now(), ...(holdsName && { holdsName }) };
     const made = await system.create({ kind: FOLDER, id }, { ...context });
@@ -200,13 +193,13 @@ export class Folders implements PortalFolders {
 
   async list(tenant: Tenant, query: FolderQuery): Promise<Page<FolderView>> {
     const organization = tenant.organization.id;
-    const { parent, limit, offset, newestFirst } = query;
+    const { limit, offset } = query;
     if (tenant.folders !== undefined) return this.#reachable(organization, tenant.folders, query);
-    const inside = parent === undefined ? undefined : (parent ?? ROOT);
-    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
+    const inside = query.filterByParent === true ? (query.parentId ?? ROOT) : undefined;
+    const { rows, totalCount } = await pageOfRows(this.#runtime.store, {
       view: inside === undefined ? 'folders' : 'folders-in',
       prefix: inside === undefined ? [organization] : [organization, inside],
-      newestFirst,
+      newestFirst: query.order === 'Desc',
       limit,
       offset,
       matches: containing(query.q, (row) => viewOfRow(row).name),
@@ -219,17 +212,17 @@ export class Folders implements PortalFolders {
   async #reachable(
     organization: OrganizationId,
     ids: readonly string[],
-    { parent, limit, offset, newestFirst, q }: FolderQuery,
+    { filterByParent, parentId, limit, offset, order, q }: FolderQuery,
   ): Promise<Page<FolderView>> {
     const found = await Promise.all(ids.map((id) => this.find(organization, id)));
     const needle = q?.toLowerCase();
     const all = found.filter(
       (folder) =>
         folder !== undefined &&
-        (parent === undefined || folder.parentId === parent) &&
+        (filterByParent !== true || folder.parentId === (parentId ?? null)) &&
         (!needle || folder.name.toLowerCase().includes(needle)),
     ) as FolderView[];
-    const items = (newestFirst ? all.reverse() : all).slice(offset * limit, (offset + 1) * limit);
+    const items = (order === 'Desc' ? all.reverse() : all).slice(offset * limit, (offset + 1) * limit);
     return { items, totalCount: all.length };
   }
 
@@ -240,13 +233,12 @@ export class Folders implements PortalFolders {
   async remove(
     tenant: Tenant,
     id: FolderId,
-    action: 'MoveContent' | 'DeleteContent',
-    destination: FolderId | null,
+    { deleteAction: action, destinationFolderId: destination }: FolderDeletion,
   ): Promise<void> {
     const organization = tenant.organization.id;
     const folder = await this.#existing(organization, id);
     const target =
-      action === 'MoveContent' && destination !== null
+      action === 'MoveContent' && destination != null
         ? await this.#existing(organization, destination)
         : null;
     if (target !== null && (await this.#isInside(organization, target, folder.id))) {
@@ -256,7 +248,7 @@ export class Folders implements PortalFolders {
     const by = principalOf(tenant);
     const ended = this.#end(folder.id);
     try {
-      const outcome = await this.#dependencies.system.send(
+      const outcome = await this.#runtime.system.send(
         { kind: FOLDER, id: folder.id },
         { type: 'REMOVE', action, destination: target?.id ?? null, by },
       );
@@ -272,7 +264,7 @@ export class Folders implements PortalFolders {
   #end(id: FolderId): { readonly soon: Promise<void>; drop(): void } {
     let stop = () => {};
     const soon = new Promise<void>((resolve) => {
-      const cancel = this.#dependencies.clock.after(DELETION_TIMEOUT_MS, resolve);
+      const cancel = this.#runtime.clock.after(DELETION_TIMEOUT_MS, resolve);
       stop = () => {
         cancel();
         this.#waiting.delete(id);
@@ -294,7 +286,7 @@ export class Folders implements PortalFolders {
     id: string,
   ): Promise<(FolderContext & { readonly id: FolderId }) | undefined> {
     const folderId = parsePortalId('FolderId', id);
-    const actor = folderId && (await this.#dependencies.system.read({ kind: FOLDER, id: folderId }));
+    const actor = folderId && (await this.#runtime.system.read({ kind: FOLDER, id: folderId }));
     if (!folderId || actor?.state !== 'Active') return undefined;
     const context = actor.context;
     return context.organizationId === organization ? { ...context, id: folderId } : undefined;

@@ -3,7 +3,7 @@ import type { DocumentContext } from '../../../machines/portal/document/document
 import { withoutOrigin } from '../../../machines/portal/document/tagged-content.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { FileEntry, FlowAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
-import { roleKey } from '../folders/flow-roles.ts';
+import { roleKey } from '../drafts/flow-roles.ts';
 
 /** Ids of the uploads that hold the files of the document for its template. */
 export interface TemplateUploads {

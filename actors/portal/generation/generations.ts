@@ -194,7 +194,7 @@ export class Generations implements PortalGenerations {
   ): Promise<GenerationView> {
     const { system, creation } = this.#dependencies;
     // A refused call creates nothing.
-    const folder = await creation.folder(tenant, folderId ?? null, newFolderName ?? null);
+    const folder = await creation.folder(tenant, { folderId, newFolderName });
     // JSON drops undefined members, which are not stored.
     const input = JSON.parse(JSON.stringify({ ...base, folderId: folder })) as GenerationInput;
     const made = await system.create({ kind: GENERATION, id }, input);

@@ -4,7 +4,7 @@ import type { Millis } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { CreateDocuments } from '../api/documents.ts';
 import type { TemplateDocuments, TemplateRequest } from '../api/templates.ts';
-import { withFieldValues, withRoles } from '../folders/flow-roles.ts';
+import { withFieldValues, withRoles } from '../drafts/flow-roles.ts';
 
 const DAY = 86_400_000;
 

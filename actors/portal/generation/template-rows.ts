@@ -8,7 +8,7 @@ import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
 import type { CreateDocuments } from '../api/documents.ts';
-import { type FieldValueInputs, type RoleInput, roleKey } from '../folders/flow-roles.ts';
+import { type FieldValueInputs, type RoleInput, roleKey } from '../drafts/flow-roles.ts';
 import { withName, withPeople } from './template-request.ts';
 
 /** Columns of a person, behind the role and a dot. */

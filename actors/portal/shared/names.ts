@@ -1,8 +1,7 @@
 /** Names that clients give to folders, saved flows and drafts. */
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
+import { MAX_NAME_LENGTH } from '../../../contracts/portal/entities.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-
-const MAX_NAME_LENGTH = 255;
 
 /**
  * Returns the name without invisible characters and without white space around it.

@@ -6,8 +6,8 @@
 import { z } from 'zod';
 import {
   callerName,
+  type Folders,
   type PortalAdministration,
-  type PortalFolders,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
 import type { FolderId } from '../../../machines/ids.ts';
@@ -37,7 +37,7 @@ const keyForm = z.looseObject({
 
 export function applicationPageRoutes(
   administration: PortalAdministration,
-  folders: Pick<PortalFolders, 'list' | 'get'>,
+  folders: Folders,
 ): readonly AnyRoute[] {
   const showAll = async (page: AccountPage, user: SignedInUser, notice: AccountNotice | undefined) => {
     const { organization } = user.tenant;

@@ -1,5 +1,5 @@
 /** Folders on the page of an application: those that a new key can be restricted to, and the names of those of its keys. */
-import type { ApplicationView, FolderView, PortalFolders, Tenant } from '../../../actors/portal/api.ts';
+import type { ApplicationView, Folders, FolderView, Tenant } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { KeyFolders } from '../../../web/portal/applications-view.ts';
 import { folderId } from '../input/ids.ts';
@@ -9,14 +9,14 @@ const MAX_OFFERED = 200;
 
 /** @param secrets keys that may have folders that are not among the offered ones */
 export async function keyFolders(
-  folders: Pick<PortalFolders, 'list' | 'get'>,
+  folders: Folders,
   tenant: Tenant,
   { secrets }: Pick<ApplicationView, 'secrets'>,
 ): Promise<KeyFolders> {
   const { items, totalCount } = await folders.list(tenant, {
     limit: MAX_OFFERED,
     offset: 0,
-    newestFirst: true,
+    order: 'Desc',
   });
   const known = new Map(items.map((folder) => [String(folder.id), folder]));
   const named = new Set(secrets.flatMap((secret) => secret.folders ?? []));
@@ -32,11 +32,7 @@ export async function keyFolders(
 }
 
 /** Undefined: the folder was removed. */
-async function found(
-  folders: Pick<PortalFolders, 'get'>,
-  tenant: Tenant,
-  id: string,
-): Promise<FolderView | undefined> {
+async function found(folders: Folders, tenant: Tenant, id: string): Promise<FolderView | undefined> {
   try {
     return await folders.get(tenant, folderId(id));
   } catch (error) {

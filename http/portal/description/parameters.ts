@@ -31,8 +31,6 @@ export const PARAMETERS: PropertyTexts = {
   'users/{userId}': 'Id of the person, from the list of users.',
   'webhooks/{webhookId}': ['Id of the webhook, from `GET /api/organizations/{id}/webhooks`.', UUID],
   '?webhookId': 'Only deliveries to this webhook. Absent: of all.',
-  '?filterByParent': 'Whether only folders directly in `parentId` are found. Default false: at any depth.',
-  '?parentId': 'Folder whose content is listed. Used only with `filterByParent`; absent: the top.',
   '?preview': 'Whether browsers show the file instead of saving it. Default false.',
   '?q': 'Text to find in the name. Case and accents do not count. Absent: all.',
   '?status': 'Only entries in this state. Absent: in any.',

@@ -33,8 +33,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   contentType: ['Media type of the content.', 'application/pdf'],
   dataFile:
     'Upload with the table: CSV, XLSX or a JSON list of flat objects. Its first line names the columns; each of at most 1,000 further rows makes a document.',
-  deleteAction:
-    '`MoveContent` moves documents and folders to `destinationFolderId`; `DeleteContent` deletes them.',
   description: ['Free text about the document, shown to participants.', 'Lease of the office in Rua Augusta'],
   introduction: [
     'Plain text in place of the first paragraph of the mail. Null: the text of the service.',
@@ -48,7 +46,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     ['https://app.example.com'],
   ],
   redirectUrl: ['Page to which people go after signing. Null: they stay.', 'https://app.example.com/done'],
-  destinationFolderId: 'Folder that receives the content. Null: no folder. Only for `MoveContent`.',
   disableNotifications: 'Whether no e-mail at all is sent about this. Default false.',
   document: [
     'A body of `POST /api/documents`. It may lack files and flow actions until the draft is sent.',

@@ -1,12 +1,11 @@
 /**
  * Common parts of replies. Every member is always present: null when empty, lists `[]`.
  *
- * Source: docs/portal-values.md §7 and §12 (paged lists), §16 (folder).
+ * Source: docs/portal-values.md §7 and §12 (paged lists).
  */
 
 import { z } from 'zod';
-import type { FolderView } from '../../../actors/portal/api.ts';
-import type { createdBy, folder, Principal, participant } from '../../../contracts/portal/entities.ts';
+import type { createdBy, Principal, participant } from '../../../contracts/portal/entities.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import type { CreatedDocument, createdDocument } from '../../../contracts/portal/new-documents.ts';
 import type { Participant } from '../../../machines/portal/portal-types.ts';
@@ -20,10 +19,6 @@ export function createdByBody(principal: Principal): z.infer<typeof createdBy> {
 export function participantBody(person: Participant): z.infer<typeof participant> {
   const { id, name, identifier, email, phone } = person;
   return { id, name, identifier, email, phone };
-}
-
-export function folderBody(view: FolderView): z.infer<typeof folder> {
-  return { id: view.id, name: view.name, parentId: view.parentId };
 }
 
 /** @param filter filters and order of the list, for its cursor */

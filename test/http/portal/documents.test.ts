@@ -472,7 +472,7 @@ test('many documents are moved into one new folder, with a result for each', asy
     { id: IDS.user, success: false, errorMessage: 'No document has this id.' },
   ]);
   t.is(calls.filter(({ name }) => name === 'folders.named').length, 1);
-  t.deepEqual(last('documents.move')?.args[2], { folderId: IDS.folder, newFolderName: null });
+  t.deepEqual(last('documents.move')?.args[2], { folderId: IDS.folder });
   const many = { documents: Array.from({ length: 1001 }, () => IDS.document) };
   await assertRefused(t, await send('/api/documents/batch/folder', many), 'LimitExceeded');
 });

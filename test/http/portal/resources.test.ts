@@ -223,9 +223,9 @@ test('folders are created, listed, read and removed', async (t) => {
     totalCount: 1,
     nextCursor: null,
   });
-  t.like(last('folders.list')?.args[1], { q: 'n', parent: undefined, newestFirst: true });
+  t.like(last('folders.list')?.args[1], { q: 'n', filterByParent: undefined, order: 'Desc' });
   await call(`/api/folders?filterByParent=true&parentId=${IDS.folder}`);
-  t.like(last('folders.list')?.args[1], { parent: IDS.folder });
+  t.like(last('folders.list')?.args[1], { filterByParent: true, parentId: IDS.folder });
   t.deepEqual(await (await call(`/api/folders/${IDS.folder}`)).json(), {
     ...folder,
     organization: { id: IDS.organization, name: 'Org', identifier: null, owner: null },
@@ -237,7 +237,10 @@ test('folders are created, listed, read and removed', async (t) => {
   });
   const removal = { deleteAction: 'movecontent', destinationFolderId: null };
   t.is((await send(`/api/folders/${IDS.folder}/delete`, removal)).status, 200);
-  t.deepEqual(last('folders.remove')?.args.slice(1), [IDS.folder, 'MoveContent', null]);
+  t.deepEqual(last('folders.remove')?.args.slice(1), [
+    IDS.folder,
+    { ...removal, deleteAction: 'MoveContent' },
+  ]);
   await assertRefused(t, await send(`/api/folders/${IDS.folder}/delete`, {}), 'BadRequest');
 });
 

@@ -207,7 +207,6 @@ test.serial('the same request under the same seed makes its documents once', asy
   const folders = await fixture.portal.folders.list(fixture.tenant, {
     limit: 10,
     offset: 0,
-    newestFirst: false,
   });
   t.is(folders.totalCount, 1);
   const announced = fixture.events.filter(({ type }) => type === 'DocumentsCreated');

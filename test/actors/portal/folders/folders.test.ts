@@ -1,4 +1,4 @@
-import { type ActorDefinition, Faults } from '@sealwright/runtime';
+import { type ActorDefinition, Faults, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import type { Tenant } from '../../../../actors/portal/api.ts';
@@ -63,7 +63,7 @@ function folderFixture(
     system,
     store: it.store,
     clock: it.clock,
-    ids: { uuid: () => crypto.randomUUID() },
+    ids: systemIds,
   });
   return { ...it, folders };
 }
@@ -82,7 +82,7 @@ async function papers(
   return ids;
 }
 
-const ALL = { limit: 100, offset: 0, newestFirst: false } as const;
+const ALL = { limit: 100, offset: 0 } as const;
 
 async function names(it: { readonly folders: Folders }, tenant: Tenant, query: object = {}) {
   const { items, totalCount } = await it.folders.list(tenant, { ...ALL, ...query });
@@ -100,9 +100,9 @@ test('folders are listed by level, by part of their name and in both orders, wit
   t.deepEqual(b, { id: b.id, name: 'Beta', parentId: a.id });
   t.deepEqual(await it.folders.get(tenant, b.id.toUpperCase() as FolderId), b);
   t.deepEqual(await names(it, tenant), [3, 'Alpha', 'Beta', 'Alphabet']);
-  t.deepEqual(await names(it, tenant, { newestFirst: true, limit: 1, offset: 1 }), [3, 'Beta']);
-  t.deepEqual(await names(it, tenant, { parent: null }), [1, 'Alpha']);
-  t.deepEqual(await names(it, tenant, { parent: a.id }), [1, 'Beta']);
+  t.deepEqual(await names(it, tenant, { order: 'Desc', limit: 1, offset: 1 }), [3, 'Beta']);
+  t.deepEqual(await names(it, tenant, { filterByParent: true }), [1, 'Alpha']);
+  t.deepEqual(await names(it, tenant, { filterByParent: true, parentId: a.id }), [1, 'Beta']);
   t.deepEqual(await names(it, tenant, { q: 'aLPHA' }), [2, 'Alpha', 'Alphabet']);
   t.deepEqual(await names(it, tenant, { q: 'alpha', limit: 1, offset: 1 }), [2, 'Alphabet']);
   t.deepEqual(await names(it, tenant, { limit: 10, offset: 5 }), [3]);
@@ -117,11 +117,16 @@ test('a folder of another organization is unknown', async (t) => {
   for (const other of [id, crypto.randomUUID() as FolderId, 'x' as FolderId]) {
     await t.throwsAsync(it.folders.get(mine, other), { code: 'FolderNotFound' });
     await t.throwsAsync(it.folders.create(mine, 'Inside', other), { code: 'FolderNotFound' });
-    await t.throwsAsync(it.folders.remove(mine, other, 'DeleteContent', null), { code: 'FolderNotFound' });
+    await t.throwsAsync(it.folders.remove(mine, other, { deleteAction: 'DeleteContent' }), {
+      code: 'FolderNotFound',
+    });
     t.is(await it.folders.find(mine.organization.id, other), undefined);
   }
   const own = await it.folders.create(mine, 'Own', null);
-  await t.throwsAsync(it.folders.remove(mine, own.id, 'MoveContent', id), { code: 'FolderNotFound' });
+  await t.throwsAsync(
+    it.folders.remove(mine, own.id, { deleteAction: 'MoveContent', destinationFolderId: id }),
+    { code: 'FolderNotFound' },
+  );
   t.deepEqual(await names(it, theirs), [1, 'Secret']);
 });
 
@@ -148,7 +153,7 @@ test('requests for one name get one folder, also concurrently, and a new one aft
   const inside = await it.folders.create(tenant, 'Inside', there.id);
   t.is((await it.folders.named(tenant, ' There ')).id, there.id);
   t.not((await it.folders.named(tenant, 'Inside')).id, inside.id);
-  await it.folders.remove(tenant, there.id, 'DeleteContent', null);
+  await it.folders.remove(tenant, there.id, { deleteAction: 'DeleteContent' });
   t.not((await it.folders.named(tenant, 'There')).id, there.id);
   await t.throwsAsync(it.folders.named(tenant, 'a\u0000'), { code: 'BadRequest' });
 });
@@ -171,7 +176,7 @@ test('removal of a folder moves its content to the destination', async (t) => {
   const target = await it.folders.create(tenant, 'Target', null);
   const ids = await papers(it, tenant, gone.id, 150);
   const kept = await papers(it, tenant, inner.id, 2);
-  await it.folders.remove(tenant, gone.id, 'MoveContent', target.id);
+  await it.folders.remove(tenant, gone.id, { deleteAction: 'MoveContent', destinationFolderId: target.id });
   t.is(await it.runtime.system.read({ kind: FOLDER, id: gone.id }), undefined);
   t.is((await it.folders.get(tenant, inner.id)).parentId, target.id);
   for (const id of ids) {
@@ -180,7 +185,7 @@ test('removal of a folder moves its content to the destination', async (t) => {
   for (const id of kept) {
     t.is((await it.runtime.system.read({ kind: 'paper', id }))?.context.folderId, inner.id);
   }
-  t.deepEqual(await names(it, tenant, { parent: target.id }), [1, 'Inner']);
+  t.deepEqual(await names(it, tenant, { filterByParent: true, parentId: target.id }), [1, 'Inner']);
 });
 
 test('removal of a folder with its content deletes the documents of all nested folders', async (t) => {
@@ -195,7 +200,7 @@ test('removal of a folder with its content deletes the documents of all nested f
     ...(await papers(it, tenant, inner.id, 3)),
     ...(await papers(it, tenant, innermost.id, 3)),
   ];
-  await it.folders.remove(tenant, gone.id, 'DeleteContent', null);
+  await it.folders.remove(tenant, gone.id, { deleteAction: 'DeleteContent' });
   const states = async () =>
     Promise.all(ids.map(async (id) => (await it.runtime.system.read({ kind: 'paper', id }))?.state));
   await it.settle(async () => (await states()).every((state) => state === 'Deleted'));
@@ -211,9 +216,12 @@ test('a folder is not moved into itself', async (t) => {
   const outer = await it.folders.create(tenant, 'Outer', null);
   const inner = await it.folders.create(tenant, 'Inner', outer.id);
   for (const destination of [outer.id, inner.id]) {
-    await t.throwsAsync(it.folders.remove(tenant, outer.id, 'MoveContent', destination), {
-      code: 'BadRequest',
-    });
+    await t.throwsAsync(
+      it.folders.remove(tenant, outer.id, { deleteAction: 'MoveContent', destinationFolderId: destination }),
+      {
+        code: 'BadRequest',
+      },
+    );
   }
   t.deepEqual(await names(it, tenant), [2, 'Outer', 'Inner']);
 });
@@ -224,7 +232,7 @@ test('an acknowledged removal is completed after a restart', async (t) => {
   const gone = await it.folders.create(tenant, 'Gone', null);
   const ids = await papers(it, tenant, gone.id, 5);
   // The runtime was not started: nothing of the stored work is done in this life.
-  await it.folders.remove(tenant, gone.id, 'MoveContent', null);
+  await it.folders.remove(tenant, gone.id, { deleteAction: 'MoveContent' });
   t.deepEqual(await names(it, tenant), [0]);
   await t.throwsAsync(it.folders.get(tenant, gone.id), { code: 'FolderNotFound' });
   await it.close();

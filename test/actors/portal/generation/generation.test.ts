@@ -345,7 +345,7 @@ test.serial('a generation with an invalid row is refused before a document is ma
   await refusedAs(t, 'UploadNotFound', generations.create(fixture.tenant, request));
   t.deepEqual(await documents(fixture), []);
   const { totalCount } = await fixture.portal.folders.list(fixture.tenant, {
-    ...{ limit: 1, offset: 0, newestFirst: false },
+    ...{ limit: 1, offset: 0 },
   });
   t.is(totalCount, 0);
 });

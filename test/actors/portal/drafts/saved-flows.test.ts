@@ -1,6 +1,6 @@
 import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
-import { SavedFlowService, savedFlowDefinition } from '../../../../actors/portal/folders/saved-flows.ts';
+import { SavedFlowService, savedFlowDefinition } from '../../../../actors/portal/drafts/saved-flows.ts';
 import { recordOnce } from '../../../../actors/portal/shared/organization-records.ts';
 import {
   MarksSessionService,

@@ -17,7 +17,7 @@ import {
   type MessageOf,
   type Row,
 } from '@sealwright/runtime';
-import type { Page } from '../../../contracts/portal/lists.ts';
+import type { Page, RecordQuery } from '../../../contracts/portal/lists.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   SAVED_FLOW_REMOVED,
@@ -27,7 +27,6 @@ import {
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { MadeDocument } from '../api/documents.ts';
-import type { FolderQuery } from '../api/folders.ts';
 import type { SavedFlowBody, SavedFlowItem, SavedFlows } from '../api/saved-flows.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
@@ -74,7 +73,7 @@ export class SavedFlowService implements SavedFlows {
     this.#dependencies = dependencies;
   }
 
-  async list({ organization }: Tenant, query: Omit<FolderQuery, 'parent'>): Promise<Page<SavedFlowItem>> {
+  async list({ organization }: Tenant, query: RecordQuery): Promise<Page<SavedFlowItem>> {
     const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
       view: 'saved-flows',
       prefix: [organization.id],

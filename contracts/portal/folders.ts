@@ -1,0 +1,180 @@
+/** Folders of documents. Source: docs/portal-values.md §16. */
+import { z } from 'zod';
+import { id, list, maybeText, maybeUuid, members, uuid, word } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { organizationReference } from './documents.ts';
+import { folder, recordName } from './entities.ts';
+import { EXAMPLE_IDS } from './examples.ts';
+import { documentParams, folderParams } from './ids.ts';
+import { pageOf, paging, queryFlag, queryText } from './lists.ts';
+import { operation } from './operation.ts';
+import { UNKNOWN_DOCUMENT } from './refusals.ts';
+
+/** Maximum number of documents moved by one call. */
+const MAX_DOCUMENTS_MOVED = 1000;
+
+const parentId = maybeUuid.meta({ description: 'Folder that contains this one. Null: it is at the top.' });
+
+const destination = {
+  folderId: maybeUuid.meta({
+    description: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
+  }),
+  newFolderName: maybeText.meta({
+    description:
+      'Folder for the document, created at the top level when there is none with this name. Absent: no folder.',
+    exampleValue: 'Contracts 2026',
+  }),
+};
+
+const folderAccess = z.strictObject({
+  id: id.meta({ description: 'Identifier, unique within the instance.' }),
+  userId: id,
+  folderRoles: z
+    .array(z.enum(['Admin', 'Manager', 'Basic']))
+    .meta({ description: 'Roles within the folder.' }),
+  organizationRoles: z.array(z.string()),
+  userName: z.string().nullable(),
+  userIdentifier: z.string().nullable(),
+});
+
+export const createFolder = operation({
+  method: 'POST',
+  path: '/api/folders',
+  group: 'Folders',
+  summary: 'Creates a folder.',
+  description:
+    'The folder is at the top level, or in the folder `parentId`. Several folders may have the same name. Folders are at most 64 levels deep (`LimitExceeded`).',
+  scope: 'Create',
+  body: members({ name: recordName, parentId }).meta({ id: 'NewFolder' }),
+  reply: folder,
+  examples: { request: { name: 'Contracts 2027' } },
+  refusals: ['FolderNotFound', 'LimitExceeded'],
+});
+
+export const listFolders = operation({
+  method: 'GET',
+  path: '/api/folders',
+  group: 'Folders',
+  summary: 'Lists folders of the organization.',
+  description:
+    'Lists the folders of all levels, or with `filterByParent` those directly in `parentId` (without `parentId`, those at the top level). `q` searches in names. A key that is restricted to folders finds only these.',
+  scope: 'Read',
+  folderKeys: true,
+  query: members({
+    q: queryText.meta({
+      description: 'Text to find in the name. Case and accents do not count. Absent: all.',
+    }),
+    filterByParent: queryFlag.meta({
+      description: 'Whether only folders directly in `parentId` are found. Default false: at any depth.',
+    }),
+    parentId: uuid.optional().meta({
+      description: 'Folder whose content is listed. Used only with `filterByParent`; absent: the top.',
+    }),
+    ...paging,
+  }),
+  reply: pageOf(folder),
+  refusals: [],
+});
+
+export const getFolder = operation({
+  method: 'GET',
+  path: '/api/folders/{id}',
+  group: 'Folders',
+  summary: 'Returns a folder with its organization.',
+  description: 'A folder of another organization is `FolderNotFound`.',
+  scope: 'Read',
+  folderKeys: true,
+  params: folderParams,
+  reply: folder
+    .extend({
+      organization: organizationReference.meta({ description: 'Organization to which it belongs.' }),
+    })
+    .meta({ id: 'FolderDetail' }),
+  refusals: ['FolderNotFound'],
+});
+
+export const getFolderAccess = operation({
+  method: 'GET',
+  path: '/api/folders/{id}/details',
+  group: 'Folders',
+  summary: 'Returns a folder with its access rules, of which there are none.',
+  description:
+    'Exists for clients that call it: every application of the organization may use every folder. A folder of another organization is `FolderNotFound`.',
+  scope: 'Read',
+  folderKeys: true,
+  params: folderParams,
+  reply: folder.omit({ parentId: true }).extend({
+    folderAccesses: z.array(folderAccess).meta({
+      description: 'Access rules. Always empty: every application of the organization may use the folder.',
+    }),
+  }),
+  refusals: ['FolderNotFound'],
+});
+
+export const deleteFolder = operation({
+  method: 'POST',
+  path: '/api/folders/{id}/delete',
+  group: 'Folders',
+  summary: 'Deletes a folder, and moves or deletes its content.',
+  description:
+    '`MoveContent` moves the documents and folders inside to `destinationFolderId`, or to the top level; `DeleteContent` deletes them, which cannot be undone. A large folder is emptied after the reply. Keys that are restricted to folders cannot call it.',
+  scope: 'Create',
+  params: folderParams,
+  body: members({
+    deleteAction: word(['MoveContent', 'DeleteContent']).meta({
+      description:
+        '`MoveContent` moves documents and folders to `destinationFolderId`; `DeleteContent` deletes them.',
+    }),
+    destinationFolderId: maybeUuid.meta({
+      description: 'Folder that receives the content. Null: no folder. Only for `MoveContent`.',
+    }),
+  }).meta({ id: 'FolderDeletion' }),
+  reply: 'empty',
+  examples: { request: { deleteAction: 'MoveContent' } },
+  refusals: ['FolderNotFound'],
+});
+
+export const moveDocument = operation({
+  method: 'POST',
+  path: '/api/documents/{id}/folder',
+  group: 'Documents',
+  summary: 'Moves a document into a folder, or out of its folder.',
+  description:
+    '`folderId` takes precedence over `newFolderName`, which finds or creates a folder at the top level; without both the document leaves its folder. Possible in every status; links of participants stay valid. A key that is restricted to folders moves documents only between them.',
+  scope: 'Create',
+  folderKeys: true,
+  params: documentParams,
+  body: members(destination).meta({ id: 'DocumentMove' }),
+  reply: 'empty',
+  examples: { request: { newFolderName: 'Contracts 2026' } },
+  refusals: [...UNKNOWN_DOCUMENT, 'FolderNotFound'],
+});
+
+export const moveDocuments = operation({
+  method: 'POST',
+  path: '/api/documents/batch/folder',
+  group: 'Documents',
+  summary: 'Moves several documents, and returns the result for each.',
+  description:
+    'As `POST /api/documents/{id}/folder` for each of at most 1,000 documents (`LimitExceeded`). The reply has one result for each id, in the order of the request. A document that cannot be moved does not stop the others; an unknown `folderId` is the `errorMessage` of every result.',
+  scope: 'Create',
+  folderKeys: true,
+  body: members({
+    documents: list(uuid, {
+      most: MAX_DOCUMENTS_MOVED,
+      refusal: {
+        code: 'LimitExceeded',
+        message: `At most ${MAX_DOCUMENTS_MOVED} documents are moved at once.`,
+      },
+    }),
+    ...destination,
+  }).meta({ id: 'DocumentsMove' }),
+  reply: z.array(z.strictObject({ id, success: z.boolean(), errorMessage: z.string().nullable() })),
+  examples: { request: { documents: [EXAMPLE_IDS.document], newFolderName: 'Contracts 2026' } },
+  refusals: ['FolderNotFound', 'LimitExceeded'],
+});
+
+export type FolderQuery = Value<typeof listFolders.query>;
+export type FolderDeletion = Value<typeof deleteFolder.body>;
+/** A folder or none; null and absent are the same. */
+export type DocumentMove = Value<typeof moveDocument.body>;
