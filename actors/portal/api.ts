@@ -22,11 +22,11 @@ import type { DocumentTemplates } from './api/templates.ts';
 import type { PortalUploads } from './api/uploads.ts';
 import type { PortalUsers } from './api/users.ts';
 import type { PortalValidation } from './api/validation.ts';
-import type { PortalWebhooks } from './api/webhooks.ts';
 import type { DocumentService } from './documents/documents.ts';
 import type { Folders } from './folders/folders.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Reports } from './reports/reports.ts';
+import type { Deliveries } from './webhooks/deliveries.ts';
 
 export type {
   SignatureView,
@@ -54,11 +54,12 @@ export type * from './api/templates.ts';
 export type * from './api/uploads.ts';
 export type * from './api/users.ts';
 export type * from './api/validation.ts';
-export type * from './api/webhooks.ts';
 export type { DocumentService } from './documents/documents.ts';
 export type { Folders, FolderView } from './folders/folders.ts';
 export type { MailboxEntry, Mails, MailTextState, OperatorMails } from './mail/mails.ts';
 export type { Reports } from './reports/reports.ts';
+export type { Deliveries } from './webhooks/deliveries.ts';
+export type { OperatorWebhooks } from './webhooks/operator-deliveries.ts';
 
 /** The portal as HTTP sees it. */
 export interface PortalService {
@@ -76,7 +77,7 @@ export interface PortalService {
   readonly savedFlows: SavedFlows;
   readonly marksSessions: MarksSessions;
   readonly generations: PortalGenerations;
-  readonly webhooks: PortalWebhooks;
+  readonly webhooks: Deliveries;
   readonly mails: Mails;
   readonly administration: PortalAdministration;
   readonly branding: PortalBranding;

@@ -62,7 +62,7 @@ export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingD
   const { store, clock, ids, secretBox, links, codeFor, system, mailer } = dependencies;
   const { allowPrivate, concludedDelay, sender } = options;
   const caller = dependencies.caller ?? createHttpWebhookCaller({ clock, allowPrivate });
-  const registry = new WebhookRegistry({ system, store, ids, secretBox, allowPrivate });
+  const registry = new WebhookRegistry({ system, store, ids }, secretBox, allowPrivate);
   const organizationOf = async (id: string): Promise<OrganizationContext | undefined> => {
     const actor = await system.read({ kind: ORGANIZATION, id });
     return actor?.context;
@@ -91,7 +91,7 @@ export function createOutgoing(options: OutgoingOptions, dependencies: OutgoingD
       mailer,
       testMailSender({ mailer, profileOf, sender, clock, ids }),
     ),
-    webhooks: new Deliveries({ system, store, clock, ids, registry, caller }),
+    webhooks: new Deliveries({ system, store, clock, ids }, registry, caller),
     registry,
     close() {
       caller.close();

@@ -17,10 +17,8 @@ import type {
   MarksSessions,
   OperatorActivity,
   OperatorKeys,
-  OperatorWebhooks,
   PortalGenerations,
   PortalService,
-  PortalWebhooks,
   SavedFlows,
 } from './api.ts';
 import { BrandingService } from './branding/branding.ts';
@@ -78,6 +76,7 @@ import { Blobs } from './uploads/blobs.ts';
 import { InspectedUploads } from './uploads/inspected-uploads.ts';
 import { SegmentedUploads } from './uploads/segmented-uploads.ts';
 import { Uploads } from './uploads/uploads.ts';
+import type { Deliveries } from './webhooks/deliveries.ts';
 import { OperatorDeliveries } from './webhooks/operator-deliveries.ts';
 
 export interface PortalOptions {
@@ -114,7 +113,7 @@ export interface PortalOptions {
 }
 
 type PortalComponents = { readonly [Member in keyof PortalService]: Portal[Member] } & {
-  readonly operatorWebhooks: OperatorWebhooks;
+  readonly operatorWebhooks: OperatorDeliveries;
   readonly operatorKeys: OperatorKeys;
   readonly activity: OperatorActivity;
   readonly outgoing: Outgoing;
@@ -137,14 +136,14 @@ export class Portal implements PortalService, HostedService {
   readonly savedFlows: SavedFlows;
   readonly marksSessions: MarksSessions;
   readonly generations: PortalGenerations;
-  readonly webhooks: PortalWebhooks;
+  readonly webhooks: Deliveries;
   readonly mails: Mails;
   readonly administration: Administration;
   readonly branding: BrandingService;
   readonly reports: Reports;
   readonly users: UserDirectory;
   readonly signIn: UserSignIn;
-  readonly operatorWebhooks: OperatorWebhooks;
+  readonly operatorWebhooks: OperatorDeliveries;
   readonly operatorKeys: OperatorKeys;
   readonly activity: OperatorActivity;
   readonly idempotency: IdempotentRequests;
@@ -285,7 +284,7 @@ export class Portal implements PortalService, HostedService {
     });
     const generations = new Generations({ system, store, clock, ids, blobs, pool, uploads, creation });
     const drafts = new Drafts({ system, store, clock, ids, uploads, creation });
-    const operatorWebhooks = new OperatorDeliveries({ store, webhooks, administration });
+    const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);
     const portal = new Portal({
       ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
       reports,

@@ -6,10 +6,10 @@
  */
 
 import { describeFailure, Fatal } from '@sealwright/runtime';
+import type { WebhookAuthType, WebhookInput } from '../../contracts/portal/webhooks.ts';
 import type { OrganizationId } from '../../machines/ids.ts';
 import type { Language, OrganizationSettings } from '../../machines/portal/organization.ts';
 import type { OrganizationView } from './api/administration.ts';
-import type { WebhookAuthType, WebhookInput } from './api/webhooks.ts';
 import type { Administration } from './tenants/administration.ts';
 import type { WebhookRegistry } from './webhooks/webhooks.ts';
 

@@ -9,6 +9,8 @@ export type CreatedBy = { readonly "id": string; readonly "name": string };
 export type CreatedDocument = { readonly "uploadId": string; readonly "documentId": string; readonly "attachments": readonly ({ readonly "uploadId": string; readonly "attachmentId": string })[] };
 export type CreationTotals = { readonly "totalDocuments": number; readonly "totalEnvelopes": number };
 export type Delivery = { readonly "id": string; readonly "webhookId": string; readonly "documentId": (string) | (null); readonly "type": string; readonly "sequence": number; readonly "status": "Pending" | "Delivered" | "Failed"; readonly "creationDate": string; readonly "nextTryDate": (string) | (null); readonly "body": string; readonly "attempts": readonly ({ readonly "date": string; readonly "url": string; readonly "status": number | null; readonly "milliseconds": number; readonly "error": string | null; readonly "response": string | null })[] };
+export type DeliveryPage = { readonly "items": readonly (Delivery)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+export type DeliveryReplay = { readonly "from": string; readonly "to": string; readonly "failedOnly"?: boolean | null };
 export type Document = { readonly "id": string; readonly "name": string; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "key": string; readonly "filename": string; readonly "fileSize": number; readonly "mimeType": string; readonly "checksumMd5": string; readonly "hasSignature": boolean; readonly "isConcluded": boolean; readonly "isDeleted": boolean; readonly "isEnvelope": boolean; readonly "isScanned": false; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "organization": OrganizationReference; readonly "folder": (Folder) | (null); readonly "statusUpdatedBy": (Principal) | (null); readonly "statusUpdateReason": string | null; readonly "description": string | null; readonly "expirationDate": (string) | (null); readonly "expirationDateWithoutTime": (string) | (null); readonly "observers": readonly ({ readonly "id": string; readonly "user": Participant })[]; readonly "attachments": readonly (Attachment)[]; readonly "notifiedEmails": readonly (string)[]; readonly "permissions": { readonly "move": boolean; readonly "editFlow": boolean }; readonly "forceCadesSignature": boolean; readonly "tags": readonly (Tag)[]; readonly "type": string | null; readonly "signatureType": string | null; readonly "externalId": string | null; readonly "securityContext": null; readonly "hideDownloadOptionForPendingDocuments": boolean; readonly "flowActions": readonly (FlowAction)[]; readonly "reminders": (Reminders) | (null); readonly "template": ({ readonly "id": string; readonly "version": number }) | (null); readonly "processingError": ({ readonly "code": string; readonly "message": string; readonly "since": string; readonly "nextTryAt": (string) | (null) }) | (null) };
 export type DocumentDraft = { readonly "id": string; readonly "name": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "document": unknown; readonly "documents": readonly (CreatedDocument)[] };
 export type DocumentDraftItem = { readonly "id": string; readonly "name": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy };
@@ -53,6 +55,7 @@ export type NewParticipant = { readonly "id"?: string | null; readonly "name"?: 
 export type NewReminders = { readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) };
 export type NewTag = { readonly "label"?: (string) | (null); readonly "value": string };
 export type NewVersion = { readonly "file": NewFile; readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly (NewMark)[] })[]) | (null); readonly "textTags"?: boolean | null };
+export type NewWebhook = { readonly "url": string; readonly "authType"?: ("NoAuth" | "Basic" | "Bearer" | "ApiKey") | (null); readonly "token"?: (string) | (null); readonly "secret"?: (string) | (null); readonly "events"?: (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
 export type NewXadesOptions = { readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null };
 export type NotFound = { readonly "message": string; readonly "resourceName": string | null; readonly "resourceId": string | null };
 export type NotifiedEmails = { readonly "emails": readonly (string)[] };
@@ -67,6 +70,7 @@ export type PendingNotification = { readonly "emails": readonly (string)[] };
 export type Period = { readonly "startDateUtc"?: (string) | (null); readonly "endDateUtc"?: (string) | (null) };
 export type Principal = { readonly "id": string; readonly "type": "User" | "Application"; readonly "name": string };
 export type Reminders = { readonly "everyDays": number | null; readonly "maximum": number; readonly "daysBeforeExpiry": readonly (number)[] };
+export type ReplayedDeliveries = { readonly "count": number };
 export type ReportLocation = { readonly "location": string };
 export type RuleUser = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "email": string | null; readonly "phone": string | null; readonly "signatureDate": (string) | (null); readonly "isElectronic": boolean | null; readonly "refusalDate": (string) | (null); readonly "hasRefused": boolean; readonly "refusalReason": string | null };
 export type SavedFlow = { readonly "id": string; readonly "name": string; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "areActionsOrdered": boolean; readonly "flowActions": readonly (unknown)[]; readonly "observers": readonly (unknown)[] };
@@ -1016,7 +1020,7 @@ export interface PortalOperations {
   readonly "POST /api/organizations/{id}/webhooks": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "url": string; readonly "authType"?: ("NoAuth" | "Basic" | "Bearer" | "ApiKey") | (null); readonly "token"?: (string) | (null); readonly "secret"?: (string) | (null); readonly "events"?: (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
+    readonly body: NewWebhook;
     readonly answer: Webhook;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "MaxWebhooksLimitReached" | "OperationNotSupportedInPersonalOrganizations" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "WebhookUrlNotAllowed";
   };
@@ -1024,7 +1028,7 @@ export interface PortalOperations {
   readonly "PUT /api/organizations/{id}/webhooks/{webhookId}": {
     readonly params: { readonly "id": string; readonly "webhookId": string };
     readonly query: {  };
-    readonly body: { readonly "url": string; readonly "authType"?: ("NoAuth" | "Basic" | "Bearer" | "ApiKey") | (null); readonly "token"?: (string) | (null); readonly "secret"?: (string) | (null); readonly "events"?: (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
+    readonly body: NewWebhook;
     readonly answer: Webhook;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "WebhookNotFound" | "WebhookUrlNotAllowed";
   };
@@ -1049,7 +1053,7 @@ export interface PortalOperations {
     readonly params: { readonly "id": string };
     readonly query: { readonly "webhookId"?: string; readonly "status"?: "Pending" | "Delivered" | "Failed"; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
-    readonly answer: { readonly "items": readonly (Delivery)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly answer: DeliveryPage;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "WebhookNotFound";
   };
   /** Sends a delivery again. */
@@ -1064,8 +1068,8 @@ export interface PortalOperations {
   readonly "POST /api/organizations/{id}/deliveries/replay": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "from": string; readonly "to": string; readonly "failedOnly"?: boolean | null };
-    readonly answer: { readonly "count": number };
+    readonly body: DeliveryReplay;
+    readonly answer: ReplayedDeliveries;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Lists the e-mails about a document with their delivery status, oldest first. */

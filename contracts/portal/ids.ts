@@ -11,4 +11,10 @@ export function idIn(description: string) {
 }
 
 export const folderParams = z.object({ id: idIn('Id of the folder.') });
+export const organizationParams = z.object({
+  id: idIn('Id of the organization. Without the role Administrator only that of the key.'),
+});
+export const webhookParams = organizationParams.extend({
+  webhookId: idIn('Id of the webhook, from `GET /api/organizations/{id}/webhooks`.'),
+});
 export const documentParams = z.object({ id: idIn('Id of the document, from `POST /api/documents`.') });

@@ -4,6 +4,7 @@
  * Source: docs/portal-values.md §§5-8.
  */
 import type { Principal } from '../../contracts/portal/entities.ts';
+import type { EventType } from '../../contracts/portal/webhooks.ts';
 import type {
   ActionStatus,
   ActionType,
@@ -239,28 +240,9 @@ export interface DocumentSource {
   readonly template?: DocumentTemplate;
 }
 
-/** Events that only webhooks that name them receive. */
-export const OPTIONAL_EVENT_TYPES = [
-  'DocumentOpened',
-  'DocumentViewed',
-  'DocumentReminded',
-  'DocumentExpiring',
-  'MailFailed',
-] as const;
-export type OptionalEventType = (typeof OPTIONAL_EVENT_TYPES)[number];
-
 /** Event about a document for its organization. `sequence` counts from 1 per document without gaps. */
 export interface DocumentEvent {
-  readonly type:
-    | 'DocumentsCreated'
-    | 'DocumentSigned'
-    | 'DocumentApproved'
-    | 'DocumentRefused'
-    | 'DocumentConcluded'
-    | 'DocumentCanceled'
-    | 'DocumentExpired'
-    | 'DocumentDeleted'
-    | OptionalEventType;
+  readonly type: EventType;
   readonly sequence: number;
   readonly at: Millis;
   readonly document: DocumentSummary;

@@ -14,14 +14,12 @@
  *
  * Source: docs/portal-values.md §19); docs/configuration.md, `Portal:Organizations[]`; docs/decisions/0053-tamper-evident-history.md.
  */
+import type { EventType, WebhookAuthType } from '../../contracts/portal/webhooks.ts';
 import type { Millis, WebhookId } from '../ids.ts';
 import { type RecordChange, recordMachine } from '../record.ts';
 
 /** Source: docs/portal-values.md §21. */
 export const MAX_WEBHOOKS = 5;
-
-export type WebhookAuthType = 'NoAuth' | 'Basic' | 'Bearer' | 'ApiKey';
-export const WEBHOOK_AUTH_TYPES: readonly WebhookAuthType[] = ['NoAuth', 'Basic', 'Bearer', 'ApiKey'];
 
 /** Place where and how one webhook is called. */
 export interface WebhookTarget {
@@ -33,7 +31,7 @@ export interface WebhookTarget {
   /** Sealed. */
   readonly secret: string | null;
   /** Types of events that it receives; absent = all but the optional ones. */
-  readonly events?: readonly string[];
+  readonly events?: readonly EventType[];
 }
 
 export interface Webhook extends WebhookTarget {

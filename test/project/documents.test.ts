@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'ava';
 import { type ExitCode, exitCodeOf } from '../../commands/exit-codes.ts';
+import { EVENT_TYPES } from '../../contracts/portal/webhooks.ts';
 import { loadSettings } from '../../settings.ts';
 
 const PAGES = [
@@ -36,16 +37,12 @@ test('docs/errors.md has every code of the engine', (t) => {
 });
 
 test('docs/webhooks.md has every type of event', (t) => {
-  const source = readFileSync('machines/portal/portal-types.ts', 'utf8');
-  const optional = /OPTIONAL_EVENT_TYPES = \[([^\]]*)\]/.exec(source)?.[1] ?? '';
-  const always = /interface DocumentEvent \{\s*readonly type:([^;]*);/.exec(source)?.[1] ?? '';
-  const types = [...`${optional}${always}`.matchAll(/'(\w+)'/g)].map(([, type]) => type ?? '');
   const page = readFileSync('docs/webhooks.md', 'utf8');
   const [table = ''] = /^\| `type`[\s\S]*?\n\n/m.exec(page) ?? [];
   const documented = [...table.matchAll(/`(\w+)`/g)]
     .map(([, name]) => name ?? '')
     .filter((name) => /^(?:Document|Mail)/.test(name));
-  t.deepEqual(documented.toSorted(), types.toSorted());
+  t.deepEqual(documented.toSorted(), EVENT_TYPES.toSorted());
 });
 
 test('docs/webhooks.md has every type of event of jobs', (t) => {

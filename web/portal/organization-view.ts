@@ -1,7 +1,15 @@
 /** Page of the organization: webhooks with their deliveries (Integration), embedding origins, test mail. */
 
-import type { DeliveryView, OrganizationView, SignedInUser, WebhookView } from '../../actors/portal/api.ts';
+import type { OrganizationView, SignedInUser } from '../../actors/portal/api.ts';
 import type { Page } from '../../contracts/portal/lists.ts';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  type DeliveryView,
+  EVENT_TYPES,
+  WEBHOOK_AUTH_TYPES,
+  type WebhookView,
+} from '../../contracts/portal/webhooks.ts';
 import { type Html, html } from '../html.ts';
 import {
   type AccountNotice,
@@ -17,19 +25,15 @@ import {
 import { entriesOf, type FormEntries } from './entered-form.ts';
 import { filled } from './texts.ts';
 
-const AUTH_TYPES: readonly WebhookView['authType'][] = ['NoAuth', 'Basic', 'Bearer', 'ApiKey'];
-const STATUSES: readonly DeliveryView['status'][] = ['Pending', 'Delivered', 'Failed'];
-
 export interface OrganizationPageData {
   readonly organization: Pick<OrganizationView, 'embedOrigins'>;
   readonly webhooks: readonly WebhookView[];
   readonly deliveries: Page<DeliveryView>;
   /** Filter and place in the list of deliveries. */
-  readonly status: DeliveryView['status'] | undefined;
+  readonly status: DeliveryStatus | undefined;
   readonly offset: number;
   readonly limit: number;
   /** Types of events that a webhook can receive. */
-  readonly eventTypes: readonly string[];
   readonly notice?: AccountNotice | undefined;
 }
 
@@ -73,7 +77,7 @@ function targetFields(
   known?: WebhookView,
 ): Html {
   const end = known === undefined ? '' : `-${known.id}`;
-  const types = AUTH_TYPES.map((type) => {
+  const types = WEBHOOK_AUTH_TYPES.map((type) => {
     const chosen = entries.selected('authType', type, known?.authType ?? 'NoAuth');
     return html`<option value="${type}"${chosen}>${texts.authTypes[type]}</option>`;
   });
@@ -119,12 +123,12 @@ function edition(
   page: AccountPage,
   user: SignedInUser,
   webhook: WebhookView,
-  { eventTypes, notice }: OrganizationPageData,
+  { notice }: OrganizationPageData,
 ): Html {
   const { organization: texts } = page.texts;
   const path = `/organization/webhooks/${webhook.id}`;
   const entries = entriesOf(notice, path);
-  const boxes = eventTypes.map((type) => {
+  const boxes = EVENT_TYPES.map((type) => {
     const checked = entries.checked(`event${type}`, webhook.events?.includes(type));
     return html`<label><input type="checkbox" name="event${type}" value="yes"${checked}> ${type}</label>\n`;
   });
@@ -140,7 +144,7 @@ function deliveryList(page: AccountPage, user: SignedInUser, data: OrganizationP
   const { organization: texts } = page.texts;
   const { deliveries, status, offset, limit } = data;
   const rows = deliveries.items.map((delivery) => deliveryRow(page, user, delivery));
-  const choices = STATUSES.map((one) => {
+  const choices = DELIVERY_STATUSES.map((one) => {
     const chosen = one === status ? html` selected` : '';
     return html`<option value="${one}"${chosen}>${texts.statuses[one]}</option>`;
   });
@@ -169,12 +173,12 @@ function deliveryRow(page: AccountPage, user: SignedInUser, delivery: DeliveryVi
   const { organization: texts } = page.texts;
   const attempts = delivery.attempts.map(
     ({
-      at,
+      date,
       status,
-      ms,
+      milliseconds,
       error,
       response,
-    }) => html`<li>${utcTime(at)}: ${status ?? error ?? texts.noResponse} (${Math.round(ms)} ms)
+    }) => html`<li>${utcTime(date)}: ${status ?? error ?? texts.noResponse} (${Math.round(milliseconds)} ms)
 ${response ? html`<pre>${response}</pre>` : ''}</li>\n`,
   );
   const resend = form(
@@ -183,7 +187,7 @@ ${response ? html`<pre>${response}</pre>` : ''}</li>\n`,
     `/organization/deliveries/${delivery.id}/resend`,
     html`<button type="submit">${texts.resend}</button>`,
   );
-  return html`<tr><td>${utcTime(delivery.createdAt)}</td><td>${delivery.type}</td><td>${texts.statuses[delivery.status]}
+  return html`<tr><td>${utcTime(delivery.creationDate)}</td><td>${delivery.type}</td><td>${texts.statuses[delivery.status]}
 ${resend}</td>
 <td><details><summary>${delivery.attempts.length}</summary>
 <ol>${attempts}</ol>

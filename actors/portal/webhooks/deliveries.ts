@@ -1,23 +1,19 @@
 /**
- * Delivery queues of webhooks and the record of their deliveries. Implements `PortalWebhooks`.
+ * Delivery queues of webhooks and the record of their deliveries.
  *
  * View: `deliveries` [organization, webhook or `*`, status or `*`, createdAt, delivery] → null, four rows for each
  * delivery, so that every filter is one range; counters `deliveries/<organization>/<webhook>/<status>`.
  */
 
-import {
-  type ActorAddress,
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Ids,
-  type Row,
-} from '@sealwright/runtime';
+import { type ActorAddress, type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
 import type { Page } from '../../../contracts/portal/lists.ts';
-import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
+import type { DeliveryStatus, DeliveryView, WebhookInput } from '../../../contracts/portal/webhooks.ts';
+import {
+  type Attempt,
+  DELIVERY_QUEUE_ENDED,
+  type Delivery,
+  nextDue,
+} from '../../../machines/delivery-queue.ts';
 import type { DocumentId, Millis, OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -25,11 +21,11 @@ import {
   type WebhookQueueInput,
   webhookDeliveryMachine,
 } from '../../../machines/portal/webhook.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 import { attemptWebhook } from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
-import type { DeliveryView, PortalWebhooks, WebhookInput, WebhookView } from '../api/webhooks.ts';
-import type { WebhookRegistry } from './webhooks.ts';
+import type { RegisteredWebhook, WebhookRegistry } from './webhooks.ts';
 
 export const WEBHOOK_DELIVERY_QUEUE = actorKind<
   typeof webhookDeliveryMachine,
@@ -97,47 +93,53 @@ function queueOf(delivery: string): ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE> 
 /** Deliveries read at a time when a range is sent again. */
 const BATCH_SIZE = 256;
 
-export interface DeliveriesDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Clock;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly registry: WebhookRegistry;
-  readonly caller: WebhookCaller;
+export interface DeliveryQuery {
+  readonly webhookId?: WebhookId | undefined;
+  readonly status?: DeliveryStatus | undefined;
+  readonly limit: number;
+  /** Pages from 0. */
+  readonly offset: number;
 }
 
-export class Deliveries implements PortalWebhooks {
-  readonly #dependencies: DeliveriesDependencies;
+export class Deliveries {
+  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #registry: WebhookRegistry;
+  readonly #caller: WebhookCaller;
 
-  constructor(dependencies: DeliveriesDependencies) {
-    this.#dependencies = dependencies;
+  constructor(
+    runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>,
+    registry: WebhookRegistry,
+    caller: WebhookCaller,
+  ) {
+    this.#runtime = runtime;
+    this.#registry = registry;
+    this.#caller = caller;
   }
 
-  list({ organization }: Tenant): Promise<readonly WebhookView[]> {
-    return this.#dependencies.registry.list(organization.id);
+  list({ organization }: Tenant): Promise<readonly RegisteredWebhook[]> {
+    return this.#registry.list(organization.id);
   }
 
-  create(tenant: Tenant, webhook: WebhookInput): Promise<WebhookView> {
-    return this.#dependencies.registry.create(tenant.organization.id, webhook, callerName(tenant));
+  create(tenant: Tenant, webhook: WebhookInput): Promise<RegisteredWebhook> {
+    return this.#registry.create(tenant.organization.id, webhook, callerName(tenant));
   }
 
-  replace(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<WebhookView> {
-    return this.#dependencies.registry.replace(tenant.organization.id, id, webhook, callerName(tenant));
+  replace(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<RegisteredWebhook> {
+    return this.#registry.replace(tenant.organization.id, id, webhook, callerName(tenant));
   }
 
-  change(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<WebhookView> {
-    return this.#dependencies.registry.change(tenant.organization.id, id, webhook, callerName(tenant));
+  /** Like `replace`, but keeps a secret that is not given, and a token for the same origin. */
+  change(tenant: Tenant, id: WebhookId, webhook: WebhookInput): Promise<RegisteredWebhook> {
+    return this.#registry.change(tenant.organization.id, id, webhook, callerName(tenant));
   }
 
   remove(tenant: Tenant, id: WebhookId): Promise<void> {
-    return this.#dependencies.registry.remove(tenant.organization.id, id, callerName(tenant));
+    return this.#registry.remove(tenant.organization.id, id, callerName(tenant));
   }
 
-  async deliveries(
-    { organization }: Tenant,
-    query: Parameters<PortalWebhooks['deliveries']>[1],
-  ): Promise<Page<DeliveryView>> {
-    const { store } = this.#dependencies;
+  /** Newest first. */
+  async deliveries({ organization }: Tenant, query: DeliveryQuery): Promise<Page<DeliveryView>> {
+    const { store } = this.#runtime;
     const totalCount = await this.#count(organization.id, query);
     const offset = query.offset * query.limit;
     if (offset >= totalCount) return { items: [], totalCount };
@@ -147,11 +149,8 @@ export class Deliveries implements PortalWebhooks {
     return { items: found.flatMap((one) => (one === undefined ? [] : [view(one)])), totalCount };
   }
 
-  async #count(
-    organization: OrganizationId,
-    { webhookId, status }: Parameters<PortalWebhooks['deliveries']>[1],
-  ): Promise<number> {
-    const counters = await this.#dependencies.store.counters(`deliveries/${organization}/`);
+  async #count(organization: OrganizationId, { webhookId, status }: DeliveryQuery): Promise<number> {
+    const counters = await this.#runtime.store.counters(`deliveries/${organization}/`);
     let total = 0;
     for (const [name, count] of Object.entries(counters)) {
       const [, , ofWebhook, ofStatus] = name.split('/');
@@ -164,19 +163,20 @@ export class Deliveries implements PortalWebhooks {
     const address = queueOf(id);
     const found = await this.#find(organization.id, id);
     if (address === undefined || found === undefined) throw new PortalRefusal('DeliveryNotFound');
-    const outcome = await this.#dependencies.system.send(address, { type: 'RESEND', ids: [id] });
+    const outcome = await this.#runtime.system.send(address, { type: 'RESEND', ids: [id] });
     if (outcome.accepted) await outcome.durable;
   }
 
+  /** Sends a sample event now and returns the response. */
   async test({ organization }: Tenant, id: WebhookId): Promise<DeliveryView> {
-    const { registry, caller, clock, ids } = this.#dependencies;
-    const webhook = await registry.open(organization.id, id);
+    const { clock, ids } = this.#runtime;
+    const webhook = await this.#registry.open(organization.id, id);
     if (webhook === undefined) throw new PortalRefusal('WebhookNotFound');
     const at = clock.now();
     const data = { organization: { id: organization.id, name: organization.name } };
     const event = { id: `test.${ids.uuid()}`, sequence: 0, body: JSON.stringify({ type: 'Test', data }) };
     const { attempt, outcome } = await attemptWebhook(webhook, event, {
-      caller,
+      caller: this.#caller,
       clock,
       signal: new AbortController().signal,
     });
@@ -186,17 +186,18 @@ export class Deliveries implements PortalWebhooks {
       documentId: null,
       type: 'Test',
       status: outcome === 'delivered' ? 'Delivered' : 'Failed',
-      attempts: [attempt],
-      nextTryAt: null,
-      createdAt: at,
+      attempts: [attemptView(attempt)],
+      nextTryDate: null,
+      creationDate: at,
     };
   }
 
+  /** `count` deliveries will be made again. */
   async replay(
     { organization }: Tenant,
     range: { readonly from: Millis; readonly to: Millis; readonly failedOnly: boolean },
   ): Promise<{ readonly count: number }> {
-    const { store } = this.#dependencies;
+    const { store } = this.#runtime;
     const prefix = [organization.id, ANY, range.failedOnly ? 'Failed' : ANY];
     let after: Row['key'] = [...prefix, range.from];
     let count = 0;
@@ -212,7 +213,7 @@ export class Deliveries implements PortalWebhooks {
 
   /** Sends one message to each queue, so that it keeps the order of its events. */
   async #resendAll(ids: readonly string[]): Promise<number> {
-    const system = this.#dependencies.system;
+    const system = this.#runtime.system;
     const queues = new Map<
       string,
       { readonly address: ActorAddress<typeof WEBHOOK_DELIVERY_QUEUE>; readonly ids: string[] }
@@ -241,7 +242,7 @@ export class Deliveries implements PortalWebhooks {
 
   async #find(organization: OrganizationId, id: string): Promise<FoundDelivery | undefined> {
     const address = queueOf(id);
-    const actor = address && (await this.#dependencies.system.read(address));
+    const actor = address && (await this.#runtime.system.read(address));
     const queue = actor?.context;
     const delivery = queue?.deliveries.find((one) => one.id === id);
     if (queue === undefined || delivery === undefined || queue.organizationId !== organization)
@@ -265,8 +266,12 @@ function view({ queue, delivery }: FoundDelivery): DeliveryView {
     sequence,
     status,
     body,
-    attempts,
-    nextTryAt: queue.queue[0] === id ? (nextDue(queue) ?? null) : null,
-    createdAt,
+    attempts: attempts.map(attemptView),
+    nextTryDate: queue.queue[0] === id ? (nextDue(queue) ?? null) : null,
+    creationDate: createdAt,
   };
+}
+
+function attemptView({ at, ms, ...attempt }: Attempt): DeliveryView['attempts'][number] {
+  return { date: at, milliseconds: ms, ...attempt };
 }

@@ -1,39 +1,47 @@
 /**
- * Deliveries of all organizations, as operators see them: without bodies, which name participants. Implements
- * `OperatorWebhooks`.
+ * Deliveries of all organizations, as operators see them: without bodies, which name participants.
  */
 
 import type { ActorStore } from '@sealwright/runtime';
 import type { Page } from '../../../contracts/portal/lists.ts';
+import type { DeliveryStatus, DeliveryView } from '../../../contracts/portal/webhooks.ts';
 import { type ApplicationId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { PortalAdministration } from '../api/administration.ts';
 import type { Tenant } from '../api/callers.ts';
-import type {
-  DeliveryView,
-  OperatorWebhooks,
-  OrganizationDeliveries,
-  PortalWebhooks,
-} from '../api/webhooks.ts';
+import type { Deliveries, DeliveryQuery } from './deliveries.ts';
 
 const MAX_ORGANIZATIONS = 200;
 const NONE: OrganizationDeliveries['counts'] = { Pending: 0, Delivered: 0, Failed: 0 };
 
-export interface OperatorDeliveriesDependencies {
-  readonly store: Pick<ActorStore, 'counters'>;
-  readonly webhooks: Pick<PortalWebhooks, 'deliveries' | 'resend'>;
-  readonly administration: Pick<PortalAdministration, 'organization' | 'record'>;
+/** Deliveries of one organization, by state. */
+interface OrganizationDeliveries {
+  readonly id: OrganizationId;
+  readonly name: string;
+  readonly counts: { readonly [status in DeliveryStatus]: number };
 }
 
-export class OperatorDeliveries implements OperatorWebhooks {
-  readonly #dependencies: OperatorDeliveriesDependencies;
+/** Deliveries of all organizations, without their bodies, which name participants. */
+export type OperatorWebhooks = Pick<OperatorDeliveries, 'organizations' | 'deliveriesOf' | 'resendOf'>;
 
-  constructor(dependencies: OperatorDeliveriesDependencies) {
-    this.#dependencies = dependencies;
+export class OperatorDeliveries {
+  readonly #store: Pick<ActorStore, 'counters'>;
+  readonly #webhooks: Deliveries;
+  readonly #administration: PortalAdministration;
+
+  constructor(
+    store: Pick<ActorStore, 'counters'>,
+    webhooks: Deliveries,
+    administration: PortalAdministration,
+  ) {
+    this.#store = store;
+    this.#webhooks = webhooks;
+    this.#administration = administration;
   }
 
+  /** Organizations with deliveries, those with most failures first, at most 200. */
   async organizations(): Promise<readonly OrganizationDeliveries[]> {
-    const { administration } = this.#dependencies;
+    const administration = this.#administration;
     const first = (await this.#counts()).slice(0, MAX_ORGANIZATIONS);
     return Promise.all(
       first.map(async ([id, byStatus]) => {
@@ -49,9 +57,8 @@ export class OperatorDeliveries implements OperatorWebhooks {
   }
 
   async #counts(): Promise<readonly (readonly [string, OrganizationDeliveries['counts']])[]> {
-    const { store } = this.#dependencies;
     const counts = new Map<string, OrganizationDeliveries['counts']>();
-    for (const [name, count] of Object.entries(await store.counters('deliveries/'))) {
+    for (const [name, count] of Object.entries(await this.#store.counters('deliveries/'))) {
       const [, organization = '', , status = ''] = name.split('/');
       const known = counts.get(organization) ?? NONE;
       if (status === 'Pending' || status === 'Delivered' || status === 'Failed')
@@ -62,23 +69,24 @@ export class OperatorDeliveries implements OperatorWebhooks {
       .sort(([, one], [, other]) => other.Failed - one.Failed || other.Pending - one.Pending);
   }
 
+  /** Newest first. Empty for an unknown organization. */
   async deliveriesOf(
     organization: string,
-    query: Parameters<OperatorWebhooks['deliveriesOf']>[1],
+    query: Omit<DeliveryQuery, 'webhookId'>,
   ): Promise<Page<Omit<DeliveryView, 'body'>>> {
     const tenant = tenantOf(organization);
     if (tenant === undefined) return { items: [], totalCount: 0 };
-    const { items, totalCount } = await this.#dependencies.webhooks.deliveries(tenant, query);
+    const { items, totalCount } = await this.#webhooks.deliveries(tenant, query);
     return { items: items.map(({ body: _, ...delivery }) => delivery), totalCount };
   }
 
+  /** Records the operator in the journal of the organization. Refusals: `DeliveryNotFound`. */
   async resendOf(organization: string, deliveryId: string, operator: string): Promise<void> {
-    const { webhooks, administration } = this.#dependencies;
     const tenant = tenantOf(organization);
     if (tenant === undefined) throw new PortalRefusal('DeliveryNotFound');
-    await webhooks.resend(tenant, deliveryId);
+    await this.#webhooks.resend(tenant, deliveryId);
     const note = `Delivery ${deliveryId} sent again.`;
-    await administration.record(tenant.organization.id, note, `operator ${operator}`);
+    await this.#administration.record(tenant.organization.id, note, `operator ${operator}`);
   }
 }
 

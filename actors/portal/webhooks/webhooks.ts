@@ -6,26 +6,30 @@
  */
 
 import {
-  type ActorStore,
-  type ActorSystem,
   actorKind,
   contextOf,
   defineActor,
-  type Ids,
   jsonType,
   type MessageOf,
   type Step,
   type StepOutcome,
 } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
+import {
+  EVENT_TYPES,
+  type EventType,
+  MAX_TOKEN_LENGTH,
+  OPTIONAL_EVENT_TYPES,
+  type WebhookInput,
+  type WebhookView,
+} from '../../../contracts/portal/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type DocumentEvent, OPTIONAL_EVENT_TYPES } from '../../../machines/portal/portal-types.ts';
 import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import type { WebhookEndpoint } from '../../shared/webhooks/webhook-attempt.ts';
 import { parseWebhookSecret } from '../../shared/webhooks/webhook-signature.ts';
-import type { WebhookInput, WebhookView } from '../api/webhooks.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { parseWebhookUrl } from './webhook-addresses.ts';
 
@@ -59,19 +63,12 @@ export const webhookSetDefinition = defineActor(WEBHOOK_SET, {
       : [],
 });
 
+export type RegisteredWebhook = WebhookView & { readonly id: WebhookId };
+
 /** A webhook with its decrypted token and secret. */
 export interface OpenWebhook extends WebhookEndpoint {
   readonly id: WebhookId;
   readonly disabled: boolean;
-}
-
-export interface WebhookRegistryDependencies {
-  readonly system: ActorSystem;
-  readonly store: Pick<ActorStore, 'rows'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly secretBox: SecretBox;
-  /** `Portal:WebhookAllowPrivate`. */
-  readonly allowPrivate: boolean;
 }
 
 /** Maximum number of organizations in settings. */
@@ -80,17 +77,23 @@ const MAX_CONFIGURED = 10_000;
 /** Organizations without a webhook that are remembered. */
 const MAX_KNOWN = 10_000;
 
-/** Longest token, characters. */
-const MAX_TOKEN_LENGTH = 4096;
-
 export class WebhookRegistry {
-  readonly #dependencies: WebhookRegistryDependencies;
+  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'ids'>;
+  readonly #secretBox: SecretBox;
+  readonly #allowPrivate: boolean;
   readonly #withoutAny = new LRUCache<OrganizationId, true>({ max: MAX_KNOWN });
   /** Number of committed steps of webhooks; the result of a read that began before the last one is not remembered. */
   #steps = 0;
 
-  constructor(dependencies: WebhookRegistryDependencies) {
-    this.#dependencies = dependencies;
+  /** @param allowPrivate `Portal:WebhookAllowPrivate` */
+  constructor(
+    runtime: Pick<ServiceDependencies, 'system' | 'store' | 'ids'>,
+    secretBox: SecretBox,
+    allowPrivate: boolean,
+  ) {
+    this.#runtime = runtime;
+    this.#secretBox = secretBox;
+    this.#allowPrivate = allowPrivate;
   }
 
   /** Sees each committed step. */
@@ -108,12 +111,12 @@ export class WebhookRegistry {
     return this.#withoutAny.get(organization) !== undefined;
   }
 
-  async list(organization: OrganizationId): Promise<readonly WebhookView[]> {
+  async list(organization: OrganizationId): Promise<readonly RegisteredWebhook[]> {
     return (await this.#stored(organization)).map(view);
   }
 
   /** Ids of those that are called with events of a type. */
-  async live(organization: OrganizationId, type: DocumentEvent['type']): Promise<readonly WebhookId[]> {
+  async live(organization: OrganizationId, type: EventType): Promise<readonly WebhookId[]> {
     const webhooks = await this.#stored(organization);
     const isOptional = OPTIONAL_EVENT_TYPES.some((one) => one === type);
     return webhooks
@@ -128,10 +131,10 @@ export class WebhookRegistry {
   }
 
   /** Refusals: `BadRequest`, `WebhookUrlNotAllowed`, `MaxWebhooksLimitReached`. */
-  async create(organization: OrganizationId, input: WebhookInput, by?: string): Promise<WebhookView> {
-    const id = this.#dependencies.ids.uuid() as WebhookId;
+  async create(organization: OrganizationId, input: WebhookInput, by?: string): Promise<RegisteredWebhook> {
+    const id = this.#runtime.ids.uuid() as WebhookId;
     const target = this.#encrypted(id, input);
-    await this.#dependencies.system.create(addressOf(organization), null);
+    await this.#runtime.system.create(addressOf(organization), null);
     const outcome = await this.#send(organization, { type: 'ADD', id, target, by });
     if (!outcome.accepted) throw new PortalRefusal('MaxWebhooksLimitReached');
     return this.#viewed(organization, id);
@@ -143,7 +146,7 @@ export class WebhookRegistry {
     id: WebhookId,
     input: WebhookInput,
     by?: string,
-  ): Promise<WebhookView> {
+  ): Promise<RegisteredWebhook> {
     const target = this.#encrypted(id, input);
     const outcome = await this.#send(organization, { type: 'REPLACE', id, target, by });
     if (!outcome.accepted) throw new PortalRefusal('WebhookNotFound');
@@ -159,7 +162,7 @@ export class WebhookRegistry {
     id: WebhookId,
     input: WebhookInput,
     by?: string,
-  ): Promise<WebhookView> {
+  ): Promise<RegisteredWebhook> {
     const existing = await this.#find(organization, id);
     if (existing === undefined) throw new PortalRefusal('WebhookNotFound');
     const isSameOrigin =
@@ -184,7 +187,7 @@ export class WebhookRegistry {
 
   /** Organizations whose webhook came from the settings at an earlier start. */
   async configured(): Promise<readonly OrganizationId[]> {
-    const rows = await this.#dependencies.store.rows({ view: CONFIGURED, limit: MAX_CONFIGURED });
+    const rows = await this.#runtime.store.rows({ view: CONFIGURED, limit: MAX_CONFIGURED });
     return rows.map(({ key }) => String(key[0]) as OrganizationId);
   }
 
@@ -196,7 +199,7 @@ export class WebhookRegistry {
     if (input === undefined && current === undefined) return;
     if (input !== undefined && current !== undefined && this.#isSame(current, input)) return;
     const id = derivedId('configured webhook', organization) as WebhookId;
-    await this.#dependencies.system.create(addressOf(organization), null);
+    await this.#runtime.system.create(addressOf(organization), null);
     const webhook =
       input === undefined ? null : { id, target: this.#encrypted(id, input, { fromOperator: true }) };
     await this.#send(organization, { type: 'CONFIGURE', webhook });
@@ -216,7 +219,7 @@ export class WebhookRegistry {
 
   async #stored(organization: OrganizationId): Promise<readonly Webhook[]> {
     const steps = this.#steps;
-    const actor = await this.#dependencies.system.read(addressOf(organization));
+    const actor = await this.#runtime.system.read(addressOf(organization));
     const webhooks = actor?.context.webhooks ?? [];
     if (webhooks.length > 0) this.#withoutAny.delete(organization);
     else if (steps === this.#steps) this.#withoutAny.set(organization, true);
@@ -227,7 +230,7 @@ export class WebhookRegistry {
     return (await this.#stored(organization)).find(({ id }) => id === wanted);
   }
 
-  async #viewed(organization: OrganizationId, id: WebhookId): Promise<WebhookView> {
+  async #viewed(organization: OrganizationId, id: WebhookId): Promise<RegisteredWebhook> {
     const webhook = await this.#find(organization, id);
     if (webhook === undefined) throw new PortalRefusal('WebhookNotFound');
     return view(webhook);
@@ -235,7 +238,7 @@ export class WebhookRegistry {
 
   async #send(organization: OrganizationId, event: MessageOf<typeof WEBHOOK_SET>): Promise<StepOutcome> {
     try {
-      const outcome = await this.#dependencies.system.send(addressOf(organization), event);
+      const outcome = await this.#runtime.system.send(addressOf(organization), event);
       if (outcome.accepted) await outcome.durable;
       return outcome;
     } catch (error) {
@@ -252,8 +255,8 @@ export class WebhookRegistry {
     more: { readonly fromOperator?: boolean; readonly kept?: Pick<WebhookTarget, 'token' | 'secret'> } = {},
   ): WebhookTarget {
     const { fromOperator = false, kept } = more;
-    const { secretBox } = this.#dependencies;
-    const allowPrivate = this.#dependencies.allowPrivate || fromOperator;
+    const secretBox = this.#secretBox;
+    const allowPrivate = this.#allowPrivate || fromOperator;
     if (!URL.canParse(url)) throw badField('Url', 'is not a URL');
     if (parseWebhookUrl(url, allowPrivate) === undefined) throw new PortalRefusal('WebhookUrlNotAllowed');
     const needsToken = authType !== 'NoAuth';
@@ -276,7 +279,7 @@ export class WebhookRegistry {
   }
 
   #decrypted({ id, url, authType, token, secret, disabled, fromOperator }: Webhook): OpenWebhook {
-    const { secretBox } = this.#dependencies;
+    const secretBox = this.#secretBox;
     return {
       id,
       url,
@@ -293,11 +296,11 @@ function addressOf(organization: OrganizationId) {
   return { kind: WEBHOOK_SET, id: organization };
 }
 
-function view({ id, url, authType, secret, disabled, events }: Webhook): WebhookView {
+function view({ id, url, authType, secret, disabled, events }: Webhook): RegisteredWebhook {
   const disabledReason = disabled?.reason ?? null;
   return {
     ...{ id, url, authType, isSigned: secret !== null, isDisabled: disabled !== null, disabledReason },
-    events: events ?? null,
+    events: events === undefined ? null : EVENT_TYPES.filter((type) => events.includes(type)),
   };
 }
 

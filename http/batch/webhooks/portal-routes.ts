@@ -2,9 +2,10 @@
  * `/api/webhooks/portal`: webhook deliveries of the portal's organizations, for operators. Bodies are not shown: they
  * name participants.
  */
+
 import { z } from 'zod';
-import { DELIVERY_STATUSES } from '../../../actors/batch/api/webhooks.ts';
 import type { OperatorWebhooks } from '../../../actors/portal/api.ts';
+import { DELIVERY_STATUSES } from '../../../contracts/portal/webhooks.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { json } from '../../core/reply.ts';
@@ -146,15 +147,11 @@ export function portalWebhookRoutes(webhooks: OperatorWebhooks, shared: SharedAn
           async () => {
             const place = { status, limit: pageSize, offset: page - 1 };
             const { items, totalCount } = await webhooks.deliveriesOf(organizationId, place);
-            const shown = items.map(({ createdAt, nextTryAt, attempts, ...delivery }) => ({
+            const shown = items.map(({ creationDate, nextTryDate, attempts, ...delivery }) => ({
               ...delivery,
-              createdAt: isoTime(createdAt),
-              nextAttemptAt: nextTryAt === null ? null : isoTime(nextTryAt),
-              attempts: attempts.map(({ at, ms, ...attempt }) => ({
-                at: isoTime(at),
-                milliseconds: ms,
-                ...attempt,
-              })),
+              createdAt: isoTime(creationDate),
+              nextAttemptAt: nextTryDate === null ? null : isoTime(nextTryDate),
+              attempts: attempts.map(({ date, ...attempt }) => ({ at: isoTime(date), ...attempt })),
             }));
             return { items: shown, page, pageSize, totalCount };
           },

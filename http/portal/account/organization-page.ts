@@ -6,20 +6,19 @@
 
 import type { Clock } from '@sealwright/runtime';
 import { z } from 'zod';
+import { callerName, type PortalService, type SignedInUser } from '../../../actors/portal/api.ts';
 import {
-  callerName,
-  type DeliveryView,
-  type PortalService,
-  type SignedInUser,
+  DELIVERY_STATUSES,
+  EVENT_TYPES,
+  WEBHOOK_AUTH_TYPES,
   type WebhookInput,
-} from '../../../actors/portal/api.ts';
+} from '../../../contracts/portal/webhooks.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
 import { organizationPage } from '../../../web/portal/organization-view.ts';
 import { filled } from '../../../web/portal/texts.ts';
 import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { DELIVERY_STATUSES, EVENT_TYPES, WEBHOOK_AUTH_TYPES } from '../input/enumerations.ts';
 import { webhookId } from '../input/ids.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
 import { doneNotice, doneReply, offsetOf, orNotice, type SentForm } from './outcomes.ts';
@@ -66,7 +65,7 @@ export function organizationPageRoutes(
   ) => {
     const { query = {}, notice } = more;
     const { tenant } = user;
-    const status = DELIVERY_STATUSES.find((one: DeliveryView['status']) => one === query['status']);
+    const status = DELIVERY_STATUSES.find((one) => one === query['status']);
     const offset = offsetOf(query);
     const place = { status, offset, limit: LIMIT };
     const data = {
@@ -74,10 +73,7 @@ export function organizationPageRoutes(
       webhooks: await webhooks.list(tenant),
       deliveries: await webhooks.deliveries(tenant, place),
     };
-    return accountReply(
-      200,
-      organizationPage(page, user, { ...data, ...place, eventTypes: EVENT_TYPES, notice }),
-    );
+    return accountReply(200, organizationPage(page, user, { ...data, ...place, notice }));
   };
   return [
     accountGet({

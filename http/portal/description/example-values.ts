@@ -7,7 +7,6 @@ const PREVIEW = `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS
 export const PROPERTY_EXAMPLES: PropertyTexts = {
   'Attachment.signaturesNotInEnvelope': { example: 2 },
   'BadRequest.errors': { example: { email: ['must be an e-mail address'] } },
-  'Delivery.body': { example: '{"type":"DocumentConcluded","data":{}}' },
   'HistoryCheckpoint.at': { example: 1_779_810_131_123 },
   'HistoryEntry.by': { example: ANA.name },
   'HistoryEntry.data': { example: { action: 'downloaded', address: '203.0.113.7' } },
@@ -26,7 +25,6 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   expirationDays: { example: 30 },
   folderIds: { example: [EXAMPLE_IDS.document] },
   initializedCount: { example: 118 },
-  isSigned: { example: true },
   isValid: { example: true },
   locations: {
     example: {

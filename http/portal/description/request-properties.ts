@@ -17,7 +17,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   authenticationType:
     'Second factor of the client. Accepted and ignored: codes arrive by e-mail (`emailCode`).',
-  authType: 'How calls authenticate themselves to the receiver. Default `NoAuth`.',
   bytes: [
     'Content of the file, Base64. At least one byte; the limit of an upload is 106,954,752 bytes.',
     'JVBERi0xLjc=',
@@ -64,10 +63,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Six digits that the participant received by e-mail. Valid for 10 minutes and 5 attempts. Required where the action asks for a code.',
     '481516',
   ],
-  events: [
-    'Types of events to send. Absent or null: all but those that must be named (`DocumentOpened`, `DocumentViewed`, `DocumentReminded`, `DocumentExpiring`, `MailFailed`).',
-    ['DocumentConcluded'],
-  ],
   evidences: 'Data about the moment of signing. It becomes part of the evidence in the signed file.',
   expirationDate: [
     'Last day on which participants may act. It ends with that day in the offset that is written, in UTC where none is. Absent: never.',
@@ -77,7 +72,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Id of the document in the system of the client. `GET /api/documents?ExternalId=` finds it. At most 200 characters.',
     'order-4711',
   ],
-  failedOnly: 'Whether only failed deliveries are sent again. Default false.',
   fieldValues: [
     'Values by name of field: text, number or boolean; of a field of the type `Attachment` the id of an upload: with a ticket one that the participant uploaded, with a key one of `POST /api/uploads`. Required fields must have one.',
     { city: 'Lisbon' },
@@ -148,10 +142,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Board of directors',
   ],
   save: 'Whether the picture is kept for later signatures. Accepted and ignored.',
-  secret: [
-    'Standard Webhooks secret: `whsec_` and Base64 of 24 to 64 random bytes. Null: calls are not signed.',
-    'whsec_MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1u',
-  ],
   securityContextId: 'Accepted and ignored.',
   showSignerInformation: 'Whether name and date are printed beside the picture. Accepted and ignored.',
   signature: ['Signature value over the hash, Base64. At most 4 KiB.', 'MEUCIQDx'],

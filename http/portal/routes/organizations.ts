@@ -8,9 +8,9 @@
 import { z } from 'zod';
 import type {
   ApplicationView,
+  Deliveries,
   OrganizationView,
   PortalAdministration,
-  PortalWebhooks,
 } from '../../../actors/portal/api.ts';
 import {
   id,
@@ -23,19 +23,20 @@ import {
   uuid,
   word,
 } from '../../../contracts/fields.ts';
-import { organizationReference } from '../../../contracts/portal/documents.ts';
 import { pageOf, paging, queryText } from '../../../contracts/portal/lists.ts';
+import { getOwnOrganization } from '../../../contracts/portal/organizations.ts';
 import { newReminders, reminders } from '../../../contracts/portal/reminders.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { KEY_SCOPES, MAX_KEY_FOLDERS } from '../../../machines/portal/organization.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import { handle } from '../handle.ts';
 import { APPLICATION_ROLES } from '../input/enumerations.ts';
 import { applicationId, idParams, organizationId } from '../input/ids.ts';
 import { requireGivable } from '../key-scopes.ts';
 import { DONE, portalRoute } from '../route.ts';
 import { pageBody, timestamp } from '../shapes/shared-shapes.ts';
-import { requireOwn, webhookBody, webhookShape } from './webhooks.ts';
+import { requireOwn } from './webhooks.ts';
 
 const applicationShape = z
   .strictObject({
@@ -81,37 +82,18 @@ const organizationShape = z
   })
   .meta({ id: 'Organization' });
 
-const ownOrganizationShape = organizationReference
-  .extend({ webhooks: z.array(webhookShape) })
-  .meta({ id: 'OwnOrganization' });
-
 const applicationParams = z.object({ id: z.string(), applicationId: z.string() });
 const keyParams = z.object({ id: z.string(), applicationId: z.string(), keyId: z.string() });
 
 export function organizationRoutes(
   administration: PortalAdministration,
-  webhooks: PortalWebhooks,
+  webhooks: Deliveries,
 ): readonly AnyRoute[] {
   return [
-    portalRoute({
-      method: 'GET',
-      path: '/api/organizations/{id}',
-      group: 'Organizations',
-      summary: 'Returns the organization of the key, with its webhooks.',
-      description:
-        '`id` is that of the key’s organization; any other is `OrganizationNotFound`. Secrets and tokens of webhooks are not returned. The session of a user needs the role administrator.',
-      scope: 'Read',
-      sessionScope: 'Administer',
-      params: idParams,
-      responses: { 200: ownOrganizationShape },
-      refusals: ['OrganizationNotFound'],
-      async handle({ tenant, params }) {
-        requireOwn(tenant, params.id);
-        const organization = await administration.organization(tenant.organization.id);
-        const { id: own, name, identifier } = organization;
-        const all = (await webhooks.list(tenant)).map(webhookBody);
-        return json(200, { id: own, name, identifier, owner: null, webhooks: all });
-      },
+    handle(getOwnOrganization, async ({ tenant, params }) => {
+      requireOwn(tenant, params.id);
+      const { id, name, identifier } = await administration.organization(tenant.organization.id);
+      return { id, name, identifier, owner: null, webhooks: await webhooks.list(tenant) };
     }),
     portalRoute({
       method: 'GET',

@@ -7,8 +7,9 @@
  *
  * Source: docs/decisions/0092-audit-trail.md.
  */
+
+import type { EventType } from '../../../contracts/portal/webhooks.ts';
 import type { Millis } from '../../ids.ts';
-import type { DocumentEvent } from '../portal-types.ts';
 import type { DocumentContext, TrailAction } from './document-context.ts';
 import { announceEffect, type DecisionFunction, type DocumentMessageOf } from './document-decision.ts';
 import { withEvent } from './document-notifications.ts';
@@ -32,7 +33,7 @@ const SENTENCES: { readonly [Action in TrailAction]: (name: string) => string } 
   'mail-refused': (name) => `An e-mail to ${name} could not be delivered.`,
 };
 
-const EVENTS: { readonly [Action in TrailAction]?: DocumentEvent['type'] } = {
+const EVENTS: { readonly [Action in TrailAction]?: EventType } = {
   opened: 'DocumentOpened',
   viewed: 'DocumentViewed',
   'mail-refused': 'MailFailed',

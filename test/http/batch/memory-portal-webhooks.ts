@@ -1,5 +1,7 @@
 /** Deliveries of one organization in memory. */
-import type { DeliveryView, OperatorWebhooks } from '../../../actors/portal/api.ts';
+
+import type { OperatorWebhooks } from '../../../actors/portal/api.ts';
+import type { DeliveryView } from '../../../contracts/portal/webhooks.ts';
 import type { DocumentId, OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 
@@ -14,9 +16,9 @@ const DELIVERY: Omit<DeliveryView, 'body'> = {
   type: 'DocumentConcluded',
   sequence: 1,
   status: 'Failed',
-  attempts: [{ at: 5, url: 'https://x.test/', status: 500, ms: 3, error: null, response: 'no' }],
-  nextTryAt: null,
-  createdAt: 4,
+  attempts: [{ date: 5, url: 'https://x.test/', status: 500, milliseconds: 3, error: null, response: 'no' }],
+  nextTryDate: null,
+  creationDate: 4,
 };
 
 export function memoryPortalWebhooks(): OperatorWebhooks & { readonly resent: string[] } {

@@ -412,6 +412,14 @@ test('webhooks are registered, changed and removed, and their tokens never shown
 
 test('deliveries are listed, repeated, tested and replayed', async (t) => {
   const { call, send, set, last } = await startPortal(t);
+  const attempt = {
+    date: THEN,
+    url: 'https://h.example/in',
+    status: 500,
+    milliseconds: 12.5,
+    error: null,
+    response: 'no',
+  };
   const delivery = {
     id: 'evt_1',
     webhookId: IDS.webhook,
@@ -419,32 +427,12 @@ test('deliveries are listed, repeated, tested and replayed', async (t) => {
     type: 'DocumentSigned',
     sequence: 2,
     status: 'Failed',
-    createdAt: THEN,
-    nextTryAt: null,
-    body: '{"type":"DocumentSigned"}',
-    attempts: [{ at: THEN, url: 'https://h.example/in', status: 500, ms: 12.5, error: null, response: 'no' }],
-  };
-  const shown = {
-    id: 'evt_1',
-    webhookId: IDS.webhook,
-    documentId: null,
-    type: 'DocumentSigned',
-    sequence: 2,
-    status: 'Failed',
-    creationDate: WHEN,
+    creationDate: THEN,
     nextTryDate: null,
     body: '{"type":"DocumentSigned"}',
-    attempts: [
-      {
-        date: WHEN,
-        url: 'https://h.example/in',
-        status: 500,
-        milliseconds: 12.5,
-        error: null,
-        response: 'no',
-      },
-    ],
+    attempts: [attempt],
   };
+  const shown = { ...delivery, creationDate: WHEN, attempts: [{ ...attempt, date: WHEN }] };
   const own = `/api/organizations/${IDS.organization}`;
   set('webhooks.deliveries', () => ({ items: [delivery], totalCount: 1 }));
   set('webhooks.test', () => delivery);

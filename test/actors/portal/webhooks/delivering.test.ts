@@ -203,7 +203,7 @@ test('a requested pause of a receiver is kept', async (t) => {
     (await webhookSystem.webhooks.deliveries(TENANT_1, { limit: 1, offset: 0 })).items[0];
   await webhookSystem.until(async () => (await newest())?.attempts.length === 1);
   const delivery = await newest();
-  t.is((delivery?.nextTryAt ?? 0) - (delivery?.attempts[0]?.at ?? 0), 120_000);
+  t.is((delivery?.nextTryDate ?? 0) - (delivery?.attempts[0]?.date ?? 0), 120_000);
   t.like(delivery?.attempts[0], { status: 429, response: 'answer 429' });
 });
 
@@ -258,7 +258,7 @@ test('the event of a conclusion is sent after the configured delay', async (t) =
     offset: 0,
   });
   t.deepEqual(
-    items.map(({ type, nextTryAt }) => [type, nextTryAt]),
+    items.map(({ type, nextTryDate }) => [type, nextTryDate]),
     [['DocumentConcluded', at + 60_000]],
   );
   await webhookSystem.until(() => {

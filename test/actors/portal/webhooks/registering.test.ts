@@ -1,8 +1,8 @@
 import test from 'ava';
-import type { WebhookInput } from '../../../../actors/portal/api.ts';
 import { bootstrapTenants } from '../../../../actors/portal/tenants-bootstrap.ts';
 import { payloadOf } from '../../../../actors/portal/webhooks/webhook-payloads.ts';
 import { parseWebhookSecret } from '../../../../actors/shared/webhooks/webhook-signature.ts';
+import type { WebhookInput } from '../../../../contracts/portal/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
 import { ACTION_1, DOCUMENT_1, ORGANIZATION_1, summary, USER_1 } from '../mailbox.ts';
@@ -204,9 +204,9 @@ test('the record of deliveries is filtered and paged with exact totals, newest f
       webhookSystem.webhooks.deliveries(TENANT_1, { webhookId: yes.id, limit: 3, offset }),
     ),
   );
-  const seen = pages.flatMap(({ items }) => items.map(({ createdAt }) => createdAt));
+  const seen = pages.flatMap(({ items }) => items.map(({ creationDate }) => creationDate));
   t.deepEqual(seen, [1006, 1005, 1004, 1003, 1002, 1001, 1000]);
-  t.like(pages[0]?.items[0], { type: 'DocumentSigned', sequence: 1, status: 'Delivered', nextTryAt: null });
+  t.like(pages[0]?.items[0], { type: 'DocumentSigned', sequence: 1, status: 'Delivered', nextTryDate: null });
   t.is(pages[0]?.items[0]?.body, good.calls.at(-1)?.body);
 });
 

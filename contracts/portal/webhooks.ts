@@ -1,0 +1,307 @@
+/**
+ * Webhooks of the organization, and the log of their deliveries.
+ *
+ * Source: docs/portal-values.md §19; the rest is additional.
+ */
+import { z } from 'zod';
+import { end, id, list, maybeFlag, maybeText, members, moment, text, time, uuid, word } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { EXAMPLE_IDS } from './examples.ts';
+import { organizationParams, webhookParams } from './ids.ts';
+import { pageOf, paging, queryWord } from './lists.ts';
+import { operation } from './operation.ts';
+
+/** Events that only webhooks that name them receive. */
+export const OPTIONAL_EVENT_TYPES = [
+  'DocumentOpened',
+  'DocumentViewed',
+  'DocumentReminded',
+  'DocumentExpiring',
+  'MailFailed',
+] as const;
+export const EVENT_TYPES = [
+  'DocumentsCreated',
+  'DocumentSigned',
+  'DocumentApproved',
+  'DocumentRefused',
+  'DocumentConcluded',
+  'DocumentCanceled',
+  'DocumentExpired',
+  'DocumentDeleted',
+  ...OPTIONAL_EVENT_TYPES,
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+export const WEBHOOK_AUTH_TYPES = ['NoAuth', 'Basic', 'Bearer', 'ApiKey'] as const;
+export type WebhookAuthType = (typeof WEBHOOK_AUTH_TYPES)[number];
+export const DELIVERY_STATUSES = ['Pending', 'Delivered', 'Failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** Longest token, characters. The service refuses longer ones as texts that no header can carry. */
+export const MAX_TOKEN_LENGTH = 4096;
+
+const anId = id.meta({ description: 'Identifier, unique within the instance.' });
+const url = {
+  description: 'Absolute address. https, or http where the configuration allows it.',
+  exampleValue: 'https://hooks.example.com/portal',
+};
+const authType = 'How calls authenticate themselves to the receiver. Default `NoAuth`.';
+
+export const webhook = z
+  .strictObject({
+    id: anId,
+    url: z.string().meta(url),
+    authType: z.enum(WEBHOOK_AUTH_TYPES).meta({ description: authType }),
+    isSigned: z.boolean().meta({ description: 'Calls carry Standard Webhooks headers.', exampleValue: true }),
+    isDisabled: z
+      .boolean()
+      .meta({ description: 'Nothing is sent to it any more. Replacing it (PUT) enables it again.' }),
+    disabledReason: z.string().nullable().meta({
+      description: 'Why nothing is sent to the webhook. Null: it is enabled.',
+      exampleValue: 'The receiver answered with HTTP status 410.',
+    }),
+    events: z
+      .array(z.enum(EVENT_TYPES))
+      .nullable()
+      .meta({
+        description:
+          'Types of events that it receives; null = all but DocumentOpened, DocumentViewed, DocumentReminded, DocumentExpiring and MailFailed.',
+        exampleValue: ['DocumentConcluded'],
+      }),
+  })
+  .meta({ id: 'Webhook' });
+export type WebhookView = Value<typeof webhook>;
+
+const attempt = z.strictObject({
+  date: time.meta({ description: 'Time of the call.' }),
+  url: z.string().meta(url),
+  status: z
+    .int()
+    .nullable()
+    .meta({ description: 'HTTP status of the receiver. Null: there was no answer.', exampleValue: 204 }),
+  milliseconds: z.number().meta({ description: 'Duration of the call.', exampleValue: 18 }),
+  error: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why it failed. Null: it did not.', exampleValue: 'connect ECONNREFUSED' }),
+  response: z.string().nullable().meta({
+    description: 'First 1,000 characters of the answer. Null: none.',
+    exampleValue: 'ok',
+  }),
+});
+
+const delivery = z
+  .strictObject({
+    id: z.string().meta({
+      description: 'Identifier, unique within the instance.',
+      exampleValue: EXAMPLE_IDS.document,
+    }),
+    webhookId: id.meta({ description: 'Webhook that is called.' }),
+    documentId: id.nullable().meta({ description: 'The document this is about.' }),
+    type: z.string().meta({ description: 'Type of the event.', exampleValue: 'DocumentSigned' }),
+    sequence: z
+      .int()
+      .meta({ description: 'Number of the event among those of its document, from 1.', exampleValue: 3 }),
+    status: z.enum(DELIVERY_STATUSES).meta({ description: 'Current state.' }),
+    creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
+    nextTryDate: time.nullable().meta({ description: 'Time of the next attempt. Null: none is planned.' }),
+    body: z.string().meta({
+      description: 'What is sent, byte for byte.',
+      exampleValue: '{"type":"DocumentConcluded","data":{}}',
+    }),
+    attempts: z.array(attempt).meta({ description: 'Calls that were made, oldest first; at most ten.' }),
+  })
+  .meta({ id: 'Delivery' });
+export type DeliveryView = Value<typeof delivery>;
+
+/** A webhook in a request, and in the settings. */
+export interface WebhookInput {
+  readonly url: string;
+  readonly authType: WebhookAuthType;
+  readonly token?: string | undefined;
+  /** `whsec_…`: also signed by Standard Webhooks. */
+  readonly secret?: string | undefined;
+  /** Types of events that it receives. @default all but the optional ones */
+  readonly events?: readonly EventType[] | undefined;
+}
+
+const newWebhook = members({
+  url: text.meta(url),
+  authType: word(WEBHOOK_AUTH_TYPES).nullish().meta({ description: authType }),
+  token: maybeText.meta({
+    description:
+      'Value sent in the header of `authType`. Required unless `authType` is `NoAuth`; `PUT` replaces the registered one.',
+    exampleValue: 'Zm9vOmJhcg==',
+    openapi: { anyOf: [{ type: 'string', maxLength: MAX_TOKEN_LENGTH }, { type: 'null' }] },
+  }),
+  secret: maybeText.meta({
+    description:
+      'Standard Webhooks secret: `whsec_` and Base64 of 24 to 64 random bytes. Null: calls are not signed.',
+    exampleValue: 'whsec_MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1u',
+  }),
+  events: list(word(EVENT_TYPES))
+    .nullish()
+    .meta({
+      description:
+        'Types of events to send. Absent or null: all but those that must be named (`DocumentOpened`, `DocumentViewed`, `DocumentReminded`, `DocumentExpiring`, `MailFailed`).',
+      exampleValue: ['DocumentConcluded'],
+    }),
+})
+  .transform(
+    ({ url, authType, token, secret, events }): WebhookInput => ({
+      url,
+      authType: authType ?? 'NoAuth',
+      ...(typeof token === 'string' && { token }),
+      ...(typeof secret === 'string' && { secret }),
+      ...(events && { events: [...new Set(events)] }),
+    }),
+  )
+  .meta({ id: 'NewWebhook' });
+
+const WEBHOOK = {
+  url: 'https://hooks.example.com/portal',
+  authType: 'NoAuth',
+  events: ['DocumentConcluded'],
+};
+
+export const listWebhooks = operation({
+  method: 'GET',
+  path: '/api/organizations/{id}/webhooks',
+  group: 'Organizations',
+  summary: 'Lists the webhooks of the organization.',
+  description:
+    'A disabled webhook has the reason. Secrets and tokens are not returned. The session of a user needs the role administrator.',
+  scope: 'Read',
+  sessionScope: 'Administer',
+  params: organizationParams,
+  reply: z.array(webhook),
+  refusals: ['OrganizationNotFound'],
+});
+
+export const createWebhook = operation({
+  method: 'POST',
+  path: '/api/organizations/{id}/webhooks',
+  group: 'Organizations',
+  summary: 'Registers a webhook.',
+  description:
+    'The service calls it for each event of the types in `events`; without `events`, of all types but the optional ones (see `events` of the reply). Calls are signed when `secret` is given. An organization has at most five webhooks (`MaxWebhooksLimitReached`). `WebhookUrlNotAllowed`: the service may not call this URL, for example because its address is private.',
+  scope: 'Administer',
+  params: organizationParams,
+  body: newWebhook,
+  reply: webhook,
+  examples: { request: WEBHOOK },
+  refusals: [
+    'OrganizationNotFound',
+    'MaxWebhooksLimitReached',
+    'OperationNotSupportedInPersonalOrganizations',
+    'WebhookUrlNotAllowed',
+  ],
+});
+
+export const replaceWebhook = operation({
+  method: 'PUT',
+  path: '/api/organizations/{id}/webhooks/{webhookId}',
+  group: 'Organizations',
+  summary: 'Changes a webhook, and enables it again.',
+  description:
+    'Replaces the whole registration. A webhook that was disabled because its receiver answered 410 is called again. `WebhookUrlNotAllowed`: the service may not call this URL, for example because its address is private.',
+  scope: 'Administer',
+  params: webhookParams,
+  body: newWebhook,
+  reply: webhook,
+  examples: { request: WEBHOOK },
+  refusals: ['OrganizationNotFound', 'WebhookNotFound', 'WebhookUrlNotAllowed'],
+});
+
+export const removeWebhook = operation({
+  method: 'DELETE',
+  path: '/api/organizations/{id}/webhooks/{webhookId}',
+  group: 'Organizations',
+  summary: 'Removes a webhook.',
+  description: 'It is not called any more. `WebhookNotFound`: the organization has no such webhook.',
+  scope: 'Administer',
+  params: webhookParams,
+  reply: 'empty',
+  refusals: ['OrganizationNotFound', 'WebhookNotFound'],
+});
+
+export const testWebhook = operation({
+  method: 'POST',
+  path: '/api/organizations/{id}/webhooks/{webhookId}/test',
+  group: 'Organizations',
+  summary: 'Sends a test event to a webhook and returns the response.',
+  description:
+    'Waits at most 10 seconds for the receiver, and returns the attempt with its status and response. A failed attempt is not repeated.',
+  scope: 'Administer',
+  params: webhookParams,
+  reply: delivery,
+  refusals: ['OrganizationNotFound', 'WebhookNotFound', 'WebhookUrlNotAllowed'],
+});
+
+export const listDeliveries = operation({
+  method: 'GET',
+  path: '/api/organizations/{id}/deliveries',
+  group: 'Organizations',
+  summary: 'Lists deliveries of webhooks, newest first.',
+  description:
+    'Contains the attempts of each delivery: time, URL, status and the first 1,000 characters of the response. Ended deliveries are kept for 30 days. The session of a user needs the role administrator.',
+  scope: 'Read',
+  sessionScope: 'Administer',
+  params: organizationParams,
+  query: members({
+    webhookId: uuid.optional().meta({ description: 'Only deliveries to this webhook. Absent: of all.' }),
+    status: queryWord(DELIVERY_STATUSES).meta({ description: 'Only entries in this state. Absent: in any.' }),
+    limit: paging.limit,
+    offset: paging.offset,
+  }),
+  reply: pageOf(delivery).meta({ id: 'DeliveryPage' }),
+  refusals: ['OrganizationNotFound', 'WebhookNotFound'],
+});
+
+export const resendDelivery = operation({
+  method: 'POST',
+  path: '/api/organizations/{id}/deliveries/{deliveryId}/resend',
+  group: 'Organizations',
+  summary: 'Sends a delivery again.',
+  description:
+    'The id and the body are the same, so that the receiver can recognize it. A delivery that waits for its next attempt is sent now.',
+  scope: 'Administer',
+  params: organizationParams.extend({
+    deliveryId: z
+      .string()
+      .meta({ description: 'Id of the delivery, from `GET /api/organizations/{id}/deliveries`.' }),
+  }),
+  reply: 'empty',
+  refusals: ['OrganizationNotFound', 'DeliveryNotFound'],
+});
+
+export const replayDeliveries = operation({
+  method: 'POST',
+  path: '/api/organizations/{id}/deliveries/replay',
+  group: 'Organizations',
+  summary: 'Sends the deliveries of a period again.',
+  description:
+    'Sends the ended deliveries of events from `from` to `to`, with `failedOnly` only those that failed. `count` is their number. Id and body are the same as before.',
+  scope: 'Administer',
+  params: organizationParams,
+  body: members({
+    from: moment.meta({
+      description: 'Time of the first event, included, ISO 8601; in UTC without a zone.',
+      exampleValue: '2026-05-26T00:00:00Z',
+    }),
+    to: end.meta({
+      description: 'Time of the last event, included, ISO 8601; a day means its end.',
+      exampleValue: '2026-05-27',
+    }),
+    failedOnly: maybeFlag.meta({
+      description: 'Whether only failed deliveries are sent again. Default false.',
+      exampleValue: true,
+    }),
+  }).meta({ id: 'DeliveryReplay' }),
+  reply: z
+    .strictObject({
+      count: z.int().meta({ description: 'How many deliveries are sent again.', exampleValue: 12 }),
+    })
+    .meta({ id: 'ReplayedDeliveries' }),
+  examples: { request: { from: '2026-05-26T00:00:00Z', to: '2026-05-27T00:00:00Z', failedOnly: true } },
+  refusals: ['OrganizationNotFound', 'LimitExceeded'],
+});
