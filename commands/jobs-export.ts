@@ -5,7 +5,7 @@
  * Source: docs/batch-values.md §13; docs/decisions/0053-tamper-evident-history.md.
  */
 import { exportJobs } from '../actors/index.ts';
-import { jobDetailBody, readJobFilter } from '../http/index.ts';
+import { encodeJob, readJobFilter } from '../http/index.ts';
 import { openReader } from '../service/open-store.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -23,7 +23,7 @@ export async function exportCommand(
     try {
       for await (const { job, journal, proof } of exportJobs(store, wanted)) {
         const historyProof = { lines: journal, sealed: proof ?? null };
-        terminal.out(`${JSON.stringify({ ...jobDetailBody(job), historyProof })}\n`);
+        terminal.out(`${JSON.stringify({ ...Object(encodeJob(job)), historyProof })}\n`);
       }
     } finally {
       await store.close();

@@ -310,3 +310,6 @@ export const time = z
   .meta({ openapi: { type: 'string', format: 'date-time' } });
 
 export const id = z.guid();
+
+/** Type of `z.string().brand<Name>()`. */
+export type Branded<Name extends string> = string & z.core.$brand<Name>;

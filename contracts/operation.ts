@@ -46,12 +46,19 @@ export interface Operation<Code extends string = string> {
   readonly refusals: readonly Code[];
 }
 
+/** Type of a part of a request; undefined where the operation has none. */
+export type Part<Given, Name extends string> = Given extends {
+  readonly [name in Name]: infer Schema extends z.ZodType;
+}
+  ? z.output<Schema>
+  : undefined;
+
 /** Values as handlers and services see them; nothing changes them. */
 export type Value<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
 type DeepReadonly<Given> = Given extends (infer Item)[]
   ? readonly DeepReadonly<Item>[]
-  : Given extends Uint8Array
+  : Given extends Uint8Array | string
     ? Given
     : Given extends object
       ? { readonly [Member in keyof Given]: DeepReadonly<Given[Member]> }

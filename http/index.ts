@@ -1,9 +1,8 @@
 /** The public names of the two HTTP services: what `service/` and `commands/` use. */
 
+export { encodeJob, readJobFilter } from './batch/jobs.ts';
 export { type BatchMetrics, createBatchMetrics } from './batch/metrics.ts';
-export { readJobFilter } from './batch/queries.ts';
 export { type BatchServerDependencies, createBatchServer } from './batch/server.ts';
-export { jobDetailBody } from './batch/shapes.ts';
 export { readiness } from './batch/system.ts';
 export type { ForwardedTrust } from './core/access/caller.ts';
 export { createOneTimeLogins } from './core/access/one-time-logins.ts';

@@ -1,7 +1,6 @@
 /** Ids as branded types, parsed once at the interfaces, so that a plain string is never used as an id. */
 
-declare const brand: unique symbol;
-type Branded<Name extends string> = string & { readonly [brand]: Name };
+import type { Branded } from '../contracts/fields.ts';
 
 /** UUID v4, lower case. */
 export type JobId = Branded<'JobId'>;

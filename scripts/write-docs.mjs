@@ -12,7 +12,7 @@ const built = (path) => import(pathToFileURL(join(root, process.env.SEALWRIGHT_D
 const isCheck = process.argv.includes('--check');
 
 const { configurationReference } = await built('settings.js');
-const { REFUSALS } = await built('machines/refusals.js');
+const { REFUSALS } = await built('contracts/batch/refusals.js');
 const { PORTAL_REFUSALS } = await built('machines/portal/portal-refusals.js');
 const pages = {
   'docs/configuration.md': configurationReference(),

@@ -1,4 +1,5 @@
 /** Inspects the actors of all services and restarts stopped ones. Implements `ActorInspection`. */
+
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import {
   type Clock,
@@ -8,8 +9,9 @@ import {
   type NodeStatus,
   type Runtime,
 } from '@sealwright/runtime';
+import type { NodeView, RuntimeView } from '../../contracts/batch/runtime.ts';
 import type { SigningPool } from '../pool/pool.ts';
-import type { ActorInspection, NodeView, RuntimeView } from './api/inspection.ts';
+import type { ActorInspection } from './api/inspection.ts';
 import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from './api/service.ts';
 import { Changes } from './changes.ts';
 import type { EventLog } from './job-records/events.ts';

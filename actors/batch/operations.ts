@@ -5,6 +5,7 @@
  */
 
 import { type ActorView, describeFailure, type EffectHandler, isRetryable } from '@sealwright/runtime';
+import type { OperationView } from '../../contracts/batch/operations.ts';
 import { type JobState, TERMINAL_STATES } from '../../machines/batch/job-context.ts';
 import type {
   OperateEffect,
@@ -15,7 +16,7 @@ import type {
 import type { JobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { timeOfOrderNumber } from '../shared/order-numbers.ts';
-import type { OperationRequest, Operations, OperationView } from './api/bulk.ts';
+import type { OperationRequest, Operations } from './api/bulk.ts';
 import type { Jobs } from './api/jobs.ts';
 import type { BatchRuntime, JobCounts } from './job-records/job-counts.ts';
 import { JOB, OPERATION } from './job-records/kinds.ts';
@@ -197,6 +198,22 @@ export function operateHandler(service: Pick<OperationService, 'operate'>): Effe
 }
 
 function view({ id, state, context }: ActorView<OperationContext>): OperationView {
-  const { batch: _, operator: __, ...shown } = context;
-  return { id, state: state as OperationState, ...shown };
+  const { batch: _, operator: __, filter, ...shown } = context;
+  return {
+    id,
+    state: state as OperationState,
+    ...shown,
+    filter: {
+      status: filter.statuses,
+      profile: filter.profile ?? null,
+      format: filter.formats ?? [],
+      source: filter.sources ?? [],
+      folder: filter.folder ?? null,
+      fileName: filter.fileName ?? null,
+      errorCode: filter.errorCode ?? null,
+      parentJobId: filter.parentJobId ?? null,
+      createdFrom: filter.createdFrom ?? null,
+      createdTo: filter.createdTo,
+    },
+  };
 }

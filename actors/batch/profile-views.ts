@@ -1,7 +1,8 @@
 /** API views of the signing profiles. Source: docs/batch-values.md §15. */
 
+import type { ProfileView } from '../../contracts/batch/statistics.ts';
 import type { Profile, Profiles } from '../shared/profiles.ts';
-import type { ProfileList, ProfileView } from './api/service.ts';
+import type { ProfileList } from './api/service.ts';
 
 export class ProfileViews implements ProfileList {
   readonly #profiles: Profiles;
@@ -20,7 +21,7 @@ export class ProfileViews implements ProfileList {
       encrypt: profile.encrypt,
       validateCertificate: profile.method === 'Local' && profile.validateCertificate === true,
       certificate: certificateOf(profile),
-      isDefault: profile.name === unnamed,
+      default: profile.name === unnamed,
     }));
   }
 }

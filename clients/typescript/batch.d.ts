@@ -4,9 +4,15 @@ export type Actor = { readonly "kind": string; readonly "id": string; readonly "
 export type ActorChart = { readonly "kind": string; readonly "version": number; readonly "initial": string; readonly "states": readonly ({ readonly "name": string; readonly "final": boolean })[]; readonly "transitions": readonly ({ readonly "from": string; readonly "to": string; readonly "event": string })[] };
 export type ActorKind = { readonly "kind": string; readonly "version": number; readonly "count": number; readonly "states": { readonly [name: string]: number }; readonly "stopped": number; readonly "awake": number; readonly "deepestMailbox": number; readonly "accepted": number; readonly "refused": number; readonly "restarts": number; readonly "perSecond": number; readonly "lastError": ({ readonly "actor": string; readonly "message": string }) | (null) };
 export type ActorPage = { readonly "kinds"?: readonly (ActorKind)[]; readonly "items"?: readonly ({ readonly "kind": string; readonly "id": string; readonly "state": string; readonly "revision": number; readonly "mailbox": number; readonly "stopped": ({ readonly "at": string; readonly "error": string }) | (null); readonly "trouble": ({ readonly "key": string; readonly "do": string; readonly "dueAt": string; readonly "failures": number; readonly "lastError": string | null }) | (null); readonly "since"?: (string) | (null) })[]; readonly "next"?: string | null; readonly "complete"?: boolean; readonly "examined"?: number };
+export type ActorRestart = { readonly "kind": string; readonly "id": string; readonly "restarted": true };
+export type BulkCancellation = { readonly "matched": number; readonly "canceled": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-not-removed" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.too-many-files" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "validation.encoding-unsupported" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
+export type BulkCancellationRequest = { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: (("Queued" | "AwaitingSigner") | (readonly ("Queued" | "AwaitingSigner")[])) | (null); readonly "reason"?: (string) | (null) };
+export type BulkRetry = { readonly "matched": number; readonly "created": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "newJobId": (string) | (null); readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-not-removed" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.too-many-files" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "validation.encoding-unsupported" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
+export type BulkRetryRequest = { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: ("Failed") | (null) };
 export type Cancellation = { readonly "jobId": string; readonly "status": "Canceled" };
 export type Changes = { readonly "version": string };
 export type Cleanup = { readonly "deleted": number; readonly "message": string };
+export type Clearing = { readonly "deleted": number; readonly "skipped": number; readonly "message": string };
 export type EventList = { readonly "items": readonly ({ readonly "id": string; readonly "timestamp": string; readonly "kind": "PipelinePaused" | "PipelineResumed" | "RescanCompleted" | "JobsCleared" | "WatcherStopped" | "InputDiverged" | "JobFailed" | "RecoverySwept" | "ActorRestarted" | "LoggedIn" | "LoggedOut" | "NodeDraining" | "OperationEnded" | "WebhookFailed" | "InputNotRemoved" | "RemoteCancelFailed"; readonly "actor": string; readonly "jobId": (string) | (null); readonly "code": string | null; readonly "message": string })[]; readonly "page": number; readonly "pageSize": number; readonly "totalCount": number };
 export type Failures = { readonly "groups": readonly ({ readonly "errorCode": string; readonly "remedy": string | null; readonly "count": number; readonly "oldestAt": string; readonly "newestAt": string; readonly "example": { readonly "id": string; readonly "fileName": string; readonly "message": string | null } })[]; readonly "examined": number; readonly "complete": boolean };
 export type Folders = { readonly "folders": readonly ({ readonly "name": string; readonly "path": string; readonly "exists": boolean; readonly "status": "Initializing" | "Running" | "Stopped"; readonly "lastEnqueueAt": (string) | (null); readonly "lastError": string | null; readonly "processedCount": number; readonly "fileCount": number; readonly "fileCountCapped": boolean; readonly "profile": string })[] };
@@ -18,7 +24,9 @@ export type JobWithHistory = { readonly "id": string; readonly "fileName": strin
 export type MailInMailbox = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": string | null; readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "createdAt": string; readonly "endedAt": (string) | (null); readonly "nextTryAt": (string) | (null); readonly "reply": string | null; readonly "lastError": ({ readonly "code": string; readonly "message": string }) | (null); readonly "hasText": boolean; readonly "textRemoved": boolean; readonly "subject": string | null };
 export type MailList = { readonly "items": readonly (MailInMailbox)[]; readonly "page": number; readonly "pageSize": number; readonly "totalCount": number };
 export type MailWithTries = { readonly "id": string; readonly "organizationId": string; readonly "about": string; readonly "to": string; readonly "documentId": string | null; readonly "status": "Queued" | "Waiting" | "Sent" | "Failed"; readonly "tries": number; readonly "createdAt": string; readonly "endedAt": (string) | (null); readonly "nextTryAt": (string) | (null); readonly "reply": string | null; readonly "lastError": ({ readonly "code": string; readonly "message": string }) | (null); readonly "hasText": boolean; readonly "textRemoved": boolean; readonly "failures": readonly ({ readonly "at": string; readonly "code": string; readonly "message": string })[] };
+export type NewOperation = { readonly "action": "retry" | "cancel" | "clear"; readonly "filter"?: { readonly "status"?: (("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled") | (readonly ("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled")[])) | (null); readonly "profile"?: (string) | (null); readonly "format"?: (("Pades" | "Cades" | "Xades") | (readonly ("Pades" | "Cades" | "Xades")[])) | (null); readonly "source"?: (("Watcher" | "Upload" | "Retry") | (readonly ("Watcher" | "Upload" | "Retry")[])) | (null); readonly "folder"?: (string) | (null); readonly "fileName"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "parentJobId"?: (string) | (null); readonly "createdFrom"?: (string) | (null); readonly "createdTo"?: (string) | (null) }; readonly "reason"?: (string) | (null); readonly "dryRun"?: boolean };
 export type Node = { readonly "name": string; readonly "version": string; readonly "isThis": boolean; readonly "startedAt": string; readonly "silentMs": number; readonly "leaseMs": number; readonly "session": number; readonly "draining": boolean; readonly "leases": readonly (string)[]; readonly "effectsInFlight": number; readonly "lagMs": number; readonly "storeMs": number };
+export type NodeDraining = { readonly "name": string; readonly "draining": true };
 export type Operation = { readonly "id": string; readonly "action": "retry" | "cancel" | "clear"; readonly "state": "Running" | "Canceling" | "Completed" | "Canceled"; readonly "filter": { readonly "status": readonly ("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled")[]; readonly "profile": string | null; readonly "format": readonly ("Pades" | "Cades" | "Xades")[]; readonly "source": readonly ("Watcher" | "Upload" | "Retry")[]; readonly "folder": string | null; readonly "fileName": string | null; readonly "errorCode": string | null; readonly "parentJobId": (string) | (null); readonly "createdFrom": (string) | (null); readonly "createdTo": string }; readonly "reason": string | null; readonly "matched": number; readonly "done": number; readonly "skipped": number; readonly "skippedByCode": { readonly [name: string]: number }; readonly "createdAt": string; readonly "updatedAt": string; readonly "endedAt": (string) | (null) };
 export type OperationCount = { readonly "matched": number };
 export type OperationList = { readonly "items": readonly (Operation)[]; readonly "page": number; readonly "pageSize": number; readonly "totalCount": number };
@@ -28,13 +36,17 @@ export type PortalKeys = { readonly "items": readonly ({ readonly "id": string; 
 export type PortalWebhookDeliveryList = { readonly "items": readonly ({ readonly "id": string; readonly "webhookId": string; readonly "documentId": (string) | (null); readonly "type": string; readonly "sequence": number; readonly "status": "Pending" | "Delivered" | "Failed"; readonly "createdAt": string; readonly "nextAttemptAt": (string) | (null); readonly "attempts": readonly ({ readonly "at": string; readonly "url": string; readonly "status": number | null; readonly "milliseconds": number; readonly "error": string | null; readonly "response": string | null })[] })[]; readonly "page": number; readonly "pageSize": number; readonly "totalCount": number };
 export type PortalWebhookOrganizations = { readonly "items": readonly ({ readonly "id": string; readonly "name": string; readonly "pending": number; readonly "delivered": number; readonly "failed": number })[] };
 export type Problem = { readonly "type": string; readonly "title": string; readonly "status": number; readonly "code": string; readonly "traceId": string; readonly "requestId": string; readonly "errors"?: { readonly [name: string]: readonly (string)[] }; readonly "detail"?: string; readonly "instance"?: string; readonly "exception"?: string };
+export type Profiles = { readonly "profiles": readonly ({ readonly "name": string; readonly "format": ("Pades" | "Cades" | "Xades") | (null); readonly "method": "Local" | "RemoteSigner"; readonly "verify": boolean; readonly "encrypt": boolean; readonly "validateCertificate": boolean; readonly "certificate": ({ readonly "source": string; readonly "subject": string; readonly "thumbprint": string; readonly "notAfter": string }) | (null); readonly "default": boolean })[] };
 export type Readiness = { readonly "status": "Ready" | "NotReady"; readonly "checkedAtUtc": string; readonly "checks": readonly ({ readonly "name": string; readonly "status": "Healthy" | "Degraded" | "Unhealthy"; readonly "detail": string | null })[] };
+export type Reason = { readonly "reason"?: (string) | (null) };
 export type ReportedCertificate = { readonly "subjectName": string; readonly "issuerName": string; readonly "emailAddress": string | null; readonly "identifier": string | null; readonly "companyName": string | null; readonly "companyIdentifier": string | null; readonly "thumbprint": string; readonly "validityStart": string; readonly "validityEnd": string };
 export type ReportedSignature = { readonly "indication": "TOTAL-PASSED" | "INDETERMINATE" | "TOTAL-FAILED"; readonly "subIndication": string | null; readonly "format": "Pades" | "Cades" | "Xades"; readonly "level": ("B" | "T" | "LT" | "LTA") | (null); readonly "name": string; readonly "isTimestamp": boolean; readonly "isInContent": boolean; readonly "certificate": (ReportedCertificate) | (null); readonly "signingTime": (string) | (null); readonly "bestTime": string; readonly "scope": { readonly "kind": "document" | "revision" | "element" | "content" | "container" | "signature"; readonly "description": string }; readonly "timestamps": readonly (ReportedTimestamp)[]; readonly "changes": readonly ({ readonly "revision": number; readonly "permitted": boolean; readonly "description": string })[]; readonly "policy": string | null; readonly "reason": string | null; readonly "location": string | null; readonly "contentIdentifier": string | null; readonly "results": ValidationChecks; readonly "counterSignatures": readonly (ReportedSignature)[] };
 export type ReportedTimestamp = { readonly "indication": "TOTAL-PASSED" | "INDETERMINATE" | "TOTAL-FAILED"; readonly "subIndication": string | null; readonly "kind": "content" | "signature" | "archive" | "document"; readonly "displayName": string; readonly "genTime": (string) | (null); readonly "certificate": (ReportedCertificate) | (null); readonly "results": ValidationChecks };
 export type Rescan = { readonly "folders": readonly ({ readonly "name": string; readonly "path": string; readonly "scanned": number; readonly "enqueued": number; readonly "alreadyActive": number; readonly "ignored": number; readonly "errors": number; readonly "enqueuedFiles": readonly (string)[] })[]; readonly "totals": { readonly "folders": number; readonly "scanned": number; readonly "enqueued": number; readonly "alreadyActive": number; readonly "ignored": number; readonly "errors": number } };
+export type Resent = { readonly "id": string };
 export type Retry = { readonly "newJobId": string; readonly "parentJobId": string; readonly "status": "Queued" };
 export type Runtime = { readonly "nodes": readonly (Node)[]; readonly "eventLoopDelay": { readonly "p50Ms": number; readonly "p99Ms": number; readonly "maxMs": number }; readonly "effectsInFlight": number; readonly "shards": readonly ({ readonly "shard": number; readonly "thread": string | null; readonly "losses": number; readonly "lastLoss": ({ readonly "at": string; readonly "why": string; readonly "actor": string | null }) | (null); readonly "awakeActors": number; readonly "deepestMailbox": number; readonly "commit": { readonly "p50Ms": number; readonly "p99Ms": number; readonly "maxMs": number }; readonly "eventLoopDelay": { readonly "p50Ms": number; readonly "p99Ms": number; readonly "maxMs": number }; readonly "utilisation": number })[]; readonly "pool": { readonly "threads": number; readonly "busy": number; readonly "waiting": number; readonly "utilisation": number; readonly "stalled": readonly ({ readonly "task": string; readonly "subject": string; readonly "state": "computing" | "waiting"; readonly "runningMs": number; readonly "deadlineMs": number })[] }; readonly "store": { readonly "engine": string; readonly "bytes": number | null }; readonly "memory": { readonly "residentBytes": number; readonly "heapBytes": number }; readonly "uptimeSeconds": number; readonly "eventLoopUtilisation": number };
+export type Statistics = { readonly "since": string; readonly "completed": number; readonly "failed": number; readonly "canceled": number; readonly "encrypted": number; readonly "perStage": { readonly "queueWait": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "sign": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "verify": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "output": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null } }; readonly "perMethod": { readonly "Local": number; readonly "RemoteSigner": number }; readonly "throughputPerMinute": number; readonly "lifetimePerMinute": number };
 export type StatisticsSeries = { readonly "since": string; readonly "intervalSeconds": number; readonly "completed": readonly (number)[]; readonly "failed": readonly (number)[]; readonly "canceled": readonly (number)[] };
 export type UploadAccepted = { readonly "jobId": string; readonly "fileName": string; readonly "originalPath": string; readonly "format": "Pades" | "Cades" | "Xades"; readonly "status": "Queued" };
 export type Validation = { readonly "fileName": string; readonly "indication": "TOTAL-PASSED" | "INDETERMINATE" | "TOTAL-FAILED"; readonly "format": "Pades" | "Cades" | "Xades" | "Asic"; readonly "signatures": readonly (ReportedSignature)[]; readonly "results": ValidationChecks };
@@ -43,6 +55,7 @@ export type ValidationChecks = { readonly "isValid": boolean; readonly "passedCh
 export type WebhookDelivery = { readonly "id": string; readonly "url": string | null; readonly "jobId": string; readonly "type": string; readonly "status": "Pending" | "Delivered" | "Failed"; readonly "createdAt": string; readonly "nextAttemptAt": (string) | (null); readonly "body": string; readonly "attempts": readonly ({ readonly "at": string; readonly "url": string; readonly "status": number | null; readonly "milliseconds": number; readonly "error": string | null; readonly "response": string | null })[] };
 export type WebhookDeliveryList = { readonly "items": readonly (WebhookDelivery)[]; readonly "page": number; readonly "pageSize": number; readonly "totalCount": number };
 export type WebhookReplay = { readonly "count": number; readonly "complete": boolean };
+export type WebhookReplayRequest = { readonly "from"?: (string) | (null); readonly "to"?: (string) | (null); readonly "failedOnly"?: boolean };
 
 export interface BatchOperations {
   /** Begins a session for the API key, or for a login link, and goes to a page. */
@@ -98,7 +111,7 @@ export interface BatchOperations {
     readonly params: {  };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: { readonly "deleted": number; readonly "skipped": number; readonly "message": string };
+    readonly answer: Clearing;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Shows one job with its history. */
@@ -121,7 +134,7 @@ export interface BatchOperations {
   readonly "POST /api/jobs/{id}/cancel": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "reason"?: (string) | (null) } | undefined;
+    readonly body: Reason | undefined;
     readonly answer: Cancellation;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "job.not-found" | "job.not-queued" | "job.race-lost" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
@@ -137,23 +150,23 @@ export interface BatchOperations {
   readonly "POST /api/jobs/retry": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: ("Failed") | (null) } | undefined;
-    readonly answer: { readonly "matched": number; readonly "created": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "newJobId": (string) | (null); readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-not-removed" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.too-many-files" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "validation.encoding-unsupported" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
+    readonly body: BulkRetryRequest | undefined;
+    readonly answer: BulkRetry;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported";
   };
   /** Cancels queued and waiting jobs, oldest first, or counts them. */
   readonly "POST /api/jobs/cancel": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "profile"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "since"?: (string) | (null); readonly "limit"?: number; readonly "countOnly"?: boolean; readonly "status"?: (("Queued" | "AwaitingSigner") | (readonly ("Queued" | "AwaitingSigner")[])) | (null); readonly "reason"?: (string) | (null) } | undefined;
-    readonly answer: { readonly "matched": number; readonly "canceled": number; readonly "skipped": number; readonly "items": readonly ({ readonly "jobId": string; readonly "code": ("job.not-found" | "job.not-queued" | "job.race-lost" | "job.not-failed" | "job.input-missing" | "job.output-unavailable" | "job.output-gone" | "job.already-processing" | "job.path-too-long" | "job.input-not-removed" | "job.input-diverged" | "upload.empty" | "upload.too-large" | "upload.invalid-name" | "upload.too-many-files" | "upload.format-unsupported" | "validation.reason-too-long" | "validation.filter-invalid" | "validation.body-invalid" | "validation.encoding-unsupported" | "auth.misconfigured" | "auth.invalid-credentials" | "auth.cross-origin" | "host.not-allowed" | "folder.not-found" | "profile.not-found" | "remote.document-rejected" | "remote.timeout" | "remote.unreachable" | "range.not-satisfiable" | "actor.not-found" | "node.not-found" | "actor.not-stopped" | "mail.not-found" | "mail.text-unavailable" | "mail.already-sent" | "operation.not-found" | "operation.not-running" | "operation.limit-reached" | "webhook.delivery-not-found" | "rate-limited" | "route.not-found" | "route.method-not-allowed" | "service.busy" | "idempotency.mismatch" | "storage.full" | "internal") | (null) })[] };
+    readonly body: BulkCancellationRequest | undefined;
+    readonly answer: BulkCancellation;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
   /** Retries, cancels or clears every job that matches a filter, or counts them. */
   readonly "POST /api/operations": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "action": "retry" | "cancel" | "clear"; readonly "filter"?: { readonly "status"?: (("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled") | (readonly ("Queued" | "Processing" | "Verifying" | "AwaitingSigner" | "Completed" | "Failed" | "Canceled")[])) | (null); readonly "profile"?: (string) | (null); readonly "format"?: (("Pades" | "Cades" | "Xades") | (readonly ("Pades" | "Cades" | "Xades")[])) | (null); readonly "source"?: (("Watcher" | "Upload" | "Retry") | (readonly ("Watcher" | "Upload" | "Retry")[])) | (null); readonly "folder"?: (string) | (null); readonly "fileName"?: (string) | (null); readonly "errorCode"?: (string) | (null); readonly "parentJobId"?: (string) | (null); readonly "createdFrom"?: (string) | (null); readonly "createdTo"?: (string) | (null) }; readonly "reason"?: (string) | (null); readonly "dryRun"?: boolean };
+    readonly body: NewOperation;
     readonly answer: OperationCount | Operation;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "operation.limit-reached" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
@@ -201,7 +214,7 @@ export interface BatchOperations {
   readonly "POST /api/webhooks/replay": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "from"?: (string) | (null); readonly "to"?: (string) | (null); readonly "failedOnly"?: boolean } | undefined;
+    readonly body: WebhookReplayRequest | undefined;
     readonly answer: WebhookReplay;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported";
   };
@@ -226,7 +239,7 @@ export interface BatchOperations {
     readonly params: { readonly "organizationId": string; readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: { readonly "id": string };
+    readonly answer: Resent;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "webhook.delivery-not-found";
   };
   /** Lists the keys of the portal's applications, those that expire first at the beginning. */
@@ -250,7 +263,7 @@ export interface BatchOperations {
     readonly params: {  };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: { readonly "profiles": readonly ({ readonly "name": string; readonly "format": ("Pades" | "Cades" | "Xades") | (null); readonly "method": "Local" | "RemoteSigner"; readonly "verify": boolean; readonly "encrypt": boolean; readonly "validateCertificate": boolean; readonly "certificate": ({ readonly "source": string; readonly "subject": string; readonly "thumbprint": string; readonly "notAfter": string }) | (null); readonly "default": boolean })[] };
+    readonly answer: Profiles;
     readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid";
   };
   /** Says how many jobs ended within a window up to now, and how long their stages took. */
@@ -258,7 +271,7 @@ export interface BatchOperations {
     readonly params: {  };
     readonly query: { readonly "window"?: string; readonly "version"?: string };
     readonly body: undefined;
-    readonly answer: { readonly "since": string; readonly "completed": number; readonly "failed": number; readonly "canceled": number; readonly "encrypted": number; readonly "perStage": { readonly "queueWait": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "sign": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "verify": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null }; readonly "output": { readonly "count": number; readonly "avgMs": number | null; readonly "p50Ms": number | null; readonly "p95Ms": number | null; readonly "maxMs": number | null } }; readonly "perMethod": { readonly "Local": number; readonly "RemoteSigner": number }; readonly "throughputPerMinute": number; readonly "lifetimePerMinute": number };
+    readonly answer: Statistics;
     readonly code: "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "validation.body-invalid" | "validation.filter-invalid";
   };
   /** Counts the jobs that ended in equal intervals of a window up to now, oldest first. */
@@ -289,7 +302,7 @@ export interface BatchOperations {
   readonly "POST /api/pipeline/pause": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "reason"?: (string) | (null) } | undefined;
+    readonly body: Reason | undefined;
     readonly answer: PipelineState;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
@@ -297,7 +310,7 @@ export interface BatchOperations {
   readonly "POST /api/pipeline/resume": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "reason"?: (string) | (null) } | undefined;
+    readonly body: Reason | undefined;
     readonly answer: PipelineState;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
@@ -361,8 +374,8 @@ export interface BatchOperations {
   readonly "POST /api/actors/{kind}/{id}/restart": {
     readonly params: { readonly "kind": string; readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "reason"?: (string) | (null) } | undefined;
-    readonly answer: { readonly "kind": string; readonly "id": string; readonly "restarted": true };
+    readonly body: Reason | undefined;
+    readonly answer: ActorRestart;
     readonly code: "actor.not-found" | "actor.not-stopped" | "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid" | "validation.encoding-unsupported" | "validation.reason-too-long";
   };
   /** Answers when something has changed, or after `wait` seconds. Pages refresh by it. */
@@ -386,7 +399,7 @@ export interface BatchOperations {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: { readonly "name": string; readonly "draining": true };
+    readonly answer: NodeDraining;
     readonly code: "actor.not-found" | "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "node.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Lists the e-mails of the portal, newest first. */
@@ -426,7 +439,7 @@ export interface BatchOperations {
     readonly params: { readonly "id": string };
     readonly query: {  };
     readonly body: undefined;
-    readonly answer: { readonly "id": string };
+    readonly answer: Resent;
     readonly code: "auth.cross-origin" | "auth.invalid-credentials" | "auth.misconfigured" | "host.not-allowed" | "internal" | "mail.already-sent" | "mail.not-found" | "rate-limited" | "route.not-found" | "service.busy" | "storage.full" | "validation.body-invalid";
   };
   /** Says that the process is up. */

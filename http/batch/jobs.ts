@@ -1,186 +1,75 @@
 /**
- * `/api/jobs` and its subresources.
+ * `/api/jobs` and its subresources, and large operations on them.
  *
- * Source: docs/batch-values.md §0, §3 and §4.
+ * Source: docs/batch-values.md §0, §3, §4 and §14; §15.
  */
-import type { JobDetail, Jobs } from '../../actors/batch/api/jobs.ts';
+import type { BulkJobs, BulkQuery, OperationRequest, Operations } from '../../actors/batch/api/bulk.ts';
+import type { JobFilter, Jobs } from '../../actors/batch/api/jobs.ts';
+import { cancelJobs, clearJobs, retryJobs } from '../../contracts/batch/bulk.ts';
+import {
+  cancelJob,
+  jobDetail,
+  jobFilter,
+  listJobs,
+  readJob,
+  readOutput,
+  retryJob,
+} from '../../contracts/batch/jobs.ts';
+import {
+  cancelOperation,
+  listOperations,
+  readOperation,
+  startOperation,
+} from '../../contracts/batch/operations.ts';
+import type { Part } from '../../contracts/operation.ts';
+import type { JobState } from '../../machines/batch/job-context.ts';
+import type { OperationAction } from '../../machines/batch/operation.ts';
 import { type JobId, parseJobId } from '../../machines/ids.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import { fileReply } from '../core/file-reply.ts';
-import { cachedJson, type JsonReply, json } from '../core/reply.ts';
-import { type AnyRoute, route } from '../core/router.ts';
-import { JOB_BODY, JOB_DETAIL, JOB_ID, OTHER_ID } from './description/example-values.ts';
-import { type SharedAnswers, sharedVersion } from './inspection/shared-answers.ts';
-import { checkReason, jobListQuery, jobParams, noBody, noParams, noQuery, reasonBody } from './queries.ts';
-import { cancelShape, jobBody, jobDetailBody, jobDetailShape, jobListShape, retryShape } from './shapes.ts';
-
-const JOB_INVALID_INPUT = {
-  params: 'job.not-found',
-  query: 'validation.filter-invalid',
-  body: 'validation.body-invalid',
-} as const;
+import { encoderOf } from '../core/reply-encoder.ts';
+import type { RequestNames } from '../core/request-ids.ts';
+import type { AnyRoute } from '../core/router.ts';
+import { handle } from './handle.ts';
+import type { SharedAnswers } from './shared-answers.ts';
 
 export function jobRoutes(jobs: Jobs, shared: SharedAnswers): readonly AnyRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/jobs',
-      group: 'Jobs',
-      summary: 'Lists jobs, newest first.',
-      description:
-        'Newest first; `totalCount` is exact. `status`, `format` and `source` may be repeated or separated by commas. `folder` is the name of an input folder or `(upload)`. `pageSize` above 200 is lowered to 200.',
-      auth: 'operator',
-      rate: 'none',
-      bodyPolicy: 'none',
-      headers: [],
-      params: noParams,
-      query: jobListQuery.extend({ version: sharedVersion }),
-      body: noBody,
-      invalidInput: JOB_INVALID_INPUT,
-      responses: { 200: jobListShape },
-      examples: { responses: { 200: { items: [JOB_BODY], page: 1, pageSize: 50, totalCount: 1 } } },
-      refusals: ['validation.filter-invalid'],
-      async handle({ query }) {
-        const { version, page, pageSize, status, format, source, ...more } = query;
+    handle(
+      listJobs,
+      async ({ query: { status, format, source, page, pageSize, version: _, ...more } }) => {
         const filter = { statuses: status, formats: format, sources: source, ...more };
-        return shared.answer(version, ['jobs', filter, page, pageSize], async () => {
-          const { items, totalCount } = await jobs.list({ ...filter, page, pageSize });
-          return { items: items.map(jobBody), page, pageSize, totalCount };
-        });
+        const { items, totalCount } = await jobs.list({ ...filter, page, pageSize });
+        return { items, page, pageSize, totalCount };
       },
-    }),
-    route({
-      method: 'GET',
-      path: '/api/jobs/{id}',
-      group: 'Jobs',
-      summary: 'Shows one job with its history.',
-      description: 'The history has one entry for each transition, oldest first.',
-      auth: 'operator',
-      rate: 'none',
-      bodyPolicy: 'none',
-      headers: [],
-      params: jobParams,
-      query: noQuery,
-      body: noBody,
-      invalidInput: JOB_INVALID_INPUT,
-      responses: { 200: jobDetailShape },
-      examples: {
-        responses: {
-          200: JOB_DETAIL,
-        },
-      },
-      refusals: ['job.not-found'],
-      handle({ params }) {
+      { shared },
+    ),
+    handle(
+      readJob,
+      ({ params }) => {
         const id = readId(params.id);
-        const known = jobs.peek(id);
-        if (known !== undefined) return storedReply(known);
-        return jobs.get(id).then((job) => json(200, jobDetailBody(job)));
+        return jobs.peek(id) ?? jobs.get(id);
       },
+      { keepsReplies: true },
+    ),
+    handle(readOutput, async ({ params, header }) => {
+      const output = await jobs.output(readId(params.id));
+      const gone = () => new Refusal('job.output-gone', 'The file is gone.');
+      return fileReply(
+        { ...output, etag: `"${output.sha256}"`, isRemoved: gone },
+        { range: header('range'), ifRange: header('if-range'), ifNoneMatch: header('if-none-match') },
+      );
     }),
-    route({
-      method: 'GET',
-      path: '/api/jobs/{id}/output',
-      group: 'Jobs',
-      summary: 'Sends the signed file, whole or one range of it.',
-      description:
-        'As an attachment with its name. The `ETag` is the SHA-256 of the file. One range may be asked for; several are answered with the whole file.',
-      auth: 'operator',
-      rate: 'none',
-      bodyPolicy: 'none',
-      headers: ['range', 'if-range', 'if-none-match'],
-      params: jobParams,
-      query: noQuery,
-      body: noBody,
-      invalidInput: JOB_INVALID_INPUT,
-      responses: { 200: 'file', 206: 'file' },
-      refusals: ['job.not-found', 'job.output-unavailable', 'job.output-gone'],
-      async handle({ params, header }) {
-        const output = await jobs.output(readId(params.id));
-        const gone = () => new Refusal('job.output-gone', 'The file is gone.');
-        return fileReply(
-          { ...output, etag: `"${output.sha256}"`, isRemoved: gone },
-          { range: header('range'), ifRange: header('if-range'), ifNoneMatch: header('if-none-match') },
-        );
-      },
+    handle(cancelJob, async ({ params, body }) => {
+      const { id } = await jobs.cancel(readId(params.id), body.reason);
+      return { jobId: id, status: 'Canceled' };
     }),
-    route({
-      method: 'POST',
-      path: '/api/jobs/{id}/cancel',
-      group: 'Jobs',
-      summary: 'Cancels a job that is queued or waits for its signer.',
-      description:
-        'Only a job that is Queued or AwaitingSigner can be canceled. Its input file stays in place, and the watcher does not enqueue it again. For a waiting job the service then notifies the remote portal; the job stays canceled when the portal cannot be reached.',
-      auth: 'operator',
-      rate: 'actions',
-      bodyPolicy: 'json',
-      headers: [],
-      params: jobParams,
-      query: noQuery,
-      body: reasonBody,
-      invalidInput: JOB_INVALID_INPUT,
-      responses: { 200: cancelShape },
-      examples: {
-        request: { reason: 'sent twice' },
-        responses: { 200: { jobId: JOB_ID, status: 'Canceled' } },
-      },
-      refusals: [
-        'job.not-found',
-        'job.not-queued',
-        'job.race-lost',
-        'validation.reason-too-long',
-        'validation.body-invalid',
-        'service.busy',
-      ],
-      async handle({ params, body }) {
-        const id = readId(params.id);
-        checkReason(body.reason);
-        const job = await jobs.cancel(id, body.reason);
-        return json(200, { jobId: job.id, status: 'Canceled' });
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/api/jobs/{id}/retry',
-      group: 'Jobs',
-      summary: 'Makes a new job of a failed one.',
-      description:
-        'The failed job stays Failed; the new one names it as its parent. The original input must still be there, and no active job may have it.',
-      auth: 'operator',
-      rate: 'actions',
-      bodyPolicy: 'none',
-      headers: [],
-      params: jobParams,
-      query: noQuery,
-      body: noBody,
-      invalidInput: JOB_INVALID_INPUT,
-      responses: { 200: retryShape },
-      examples: { responses: { 200: { newJobId: OTHER_ID, parentJobId: JOB_ID, status: 'Queued' } } },
-      refusals: [
-        'job.not-found',
-        'job.not-failed',
-        'job.input-missing',
-        'job.already-processing',
-        'profile.not-found',
-        'service.busy',
-      ],
-      async handle({ params }) {
-        const parent = readId(params.id);
-        const job = await jobs.retry(parent);
-        return json(200, { newJobId: job.id, parentJobId: parent, status: 'Queued' });
-      },
+    handle(retryJob, async ({ params }) => {
+      const parent = readId(params.id);
+      const { id } = await jobs.retry(parent);
+      return { newJobId: id, parentJobId: parent, status: 'Queued' };
     }),
   ];
-}
-
-/** Replies about unchanged jobs, cached for as long as the service keeps them. */
-const REPLIES = new WeakMap<JobDetail, JsonReply>();
-
-function storedReply(job: JobDetail): JsonReply {
-  const kept = REPLIES.get(job);
-  if (kept !== undefined) return kept;
-  const reply = cachedJson(200, jobDetailBody(job));
-  REPLIES.set(job, reply);
-  return reply;
 }
 
 /** A malformed id matches no job. */
@@ -188,4 +77,113 @@ function readId(text: string): JobId {
   const id = parseJobId(text);
   if (id === undefined) throw new Refusal('job.not-found', `No job has the id ${JSON.stringify(text)}.`);
   return id;
+}
+
+export function bulkRoutes(bulk: BulkJobs): readonly AnyRoute[] {
+  return [
+    handle(retryJobs, async ({ body, names }) => {
+      const { done, ...report } = await bulk.retryMany(bulkQuery(body, names()));
+      return { ...report, created: done };
+    }),
+    handle(cancelJobs, async ({ body, names }) => {
+      const statuses = [body.status ?? []].flat();
+      const query = { ...bulkQuery(body, names()), statuses };
+      const { done, ...report } = await bulk.cancelMany(query, body.reason);
+      return { ...report, canceled: done };
+    }),
+    handle(clearJobs, async () => {
+      const { deleted, skipped } = await bulk.clear();
+      const message = `${deleted} finished jobs were forgotten; ${skipped} jobs stay.`;
+      return { deleted, skipped, message };
+    }),
+  ];
+}
+
+function bulkQuery(
+  {
+    profile,
+    errorCode,
+    since,
+    limit,
+    countOnly,
+  }: Pick<Part<typeof retryJobs, 'body'>, 'profile' | 'errorCode' | 'since' | 'limit' | 'countOnly'>,
+  { requestId, traceId }: RequestNames,
+): BulkQuery {
+  return {
+    profile: profile ?? undefined,
+    errorCode: errorCode ?? undefined,
+    since: since ?? undefined,
+    limit,
+    countOnly,
+    request: { RequestId: requestId, TraceId: traceId },
+  };
+}
+
+export function operationRoutes(operations: Operations): readonly AnyRoute[] {
+  return [
+    handle(startOperation, async ({ body, identity }, answer) => {
+      const request = operationRequest(body);
+      if (body.dryRun) return answer(200, { matched: await operations.count(request) });
+      return answer(202, await operations.start(request, identity?.operator ?? 'operator'));
+    }),
+    handle(listOperations, async ({ query: { page, pageSize } }) => {
+      const { items, totalCount } = await operations.list(page, pageSize);
+      return { items, page, pageSize, totalCount };
+    }),
+    handle(readOperation, ({ params }) => operations.get(params.id)),
+    handle(cancelOperation, ({ params }) => operations.cancel(params.id)),
+  ];
+}
+
+/** Job states that the action accepts. Source: docs/batch-values.md §0. */
+const POSSIBLE: { readonly [action in OperationAction]: readonly JobState[] } = {
+  retry: ['Failed'],
+  cancel: ['Queued', 'AwaitingSigner'],
+  clear: ['Completed', 'Failed', 'Canceled'],
+};
+
+function operationRequest({ action, filter, reason }: Part<typeof startOperation, 'body'>): OperationRequest {
+  const statuses = [filter.status ?? []].flat();
+  if (statuses.some((status) => !POSSIBLE[action].includes(status))) {
+    const rule = `must be ${POSSIBLE[action].join(' or ')} for the action ${action}`;
+    throw new Refusal('validation.body-invalid', `filter.status ${rule}`, {
+      errors: { 'filter.status': [rule] },
+    });
+  }
+  const { profile, folder, fileName, errorCode, parentJobId, createdFrom, createdTo } = filter;
+  const formats = [filter.format ?? []].flat();
+  const sources = [filter.source ?? []].flat();
+  return {
+    action,
+    reason,
+    filter: {
+      statuses,
+      ...(profile && { profile }),
+      ...(formats.length > 0 && { formats }),
+      ...(sources.length > 0 && { sources }),
+      ...(folder && { folder }),
+      ...(fileName && { fileName }),
+      ...(errorCode && { errorCode }),
+      ...(parentJobId && { parentJobId }),
+      ...(typeof createdFrom === 'number' && { createdFrom }),
+      ...(typeof createdTo === 'number' && { createdTo }),
+    },
+  };
+}
+
+/** A job as `GET /api/jobs/{id}` shows it. */
+export const encodeJob = encoderOf(jobDetail);
+
+/**
+ * Parses the filters of a job list.
+ * @throws {Refusal} `validation.filter-invalid`
+ */
+export function readJobFilter(given: Readonly<Record<string, string>>): JobFilter {
+  const read = jobFilter.safeParse(given);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw new Refusal('validation.filter-invalid', `${issue?.path.join('.')} ${issue?.message}.`);
+  }
+  const { status, format, source, ...rest } = read.data;
+  return { ...rest, statuses: status, formats: format, sources: source };
 }

@@ -6,15 +6,17 @@
  */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type ActorInspection, HEALTH_STATUSES } from '../../actors/batch/api/inspection.ts';
+import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchObserver, BatchService, Stage } from '../../actors/batch/api/service.ts';
 import type { WebhookDeliveries } from '../../actors/batch/api/webhooks.ts';
 import type { OperatorActivity } from '../../actors/portal/api.ts';
+import { readMetrics } from '../../contracts/batch/system.ts';
+import { HEALTH_STATUSES } from '../../contracts/batch/words.ts';
 import { DISAGREEMENT_CODE, type JobFormat } from '../../machines/batch/job-context.ts';
 import type { RequestObserver } from '../core/request/request-outcome.ts';
-import { type AnyRoute, route } from '../core/router.ts';
+import type { AnyRoute } from '../core/router.ts';
+import { handle } from './handle.ts';
 import { createPortalMetrics, type PortalMetrics } from './portal-metrics.ts';
-import { noBody, noParams, noQuery } from './queries.ts';
 import { createRequestCounter } from './request-counter.ts';
 
 const SIGNING_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -247,7 +249,7 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
       const state = await service.pipeline.state();
       paused.set(state.paused ? 1 : 0);
       heldGauge.set(state.held === null ? 0 : 1);
-      inFlight.set(FORMATS.reduce((sum, format) => sum + state.inFlight[format], 0));
+      inFlight.set(state.jobsInFlight);
       awaiting.set(service.count(['AwaitingSigner']));
       for (const { name, status } of await service.folders.list()) {
         stopped.set({ folder: name }, status === 'Stopped' ? 1 : 0);
@@ -268,37 +270,12 @@ export function createBatchMetrics(subjects: MetricsSubjects, now: () => number)
 /** @param requireKey `Metrics:RequireApiKey` */
 export function metricsRoutes(expose: () => Promise<string>, requireKey: boolean): readonly AnyRoute[] {
   return [
-    route({
-      method: 'GET',
-      path: '/api/metrics',
-      group: 'System',
-      summary: 'Metrics in the text format of Prometheus.',
-      description:
-        'Counters start at zero with the process; gauges are read from the store on each request, so they are correct directly after a restart. Open to anyone when `Metrics:RequireApiKey` is false.',
-      auth: requireKey ? 'operator' : 'anonymous',
-      rate: 'none',
-      exemptFromLoadShedding: true,
-      bodyPolicy: 'none',
+    handle({ ...readMetrics, auth: requireKey ? 'operator' : 'anonymous' }, async () => ({
+      kind: 'asset',
+      status: 200,
+      contentType: 'text/plain; version=0.0.4; charset=utf-8',
+      body: await expose(),
       headers: [],
-      params: noParams,
-      query: noQuery,
-      body: noBody,
-      invalidInput: {
-        params: 'route.not-found',
-        query: 'validation.filter-invalid',
-        body: 'validation.body-invalid',
-      },
-      responses: { 200: 'text' },
-      refusals: [],
-      async handle() {
-        return {
-          kind: 'asset',
-          status: 200,
-          contentType: 'text/plain; version=0.0.4; charset=utf-8',
-          body: await expose(),
-          headers: [],
-        };
-      },
-    }),
+    })),
   ];
 }

@@ -4,9 +4,11 @@
  * Source: docs/batch-values.md §10; §5, `Dashboard:PollIntervalSeconds`.
  */
 
-import { DELIVERY_STATUSES } from '../../actors/batch/api/webhooks.ts';
+import { z } from 'zod';
+import { actorParams } from '../../contracts/batch/actors.ts';
+import { jobParams } from '../../contracts/batch/jobs.ts';
+import { DELIVERY_STATUSES, JOB_FORMATS, JOB_STATES } from '../../contracts/batch/words.ts';
 import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
-import { JOB_STATES } from '../../machines/batch/job-context.ts';
 import { framedPage, type PageLink } from '../../web/batch/layout.ts';
 import {
   INPUT,
@@ -29,9 +31,8 @@ import {
 import type { Html } from '../../web/html.ts';
 import { assetRoutes } from '../core/page-assets.ts';
 import { page } from '../core/reply.ts';
-import { type AnyRoute, route } from '../core/router.ts';
-import { actorParams, jobParams, noBody, noParams, noQuery } from './queries.ts';
-import { jobFormat } from './shapes.ts';
+import type { AnyRoute } from '../core/router.ts';
+import { handle } from './handle.ts';
 
 export interface PageSettings {
   readonly version: string;
@@ -73,7 +74,7 @@ interface OperatorPage {
   main(id: string): Html;
 }
 
-const NO_PARAMS = noParams.transform(() => ({ id: '' }));
+const NO_PARAMS = z.object({}).transform(() => ({ id: '' }));
 const ACTOR_PARAMS = actorParams.transform(({ id }) => ({ id }));
 
 function paramsOf(path: string) {
@@ -172,7 +173,7 @@ export function pageRoutes(
       title: 'Jobs',
       summary: 'The jobs, with filters.',
       description: 'The filters are those of `GET /api/jobs`.',
-      main: () => jobListPage(JOB_STATES, jobFormat.options),
+      main: () => jobListPage(JOB_STATES, JOB_FORMATS),
     },
     {
       path: '/jobs/{id}',
@@ -204,27 +205,19 @@ export function pageRoutes(
   ];
   return [
     ...pages.map(({ path, script, title, summary, description, main }) =>
-      route({
-        method: 'GET',
-        path,
-        group: 'Pages',
-        summary: `A page for people: ${summary[0]?.toLowerCase() ?? ''}${summary.slice(1)}`,
-        description,
-        auth: 'page',
-        rate: 'none',
-        bodyPolicy: 'none',
-        headers: [],
-        params: paramsOf(path),
-        query: noQuery,
-        body: noBody,
-        invalidInput: {
-          params: 'route.not-found',
-          query: 'validation.filter-invalid',
-          body: 'validation.body-invalid',
+      handle(
+        {
+          method: 'GET',
+          path,
+          group: 'Pages',
+          summary: `A page for people: ${summary[0]?.toLowerCase() ?? ''}${summary.slice(1)}`,
+          description,
+          auth: 'page',
+          params: paramsOf(path),
+          reply: 'page',
+          refusals: [],
         },
-        responses: { 200: 'page' },
-        refusals: [],
-        handle({ params }) {
+        ({ params }) => {
           const html = framedPage({
             title,
             path: path.split('{', 1)[0] ?? path,
@@ -237,7 +230,7 @@ export function pageRoutes(
           });
           return page(200, html);
         },
-      }),
+      ),
     ),
     ...assetRoutes(),
   ];

@@ -3,9 +3,11 @@
  *
  * Source: docs/batch-values.md §0, §3.
  */
+import { z } from 'zod';
+import { jobDetail } from '../../contracts/batch/jobs.ts';
+import { time } from '../../contracts/fields.ts';
 import type { ApiDescription } from '../core/openapi/document.ts';
-import { BATCH_PROPERTY_TEXTS } from './description/property-texts.ts';
-import { BATCH_WEBHOOKS } from './description/webhooks.ts';
+import type { WebhookDescriptions } from '../core/openapi/webhooks.ts';
 import { batchRefusals } from './refusal-info.ts';
 
 const DESCRIPTION = `Signs files in bulk. A file becomes a job when it is uploaded or appears in an input folder; a job is
@@ -38,6 +40,26 @@ const FILE_TYPES = [
   'application/octet-stream',
 ];
 
+function jobEvent(type: string, summary: string) {
+  const payload = z.strictObject({
+    type: z.literal(type).describe('Type of the event.'),
+    timestamp: time.describe('End of the job.'),
+    data: jobDetail.omit({ history: true }).describe('The job as in `GET /api/jobs/{id}`.'),
+  });
+  return {
+    summary,
+    description: 'For webhooks of `Notifications:Webhooks` whose `Events` name it, or that have none.',
+    payload,
+  };
+}
+
+/** Payloads of the webhooks for ends of jobs. Source: docs/webhooks.md. */
+const WEBHOOKS: WebhookDescriptions = {
+  JobCompleted: jobEvent('JobCompleted', 'A job was signed and published.'),
+  JobFailed: jobEvent('JobFailed', 'A job failed.'),
+  JobCanceled: jobEvent('JobCanceled', 'A job was canceled.'),
+};
+
 export function batchApi(
   settings: { readonly apiKeyHeader: string; readonly cookieName: string },
   version: string,
@@ -47,8 +69,11 @@ export function batchApi(
     version,
     description: DESCRIPTION,
     groups: GROUPS,
-    propertyTexts: BATCH_PROPERTY_TEXTS,
-    webhooks: BATCH_WEBHOOKS,
+    propertyTexts: {
+      [`?${settings.apiKeyHeader}`]:
+        'The key. With it the answer names the checks that an anonymous caller does not see.',
+    },
+    webhooks: WEBHOOKS,
     fileTypes: FILE_TYPES,
     refusals: batchRefusals,
     security: {

@@ -4,40 +4,71 @@
  * Source: RFC 9457; `problem.ts`, which writes them; `request-context.ts` and `access-check.ts`, which refuse before
  * the handler runs.
  */
-import { REFUSALS, type RefusalCode } from '../../machines/refusals.ts';
+import { REFUSALS } from '../../contracts/batch/refusals.ts';
+import type { RefusalCode } from '../../machines/refusals.ts';
 import type { RefusalInfo } from '../core/openapi/operation-info.ts';
 import type { Schema } from '../core/openapi/schemas.ts';
+
+const PROBLEM_TEXTS = {
+  status: 'The status of the answer.',
+  code: 'Says what happened; never renamed, never used for something else.',
+};
 
 /** Members of the body of every refusal. */
 const PROBLEM: Schema = {
   type: 'object',
   description: 'Why a request was refused. Programs look at `code`; the texts may change.',
   properties: {
-    type: { type: 'string', format: 'uri', description: 'Address of the section that defines the status.' },
-    title: { type: 'string', description: 'What the code means, for people.' },
-    status: { type: 'integer', description: 'The status of the answer.' },
+    type: {
+      type: 'string',
+      format: 'uri',
+      description: 'Address of the section that defines the status.',
+      examples: ['https://tools.ietf.org/html/rfc9110#section-15.5.5'],
+    },
+    title: {
+      type: 'string',
+      description: 'What the code means, for people.',
+      examples: ['The job was not found.'],
+    },
+    status: { type: 'integer', description: PROBLEM_TEXTS.status, examples: [404] },
     code: {
       type: 'string',
-      description: 'Says what happened; never renamed, never used for something else.',
+      description: PROBLEM_TEXTS.code,
+      examples: ['job.not-found'],
     },
     traceId: {
       type: 'string',
       pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
       description: 'W3C trace context; the trace id is that of the request’s `traceparent`, if it had one.',
+      examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
     },
     requestId: {
       type: 'string',
       pattern: '^0H[0-9A-V]{11}:[0-9A-F]{8}$',
       description: 'Names this request in the logs; also in the header `X-Request-Id`.',
+      examples: ['0H00000000001:00000001'],
     },
     errors: {
       type: 'object',
       additionalProperties: { type: 'array', items: { type: 'string' } },
       description: 'With status 400: name of a request member, and what is wrong with it.',
+      examples: [{ pageSize: ['must be at most 200'] }],
     },
-    detail: { type: 'string', description: 'What happened this time. Not in Production.' },
-    instance: { type: 'string', description: 'The path that was asked for. Not in Production.' },
-    exception: { type: 'string', description: 'With status 500: message and stack. Not in Production.' },
+    detail: {
+      type: 'string',
+      description: 'What happened this time. Not in Production.',
+      examples: ['No job has this id.'],
+    },
+    instance: {
+      type: 'string',
+      description: 'The path that was asked for. Not in Production.',
+      examples: ['/api/jobs/0d9a7c3e'],
+    },
+    exception: {
+      type: 'string',
+      description: 'With status 500: message and stack. Not in Production.',
+      examples: ['Error: the disk is full'],
+    },
   },
   required: ['type', 'title', 'status', 'code', 'traceId', 'requestId'],
   additionalProperties: false,
@@ -67,6 +98,9 @@ export const batchRefusals: RefusalInfo = {
   titleOf: (code) => REFUSALS[code as RefusalCode].title,
   schema: (status, codes) => ({
     allOf: [{ $ref: '#/components/schemas/Problem' }],
-    properties: { status: { const: status }, code: { enum: codes } },
+    properties: {
+      status: { const: status, description: PROBLEM_TEXTS.status },
+      code: { enum: codes, description: PROBLEM_TEXTS.code },
+    },
   }),
 };

@@ -35,29 +35,20 @@ import type { RequestObservation } from '../core/request/request-outcome.ts';
 import { createRequestIds } from '../core/request-ids.ts';
 import { type AnyRoute, Router } from '../core/router.ts';
 import type { HttpSettings } from '../core/settings.ts';
-import { actionRoutes } from './actions.ts';
-import { bulkRoutes } from './bulk.ts';
+import { controlRoutes } from './control.ts';
 import { batchConventions } from './conventions.ts';
-import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
-import { actorRoutes } from './inspection/actor-routes.ts';
-import { portalActivityRoutes } from './inspection/portal-activity.ts';
-import { portalKeyRoutes } from './inspection/portal-keys.ts';
-import { runtimeRoutes } from './inspection/runtime-routes.ts';
-import { SharedAnswers } from './inspection/shared-answers.ts';
-import { jobRoutes } from './jobs.ts';
+import { inspectionRoutes, portalActivityRoute, portalKeyRoute } from './inspection.ts';
+import { bulkRoutes, jobRoutes, operationRoutes } from './jobs.ts';
 import { mailRoutes } from './mails.ts';
 import { type BatchMetrics, metricsRoutes } from './metrics.ts';
-import { operationRoutes } from './operations.ts';
 import { type PageSettings, pageLinks, pageRoutes } from './pages.ts';
-import { pipelineRoutes } from './pipeline.ts';
 import { batchApi } from './reference.ts';
 import { FAILED_LOGINS, sessionRoutes } from './session.ts';
-import { statisticsRoutes } from './statistics.ts';
+import { SharedAnswers } from './shared-answers.ts';
 import { systemRoutes } from './system.ts';
 import { validateRoutes } from './validate.ts';
-import { portalWebhookRoutes } from './webhooks/portal-routes.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
+import { portalWebhookRoutes, webhookRoutes } from './webhooks.ts';
 
 /** Without inspection no request can know a version, so nothing is shared. */
 const NO_VERSIONS = { version: '', includes: () => false };
@@ -162,15 +153,10 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     ...(operations === undefined ? [] : operationRoutes(operations)),
     ...(webhooks === undefined ? [] : webhookRoutes(webhooks, shared)),
     ...(portalWebhooks === undefined ? [] : portalWebhookRoutes(portalWebhooks, shared)),
-    ...(portalKeys === undefined ? [] : portalKeyRoutes(portalKeys, shared)),
-    ...(portalActivity === undefined ? [] : portalActivityRoutes(portalActivity, shared)),
-    ...statisticsRoutes(service.profiles, service.statistics, service.jobs, shared),
-    ...pipelineRoutes(service.pipeline, shared),
-    ...actionRoutes(service.folders, service.retention, shared),
-    ...eventRoutes(service.events),
-    ...(inspection === undefined
-      ? []
-      : [...actorRoutes(inspection, shared), ...runtimeRoutes(inspection, shared)]),
+    ...(portalKeys === undefined ? [] : [portalKeyRoute(portalKeys, shared)]),
+    ...(portalActivity === undefined ? [] : [portalActivityRoute(portalActivity, shared)]),
+    ...controlRoutes(service, shared),
+    ...(inspection === undefined ? [] : inspectionRoutes(inspection, shared)),
     ...(mails === undefined ? [] : mailRoutes(mails, shared)),
     ...systemRoutes(service.health, clock, createOperatorCheck(authenticator, wrongKeys), settings.runId),
     FAVICON_ROUTE,

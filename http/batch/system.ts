@@ -3,49 +3,42 @@
  *
  * Source: docs/batch-values.md §0, §3.
  */
-
 import type { Clock } from '@sealwright/runtime';
 import type { Health } from '../../actors/batch/api/inspection.ts';
+import {
+  readHealth,
+  readIdentity,
+  readiness as readinessSchema,
+  readReadiness,
+} from '../../contracts/batch/system.ts';
+import type { Value } from '../../contracts/operation.ts';
 import type { OperatorCheck } from '../core/access/operator-check.ts';
-import { healthy, json } from '../core/reply.ts';
-import { type AnyRoute, route } from '../core/router.ts';
-import { AT } from './description/example-values.ts';
-import { noBody, noParams, noQuery } from './queries.ts';
-import { healthShape, readyBody, readyShape, whoamiShape } from './shapes.ts';
+import { healthy, type JsonReply, json } from '../core/reply.ts';
+import { encoderOf } from '../core/reply-encoder.ts';
+import type { AnyRoute } from '../core/router.ts';
+import { handle } from './handle.ts';
 
-const ANONYMOUS_GET = {
-  method: 'GET',
-  auth: 'anonymous',
-  rate: 'none',
-  exemptFromLoadShedding: true,
-  bodyPolicy: 'none',
-  headers: [],
-  params: noParams,
-  query: noQuery,
-  body: noBody,
-  invalidInput: {
-    params: 'route.not-found',
-    query: 'validation.filter-invalid',
-    body: 'validation.body-invalid',
-  },
-  refusals: [],
-} as const;
+const encodeReadiness = encoderOf(readinessSchema);
 
 /** Answer of `GET /api/ready`. @param isOperator false leaves out paths, names of certificates and reasons */
-export async function readiness(health: Health, clock: Pick<Clock, 'now'>, isOperator: boolean) {
-  const body = readyBody(await health.checks(), clock.now(), isOperator);
-  return { status: body.status === 'Ready' ? 200 : 503, body } as const;
+export async function readiness(
+  health: Health,
+  clock: Pick<Clock, 'now'>,
+  isOperator: boolean,
+): Promise<JsonReply> {
+  const checks = await health.checks();
+  const isReady = checks.every(({ status }) => status !== 'Unhealthy');
+  const found: Value<typeof readinessSchema> = {
+    status: isReady ? 'Ready' : 'NotReady',
+    checkedAtUtc: clock.now(),
+    checks: checks.map(({ name, status, detail, publicDetail = null }) => ({
+      name,
+      status,
+      detail: isOperator ? detail : publicDetail,
+    })),
+  };
+  return json(isReady ? 200 : 503, encodeReadiness(found));
 }
-
-const READY = {
-  status: 'Ready',
-  checkedAtUtc: AT,
-  checks: [
-    { name: 'database', status: 'Healthy', detail: 'reachable (LMDB (/var/lib/batch/db))' },
-    { name: 'input-folder:invoices', status: 'Healthy', detail: null },
-    { name: 'license', status: 'Healthy', detail: 'not required' },
-  ],
-};
 
 /** @param isOperator true when a request has the key or a session; it reads the headers `credentialHeaders` */
 export function systemRoutes(
@@ -56,48 +49,13 @@ export function systemRoutes(
 ): readonly AnyRoute[] {
   const answer = healthy(runId);
   return [
-    route({
-      ...ANONYMOUS_GET,
-      path: '/api/health',
-      group: 'System',
-      exemptFromEntryRules: true,
-      summary: 'Says that the process is up.',
-      description:
-        'For process supervisors: it does not report whether the service can process jobs. Not subject to `AllowedHosts` and `Hosting:RequireHttps`.',
-      answerHeaders: ['X-Run-Id'],
-      responses: { 200: healthShape },
-      examples: { responses: { 200: { status: 'Healthy' } } },
-      handle: () => answer,
-    }),
-    route({
-      ...ANONYMOUS_GET,
-      auth: 'operator',
-      path: '/api/whoami',
-      group: 'System',
-      summary: 'Says who is asking, and by which scheme.',
-      description:
-        'With a session the scheme is `Cookie`, with the key `ApiKey`; when both are sent the key decides.',
-      responses: { 200: whoamiShape },
-      examples: { responses: { 200: { operator: 'operator', scheme: 'ApiKey' } } },
-      handle({ identity }) {
-        return json(200, { operator: identity?.operator ?? '', scheme: identity?.scheme ?? 'ApiKey' });
-      },
-    }),
-    route({
-      ...ANONYMOUS_GET,
-      path: '/api/ready',
-      group: 'System',
-      exemptFromEntryRules: true,
-      summary: 'Says whether work can be done, and what stands in its way.',
-      description:
-        'Checks are Healthy, Degraded (this part does not work and the others do) or Unhealthy. 503 with the same body when any check is Unhealthy, else 200. The metric `batch_health_check`, the alert rules and `sealwright doctor` use the same names. Not subject to `AllowedHosts` and `Hosting:RequireHttps`.',
-      responses: { 200: readyShape, 503: readyShape },
-      examples: { responses: { 200: READY } },
-      headers: credentialHeaders,
-      async handle({ header, caller }) {
-        const { status, body } = await readiness(health, clock, isOperator(header, caller));
-        return json(status, body);
-      },
-    }),
+    handle(readHealth, () => answer),
+    handle(readIdentity, ({ identity }) => ({
+      operator: identity?.operator ?? '',
+      scheme: identity?.scheme ?? 'ApiKey',
+    })),
+    handle({ ...readReadiness, headers: credentialHeaders }, ({ header, caller }) =>
+      readiness(health, clock, isOperator(header, caller)),
+    ),
   ];
 }

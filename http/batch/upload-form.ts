@@ -3,6 +3,8 @@
  *
  * Source: docs/batch-values.md §3.
  */
+
+import { FIELD_BYTES } from '../../contracts/batch/files.ts';
 import { isBlank } from '../../contracts/plain-text.ts';
 import { Refusal } from '../../machines/refusals.ts';
 import {
@@ -42,9 +44,6 @@ export interface Upload<Sink extends ByteSink> {
 
 /** Maximum number of files in one upload. */
 const MAX_FILES = 100;
-/** Maximum length of a form field that is read. */
-export const FIELD_BYTES = 1024;
-
 const ERRORS: FormErrors = {
   notMultipart: () => new Refusal('upload.empty', 'The body must be multipart/form-data.'),
   malformed: (reason) => new Refusal('validation.body-invalid', reason),

@@ -20,5 +20,13 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown, code: RefusalCo
   const detail = Object.entries(errors)
     .map(([member, reasons]) => `${member} ${reasons.join(', ')}`)
     .join('; ');
-  throw new Refusal(code, detail, { errors });
+  throw new Refusal(boundCode(result.error.issues) ?? code, detail, { errors });
+}
+
+/** The code of a value beyond a bound, where the request has no other fault. */
+function boundCode(issues: readonly z.core.$ZodIssue[]): RefusalCode | undefined {
+  const codes = issues.map((issue) =>
+    issue.code === 'custom' ? issue.params?.['refusal']?.code : undefined,
+  );
+  return codes.includes(undefined) ? undefined : codes[0];
 }

@@ -11,7 +11,7 @@ import { type HttpServer, ListenFailure } from './listener.ts';
 
 export interface HealthAnswer {
   readonly status: number;
-  readonly body: object;
+  readonly body: unknown;
 }
 
 const HEALTHY: HealthAnswer = { status: 200, body: { status: 'Healthy' } };

@@ -62,7 +62,9 @@ export function assetRoutes(
       rate: 'none',
       bodyPolicy: 'none',
       headers: ['if-none-match'],
-      params: z.object({ name: z.string() }),
+      params: z.object({
+        name: z.string().describe('Name with a digest of the content, as the page has it.'),
+      }),
       query: z.object({}),
       body: z.unknown(),
       invalidInput: {

@@ -3,7 +3,8 @@
  *
  * Source: RFC 9457; docs/batch-values.md §0, §2.
  */
-import { REFUSALS, type Refusal, type RefusalCode } from '../../machines/refusals.ts';
+import { REFUSALS } from '../../contracts/batch/refusals.ts';
+import type { Refusal, RefusalCode } from '../../machines/refusals.ts';
 
 /** Section of the HTTP standards that defines each status. */
 const TYPES: { readonly [status: number]: string } = {

@@ -33,6 +33,7 @@ class EncoderScript {
       const inner = this.#expression(schema.def.innerType, value);
       return inner === value ? value : `(${value} == null ? ${value} : ${inner})`;
     }
+    if (schema instanceof z.ZodLazy) return this.#expression(schema.def.getter(), value);
     if (schema instanceof z.ZodArray) {
       const item = this.#expression(schema.def.element, 'item');
       return item === 'item' ? value : `${value}.map((item) => ${item})`;

@@ -1,7 +1,7 @@
 /** Binds the declared operations of the portal to their handlers. */
 import type { z } from 'zod';
 import type { IdempotentRequests, Tenant } from '../../actors/portal/api.ts';
-import type { Value } from '../../contracts/operation.ts';
+import type { Part, Value } from '../../contracts/operation.ts';
 import { nameOf, type PortalOperation } from '../../contracts/portal/operation.ts';
 import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
 import { fingerprintOf } from '../core/body/json-body.ts';
@@ -12,12 +12,6 @@ import { IDEMPOTENCY_HEADER, idempotencyKeyOf, withIdempotency } from './idempot
 import { DONE, type PortalRequest, portalRoute } from './route.ts';
 
 type Declared = PortalOperation<PortalRefusalCode>;
-
-type Part<Given, Name extends string> = Given extends {
-  readonly [name in Name]: infer Schema extends z.ZodType;
-}
-  ? z.output<Schema>
-  : undefined;
 
 type DeclaredRequest<Given> = PortalRequest<Part<Given, 'params'>, Part<Given, 'query'>, Part<Given, 'body'>>;
 

@@ -3,24 +3,14 @@
  *
  * Source: docs/batch-values.md §0, §4, remote portal §8.
  */
+import type { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from '../../contracts/batch/words.ts';
 import type { FolderName, JobId, Millis, ProfileName } from '../ids.ts';
 import type { RecordEffect } from './system-event.ts';
 
-export const JOB_FORMATS = ['Pades', 'Cades', 'Xades'] as const;
 export type JobFormat = (typeof JOB_FORMATS)[number];
 
-export const JOB_SOURCES = ['Watcher', 'Upload', 'Retry'] as const;
 export type JobSource = (typeof JOB_SOURCES)[number];
 
-export const JOB_STATES = [
-  'Queued',
-  'Processing',
-  'Verifying',
-  'AwaitingSigner',
-  'Completed',
-  'Failed',
-  'Canceled',
-] as const;
 export type JobState = (typeof JOB_STATES)[number];
 
 /** State of a cleared job that is being removed; never stored. */

@@ -14,14 +14,13 @@
  * Source: docs/decisions/0050-large-operations.md.
  */
 import { assign, setup } from 'xstate';
+import type { OPERATION_ACTIONS, OPERATION_STATES } from '../../contracts/batch/words.ts';
 import type { JobId, Millis } from '../ids.ts';
 import type { JobFormat, JobSource, JobState } from './job-context.ts';
 import type { RecordEffect } from './system-event.ts';
 
-export const OPERATION_ACTIONS = ['retry', 'cancel', 'clear'] as const;
 export type OperationAction = (typeof OPERATION_ACTIONS)[number];
 
-export const OPERATION_STATES = ['Running', 'Canceling', 'Completed', 'Canceled'] as const;
 export type OperationState = (typeof OPERATION_STATES)[number];
 /** State of an operation that is being removed; never stored. */
 export const OPERATION_FORGOTTEN = 'Forgotten';

@@ -7,33 +7,8 @@
  * Source: docs/batch-values.md §0, §15.
  */
 import { setup } from 'xstate';
+import type { SYSTEM_EVENT_KINDS } from '../../contracts/batch/words.ts';
 import type { JobId, Millis } from '../ids.ts';
-
-export const SYSTEM_EVENT_KINDS = [
-  'PipelinePaused',
-  'PipelineResumed',
-  'RescanCompleted',
-  'JobsCleared',
-  'WatcherStopped',
-  'InputDiverged',
-  'JobFailed',
-  'RecoverySwept',
-  // Extension: an operator restarted a stopped actor.
-  'ActorRestarted',
-  // Extension: an operator's session began or was ended.
-  'LoggedIn',
-  'LoggedOut',
-  // Extension: an operator asked a node to end.
-  'NodeDraining',
-  // Extension: a large operation has ended.
-  'OperationEnded',
-  // Beyond the document: a webhook delivery for the end of a job was given up.
-  'WebhookFailed',
-  // Extension: the original of a completed job could not be removed.
-  'InputNotRemoved',
-  // Extension: the document of a canceled job stays open on the remote portal.
-  'RemoteCancelFailed',
-] as const;
 
 export type SystemEventKind = (typeof SYSTEM_EVENT_KINDS)[number];
 

@@ -7,6 +7,7 @@ import { systemIds } from '#runtime/model/ids.js';
 import type { Clock, Log, LogProperties } from '#runtime/model/ports.js';
 import type { BatchOperations } from '../../clients/typescript/batch.d.ts';
 import { Client } from '../../clients/typescript/client.ts';
+import { REFUSALS } from '../../contracts/batch/refusals.ts';
 import { createLoadGuard } from '../../http/core/load-guard.ts';
 import type { RequestObservation } from '../../http/core/request/request-outcome.ts';
 import {
@@ -15,13 +16,11 @@ import {
   type HttpServer,
   type HttpSettings,
 } from '../../http/index.ts';
-import { REFUSALS } from '../../machines/refusals.ts';
 import { assertAnswersDescribed, checkAnswersOf } from './answers.ts';
 import { memoryInspection } from './batch/memory-inspection.ts';
 import { memoryMails } from './batch/memory-mails.ts';
-import { MemoryOperations } from './batch/memory-operations.ts';
 import { memoryPortalWebhooks } from './batch/memory-portal-webhooks.ts';
-import { createMemoryService, type MemoryService } from './batch/memory-service.ts';
+import { createMemoryService, MemoryOperations, type MemoryService } from './batch/memory-service.ts';
 import { MemoryWebhooks } from './batch/memory-webhooks.ts';
 import { HTTP_LIBRARY } from './library.ts';
 

@@ -7,7 +7,8 @@ import { signFile } from '@sealwright/signatures';
 import test from 'ava';
 import type { z } from 'zod';
 import { samplePdf } from '../../bench/samples.ts';
-import type { validationShape } from '../../http/batch/validation-shape.ts';
+import type { validateFile } from '../../contracts/batch/validation.ts';
+
 import { structureFaults } from '../crypto/validation/report-structure.ts';
 import { pki } from '../pki/pki.ts';
 import { Service, temporaryRoot } from './service.ts';
@@ -51,17 +52,19 @@ test.serial(
     for (const Accept of ['application/json', 'application/json, text/plain, */*']) {
       const answer = await post(signed, 'a.pdf', { Accept });
       t.is(answer.headers.get('content-type'), 'application/json; charset=utf-8', Accept);
-      const report = (await answer.json()) as z.infer<typeof validationShape>;
+      const report = (await answer.json()) as z.input<(typeof validateFile.replies)[200][0]>;
       t.like(report, {
         fileName: 'a.pdf',
         format: 'Pades',
         indication: 'TOTAL-PASSED',
         signatures: [{ indication: 'TOTAL-PASSED', subIndication: null, level: 'B', location: null }],
       });
-      const { signingTime, bestTime, certificate } = report
-        .signatures[0] as (typeof report.signatures)[number];
-      for (const time of [signingTime ?? '', bestTime, certificate?.validityEnd ?? ''])
+      const [signature] = report.signatures as Record<string, unknown>[];
+      const { validityEnd } = Object(signature?.['certificate']);
+      for (const given of [signature?.['signingTime'], signature?.['bestTime'], validityEnd]) {
+        const time = String(given);
         t.is(new Date(time).toISOString(), time);
+      }
     }
 
     const changed = Buffer.from(signed);

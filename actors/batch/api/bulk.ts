@@ -1,12 +1,8 @@
 /** Actions on many jobs at once: bulk requests, operations and removal by age. See `service.ts` for the rules of all methods. */
 
+import type { OperationView } from '../../../contracts/batch/operations.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
-import type {
-  OperationAction,
-  OperationContext,
-  OperationFilter,
-  OperationState,
-} from '../../../machines/batch/operation.ts';
+import type { OperationAction, OperationFilter } from '../../../machines/batch/operation.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
 import type { RefusalCode } from '../../../machines/refusals.ts';
 
@@ -74,11 +70,6 @@ export interface OperationRequest {
   readonly filter: Omit<OperationFilter, 'createdTo'> & { readonly createdTo?: Millis };
   /** Of a cancel: recorded with each job. */
   readonly reason: string | null;
-}
-
-export interface OperationView extends Omit<OperationContext, 'batch' | 'operator'> {
-  readonly id: string;
-  readonly state: OperationState;
 }
 
 /** Retry, cancel or clear of every job that matches a filter. Source: docs/decisions/0050-large-operations.md. */

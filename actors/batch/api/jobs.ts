@@ -1,42 +1,9 @@
 /** Jobs and uploads of the batch service, as its HTTP layer calls them. See `service.ts` for the rules of all methods. */
 
+import type { JobDetail, JobView } from '../../../contracts/batch/jobs.ts';
+import type { FailureReport } from '../../../contracts/batch/statistics.ts';
 import type { JobFormat, JobSource, JobState, UploadedFile } from '../../../machines/batch/job-context.ts';
-import type { FolderName, JobId, Millis, ProfileName } from '../../../machines/ids.ts';
-
-/** One job as clients see it. */
-export interface JobView {
-  readonly id: JobId;
-  readonly fileName: string;
-  readonly originalPath: string;
-  readonly format: JobFormat;
-  readonly source: JobSource;
-  readonly status: JobState;
-  readonly createdAt: Millis;
-  readonly updatedAt: Millis;
-  readonly parentJobId: JobId | null;
-  readonly errorMessage: string | null;
-  readonly profileName: ProfileName;
-  readonly folder: FolderName | null;
-  readonly outputEncrypted: boolean;
-}
-
-/** A job with the members that only `GET` of a single job returns. */
-export interface JobDetail extends JobView {
-  readonly errorCode: string | null;
-  readonly remoteDocumentId: string | null;
-  readonly awaitingSignerSince: Millis | null;
-  readonly queuedAt: Millis;
-  readonly inputSha256: string | null;
-  readonly outputSha256: string | null;
-  readonly outputFileName: string | null;
-  /** Oldest first. */
-  readonly history: readonly {
-    readonly id: number;
-    readonly timestamp: Millis;
-    readonly status: JobState;
-    readonly message: string;
-  }[];
-}
+import type { JobId, Millis, ProfileName } from '../../../machines/ids.ts';
 
 export interface JobFilter {
   /** Any of these; empty = all. */
@@ -62,28 +29,6 @@ export interface JobQuery extends JobFilter {
   /** From 1. */
   readonly page: number;
   readonly pageSize: number;
-}
-
-/** Failed jobs with the same error code. */
-export interface FailureGroup {
-  readonly errorCode: string;
-  /** Action that usually ends this error; null for a code that is not in the table. */
-  readonly remedy: string | null;
-  readonly count: number;
-  /** Time of creation of the oldest and the newest job. */
-  readonly oldest: Millis;
-  readonly newest: Millis;
-  /** The newest job. */
-  readonly example: { readonly id: string; readonly fileName: string; readonly message: string | null };
-}
-
-export interface FailureReport {
-  /** Largest group first. */
-  readonly groups: readonly FailureGroup[];
-  /** Failed jobs that were read. */
-  readonly examined: number;
-  /** False: there are more failed jobs than were read; the newest were read. */
-  readonly complete: boolean;
 }
 
 /** A finished file to send. */

@@ -6,36 +6,18 @@
 
 import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from '@sealwright/runtime';
 import type { ValidationReport } from '@sealwright/signatures';
-import type { InputFolderState } from '../../../machines/batch/input-folder.ts';
-import type { JobFormat, JobState } from '../../../machines/batch/job-context.ts';
+import type { SystemEvent } from '../../../contracts/batch/events.ts';
+import type { FolderView, RescanReport } from '../../../contracts/batch/folders.ts';
+import type { PipelineView } from '../../../contracts/batch/pipeline.ts';
+import type { ProfileView } from '../../../contracts/batch/statistics.ts';
+import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { SystemEventKind } from '../../../machines/batch/system-event.ts';
-import type { FolderName, JobId, Millis, ProfileName } from '../../../machines/ids.ts';
+import type { Millis } from '../../../machines/ids.ts';
 import type { BulkJobs, Retention } from './bulk.ts';
 import type { Health, HealthCheck, Statistics } from './inspection.ts';
 import type { Jobs, UploadSink } from './jobs.ts';
 
 export type { BatchObserver, Stage } from './batch-observer.ts';
-
-/** Hold of a running pipeline: the disk is full or a folder is not writable, so no job is claimed. */
-export interface PipelineHold {
-  /** Message for operators; names folders. */
-  readonly reason: string;
-  readonly since: Millis;
-}
-
-/** Source: docs/batch-values.md §0. */
-export interface PipelineView {
-  readonly paused: boolean;
-  readonly pausedAt: Millis | null;
-  readonly resumedAt: Millis | null;
-  readonly pausedBy: 'system' | 'operator';
-  readonly reason: string | null;
-  /** Null unless the pipeline is held; ends when the storage works again. */
-  readonly held: PipelineHold | null;
-  readonly maxConcurrency: number;
-  /** Jobs in Processing or Verifying. */
-  readonly inFlight: { readonly [format in JobFormat]: number };
-}
 
 export interface PipelineControl {
   state(): Promise<PipelineView>;
@@ -46,62 +28,10 @@ export interface PipelineControl {
   resume(reason: string | null): Promise<PipelineView>;
 }
 
-/** Source: docs/batch-values.md §3, `GET /api/folders`. */
-export interface FolderView {
-  readonly name: FolderName;
-  readonly path: string;
-  readonly exists: boolean;
-  readonly status: InputFolderState;
-  readonly lastEnqueueAt: Millis | null;
-  readonly lastError: string | null;
-  /** Files handled since the process started, with any result. */
-  readonly processedCount: number;
-  /** Waiting files that are not ignored, at most 50. */
-  readonly fileCount: number;
-  readonly fileCountCapped: boolean;
-  readonly profile: ProfileName;
-}
-
-export interface RescanCounts {
-  readonly scanned: number;
-  readonly enqueued: number;
-  readonly alreadyActive: number;
-  readonly ignored: number;
-  readonly errors: number;
-}
-
-export interface RescanReport {
-  readonly folders: readonly (RescanCounts & {
-    readonly name: FolderName;
-    readonly path: string;
-    readonly enqueuedFiles: readonly string[];
-  })[];
-}
-
 export interface FolderControl {
   list(): Promise<readonly FolderView[]>;
   /** All folders when no name is given. Refusals: `folder.not-found`, with the configured names in its message. */
   rescan(name: string | undefined): Promise<RescanReport>;
-}
-
-/** Source: docs/batch-values.md §15. */
-export interface ProfileView {
-  readonly name: ProfileName;
-  /** Null: determined by the extension of each file. */
-  readonly format: JobFormat | null;
-  readonly method: 'Local' | 'RemoteSigner';
-  readonly verify: boolean;
-  readonly encrypt: boolean;
-  readonly validateCertificate: boolean;
-  readonly certificate: {
-    readonly source: string;
-    readonly subject: string;
-    /** SHA-1 of the certificate, upper-case hex. */
-    readonly thumbprint: string;
-    readonly notAfter: Millis;
-  } | null;
-  /** True for the profile of uploads that name none. */
-  readonly isDefault: boolean;
 }
 
 export interface ProfileList {
@@ -110,17 +40,6 @@ export interface ProfileList {
 }
 
 export type { SystemEventKind };
-
-export interface SystemEvent {
-  readonly id: string;
-  readonly timestamp: Millis;
-  readonly kind: SystemEventKind;
-  /** `system`, or the operator. */
-  readonly actor: string;
-  readonly jobId: JobId | null;
-  readonly code: string | null;
-  readonly message: string;
-}
 
 export interface SystemEvents {
   /** Newest first. */

@@ -1,29 +1,9 @@
 /** Calls of webhooks for the ends of jobs, as the HTTP layer asks about them. Source: docs/webhooks.md. */
-import type { Attempt } from '../../../machines/delivery-queue.ts';
-import type { JobId, Millis } from '../../../machines/ids.ts';
+import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
+import type { DELIVERY_STATUSES } from '../../../contracts/batch/words.ts';
+import type { Millis } from '../../../machines/ids.ts';
 
-/** State of a webhook delivery. */
-export const DELIVERY_STATUSES = ['Pending', 'Delivered', 'Failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
-
-/** The call of one webhook for the end of one job. */
-export interface WebhookDeliveryView {
-  /** The `webhook-id` of each attempt. */
-  readonly id: string;
-  /** Null when the configuration does not name the webhook any more. */
-  readonly url: string | null;
-  readonly jobId: JobId;
-  /** `JobCompleted`, `JobFailed` or `JobCanceled`. */
-  readonly type: string;
-  readonly status: DeliveryStatus;
-  /** Sent as it is, byte for byte. */
-  readonly body: string;
-  /** Oldest first, the last ten. */
-  readonly attempts: readonly Attempt[];
-  readonly nextAttemptAt: Millis | null;
-  /** Time at which the job ended. */
-  readonly createdAt: Millis;
-}
 
 /** Calls of webhooks for the ends of jobs. Ended ones are kept for 7 days. Source: docs/webhooks.md. */
 export interface WebhookDeliveries {

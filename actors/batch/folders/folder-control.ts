@@ -1,11 +1,13 @@
 /** Status and rescan of input folders for operators. Implements the port `FolderControl`. */
+
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeFailure } from '@sealwright/runtime';
+import type { FolderView, RescanCounts, RescanReport } from '../../../contracts/batch/folders.ts';
 import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
 import type { FolderName, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import type { FolderControl, FolderView, RescanCounts, RescanReport } from '../api/service.ts';
+import type { FolderControl } from '../api/service.ts';
 import { type Candidate, createIgnoredNames, nameIn, walk } from '../watched-folder/index.ts';
 import type { FolderOptions, Folders } from './folders.ts';
 
@@ -66,9 +68,20 @@ export class FolderService implements FolderControl {
       const names = all.map((folder) => folder.name).join(', ') || 'none';
       throw new Refusal('folder.not-found', `No input folder is called ${name}. Configured: ${names}.`);
     }
-    const folders = [];
+    const folders: RescanReport['folders'][number][] = [];
     for (const folder of chosen) folders.push(await this.#rescanOne(folder));
-    const report = { folders };
+    const sum = (count: keyof RescanCounts) => folders.reduce((total, folder) => total + folder[count], 0);
+    const report = {
+      folders,
+      totals: {
+        folders: folders.length,
+        scanned: sum('scanned'),
+        enqueued: sum('enqueued'),
+        alreadyActive: sum('alreadyActive'),
+        ignored: sum('ignored'),
+        errors: sum('errors'),
+      },
+    };
     await this.#dependencies.rescanned(report);
     return report;
   }

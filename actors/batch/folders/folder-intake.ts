@@ -1,9 +1,10 @@
 /** Creates jobs for files in input folders: stable files found by a watcher, and files of a rescan. */
 
 import { Fatal, type Row } from '@sealwright/runtime';
+import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
 import { PATH_LIMIT, pathKey } from '../../shared/storage-layout.ts';
-import type { JobView, UploadPlan, UploadRequest } from '../api/jobs.ts';
+import type { UploadPlan, UploadRequest } from '../api/jobs.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';

@@ -1,13 +1,12 @@
 /** System events: each recorded once, listed newest first. Implements `SystemEvents`. */
+
 import { createHash } from 'node:crypto';
 import { type ActorView, actorKind, describeFailure, Fatal, type Row } from '@sealwright/runtime';
-import {
-  SYSTEM_EVENT_KINDS,
-  type SystemEventContext,
-  type systemEventMachine,
-} from '../../../machines/batch/system-event.ts';
+import type { SystemEvent } from '../../../contracts/batch/events.ts';
+import { SYSTEM_EVENT_KINDS } from '../../../contracts/batch/words.ts';
+import type { SystemEventContext, systemEventMachine } from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
-import type { SystemEvent, SystemEventKind, SystemEvents } from '../api/service.ts';
+import type { SystemEventKind, SystemEvents } from '../api/service.ts';
 import type { BatchRuntime } from './job-counts.ts';
 
 export const SYSTEM_EVENT = actorKind<typeof systemEventMachine>('system-event');

@@ -1,9 +1,9 @@
 /** Converts a stored job to its API view. */
 
 import type { JournalLine } from '@sealwright/runtime';
+import type { JobDetail, JobView } from '../../../contracts/batch/jobs.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
-import type { JobDetail, JobView } from '../api/jobs.ts';
 import type { JobActor } from './job-index.ts';
 
 export function jobView(actor: JobActor): JobView {

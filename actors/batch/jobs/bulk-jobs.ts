@@ -4,11 +4,12 @@
  */
 
 import { describeFailure, isRetryable } from '@sealwright/runtime';
+import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { Refusal, type RefusalCode } from '../../../machines/refusals.ts';
 import type { BulkJobs, BulkQuery, BulkReport, ClearReport } from '../api/bulk.ts';
-import type { Jobs, JobView } from '../api/jobs.ts';
+import type { Jobs } from '../api/jobs.ts';
 import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
 import { findOldest } from './job-list.ts';
 

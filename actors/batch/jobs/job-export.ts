@@ -1,4 +1,5 @@
 /** Exports all jobs of a store for reports. */
+
 import {
   type ActorStore,
   contextOf,
@@ -6,7 +7,8 @@ import {
   HistoryProofs,
   type JournalLine,
 } from '@sealwright/runtime';
-import type { JobDetail, JobFilter } from '../api/jobs.ts';
+import type { JobDetail } from '../../../contracts/batch/jobs.ts';
+import type { JobFilter } from '../api/jobs.ts';
 import { JobCounts } from '../job-records/job-counts.ts';
 import { jobDetail } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';

@@ -1,10 +1,10 @@
 /** Groups failed jobs by error code, from the rows of `jobs-by`. */
 
 import { type ActorStore, contextOf, type Row } from '@sealwright/runtime';
+import type { FailureGroup, FailureReport } from '../../../contracts/batch/statistics.ts';
 import type { JobContext } from '../../../machines/batch/job-context.ts';
 import { JOB_REMEDIES } from '../../../machines/batch/job-remedies.ts';
 import { MergedRows, OrderedRows } from '../../shared/ordered-rows.ts';
-import type { FailureGroup, FailureReport } from '../api/jobs.ts';
 import type { JobCounts } from '../job-records/job-counts.ts';
 import { type JobRow, jobIdOf, jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
@@ -64,8 +64,8 @@ async function describe(
       errorCode,
       remedy: JOB_REMEDIES[errorCode] ?? null,
       count,
-      oldest: (first ?? last).createdAt,
-      newest: last.createdAt,
+      oldestAt: (first ?? last).createdAt,
+      newestAt: last.createdAt,
       example: { id, fileName, message: last.errorMessage },
     },
   ];

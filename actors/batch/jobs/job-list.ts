@@ -6,9 +6,11 @@
  * Totals are exact: from counters for state, profile and format, else by counting all rows of the selected ranges,
  * about 3 µs per row.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ActorStore, Row } from '@sealwright/runtime';
-import { JOB_STATES, type JobState } from '../../../machines/batch/job-context.ts';
+import { JOB_STATES } from '../../../contracts/batch/words.ts';
+import type { JobState } from '../../../machines/batch/job-context.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';

@@ -13,6 +13,8 @@ import {
   type StepOutcome,
 } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
+import type { JobDetail, JobView } from '../../../contracts/batch/jobs.ts';
+import type { FailureReport } from '../../../contracts/batch/statistics.ts';
 import {
   ACTIVE_STATES,
   type JobContext,
@@ -26,13 +28,10 @@ import type { Profile, Profiles } from '../../shared/profiles.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import { pathKey, type StorageLayout } from '../../shared/storage-layout.ts';
 import type {
-  FailureReport,
   IncomingUpload,
-  JobDetail,
   JobOutput,
   JobQuery,
   Jobs,
-  JobView,
   UploadJob,
   UploadKey,
   UploadPlan,

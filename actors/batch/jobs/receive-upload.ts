@@ -1,13 +1,7 @@
 /** Receives an upload: chooses the profile, stores the bytes and creates the job. */
+import type { JobView } from '../../../contracts/batch/jobs.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import type {
-  IncomingUpload,
-  JobView,
-  UploadJob,
-  UploadPlan,
-  UploadRequest,
-  UploadSink,
-} from '../api/jobs.ts';
+import type { IncomingUpload, UploadJob, UploadPlan, UploadRequest, UploadSink } from '../api/jobs.ts';
 
 /** The steps of an upload. */
 export interface UploadSteps<Sink extends UploadSink> {

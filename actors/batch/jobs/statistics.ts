@@ -7,11 +7,17 @@
  *
  * Source: docs/batch-values.md §14; §15.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Row, Step } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
+import type {
+  StageStatistics,
+  StatisticsSeries,
+  StatisticsView,
+} from '../../../contracts/batch/statistics.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { StageStatistics, Statistics, StatisticsSeries, StatisticsView } from '../api/inspection.ts';
+import type { Statistics } from '../api/inspection.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { ENDED_JOB_ROW } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
@@ -69,7 +75,7 @@ export class StatisticsService implements Statistics {
     }
     return {
       since,
-      interval,
+      intervalSeconds: interval / 1000,
       completed: counts.Completed,
       failed: counts.Failed,
       canceled: counts.Canceled,

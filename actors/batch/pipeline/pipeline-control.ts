@@ -1,8 +1,9 @@
 /** Pause, resume and state of the pipeline for operators. Implements the port `PipelineControl`. */
 
 import { Fatal } from '@sealwright/runtime';
-import { IN_FLIGHT_STATES, JOB_FORMATS } from '../../../machines/batch/job-context.ts';
-import type { PipelineControl, PipelineView } from '../api/service.ts';
+import type { PipelineView } from '../../../contracts/batch/pipeline.ts';
+import { IN_FLIGHT_STATES, type JobFormat } from '../../../machines/batch/job-context.ts';
+import type { PipelineControl } from '../api/service.ts';
 import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
@@ -25,18 +26,19 @@ export class PipelineService implements PipelineControl {
     const { system, counts, maxConcurrency, storage } = this.#dependencies;
     const actor = await system.read(PIPELINE_ADDRESS);
     const context = actor?.context;
-    const inFlight = Object.fromEntries(
-      JOB_FORMATS.map((format) => [format, counts.count(IN_FLIGHT_STATES, undefined, format)]),
-    ) as PipelineView['inFlight'];
+    const inFlight = (format: JobFormat) => counts.count(IN_FLIGHT_STATES, undefined, format);
+    const byFormat = { pades: inFlight('Pades'), cades: inFlight('Cades'), xades: inFlight('Xades') };
+    const total = byFormat.pades + byFormat.cades + byFormat.xades;
     return {
       paused: actor?.state === 'Paused',
-      pausedAt: context?.pausedAt ?? null,
-      resumedAt: context?.resumedAt ?? null,
+      pausedAtUtc: context?.pausedAt ?? null,
+      resumedAtUtc: context?.resumedAt ?? null,
       pausedBy: context?.pausedBy ?? 'system',
       reason: context?.reason ?? null,
       held: storage.held,
       maxConcurrency,
-      inFlight,
+      jobsInFlight: total,
+      jobsInFlightByFormat: { ...byFormat, total },
     };
   }
 

@@ -4,15 +4,16 @@
  *
  * Source: docs/decisions/0047-held-pipeline.md; docs/batch-values.md §3 (no room, folders not writable).
  */
+
 import { access, constants, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, describeFailure, type Log } from '@sealwright/runtime';
+import type { PipelineHold } from '../../../contracts/batch/pipeline.ts';
 import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { SPARE_PREFIX } from '../../shared/files/working-folders.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { HealthCheck } from '../api/inspection.ts';
-import type { PipelineHold } from '../api/service.ts';
 import { healthy, unhealthy } from './health.ts';
 
 export interface WatchedStorage {

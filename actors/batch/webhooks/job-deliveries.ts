@@ -14,6 +14,7 @@ import {
   defineActor,
   type Row,
 } from '@sealwright/runtime';
+import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
 import {
   type JobDeliveryContext,
   type JobDeliveryInput,
@@ -22,7 +23,7 @@ import {
 import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/delivery-queue.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
-import type { DeliveryStatus, WebhookDeliveries, WebhookDeliveryView } from '../api/webhooks.ts';
+import type { DeliveryStatus, WebhookDeliveries } from '../api/webhooks.ts';
 import type { JobWebhook } from './job-webhook.ts';
 
 export const JOB_DELIVERY = actorKind<typeof jobDeliveryMachine, JobDeliveryContext, JobDeliveryInput>(
@@ -162,7 +163,8 @@ function idOf({ key }: Row): string {
 }
 
 function view(context: JobDeliveryContext, delivery: Delivery, url: string | null): WebhookDeliveryView {
-  const { id, type, status, body, attempts, createdAt } = delivery;
+  const { id, type, status, body, createdAt } = delivery;
+  const attempts = delivery.attempts.map(({ ms, ...attempt }) => ({ milliseconds: ms, ...attempt }));
   const nextAttemptAt = status === 'Pending' ? (nextDue(context) ?? null) : null;
   return { id, url, jobId: context.jobId as JobId, type, status, body, attempts, nextAttemptAt, createdAt };
 }

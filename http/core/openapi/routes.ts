@@ -31,7 +31,7 @@ const COMMON = {
 } as const;
 
 const documentShape = z
-  .looseObject({ openapi: z.literal('3.1.1') })
+  .looseObject({ openapi: z.literal('3.1.1').describe('Version of the specification.') })
   .meta({ description: 'An OpenAPI document: this one.' });
 
 /** Frame and access rule of the reference page. */

@@ -130,7 +130,7 @@ function refuseOtherSites(arrival: IncomingRequest): void {
 }
 
 /** Request headers that `requireSameOrigin` reads. */
-export const ORIGIN_HEADERS = ['origin', 'sec-fetch-site'] as const;
+const ORIGIN_HEADERS = ['origin', 'sec-fetch-site'] as const;
 
 /** Refusals: `auth.cross-origin`. */
 export function requireSameOrigin(

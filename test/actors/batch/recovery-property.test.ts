@@ -1,4 +1,5 @@
 /** Random states of store and disk, as crashes leave them; recovery must put each in order, once. Source: docs/batch-values.md §7. */
+
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -9,16 +10,16 @@ import { createRuntime, type EffectHandler, Fatal, Retryable, systemClock } from
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
-import type { JobDetail } from '../../../actors/batch/api/jobs.ts';
 import { JOB } from '../../../actors/batch/job-records/kinds.ts';
 import { JobFactory } from '../../../actors/batch/jobs/job-factory.ts';
 import { definitions } from '../../../actors/batch/registry.ts';
 import { type StorageLayout, storageLayout } from '../../../actors/index.ts';
 import { OrderNumbers } from '../../../actors/shared/order-numbers.ts';
 import { uploadName } from '../../../actors/shared/storage-layout.ts';
+import type { JobDetail } from '../../../contracts/batch/jobs.ts';
+import { JOB_STATES } from '../../../contracts/batch/words.ts';
 import {
   type FileDigest,
-  JOB_STATES,
   type JobState,
   RESTART_MESSAGE,
   type StagedInput,

@@ -1,7 +1,8 @@
 import test from 'ava';
-import { bulkCancelShape, bulkRetryShape, clearShape } from '../../../http/batch/bulk.ts';
-import { profilesShape, statisticsShape } from '../../../http/batch/statistics.ts';
+import { cancelJobs, clearJobs, retryJobs } from '../../../contracts/batch/bulk.ts';
+import { listProfiles, readStatistics } from '../../../contracts/batch/statistics.ts';
 import { assertProblem, startServer } from '../harness.ts';
+import { onWire } from '../on-wire.ts';
 
 function post(body?: unknown): RequestInit {
   if (body === undefined) return { method: 'POST' };
@@ -16,7 +17,7 @@ test('a bulk retry passes its selection on and answers the result for each job',
   const sent = post(asked);
   const response = await call('/api/jobs/retry', { ...sent, headers: { ...sent.headers, ...traced } });
   t.is(response.status, 200);
-  const body = bulkRetryShape.parse(await response.json());
+  const body = onWire(retryJobs.reply, await response.json());
   t.like(body, { matched: 3, created: 1, skipped: 1 });
   t.is(body.items[1]?.code, 'job.input-missing');
   const heard = service.bulk.asked.at(-1);
@@ -51,7 +52,7 @@ test('a bulk action without a body applies to all eligible jobs, a thousand at m
 test('a bulk cancel may name its states and lists no new jobs', async (t) => {
   const { call, service } = await startServer(t);
   const response = await call('/api/jobs/cancel', post({ status: 'AwaitingSigner' }));
-  const body = bulkCancelShape.parse(await response.json());
+  const body = onWire(cancelJobs.reply, await response.json());
   t.like(body, { matched: 3, canceled: 1, skipped: 1 });
   t.deepEqual(service.bulk.asked.at(-1)?.query.statuses, ['AwaitingSigner']);
   await call('/api/jobs/cancel', post({ status: ['Queued', 'AwaitingSigner'] }));
@@ -99,7 +100,7 @@ test('clearing returns the number of removed jobs and a message, and counts as a
   });
   const response = await call('/api/jobs', { method: 'DELETE' });
   t.is(response.status, 200);
-  t.deepEqual(clearShape.parse(await response.json()), {
+  t.deepEqual(onWire(clearJobs.reply, await response.json()), {
     deleted: 4,
     skipped: 2,
     message: '4 finished jobs were forgotten; 2 jobs stay.',
@@ -111,7 +112,7 @@ test('clearing returns the number of removed jobs and a message, and counts as a
 
 test('profiles list the options of an upload, and remote profiles have no certificate', async (t) => {
   const { call } = await startServer(t);
-  const { profiles } = profilesShape.parse(await (await call('/api/profiles')).json());
+  const { profiles } = onWire(listProfiles.reply, await (await call('/api/profiles')).json());
   t.deepEqual(
     profiles.map((profile) => [profile.name, profile.default, profile.certificate?.notAfter ?? null]),
     [
@@ -124,7 +125,7 @@ test('profiles list the options of an upload, and remote profiles have no certif
 test('statistics take a window in minutes, hours or days, a day when none is named', async (t) => {
   const { call, service } = await startServer(t);
   for (const query of ['', '?window=15m', '?window=24h', '?window=7d', '?window=31d'])
-    statisticsShape.parse(await (await call(`/api/statistics${query}`)).json());
+    onWire(readStatistics.reply, await (await call(`/api/statistics${query}`)).json());
   t.deepEqual(
     service.statistics.windows.map((window) => window / 60_000),
     [1440, 15, 1440, 10_080, 44_640],

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { REFUSALS } from '../../../machines/refusals.ts';
+import { REFUSALS } from '../../../contracts/batch/refusals.ts';
 import { batchTable } from '../answers.ts';
 import { ask, codeOf } from '../ask.ts';
 import { startServer } from '../harness.ts';

@@ -5,17 +5,12 @@ import { join } from 'node:path';
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { Retryable } from '#runtime/model/failures.js';
-import {
-  cancelShape,
-  healthShape,
-  jobDetailShape,
-  jobListShape,
-  readyShape,
-  retryShape,
-} from '../../../http/batch/shapes.ts';
+import { cancelJob, listJobs, readJob, retryJob } from '../../../contracts/batch/jobs.ts';
+import { readHealth, readReadiness } from '../../../contracts/batch/system.ts';
 import { createBatchMetrics } from '../../../http/index.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { assertProblem, KEY, startServer } from '../harness.ts';
+import { onWire } from '../on-wire.ts';
 
 const post = (
   body?: string,
@@ -26,14 +21,14 @@ test('health is answered without credentials', async (t) => {
   const { url } = await startServer(t);
   const response = await fetch(`${url}/api/health`);
   t.is(response.status, 200);
-  t.deepEqual(healthShape.parse(await response.json()), { status: 'Healthy' });
+  t.deepEqual(onWire(readHealth.replies[200], await response.json()), { status: 'Healthy' });
 });
 
 test('readiness names the failed check and answers 503', async (t) => {
   const { call, service } = await startServer(t);
   const good = await call('/api/ready');
   t.is(good.status, 200);
-  t.like(readyShape.parse(await good.json()), {
+  t.like(onWire(readReadiness.replies[200], await good.json()), {
     status: 'Ready',
     checks: [{ name: 'database', status: 'Healthy', detail: null }],
   });
@@ -44,7 +39,7 @@ test('readiness names the failed check and answers 503', async (t) => {
   const bad = await call('/api/ready');
   t.is(bad.status, 503);
   t.is(bad.headers.get('content-type'), 'application/json; charset=utf-8');
-  const body = readyShape.parse(await bad.json());
+  const body = onWire(readReadiness.replies[200], await bad.json());
   t.is(body.status, 'NotReady');
   t.deepEqual(body.checks[1], { name: 'input-folder:default', status: 'Unhealthy', detail: 'missing' });
 });
@@ -59,7 +54,7 @@ test('a degraded check leaves the service ready, and the metrics include the sam
   ];
   const answer = await call('/api/ready');
   t.is(answer.status, 200);
-  const body = readyShape.parse(await answer.json());
+  const body = onWire(readReadiness.replies[200], await answer.json());
   t.is(body.status, 'Ready');
   t.deepEqual(body.checks[1], { name: 'profile:invoices', status: 'Degraded', detail: 'expired' });
   const metrics = async () => (await (await call('/api/metrics')).text()).split('\n');
@@ -205,17 +200,17 @@ test('a busy service answers 503 with Retry-After', async (t) => {
 test('the list is paged, newest first, and returns its query', async (t) => {
   const { call, service } = await startServer(t);
   const ids = Array.from({ length: 60 }, () => service.jobs.add().id).reverse();
-  const first = jobListShape.parse(await (await call('/api/jobs')).json());
+  const first = onWire(listJobs.reply, await (await call('/api/jobs')).json());
   t.like(first, { page: 1, pageSize: 50, totalCount: 60 });
   t.deepEqual(
     first.items.map(({ id }) => id),
     ids.slice(0, 50) as string[],
   );
-  const second = jobListShape.parse(await (await call('/api/jobs?page=2')).json());
+  const second = onWire(listJobs.reply, await (await call('/api/jobs?page=2')).json());
   t.is(second.items.length, 10);
-  const large = jobListShape.parse(await (await call('/api/jobs?pageSize=201')).json());
+  const large = onWire(listJobs.reply, await (await call('/api/jobs?pageSize=201')).json());
   t.like(large, { pageSize: 200, totalCount: 60 });
-  const beyond = jobListShape.parse(await (await call('/api/jobs?page=99&pageSize=7')).json());
+  const beyond = onWire(listJobs.reply, await (await call('/api/jobs?page=99&pageSize=7')).json());
   t.deepEqual(beyond, { items: [], page: 99, pageSize: 7, totalCount: 60 });
 });
 
@@ -223,7 +218,7 @@ test('the list filters by states in any letter case and by profile', async (t) =
   const { call, service } = await startServer(t);
   for (const status of ['Queued', 'Failed', 'Completed', 'Failed'] as const) service.jobs.add({ status });
   const count = async (query: string) =>
-    jobListShape.parse(await (await call(`/api/jobs?${query}`)).json()).totalCount;
+    onWire(listJobs.reply, await (await call(`/api/jobs?${query}`)).json()).totalCount;
   t.is(await count('status=failed'), 2);
   t.is(await count('status=FAILED,Queued'), 3);
   t.is(await count('status=Failed&status=completed'), 3);
@@ -263,7 +258,7 @@ test('invalid filters are refused with the name of each', async (t) => {
 test('one job has every field, nulls included, and times in milliseconds', async (t) => {
   const { call, service } = await startServer(t);
   const job = service.jobs.add();
-  const body = jobDetailShape.parse(await (await call(`/api/jobs/${job.id}`)).json());
+  const body = onWire(readJob.reply, await (await call(`/api/jobs/${job.id}`)).json());
   t.is(body.createdAt, '2026-11-21T05:00:00.123Z');
   t.is(body.errorMessage, null);
   t.is(body.awaitingSignerSince, null);
@@ -289,7 +284,7 @@ test('cancel accepts an optional reason, trims it, and returns the state of the 
     const job = service.jobs.add();
     const response = await call(`/api/jobs/${job.id}/cancel`, init);
     t.is(response.status, 200, await response.clone().text());
-    t.deepEqual(cancelShape.parse(await response.json()), { jobId: job.id, status: 'Canceled' });
+    t.deepEqual(onWire(cancelJob.reply, await response.json()), { jobId: job.id, status: 'Canceled' });
     return service.jobs.reasons.at(-1);
   };
   t.is(await cancel(post()), null);
@@ -352,7 +347,7 @@ test('retry creates a new job with the id of its parent', async (t) => {
   const failed = service.jobs.add({ status: 'Failed' });
   const response = await call(`/api/jobs/${failed.id}/retry`, post());
   t.is(response.status, 200);
-  const body = retryShape.parse(await response.json());
+  const body = onWire(retryJob.reply, await response.json());
   t.is(body.parentJobId, failed.id);
   t.not(body.newJobId, failed.id);
 });

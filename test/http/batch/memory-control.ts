@@ -1,14 +1,10 @@
 /** Pipeline, folders and events in memory, with every reply of those ports. */
+
 import { randomUUID } from 'node:crypto';
-import type {
-  FolderControl,
-  FolderView,
-  PipelineControl,
-  PipelineView,
-  RescanReport,
-  SystemEvent,
-  SystemEvents,
-} from '../../../actors/batch/api/service.ts';
+import type { FolderControl, PipelineControl, SystemEvents } from '../../../actors/batch/api/service.ts';
+import type { SystemEvent } from '../../../contracts/batch/events.ts';
+import type { FolderView, RescanReport } from '../../../contracts/batch/folders.ts';
+import type { PipelineView } from '../../../contracts/batch/pipeline.ts';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 
@@ -20,13 +16,14 @@ export class MemoryPipeline implements PipelineControl {
   readonly events: SystemEvent[];
   view: PipelineView = {
     paused: false,
-    pausedAt: null,
-    resumedAt: null,
+    pausedAtUtc: null,
+    resumedAtUtc: null,
     pausedBy: 'system',
     reason: null,
     held: null,
     maxConcurrency: 4,
-    inFlight: { Pades: 2, Cades: 1, Xades: 0 },
+    jobsInFlight: 3,
+    jobsInFlightByFormat: { pades: 2, cades: 1, xades: 0, total: 3 },
   };
 
   constructor(events: SystemEvent[]) {
@@ -43,8 +40,8 @@ export class MemoryPipeline implements PipelineControl {
     this.view = {
       ...this.view,
       paused: true,
-      pausedAt: 1_000,
-      resumedAt: null,
+      pausedAtUtc: 1_000,
+      resumedAtUtc: null,
       pausedBy: 'operator',
       reason,
     };
@@ -54,7 +51,7 @@ export class MemoryPipeline implements PipelineControl {
   async resume(reason: string | null): Promise<PipelineView> {
     if (!this.view.paused) return this.view;
     this.#record('PipelineResumed', reason);
-    this.view = { ...this.view, paused: false, resumedAt: 2_000, reason };
+    this.view = { ...this.view, paused: false, resumedAtUtc: 2_000, reason };
     return this.view;
   }
 
@@ -103,6 +100,7 @@ export class MemoryFolders implements FolderControl {
         ...counts,
         enqueuedFiles: ['a.pdf'],
       })),
+      totals: { folders: chosen.length, ...counts },
     };
   }
 }

@@ -1,13 +1,15 @@
 /** Bulk actions, profiles and statistics in memory: they record arguments and return configured results. */
+
 import { randomUUID } from 'node:crypto';
 import type { BulkJobs, BulkQuery, BulkReport } from '../../../actors/batch/api/bulk.ts';
+import type { Statistics } from '../../../actors/batch/api/inspection.ts';
+import type { ProfileList } from '../../../actors/batch/api/service.ts';
 import type {
+  ProfileView,
   StageStatistics,
-  Statistics,
   StatisticsSeries,
   StatisticsView,
-} from '../../../actors/batch/api/inspection.ts';
-import type { ProfileList, ProfileView } from '../../../actors/batch/api/service.ts';
+} from '../../../contracts/batch/statistics.ts';
 import type { JobId, ProfileName } from '../../../machines/ids.ts';
 
 export class MemoryBulk implements BulkJobs {
@@ -48,7 +50,7 @@ export class MemoryProfiles implements ProfileList {
       encrypt: false,
       validateCertificate: true,
       certificate: { source: 'Pfx', subject: 'CN=Signer', thumbprint: 'AB12', notAfter: 1_900_000_000_000 },
-      isDefault: true,
+      default: true,
     },
     {
       name: 'contracts' as ProfileName,
@@ -58,7 +60,7 @@ export class MemoryProfiles implements ProfileList {
       encrypt: true,
       validateCertificate: false,
       certificate: null,
-      isDefault: false,
+      default: false,
     },
   ];
 
@@ -72,7 +74,13 @@ export class MemoryStatistics implements Statistics {
 
   async series(window: number, intervals: number): Promise<StatisticsSeries> {
     const counts = Array.from({ length: intervals }, (_, at) => at);
-    return { since: 0, interval: window / intervals, completed: counts, failed: counts, canceled: counts };
+    return {
+      since: 0,
+      intervalSeconds: window / intervals / 1000,
+      completed: counts,
+      failed: counts,
+      canceled: counts,
+    };
   }
 
   async over(window: number): Promise<StatisticsView> {

@@ -6,25 +6,84 @@ import { createHash, randomUUID } from 'node:crypto';
 import { access, type FileHandle, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import type { Retention } from '../../../actors/batch/api/bulk.ts';
+import type { OperationRequest, Operations, Retention } from '../../../actors/batch/api/bulk.ts';
 import type { HealthCheck } from '../../../actors/batch/api/inspection.ts';
 import type {
   IncomingUpload,
-  JobDetail,
   JobOutput,
   JobQuery,
   Jobs,
-  JobView,
   UploadKey,
   UploadSink,
 } from '../../../actors/batch/api/jobs.ts';
-import type { BatchService, SystemEvent } from '../../../actors/batch/api/service.ts';
+import type { BatchService } from '../../../actors/batch/api/service.ts';
 import { receiveUpload } from '../../../actors/batch/jobs/receive-upload.ts';
+import type { SystemEvent } from '../../../contracts/batch/events.ts';
+import type { JobDetail, JobView } from '../../../contracts/batch/jobs.ts';
+import type { OperationView } from '../../../contracts/batch/operations.ts';
 import type { JobFormat, JobState } from '../../../machines/batch/job-context.ts';
 import type { FolderName, JobId, ProfileName } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { MemoryFolders, MemoryPipeline, memoryEvents } from './memory-control.ts';
 import { MemoryBulk, MemoryProfiles, MemoryStatistics } from './memory-figures.ts';
+
+/** Bulk operations in memory: they record their arguments and do nothing. */
+export class MemoryOperations implements Operations {
+  readonly made: OperationView[] = [];
+  readonly asked: OperationRequest[] = [];
+
+  async count(request: OperationRequest): Promise<number> {
+    this.asked.push(request);
+    return 7;
+  }
+
+  async start(request: OperationRequest): Promise<OperationView> {
+    this.asked.push(request);
+    const at = 1_800_000_000_000;
+    const operation: OperationView = {
+      id: randomUUID(),
+      state: 'Running',
+      action: request.action,
+      reason: request.reason,
+      filter: {
+        status: request.filter.statuses,
+        profile: request.filter.profile ?? null,
+        format: request.filter.formats ?? [],
+        source: request.filter.sources ?? [],
+        folder: request.filter.folder ?? null,
+        fileName: request.filter.fileName ?? null,
+        errorCode: request.filter.errorCode ?? null,
+        parentJobId: request.filter.parentJobId ?? null,
+        createdFrom: request.filter.createdFrom ?? null,
+        createdTo: request.filter.createdTo ?? at,
+      },
+      matched: 7,
+      done: 2,
+      skipped: 1,
+      skippedByCode: { 'job.race-lost': 1 },
+      createdAt: at,
+      updatedAt: at,
+      endedAt: null,
+    };
+    this.made.unshift(operation);
+    return operation;
+  }
+
+  async get(id: string): Promise<OperationView> {
+    const found = this.made.find((operation) => operation.id === id);
+    if (found === undefined) throw new Refusal('operation.not-found', id);
+    return found;
+  }
+
+  async list(page: number, pageSize: number) {
+    const items = this.made.slice((page - 1) * pageSize, page * pageSize);
+    return { items, totalCount: this.made.length };
+  }
+
+  async cancel(id: string): Promise<OperationView> {
+    return { ...(await this.get(id)), state: 'Canceling' };
+  }
+}
 
 class FileSink implements UploadSink {
   readonly path: string;
@@ -153,7 +212,7 @@ class MemoryJobs implements Jobs {
   async failures() {
     const example = { id: randomUUID(), fileName: 'broken.pdf', message: 'It is damaged.' };
     const groups = [
-      { errorCode: 'pdf.malformed', remedy: 'Save it again.', count: 2, oldest: 1, newest: 2, example },
+      { errorCode: 'pdf.malformed', remedy: 'Save it again.', count: 2, oldestAt: 1, newestAt: 2, example },
     ];
     return { groups, examined: 2, complete: true };
   }

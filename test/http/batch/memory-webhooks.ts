@@ -1,5 +1,7 @@
 /** Webhook deliveries in memory: they keep what they were asked and send nothing. */
-import type { WebhookDeliveries, WebhookDeliveryView } from '../../../actors/batch/api/webhooks.ts';
+
+import type { WebhookDeliveries } from '../../../actors/batch/api/webhooks.ts';
+import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 
@@ -18,7 +20,7 @@ export const DELIVERY: WebhookDeliveryView = {
       at: AT,
       url: 'http://127.0.0.1/hook',
       status: null,
-      ms: 3,
+      milliseconds: 3,
       error: 'webhook.timeout: none',
       response: null,
     },

@@ -1,7 +1,7 @@
 /** `/api/operations`. Source: docs/decisions/0050-large-operations.md. */
 import test from 'ava';
 import { startServer } from '../harness.ts';
-import { MemoryOperations } from './memory-operations.ts';
+import { MemoryOperations } from './memory-service.ts';
 
 async function server(t: Parameters<typeof startServer>[0]) {
   const operations = new MemoryOperations();

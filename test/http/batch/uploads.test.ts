@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import test from 'ava';
-import { jobDetailShape, uploadAcceptedShape } from '../../../http/batch/shapes.ts';
+import { uploadFile } from '../../../contracts/batch/files.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import { assertProblem, form, KEY, pdf, RawClient, startServer, type TestServer } from '../harness.ts';
+import { onWire } from '../on-wire.ts';
 
 const send = (
   server: TestServer,
@@ -34,7 +35,7 @@ test('an uploaded file becomes a queued job and is stored unchanged', async (t) 
     const bytes = randomBytes(300_000);
     const response = await send(server, form([['file', pdf(bytes, name)]]));
     t.is(response.status, 202);
-    const body = uploadAcceptedShape.parse(await response.json());
+    const body = onWire(uploadFile.replies[202], await response.json());
     t.like(body, { fileName: name, format, status: 'Queued' });
     t.true(bytes.equals(await readFile(body.originalPath)));
   }
@@ -47,7 +48,7 @@ test('format and profile are read from query or field, before or after the file,
   const accepted = async (body: FormData, query = '') => {
     const response = await send(server, body, query);
     t.is(response.status, 202, await response.clone().text());
-    const { jobId, format } = uploadAcceptedShape.parse(await response.json());
+    const { jobId, format } = onWire(uploadFile.replies[202], await response.json());
     const { items } = await server.service.jobs.list({
       statuses: [],
       profile: undefined,
@@ -80,7 +81,7 @@ test('the first part with a file name is the file, under any part name, and a se
   t.deepEqual(await left(server), [], 'nothing is queued');
   const response = await send(server, form(parts));
   t.is(response.status, 202);
-  const body = uploadAcceptedShape.parse(await response.json());
+  const body = onWire(uploadFile.replies[202], await response.json());
   t.is(body.fileName, 'first.pdf');
   t.is(await readFile(body.originalPath, 'utf8'), 'first');
   t.is((await left(server)).length, 1);
@@ -134,7 +135,7 @@ test('folders in front of the name are removed', async (t) => {
   const response = await send(server, `${partHead('../../C:\\tmp\\a.pdf')}content${TAIL}`, '', {
     'content-type': 'multipart/form-data; boundary=b',
   });
-  t.is(uploadAcceptedShape.parse(await response.json()).fileName, 'a.pdf');
+  t.is(onWire(uploadFile.replies[202], await response.json()).fileName, 'a.pdf');
 });
 
 test('unknown formats and profiles are refused and leave no file', async (t) => {
@@ -343,7 +344,7 @@ test('many concurrent uploads are all accepted, each with its own bytes', async 
       const bytes = randomBytes(1000 * index + 1);
       const response = await send(server, form([['file', pdf(bytes, `f${index}.pdf`)]]));
       t.is(response.status, 202);
-      const { originalPath, fileName } = uploadAcceptedShape.parse(await response.json());
+      const { originalPath, fileName } = onWire(uploadFile.replies[202], await response.json());
       t.is(fileName, `f${index}.pdf`);
       const stored = createHash('sha256')
         .update(await readFile(originalPath))
@@ -378,12 +379,12 @@ test('an upload that waits is answered with the ended job, or as usual when the 
   const server = await startServer(t);
   const first = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'a.pdf')]]), '?wait=60');
   t.is(first.status, 202, 'not ended in time');
-  uploadAcceptedShape.parse(await first.json());
+  onWire(uploadFile.replies[202], await first.json());
   t.deepEqual(server.service.jobs.waits, [60_000]);
   server.service.jobs.ends = true;
   const second = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'b.pdf')]]), '?wait=1');
   t.is(second.status, 200);
-  t.like(jobDetailShape.parse(await second.json()), { fileName: 'b.pdf', status: 'Completed' });
+  t.like(onWire(uploadFile.replies[200], await second.json()), { fileName: 'b.pdf', status: 'Completed' });
   for (const wait of ['0', '61', '-1', '1.5', 'long', '']) {
     const refused = await send(server, form([['file', pdf(Buffer.from('%PDF-'), 'c.pdf')]]), `?wait=${wait}`);
     await assertProblem(t, refused, 'validation.filter-invalid');

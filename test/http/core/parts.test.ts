@@ -2,6 +2,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { Fatal, Retryable } from '#runtime/model/failures.js';
 import { seededIds } from '#runtime/model/ids.js';
+import { REFUSALS } from '../../../contracts/batch/refusals.ts';
 import { time } from '../../../contracts/fields.ts';
 import { cleanFileName } from '../../../http/batch/upload-form.ts';
 import { contentDisposition, parseRange } from '../../../http/core/file-reply.ts';
@@ -10,7 +11,7 @@ import { writeHead } from '../../../http/core/reply.ts';
 import { encoderOf } from '../../../http/core/reply-encoder.ts';
 import { createRequestIds, parseTraceparent } from '../../../http/core/request-ids.ts';
 import { parseQuery } from '../../../http/core/router.ts';
-import { REFUSALS, Refusal } from '../../../machines/refusals.ts';
+import { Refusal } from '../../../machines/refusals.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 

@@ -3,7 +3,6 @@ import formats from 'ajv-formats';
 import test from 'ava';
 import { payloadOf } from '../../../actors/portal/webhooks/webhook-payloads.ts';
 import { EVENT_TYPES } from '../../../contracts/portal/webhooks.ts';
-import { BATCH_PROPERTY_TEXTS } from '../../../http/batch/description/property-texts.ts';
 import { describeApi, type OpenApiDocument } from '../../../http/core/openapi/document.ts';
 import { hasExample } from '../../../http/core/openapi/property-examples.ts';
 import { partsOf } from '../../../http/core/openapi/property-texts.ts';
@@ -226,10 +225,7 @@ test('a description that only repeats the name is reported', (t) => {
 });
 
 test('every text of the tables has its property or parameter', (t) => {
-  const tables = [
-    [documents.batch, BATCH_PROPERTY_TEXTS],
-    [documents.portal, PORTAL_PROPERTY_TEXTS],
-  ] as const;
+  const tables = [[documents.portal, PORTAL_PROPERTY_TEXTS]] as const;
   const unused: string[] = [];
   for (const [document, texts] of tables) {
     const shown = JSON.stringify(document);

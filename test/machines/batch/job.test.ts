@@ -1,11 +1,11 @@
 import test from 'ava';
 import { transition } from 'xstate';
+import { JOB_STATES } from '../../../contracts/batch/words.ts';
 import { jobMachine } from '../../../machines/batch/job.ts';
 import {
   CLEARED,
   cancelMessage,
   DIVERGED_MESSAGE,
-  JOB_STATES,
   type JobInput,
   type JobMessage,
   RESTART_MESSAGE,

@@ -2,11 +2,13 @@
  * Whether files, job states, history, counters, metrics and events say the same once nothing is left to do. Everything
  * is read from outside: the API and the disk.
  */
+
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { verifyFile } from '@sealwright/signatures';
 import { SPARE_PREFIX } from '../../../actors/shared/files/working-folders.ts';
-import { DIVERGED_MESSAGE, JOB_STATES, RESTART_MESSAGE } from '../../../machines/batch/job-context.ts';
+import { JOB_STATES } from '../../../contracts/batch/words.ts';
+import { DIVERGED_MESSAGE, RESTART_MESSAGE } from '../../../machines/batch/job-context.ts';
 import { isTerminal } from '../service.ts';
 import { sha256 } from '../signing/evidence.ts';
 import type { Given } from './giver.ts';

@@ -11,7 +11,8 @@ import { findOldest, listJobs } from '../../../../actors/batch/jobs/job-list.ts'
 import { NameIndex } from '../../../../actors/batch/jobs/name-index.ts';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import { firstOrderNumberAt, OrderNumbers } from '../../../../actors/shared/order-numbers.ts';
-import { JOB_FORMATS, type JobContext, type JobState } from '../../../../machines/batch/job-context.ts';
+import { JOB_FORMATS } from '../../../../contracts/batch/words.ts';
+import type { JobContext, JobState } from '../../../../machines/batch/job-context.ts';
 import type { FolderName, JobId, ProfileName } from '../../../../machines/ids.ts';
 import { folderFor } from '../../../runtime/folder.ts';
 

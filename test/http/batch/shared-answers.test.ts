@@ -1,11 +1,11 @@
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { SharedAnswers } from '../../../../http/batch/inspection/shared-answers.ts';
-import { Refusal } from '../../../../machines/refusals.ts';
-import { startServer } from '../../harness.ts';
-import { memoryInspection } from '../memory-inspection.ts';
-import { memoryPortalWebhooks } from '../memory-portal-webhooks.ts';
-import { MemoryWebhooks } from '../memory-webhooks.ts';
+import { SharedAnswers } from '../../../http/batch/shared-answers.ts';
+import { Refusal } from '../../../machines/refusals.ts';
+import { startServer } from '../harness.ts';
+import { memoryInspection } from './memory-inspection.ts';
+import { memoryPortalWebhooks } from './memory-portal-webhooks.ts';
+import { MemoryWebhooks } from './memory-webhooks.ts';
 
 class AnswersFixture {
   readonly clock = new SimulatedClock(0);

@@ -1,24 +1,23 @@
-/** The JSON form of a validation report, and its construction: times are ISO 8601, what is absent is null. */
+/** Validation of signed files: the JSON form of the report of ETSI TS 119 102-2. What is absent is null. */
 import { z } from 'zod';
-import type { ValidationReport } from '../../actors/batch/api/service.ts';
-import { AT } from './description/example-values.ts';
-import { isoTime, timestamp } from './shapes.ts';
+import { time as timestamp } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { AT } from './examples.ts';
+import { PASSWORD_HEADER } from './files.ts';
+import { JOB_EXAMPLE } from './jobs.ts';
+import { operation } from './operation.ts';
 
-type SignatureRecord = ValidationReport['signatures'][number];
-type Results = ValidationReport['results'];
-type Certificate = NonNullable<SignatureRecord['certificate']>;
-
-interface ResultsBody {
-  isValid: boolean;
-  passedChecks: ItemBody[];
-  errors: ItemBody[];
-  warnings: ItemBody[];
+export interface ReportedResults {
+  readonly isValid: boolean;
+  readonly passedChecks: readonly ReportedCheck[];
+  readonly errors: readonly ReportedCheck[];
+  readonly warnings: readonly ReportedCheck[];
 }
-interface ItemBody {
-  type: string;
-  message: string;
-  detail: string | null;
-  inner: ResultsBody | null;
+interface ReportedCheck {
+  readonly type: string;
+  readonly message: string;
+  readonly detail: string | null;
+  readonly inner: ReportedResults | null;
 }
 
 const word = (description: string, example: string) => z.string().meta({ description, examples: [example] });
@@ -32,7 +31,7 @@ const timeOrNull = (description: string) => timestamp.nullable().meta({ descript
 const flag = (description: string, example: boolean) =>
   z.boolean().meta({ description, examples: [example] });
 
-const itemShape: z.ZodType<ItemBody> = z
+const itemShape: z.ZodType<ReportedCheck> = z
   .strictObject({
     type: word('Identifier of the check; the list is in docs/validation-report.md.', 'digest.content'),
     message: word('What was found, for people. The text may change.', 'The content is unchanged.'),
@@ -45,7 +44,7 @@ const itemShape: z.ZodType<ItemBody> = z
   })
   .meta({ id: 'ValidationCheck' });
 
-const resultsShape: z.ZodType<ResultsBody> = z
+const resultsShape: z.ZodType<ReportedResults> = z
   .strictObject({
     isValid: flag('True when there are no errors.', true),
     passedChecks: z.array(itemShape).describe('Checks without a finding.'),
@@ -53,6 +52,9 @@ const resultsShape: z.ZodType<ResultsBody> = z
     warnings: z.array(itemShape).describe('Findings that leave the verdict as it is.'),
   })
   .meta({ id: 'ValidationChecks' });
+
+/** A reference: a described copy of a schema that contains itself would be a second one. */
+const results = z.lazy(() => resultsShape).describe('Checks that were made, and what they found.');
 
 const verdict = {
   indication: z
@@ -98,7 +100,7 @@ const timestampShape = z
     displayName: word('Name of the authority that stamped.', 'Example TSA'),
     genTime: timeOrNull('Moment that it proves. Null: it cannot be read.'),
     certificate: signer,
-    results: resultsShape,
+    results,
   })
   .meta({ id: 'ReportedTimestamp' });
 
@@ -145,12 +147,15 @@ const signatureFields = {
   reason: wordOrNull('Why the person signed, as the PDF states it. Null: none.', 'I agree'),
   location: wordOrNull('Where the person signed, as the PDF states it. Null: none.', 'Lisbon'),
   contentIdentifier: wordOrNull('Content identifier of CMS. Null: none, or not printable.', 'order 7'),
-  results: resultsShape,
+  results,
 };
 
-type SignatureBody = z.infer<z.ZodObject<typeof signatureFields>> & { counterSignatures: SignatureBody[] };
+type SignatureFields = Value<z.ZodObject<typeof signatureFields>>;
+export interface ReportedSignature extends SignatureFields {
+  readonly counterSignatures: readonly ReportedSignature[];
+}
 
-const signatureShape: z.ZodType<SignatureBody> = z
+const signatureShape: z.ZodType<ReportedSignature> = z
   .strictObject({
     ...signatureFields,
     get counterSignatures() {
@@ -159,94 +164,125 @@ const signatureShape: z.ZodType<SignatureBody> = z
   })
   .meta({ id: 'ReportedSignature' });
 
-export const validationShape = z
+export const SIGNED_FORMATS = ['Pades', 'Cades', 'Xades', 'Asic'] as const;
+
+const validation = z
   .strictObject({
     fileName: word('Name that the file was sent under.', 'contract.pdf'),
     ...verdict,
-    format: z
-      .enum(['Pades', 'Cades', 'Xades', 'Asic'])
-      .meta({ description: 'Format of the signed file.', examples: ['Pades'] }),
+    format: z.enum(SIGNED_FORMATS).meta({ description: 'Format of the signed file.', examples: ['Pades'] }),
     signatures: z.array(signatureShape).describe('Signatures of the file, in its order.'),
-    results: resultsShape,
+    results,
   })
   .meta({ id: 'Validation' });
 
-export function validationBody(fileName: string, report: ValidationReport): z.infer<typeof validationShape> {
-  const { indication, format, signatures, results } = report;
-  return {
-    fileName,
-    indication,
-    format,
-    signatures: signatures.map(signatureBody),
-    results: resultsBody(results),
-  };
-}
+export type Validation = Value<typeof validation>;
 
-function signatureBody(record: SignatureRecord): SignatureBody {
-  const { signingTime, scope } = record;
-  return {
-    format: record.format,
-    level: record.level ?? null,
-    indication: record.indication,
-    subIndication: record.subIndication ?? null,
-    name: record.name,
-    isTimestamp: record.isTimestamp,
-    isInContent: record.isInContent ?? false,
-    certificate: certificateBody(record.certificate),
-    signingTime: isoOrNull(signingTime),
-    bestTime: isoTime(record.bestTime),
-    scope: { kind: scope.kind, description: scope.description },
-    timestamps: record.timestamps.map((stamp) => ({
-      kind: stamp.kind,
-      displayName: stamp.displayName,
-      genTime: isoOrNull(stamp.genTime),
-      certificate: certificateBody(stamp.certificate),
-      indication: stamp.indication,
-      subIndication: stamp.subIndication ?? null,
-      results: resultsBody(stamp.results),
-    })),
-    changes: record.changes.map(({ revision, permitted, description }) => ({
-      revision,
-      permitted,
-      description,
-    })),
-    counterSignatures: record.counterSignatures.map(signatureBody),
-    policy: record.policy ?? null,
-    reason: record.reason ?? null,
-    location: record.location ?? null,
-    contentIdentifier: record.contentIdentifier ?? null,
-    results: resultsBody(record.results),
-  };
-}
+const CHECKS = {
+  isValid: true,
+  passedChecks: [
+    { type: 'digest.content', message: 'The content is unchanged.', detail: 'SHA-256', inner: null },
+  ],
+  errors: [],
+  warnings: [],
+};
 
-function certificateBody(given: Certificate | undefined): z.infer<typeof certificateShape> | null {
-  if (given === undefined) return null;
-  return {
-    subjectName: given.subjectName,
-    issuerName: given.issuerName,
-    emailAddress: given.emailAddress ?? null,
-    identifier: given.identifier ?? null,
-    companyName: given.companyName ?? null,
-    companyIdentifier: given.companyIdentifier ?? null,
-    thumbprint: given.thumbprint,
-    validityStart: isoTime(given.validityStart),
-    validityEnd: isoTime(given.validityEnd),
-  };
-}
+const VALIDATION = {
+  fileName: 'contract.pdf',
+  indication: 'TOTAL-PASSED',
+  format: 'Pades',
+  signatures: [
+    {
+      format: 'Pades',
+      level: 'B',
+      indication: 'TOTAL-PASSED',
+      subIndication: null,
+      name: 'Signature1',
+      isTimestamp: false,
+      isInContent: false,
+      certificate: {
+        subjectName: 'Contracts',
+        issuerName: 'Example CA',
+        emailAddress: null,
+        identifier: null,
+        companyName: 'Example Ltd',
+        companyIdentifier: null,
+        thumbprint: 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=',
+        validityStart: '2026-01-01T00:00:00.000Z',
+        validityEnd: '2027-12-31T23:59:59.000Z',
+      },
+      signingTime: JOB_EXAMPLE.createdAt,
+      bestTime: AT,
+      scope: { kind: 'document', description: 'the whole file' },
+      timestamps: [],
+      changes: [],
+      counterSignatures: [],
+      policy: null,
+      reason: null,
+      location: null,
+      contentIdentifier: null,
+      results: CHECKS,
+    },
+  ],
+  results: { ...CHECKS, passedChecks: [] },
+};
 
-function resultsBody({ isValid, passedChecks, errors, warnings }: Results): ResultsBody {
-  return {
-    isValid,
-    passedChecks: passedChecks.map(itemBody),
-    errors: errors.map(itemBody),
-    warnings: warnings.map(itemBody),
-  };
-}
+const validateForm = z.object({
+  file: z.file().describe('The signed file; the first part that has a file name.'),
+  content: z
+    .array(z.file().meta({ contentMediaType: 'application/octet-stream' }))
+    .max(99)
+    .optional()
+    .describe(
+      'Files that a detached signature is over, after the signed file; the part may occur several times.',
+    ),
+  format: z
+    .string()
+    .max(16)
+    .optional()
+    .meta({
+      description: 'Pades, Cades, Xades or Asic; left out, it is found out from the content.',
+      examples: ['Pades'],
+    }),
+  password: z.string().max(127).optional().meta({
+    description:
+      'Password of an encrypted PDF, for the form of the page; programs send the header X-Document-Password, which takes precedence.',
+    exampleValue: 'the-password',
+  }),
+});
 
-function itemBody({ type, message, detail, inner }: Results['errors'][number]): ItemBody {
-  return { type, message, detail: detail ?? null, inner: inner === undefined ? null : resultsBody(inner) };
-}
+export const validatePage = operation({
+  method: 'GET',
+  path: '/validate',
+  group: 'Pages',
+  summary: 'A page for people: validates the signatures of a file.',
+  description: 'Sends the chosen file to `POST /api/validate` and shows its answer.',
+  auth: 'page',
+  reply: 'page',
+  refusals: [],
+});
 
-function isoOrNull(at: number | undefined): string | null {
-  return at === undefined ? null : isoTime(at);
-}
+export const validateFile = operation({
+  method: 'POST',
+  path: '/api/validate',
+  group: 'Files',
+  summary: 'Validates the signatures of a file and answers with the report of ETSI TS 119 102-2.',
+  description:
+    'A form with one part `file`, and `format` where the content is ambiguous. `Signing:Trust` and the anchors of all profiles are trusted. The file is validated in the pool and removed. Clients that prefer HTML get a page, those that name `application/json` in `Accept` the same checks as JSON, and all others the XML report of ETSI TS 119 102-2. `TOTAL-PASSED`: every signature is valid. A detached signature needs the files that it is over, in parts `content` after the signed file.',
+  rate: 'upload',
+  bodyPolicy: 'stream',
+  headers: ['content-type', 'content-length', 'accept', PASSWORD_HEADER],
+  body: validateForm,
+  replies: { 200: [validation, 'xml', 'page'] },
+  examples: { responses: { 200: VALIDATION } },
+  refusals: [
+    'upload.empty',
+    'upload.too-large',
+    'upload.invalid-name',
+    'upload.too-many-files',
+    'upload.format-unsupported',
+    'validation.body-invalid',
+    'job.path-too-long',
+    'service.busy',
+  ],
+});

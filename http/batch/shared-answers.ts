@@ -7,9 +7,8 @@
 
 import type { Clock, Millis } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
-import type { ActorInspection } from '../../../actors/batch/api/inspection.ts';
-import { type JsonReply, json } from '../../core/reply.ts';
+import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
+import { type JsonReply, json } from '../core/reply.ts';
 
 /** Lifetime of an answer: rates and queue lengths change without a step, too. */
 const LIFETIME_MS: Millis = 10_000;
@@ -29,18 +28,6 @@ interface Answer extends Read {
 interface Reading extends Read {
   readonly reply: Promise<JsonReply>;
 }
-
-/** Query parameter of the routes with shared answers. */
-export const sharedVersion = z
-  .string({ error: 'must be given once' })
-  .max(64)
-  .optional()
-  .describe(
-    'A `version` of `GET /api/changes`. The answer may then be one that was computed for another request within the last 10 seconds, if it includes this version. Absent: the answer is computed now.',
-  );
-
-/** Query of a route with a shared answer and no other parameter. */
-export const sharedQuery = z.object({ version: sharedVersion });
 
 export class SharedAnswers {
   readonly #changes: Pick<ActorInspection['changes'], 'version' | 'includes'>;

@@ -1,0 +1,192 @@
+/** Bulk operations on jobs: retry, cancel, and clearing of finished jobs. Source: docs/batch-values.md §14; §15. */
+import { z } from 'zod';
+import { AT, JOB_ID, OTHER_ID } from './examples.ts';
+import { jobId } from './jobs.ts';
+import { operation } from './operation.ts';
+import { REFUSALS, type RefusalCode } from './refusals.ts';
+import { moment, reason } from './requests.ts';
+
+/** Maximum number of jobs in one call. */
+const MAX_COUNT = 1000;
+
+const MAX_NAME = 1000;
+
+const text = z
+  .string({ error: 'must be a string' })
+  .max(MAX_NAME, { error: `must be at most ${MAX_NAME} characters` })
+  .trim();
+
+const selection = {
+  profile: text
+    .min(1, { error: 'must not be empty' })
+    .nullish()
+    .meta({ description: 'Signature profile. Null: any.', exampleValue: 'contracts' }),
+  errorCode: text
+    .min(1, { error: 'must not be empty' })
+    .nullish()
+    .meta({ description: 'Error that ended the job. Null: none, or any.', exampleValue: 'pdf.malformed' }),
+  since: moment.nullish().meta({
+    description: 'Time from which this holds or is counted.',
+    exampleValue: AT,
+  }),
+  limit: z
+    .int({ error: 'must be an integer' })
+    .min(1, { error: 'must be at least 1' })
+    .max(MAX_COUNT, { error: `must be at most ${MAX_COUNT}` })
+    .default(MAX_COUNT)
+    .meta({ description: 'Most jobs of one call.', exampleValue: 1000 }),
+  countOnly: z
+    .boolean({ error: 'must be true or false' })
+    .default(false)
+    .meta({ description: 'Whether the jobs are counted and nothing is changed.' }),
+};
+
+/** A misspelt member would widen the selection, so unknown members are refused. */
+function closed<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.looseObject(shape).superRefine((body, context) => {
+    for (const name of Object.keys(body)) {
+      if (Object.hasOwn(shape, name)) continue;
+      context.addIssue({ code: 'custom', path: [name], message: 'is not known here' });
+    }
+  });
+}
+
+const retryBody = closed({
+  ...selection,
+  status: z.literal('Failed', { error: 'must be Failed' }).nullish().meta({ description: 'State of it.' }),
+}).meta({ id: 'BulkRetryRequest' });
+
+const cancelable = z.enum(['Queued', 'AwaitingSigner'], { error: 'must be Queued or AwaitingSigner' });
+
+const cancelBody = closed({
+  ...selection,
+  status: z
+    .union([cancelable, z.array(cancelable).max(16)], { error: 'must be Queued or AwaitingSigner' })
+    .nullish()
+    .meta({ description: 'State of it.' }),
+  reason,
+}).meta({ id: 'BulkCancellationRequest' });
+
+const code = z.enum(Object.keys(REFUSALS) as [RefusalCode, ...RefusalCode[]]).nullable();
+
+const bulkRetry = z
+  .strictObject({
+    matched: z.int().meta({ description: 'Jobs that the filter found.', exampleValue: 12000 }),
+    created: z.int().meta({ description: 'New jobs.', exampleValue: 1 }),
+    skipped: z.int().meta({ description: 'Jobs that could not be changed.', exampleValue: 3 }),
+    items: z
+      .array(
+        z.strictObject({
+          jobId: jobId.meta({
+            description: 'Job this is about. Null: none.',
+            exampleValue: JOB_ID,
+          }),
+          newJobId: jobId.nullable().meta({
+            description: 'The new job. Null: none was made.',
+            exampleValue: OTHER_ID,
+          }),
+          code: code.meta({
+            description: 'Error in one word, for programs. It is never renamed. Null: no error.',
+          }),
+        }),
+      )
+      .meta({ description: 'Entries of this page.' }),
+  })
+  .meta({ id: 'BulkRetry' });
+
+const bulkCancel = z
+  .strictObject({
+    matched: z.int().meta({ description: 'Jobs that the filter found.', exampleValue: 12000 }),
+    canceled: z.int().meta({ description: 'Jobs that were canceled.', exampleValue: 1 }),
+    skipped: z.int().meta({ description: 'Jobs that could not be changed.', exampleValue: 3 }),
+    items: z
+      .array(
+        z.strictObject({
+          jobId: jobId.meta({
+            description: 'Job this is about. Null: none.',
+            exampleValue: JOB_ID,
+          }),
+          code: code.meta({
+            description: 'Error in one word, for programs. It is never renamed. Null: no error.',
+          }),
+        }),
+      )
+      .meta({ description: 'Entries of this page.' }),
+  })
+  .meta({ id: 'BulkCancellation' });
+
+const clearing = z
+  .strictObject({
+    deleted: z.int().meta({ description: 'Jobs that were deleted. Their files stay.', exampleValue: 1280 }),
+    skipped: z.int().meta({ description: 'Jobs that could not be changed.', exampleValue: 3 }),
+    message: z.string().meta({
+      description: 'What happened, for people. The text may change.',
+      exampleValue: 'Verified and published.',
+    }),
+  })
+  .meta({ id: 'Clearing' });
+
+export const retryJobs = operation({
+  method: 'POST',
+  path: '/api/jobs/retry',
+  group: 'Jobs',
+  rate: 'actions',
+  summary: 'Retries failed jobs, oldest first, or counts them; a job whose retry exists is left to that.',
+  description:
+    'Acts on each job as a single request would; a job that cannot be changed is reported with its code, and the others continue. `countOnly` only counts. An unknown member is refused, because it would widen the selection.',
+  body: retryBody,
+  reply: bulkRetry,
+  examples: {
+    request: {
+      status: 'Failed',
+      errorCode: 'remote.unreachable',
+      since: '2026-05-26T00:00:00Z',
+      limit: 100,
+    },
+    responses: {
+      200: {
+        matched: 1,
+        created: 1,
+        skipped: 0,
+        items: [{ jobId: JOB_ID, newJobId: OTHER_ID, code: null }],
+      },
+    },
+  },
+  refusals: ['validation.body-invalid', 'service.busy'],
+});
+
+export const cancelJobs = operation({
+  method: 'POST',
+  path: '/api/jobs/cancel',
+  group: 'Jobs',
+  rate: 'actions',
+  summary: 'Cancels queued and waiting jobs, oldest first, or counts them.',
+  description:
+    'Acts on each job as a single request would; a job that cannot be changed is reported with its code, and the others continue. `countOnly` only counts.',
+  body: cancelBody,
+  reply: bulkCancel,
+  examples: {
+    request: { status: ['Queued'], profile: 'contracts', reason: 'wrong batch' },
+    responses: {
+      200: { matched: 1, canceled: 0, skipped: 1, items: [{ jobId: JOB_ID, code: 'job.race-lost' }] },
+    },
+  },
+  refusals: ['validation.reason-too-long', 'validation.body-invalid', 'service.busy'],
+});
+
+export const clearJobs = operation({
+  method: 'DELETE',
+  path: '/api/jobs',
+  group: 'Jobs',
+  rate: 'actions',
+  summary: 'Forgets finished jobs with their history; their files stay.',
+  description:
+    'Deletes jobs that are Completed, Failed or Canceled, in batches. Their files stay, and the watcher does not enqueue a canceled or failed input again. Jobs with files still to be moved, and those with a valid upload key, are skipped.',
+  reply: clearing,
+  examples: {
+    responses: {
+      200: { deleted: 1280, skipped: 3, message: '1280 finished jobs were forgotten; 3 jobs stay.' },
+    },
+  },
+  refusals: ['service.busy'],
+});

@@ -1,0 +1,116 @@
+/** Uploads. Source: docs/batch-values.md §0, §3. */
+import { z } from 'zod';
+import { JOB_ID } from './examples.ts';
+import { JOB_DETAIL_EXAMPLE, JOB_EXAMPLE, jobDetail, jobId } from './jobs.ts';
+import { operation } from './operation.ts';
+import { single } from './requests.ts';
+import { JOB_FORMATS } from './words.ts';
+
+/** Maximum length of a field of the form, bytes. */
+export const FIELD_BYTES = 1024;
+/** Header with the percent-encoded password of a PDF. */
+export const PASSWORD_HEADER = 'x-document-password';
+export const UPLOAD_KEY_HEADER = 'idempotency-key';
+/** Maximum waiting time of a request, seconds. */
+const MAX_WAIT = 60;
+
+const seconds = single
+  .max(3)
+  .transform((text, context) => {
+    const given = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+    if (given >= 1 && given <= MAX_WAIT) return given;
+    context.addIssue({ code: 'custom', message: `must be a number of seconds from 1 to ${MAX_WAIT}` });
+    return z.NEVER;
+  })
+  .meta({ openapi: { type: 'integer', minimum: 1, maximum: MAX_WAIT } });
+
+/** The handler reads the parts; this schema says which it takes. */
+const uploadForm = z.object({
+  file: z
+    .file()
+    .describe(
+      'The file; the first part that has a file name. With a profile of `Container: AsicE` all parts called `file` go into one container.',
+    ),
+  format: single
+    .max(FIELD_BYTES)
+    .optional()
+    .meta({
+      description: 'Pades, Cades or Xades, if not named in the query.',
+      examples: ['Pades'],
+    }),
+  profile: single.max(FIELD_BYTES).optional().meta({
+    description: 'A signing profile, if not named in the query.',
+    exampleValue: 'contracts',
+  }),
+  operation: single.max(FIELD_BYTES).optional().meta({
+    description:
+      'Sign (default), or Extend: the file is signed already and is raised to the level of the profile; if not named in the query.',
+    exampleValue: 'Sign',
+  }),
+});
+
+const accepted = z
+  .strictObject({
+    jobId: jobId.meta({
+      description: 'Job this is about. Null: none.',
+      exampleValue: JOB_ID,
+    }),
+    fileName: z
+      .string()
+      .meta({ description: 'File name as the client or the folder had it.', exampleValue: 'contract.pdf' }),
+    originalPath: z.string().meta({
+      description: 'Path of the original on the server.',
+      exampleValue: '/var/lib/batch/input/contract.pdf',
+    }),
+    format: z.enum(JOB_FORMATS).meta({ description: 'Signature format.' }),
+    status: z.literal('Queued').meta({ description: 'State of it.' }),
+  })
+  .meta({ id: 'UploadAccepted' });
+
+export const uploadFile = operation({
+  method: 'POST',
+  path: '/api/files',
+  group: 'Files',
+  summary: 'Takes one file and queues it for signing.',
+  description:
+    'With `wait` the answer is 200 with the job when that has ended within so many seconds (at most 60), else 202 as without it. A form with one part `file`. `format`, `profile` and `operation` may be fields of the form or members of the query, which win. The file is stored under a name of its own below `input/`; `fileName` keeps the one it was sent with. With an `Idempotency-Key` (at most 24 hours old) the same upload sent again is answered with the job of the first; another one under the same key (content, file name, format, profile or operation differ) is refused with 422 `idempotency.mismatch`.',
+  rate: 'upload',
+  bodyPolicy: 'stream',
+  headers: ['content-type', 'content-length', UPLOAD_KEY_HEADER, PASSWORD_HEADER],
+  query: z.object({
+    wait: seconds
+      .optional()
+      .describe('Seconds to wait for the end of the job. Absent: the answer comes at once.'),
+    format: single.optional().describe('Signature format. Absent: that of the profile.'),
+    profile: single.optional().describe('Profile that signs the file. Absent: the default profile.'),
+    operation: single.optional().describe('Signature operation. Absent: that of the profile.'),
+  }),
+  body: uploadForm,
+  replies: { 200: jobDetail, 202: accepted },
+  examples: {
+    responses: {
+      200: JOB_DETAIL_EXAMPLE,
+      202: {
+        jobId: JOB_ID,
+        fileName: 'contract.pdf',
+        originalPath: JOB_EXAMPLE.originalPath,
+        format: 'Pades',
+        status: 'Queued',
+      },
+    },
+  },
+  refusals: [
+    'upload.empty',
+    'upload.too-large',
+    'upload.invalid-name',
+    'upload.too-many-files',
+    'upload.format-unsupported',
+    'validation.body-invalid',
+    'validation.filter-invalid',
+    'profile.not-found',
+    'job.path-too-long',
+    'job.already-processing',
+    'idempotency.mismatch',
+    'service.busy',
+  ],
+});

@@ -1,0 +1,175 @@
+/** Input folders, and the actions of operators on them. Source: docs/batch-values.md §0, §3. */
+import { z } from 'zod';
+import { time } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { AT } from './examples.ts';
+import { folderName, profileName } from './jobs.ts';
+import { operation } from './operation.ts';
+import { sharedQuery, single } from './requests.ts';
+
+export const folders = z
+  .strictObject({
+    folders: z
+      .array(
+        z.strictObject({
+          name: folderName.meta({
+            description: 'Name of the input folder in the configuration.',
+            exampleValue: 'invoices',
+          }),
+          path: z
+            .string()
+            .meta({ description: 'Path of the folder on the server.', exampleValue: '/srv/in/invoices' }),
+          exists: z.boolean().meta({ description: 'Whether the folder is on the disk.', exampleValue: true }),
+          status: z.enum(['Initializing', 'Running', 'Stopped']).meta({ description: 'State of it.' }),
+          lastEnqueueAt: time
+            .nullable()
+            .meta({ description: 'Time of the last file that became a job. Null: none since the start.' }),
+          lastError: z
+            .string()
+            .nullable()
+            .meta({ description: 'Last failure. Null: none.', exampleValue: 'EACCES: permission denied' }),
+          processedCount: z
+            .int()
+            .meta({ description: 'Files that became jobs since the start.', exampleValue: 412 }),
+          fileCount: z
+            .int()
+            .meta({ description: 'Files that wait in the folder, counted up to 50.', exampleValue: 12 }),
+          fileCountCapped: z
+            .boolean()
+            .meta({ description: 'Whether there are more files than were counted.' }),
+          profile: profileName.meta({
+            description: 'Signature profile. Null: any.',
+            exampleValue: 'contracts',
+          }),
+        }),
+      )
+      .meta({ description: 'Result for each input folder.' }),
+  })
+  .meta({ id: 'Folders' });
+
+const rescanCounts = {
+  scanned: z.int().meta({ description: 'Files that were looked at.', exampleValue: 3 }),
+  enqueued: z.int().meta({ description: 'Files that became jobs.', exampleValue: 1 }),
+  alreadyActive: z.int().meta({ description: 'Files that already have an active job.', exampleValue: 1 }),
+  ignored: z.int().meta({ description: 'Files that no profile accepts.', exampleValue: 1 }),
+  errors: z.int().meta({ description: 'Files that could not be read.', exampleValue: 0 }),
+};
+
+export const rescan = z
+  .strictObject({
+    folders: z
+      .array(
+        z.strictObject({
+          name: folderName.meta({
+            description: 'Name of the input folder in the configuration.',
+            exampleValue: 'invoices',
+          }),
+          path: z
+            .string()
+            .meta({ description: 'Path of the folder on the server.', exampleValue: '/srv/in/invoices' }),
+          ...rescanCounts,
+          enqueuedFiles: z
+            .array(z.string())
+            .meta({ description: 'Names of the files that became jobs.', exampleValue: ['order.xml'] }),
+        }),
+      )
+      .meta({ description: 'Result for each input folder.' }),
+    totals: z
+      .strictObject({
+        folders: z.int().meta({ description: 'Folders that were scanned.', exampleValue: 1 }),
+        ...rescanCounts,
+      })
+      .meta({ description: 'Sums over all folders.' }),
+  })
+  .meta({ id: 'Rescan' });
+
+export const cleanup = z
+  .strictObject({
+    deleted: z.int().meta({ description: 'Jobs that were deleted. Their files stay.', exampleValue: 1280 }),
+    message: z.string().meta({
+      description: 'What happened, for people. The text may change.',
+      exampleValue: 'Verified and published.',
+    }),
+  })
+  .meta({ id: 'Cleanup' });
+
+const COUNTS = { scanned: 3, enqueued: 1, alreadyActive: 1, ignored: 1, errors: 0 };
+
+export const listFolders = operation({
+  method: 'GET',
+  path: '/api/folders',
+  group: 'System',
+  summary: 'Shows every input folder and its watcher.',
+  description:
+    '`fileCount` counts waiting files up to 50. A watcher that used up its budget of failures is `Stopped` with its `lastError` until the service is started anew.',
+  query: sharedQuery,
+  reply: folders,
+  examples: {
+    responses: {
+      200: {
+        folders: [
+          {
+            name: 'invoices',
+            path: '/srv/in/invoices',
+            exists: true,
+            status: 'Running',
+            lastEnqueueAt: AT,
+            lastError: null,
+            processedCount: 412,
+            fileCount: 50,
+            fileCountCapped: true,
+            profile: 'invoices',
+          },
+        ],
+      },
+    },
+  },
+  refusals: [],
+});
+
+export const rescanFolders = operation({
+  method: 'POST',
+  path: '/api/rescan',
+  group: 'Actions',
+  summary: 'Queues every file of one or all input folders that no active job has.',
+  description:
+    'Does not wait until files are stable, and takes canceled and failed ones too. Files below a folder that is watched recursively are named by their relative path.',
+  rate: 'actions',
+  query: z.object({
+    folder: single.optional().describe('Name of an input folder, or `(upload)`. Absent: all.'),
+  }),
+  reply: rescan,
+  examples: {
+    responses: {
+      200: {
+        folders: [
+          { name: 'invoices', path: '/srv/in/invoices', ...COUNTS, enqueuedFiles: ['may/order.xml'] },
+        ],
+        totals: { folders: 1, ...COUNTS },
+      },
+    },
+  },
+  refusals: ['folder.not-found', 'validation.filter-invalid', 'service.busy'],
+});
+
+export const cleanUp = operation({
+  method: 'POST',
+  path: '/api/cleanup',
+  group: 'Actions',
+  summary: 'Removes finished jobs that are older than the configured age.',
+  description:
+    'Runs the hourly cleanup now: deletes jobs that ended more than `Retention:JobsDays` ago. Their files stay. Without that setting nothing is removed.',
+  rate: 'actions',
+  reply: cleanup,
+  examples: {
+    responses: {
+      200: { deleted: 0, message: 'No retention policy is configured; nothing was removed.' },
+    },
+  },
+  refusals: ['service.busy'],
+});
+
+export type FolderView = Value<typeof folders>['folders'][number];
+
+export type RescanReport = Value<typeof rescan>;
+export type RescanCounts = Omit<RescanReport['totals'], 'folders'>;

@@ -1,0 +1,269 @@
+/** Jobs. Source: docs/batch-values.md §0, §3 and §4. */
+import { z } from 'zod';
+import { time } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { AT, JOB_ID, OTHER_ID } from './examples.ts';
+import { operation } from './operation.ts';
+import { anyOf, moment, pageOf, paging, reasonBody, sharedVersion, single } from './requests.ts';
+import { JOB_FORMATS, JOB_SOURCES, JOB_STATES } from './words.ts';
+
+const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export const jobId = z.guid().brand<'JobId'>();
+/** The id of a job in a request. */
+export const givenJobId = single
+  .refine((text) => UUID.test(text), { error: 'must be the id of a job' })
+  .brand<'JobId'>();
+export const profileName = z.string().brand<'ProfileName'>();
+export const folderName = z.string().brand<'FolderName'>();
+
+const jobMembers = {
+  id: jobId.meta({ description: 'Identifier.', exampleValue: JOB_ID }),
+  fileName: z
+    .string()
+    .meta({ description: 'File name as the client or the folder had it.', exampleValue: 'contract.pdf' }),
+  originalPath: z.string().meta({
+    description: 'Path of the original on the server.',
+    exampleValue: '/var/lib/batch/input/contract.pdf',
+  }),
+  format: z.enum(JOB_FORMATS).meta({ description: 'Signature format.' }),
+  source: z.enum(JOB_SOURCES).meta({ description: 'How the file came in.' }),
+  status: z.enum(JOB_STATES).meta({ description: 'State of it.' }),
+  createdAt: time.meta({ description: 'Time at which it was made, UTC.' }),
+  updatedAt: time.meta({ description: 'Time of the last change, UTC.' }),
+  parentJobId: jobId.nullable().meta({
+    description: 'Job of which this is a retry. Null: none.',
+    exampleValue: JOB_ID,
+  }),
+  errorMessage: z.string().nullable().meta({
+    description: 'What ended the job, for people. Null: no error.',
+    exampleValue: 'The PDF has no header.',
+  }),
+  profileName: profileName.meta({ description: 'Signature profile of the job.', exampleValue: 'contracts' }),
+  folder: folderName
+    .nullable()
+    .meta({ description: 'Input folder. Null: an upload.', exampleValue: 'invoices' }),
+  outputEncrypted: z
+    .boolean()
+    .meta({ description: 'Whether the published file is encrypted for its recipients.' }),
+};
+
+/** One job as lists show it. */
+export const job = z.strictObject(jobMembers).meta({ id: 'Job' });
+export type JobView = Value<typeof job>;
+
+/** Members that only one job alone has. */
+const detailMembers = {
+  errorCode: z
+    .string()
+    .nullable()
+    .meta({ description: 'Error that ended the job. Null: none, or any.', exampleValue: 'pdf.malformed' }),
+  remoteDocumentId: z.string().nullable().meta({
+    description: 'Id of the document on the remote portal. Null: signed here.',
+    exampleValue: JOB_ID,
+  }),
+  awaitingSignerSince: time.nullable().meta({
+    description: 'Time from which the job waits for a person on the remote portal. Null: it does not.',
+  }),
+  queuedAt: time.meta({ description: 'Time from which the job waited to be claimed.' }),
+  inputSha256: z.string().nullable().meta({
+    description: 'SHA-256 of the original, lower-case hex. Null: not yet read.',
+    exampleValue: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  }),
+  outputSha256: z.string().nullable().meta({
+    description: 'SHA-256 of the output, lower-case hex. Null: none yet.',
+    exampleValue: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  }),
+  outputFileName: z
+    .string()
+    .nullable()
+    .meta({ description: 'File name of the output. Null: none yet.', exampleValue: 'contract.signed.pdf' }),
+  history: z
+    .array(
+      z.strictObject({
+        id: z.int().meta({ description: 'Number of the entry, from 1.', exampleValue: 1 }),
+        timestamp: time.meta({ description: 'Time of the event, UTC.' }),
+        status: z.enum(JOB_STATES).meta({ description: 'State of it.' }),
+        message: z.string().meta({
+          description: 'What happened, for people. The text may change.',
+          exampleValue: 'Verified and published.',
+        }),
+      }),
+    )
+    .meta({ description: 'One entry for each transition, oldest first.' }),
+};
+
+export const jobDetail = z.strictObject({ ...jobMembers, ...detailMembers }).meta({ id: 'JobWithHistory' });
+export type JobDetail = Value<typeof jobDetail>;
+
+const filter = {
+  status: anyOf(JOB_STATES)
+    .default([])
+    .meta({ description: 'Any of these: repeated, or separated by commas; without regard to case.' }),
+  profile: single.optional().meta({ description: 'Only jobs of this profile.' }),
+  format: anyOf(JOB_FORMATS)
+    .default([])
+    .meta({ description: 'Any of these: repeated, or separated by commas; without regard to case.' }),
+  source: anyOf(JOB_SOURCES)
+    .default([])
+    .meta({ description: 'Any of these: repeated, or separated by commas; without regard to case.' }),
+  folder: single.optional().meta({ description: 'Name of an input folder, or `(upload)`. Absent: all.' }),
+  fileName: single.optional().meta({ description: 'Text that the file name must contain.' }),
+  createdFrom: moment.optional().meta({ description: 'Only jobs created at this time or later, ISO 8601.' }),
+  createdTo: moment.optional().meta({ description: 'Only jobs created at this time or earlier, ISO 8601.' }),
+  parentJobId: givenJobId.optional().meta({ description: 'Only retries of this job.' }),
+};
+
+export const jobFilter = z.object(filter);
+
+const retried = z
+  .strictObject({
+    newJobId: jobId.meta({
+      description: 'The new job. Null: none was made.',
+      exampleValue: OTHER_ID,
+    }),
+    parentJobId: jobId.meta({
+      description: 'Job of which this is a retry. Null: none.',
+      exampleValue: JOB_ID,
+    }),
+    status: z.literal('Queued').meta({ description: 'State of it.' }),
+  })
+  .meta({ id: 'Retry' });
+
+const canceled = z
+  .strictObject({
+    jobId: jobId.meta({
+      description: 'Job this is about. Null: none.',
+      exampleValue: JOB_ID,
+    }),
+    status: z.literal('Canceled').meta({ description: 'State of it.' }),
+  })
+  .meta({ id: 'Cancellation' });
+
+/** As text, because a malformed id is an unknown job. */
+export const jobParams = z.object({
+  id: z.string().meta({ description: 'Id of the job.', exampleValue: JOB_ID }),
+});
+
+export const JOB_EXAMPLE = {
+  id: JOB_ID,
+  fileName: 'contract.pdf',
+  originalPath: '/var/lib/batch/input/2b1c7d8e-0f3a-4b5c-9d6e-7f8091a2b3c4.pdf',
+  format: 'Pades',
+  source: 'Upload',
+  status: 'Completed',
+  createdAt: '2026-05-26T15:42:10.900Z',
+  updatedAt: AT,
+  parentJobId: null,
+  errorMessage: null,
+  profileName: 'contracts',
+  folder: null,
+  outputEncrypted: false,
+};
+
+export const JOB_DETAIL_EXAMPLE = {
+  ...JOB_EXAMPLE,
+  errorCode: null,
+  remoteDocumentId: null,
+  awaitingSignerSince: null,
+  queuedAt: JOB_EXAMPLE.createdAt,
+  inputSha256: SHA256,
+  outputSha256: SHA256,
+  outputFileName: 'contract.signed.pdf',
+  history: [
+    { id: 1, timestamp: JOB_EXAMPLE.createdAt, status: 'Queued', message: 'Uploaded.' },
+    { id: 2, timestamp: '2026-05-26T15:42:10.950Z', status: 'Processing', message: 'Claimed by worker.' },
+    { id: 3, timestamp: '2026-05-26T15:42:11.020Z', status: 'Verifying', message: 'Signed.' },
+    { id: 4, timestamp: AT, status: 'Completed', message: 'Verified and published.' },
+  ],
+};
+
+export const listJobs = operation({
+  method: 'GET',
+  path: '/api/jobs',
+  group: 'Jobs',
+  summary: 'Lists jobs, newest first.',
+  description:
+    'Newest first; `totalCount` is exact. `status`, `format` and `source` may be repeated or separated by commas. `folder` is the name of an input folder or `(upload)`. `pageSize` above 200 is lowered to 200.',
+  unknown: 'job.not-found',
+  query: z.object({ ...filter, ...paging, version: sharedVersion }),
+  reply: pageOf(job).meta({ id: 'JobList' }),
+  examples: { responses: { 200: { items: [JOB_EXAMPLE], page: 1, pageSize: 50, totalCount: 1 } } },
+  refusals: ['validation.filter-invalid'],
+});
+
+export const readJob = operation({
+  method: 'GET',
+  path: '/api/jobs/{id}',
+  group: 'Jobs',
+  summary: 'Shows one job with its history.',
+  description: 'The history has one entry for each transition, oldest first.',
+  params: jobParams,
+  unknown: 'job.not-found',
+  reply: jobDetail,
+  examples: { responses: { 200: JOB_DETAIL_EXAMPLE } },
+  refusals: ['job.not-found'],
+});
+
+export const readOutput = operation({
+  method: 'GET',
+  path: '/api/jobs/{id}/output',
+  group: 'Jobs',
+  summary: 'Sends the signed file, whole or one range of it.',
+  description:
+    'As an attachment with its name. The `ETag` is the SHA-256 of the file. One range may be asked for; several are answered with the whole file.',
+  headers: ['range', 'if-range', 'if-none-match'],
+  params: jobParams,
+  unknown: 'job.not-found',
+  replies: { 200: 'file', 206: 'file' },
+  refusals: ['job.not-found', 'job.output-unavailable', 'job.output-gone'],
+});
+
+export const cancelJob = operation({
+  method: 'POST',
+  path: '/api/jobs/{id}/cancel',
+  group: 'Jobs',
+  summary: 'Cancels a job that is queued or waits for its signer.',
+  description:
+    'Only a job that is Queued or AwaitingSigner can be canceled. Its input file stays in place, and the watcher does not enqueue it again. For a waiting job the service then notifies the remote portal; the job stays canceled when the portal cannot be reached.',
+  rate: 'actions',
+  params: jobParams,
+  unknown: 'job.not-found',
+  body: reasonBody,
+  reply: canceled,
+  examples: {
+    request: { reason: 'sent twice' },
+    responses: { 200: { jobId: JOB_ID, status: 'Canceled' } },
+  },
+  refusals: [
+    'job.not-found',
+    'job.not-queued',
+    'job.race-lost',
+    'validation.reason-too-long',
+    'validation.body-invalid',
+    'service.busy',
+  ],
+});
+
+export const retryJob = operation({
+  method: 'POST',
+  path: '/api/jobs/{id}/retry',
+  group: 'Jobs',
+  summary: 'Makes a new job of a failed one.',
+  description:
+    'The failed job stays Failed; the new one names it as its parent. The original input must still be there, and no active job may have it.',
+  rate: 'actions',
+  params: jobParams,
+  unknown: 'job.not-found',
+  reply: retried,
+  examples: { responses: { 200: { newJobId: OTHER_ID, parentJobId: JOB_ID, status: 'Queued' } } },
+  refusals: [
+    'job.not-found',
+    'job.not-failed',
+    'job.input-missing',
+    'job.already-processing',
+    'profile.not-found',
+    'service.busy',
+  ],
+});

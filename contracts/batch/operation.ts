@@ -1,0 +1,38 @@
+/** Declarations of the batch service's operations. */
+import type { z } from 'zod';
+import type { Content, Operation } from '../operation.ts';
+import type { RefusalCode } from './refusals.ts';
+
+/** Schema or content of a reply, or the alternatives. */
+export type Alternatives = z.ZodType | Content | readonly (z.ZodType | Content)[];
+
+/** One status; `replies`: by status, of which the handler chooses. */
+type Replies =
+  | {
+      readonly reply: z.ZodType | Content;
+      /** @default 200 */
+      readonly status?: 202;
+    }
+  | { readonly replies: { readonly [status: number]: Alternatives } };
+
+export type BatchOperation = Omit<Operation<RefusalCode>, 'reply'> &
+  Replies & {
+    /** `page`: a browser without a session is sent to the login page. @default operator */
+    readonly auth?: 'operator' | 'page' | 'anonymous';
+    /** Rate limit of the caller's address. @default none */
+    readonly rate?: 'upload' | 'actions';
+    /** Served during overload. @default false */
+    readonly exemptFromLoadShedding?: boolean;
+    /** Served for any host name, and over http where https is required. @default false */
+    readonly exemptFromEntryRules?: boolean;
+    /** Names of headers of the answer that only this operation has. @default none */
+    readonly answerHeaders?: readonly 'X-Run-Id'[];
+    /** `form`: fields of a small form; `stream`: the handler reads the form. @default JSON with a schema, none without */
+    readonly bodyPolicy?: 'form' | 'stream';
+    /** Code for a path that matches no resource. @default route.not-found */
+    readonly unknown?: RefusalCode;
+  };
+
+export function operation<const Given extends BatchOperation>(given: Given): Given {
+  return given;
+}

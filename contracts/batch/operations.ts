@@ -1,0 +1,222 @@
+/** Retry, cancel or clear of every job that matches a filter, with its progress. Source: docs/decisions/0050-large-operations.md. */
+import { z } from 'zod';
+import { time } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { AT, JOB_ID, OTHER_ID } from './examples.ts';
+import { jobId } from './jobs.ts';
+import { operation } from './operation.ts';
+import { moment, pageOf, paging, reason } from './requests.ts';
+import { JOB_FORMATS, JOB_SOURCES, JOB_STATES, OPERATION_ACTIONS, OPERATION_STATES } from './words.ts';
+
+/** Maximum length of a filter text, characters. */
+const MAX_TEXT = 1000;
+
+const text = z
+  .string({ error: 'must be a string' })
+  .trim()
+  .min(1, { error: 'must not be empty' })
+  .max(MAX_TEXT, { error: `must be at most ${MAX_TEXT} characters` });
+
+function anyOf<Name extends string>(names: readonly Name[]) {
+  const error = `must be one of ${names.join(', ')}, or a list of them`;
+  const one = z.enum(names as readonly [Name, ...Name[]], { error });
+  return z.union([one, z.array(one).max(names.length)], { error }).nullish();
+}
+
+const filterMembers = {
+  status: anyOf(JOB_STATES).meta({ description: 'State of it.' }),
+  profile: text.nullish().meta({ description: 'Signature profile. Null: any.', exampleValue: 'contracts' }),
+  format: anyOf(JOB_FORMATS).meta({ description: 'Signature format.' }),
+  source: anyOf(JOB_SOURCES).meta({ description: 'How the file came in.' }),
+  folder: text.nullish().meta({ description: 'Input folder. Null: an upload.', exampleValue: 'invoices' }),
+  fileName: text
+    .nullish()
+    .meta({ description: 'File name as the client or the folder had it.', exampleValue: 'contract.pdf' }),
+  errorCode: text
+    .nullish()
+    .meta({ description: 'Error that ended the job. Null: none, or any.', exampleValue: 'pdf.malformed' }),
+  parentJobId: z.guid({ error: 'must be the id of a job' }).toLowerCase().brand<'JobId'>().nullish().meta({
+    description: 'Job of which this is a retry. Null: none.',
+    exampleValue: JOB_ID,
+  }),
+  createdFrom: moment.nullish().meta({
+    description: 'Only jobs created at this time or later. Null: no bound.',
+    exampleValue: AT,
+  }),
+  createdTo: moment.nullish().meta({
+    description: 'Only jobs created at this time or earlier. Null: no bound.',
+    exampleValue: AT,
+  }),
+};
+
+const newOperation = z
+  .strictObject({
+    action: z
+      .enum(OPERATION_ACTIONS, { error: `must be one of ${OPERATION_ACTIONS.join(', ')}` })
+      .meta({ description: 'Operation that each matching job goes through.' }),
+    filter: z.strictObject(filterMembers).default({}).meta({
+      description:
+        'Which jobs; the members are those of `GET /api/jobs`. Null or absent members do not restrict.',
+    }),
+    reason,
+    dryRun: z
+      .boolean({ error: 'must be true or false' })
+      .default(false)
+      .meta({ description: 'Whether the jobs are counted and nothing is changed.' }),
+  })
+  .meta({ id: 'NewOperation' });
+
+const count = z.int().min(0);
+
+const largeOperation = z
+  .strictObject({
+    id: z.guid().meta({ description: 'Identifier.', exampleValue: JOB_ID }),
+    action: z.enum(OPERATION_ACTIONS).meta({ description: 'Operation that each matching job goes through.' }),
+    state: z.enum(OPERATION_STATES).meta({ description: 'State of the machine.' }),
+    filter: z
+      .strictObject({
+        status: z.array(z.enum(JOB_STATES)).meta({ description: 'State of it.' }),
+        profile: z
+          .string()
+          .nullable()
+          .meta({ description: 'Signature profile. Null: any.', exampleValue: 'contracts' }),
+        format: z.array(z.enum(JOB_FORMATS)).meta({ description: 'Signature format.' }),
+        source: z.array(z.enum(JOB_SOURCES)).meta({ description: 'How the file came in.' }),
+        folder: z
+          .string()
+          .nullable()
+          .meta({ description: 'Input folder. Null: an upload.', exampleValue: 'invoices' }),
+        fileName: z.string().nullable().meta({
+          description: 'File name as the client or the folder had it.',
+          exampleValue: 'contract.pdf',
+        }),
+        errorCode: z.string().nullable().meta({
+          description: 'Error that ended the job. Null: none, or any.',
+          exampleValue: 'pdf.malformed',
+        }),
+        parentJobId: jobId.nullable().meta({
+          description: 'Job of which this is a retry. Null: none.',
+          exampleValue: JOB_ID,
+        }),
+        createdFrom: time
+          .nullable()
+          .meta({ description: 'Only jobs created at this time or later. Null: no bound.' }),
+        createdTo: time.meta({ description: 'Only jobs created at this time or earlier. Null: no bound.' }),
+      })
+      .meta({
+        description:
+          'Which jobs; the members are those of `GET /api/jobs`. Null or absent members do not restrict.',
+      }),
+    reason: z.string().nullable().meta({
+      description: 'Why, as events and the history show it. Null: none was given.',
+      exampleValue: 'certificate change',
+    }),
+    matched: count.meta({ description: 'Jobs that the filter found.', exampleValue: 12000 }),
+    done: count.meta({ description: 'Jobs on which the action was carried out so far.', exampleValue: 2560 }),
+    skipped: count.meta({ description: 'Jobs that could not be changed.', exampleValue: 3 }),
+    skippedByCode: z.record(z.string(), count).meta({
+      description: 'Jobs that could not be changed, by error code.',
+      exampleValue: { 'job.not-queued': 3 },
+    }),
+    createdAt: time.meta({ description: 'Time at which it was made, UTC.' }),
+    updatedAt: time.meta({ description: 'Time of the last change, UTC.' }),
+    endedAt: time.nullable().meta({ description: 'Time of the end. Null: not ended.' }),
+  })
+  .meta({ id: 'Operation' });
+
+const operationCount = z
+  .strictObject({ matched: count.meta({ description: 'Jobs that the filter found.', exampleValue: 12000 }) })
+  .meta({ id: 'OperationCount' });
+
+const operationParams = z.object({ id: z.string().max(64).describe('Id of the operation.') });
+
+const OPERATION = {
+  id: OTHER_ID,
+  action: 'retry',
+  state: 'Running',
+  filter: {
+    status: [],
+    profile: 'contracts',
+    format: [],
+    source: [],
+    folder: null,
+    fileName: null,
+    errorCode: 'remote.unreachable',
+    parentJobId: null,
+    createdFrom: null,
+    createdTo: AT,
+  },
+  reason: null,
+  matched: 12000,
+  done: 2560,
+  skipped: 3,
+  skippedByCode: { 'job.input-missing': 3 },
+  createdAt: AT,
+  updatedAt: AT,
+  endedAt: null,
+};
+
+export const startOperation = operation({
+  unknown: 'operation.not-found',
+  method: 'POST',
+  path: '/api/operations',
+  group: 'System',
+  summary: 'Retries, cancels or clears every job that matches a filter, or counts them.',
+  description:
+    'With `dryRun` the matching jobs are counted and nothing happens. Otherwise the operation acts on the jobs that match and were made before the call, oldest first, in batches; it goes on after a restart. `filter` takes the filters of `GET /api/jobs`, and `errorCode`; `status` is limited to what the action is possible for. Skipped jobs are counted by code. Four operations run at the same time.',
+  rate: 'actions',
+  body: newOperation,
+  replies: { 200: operationCount, 202: largeOperation },
+  examples: {
+    request: { action: 'retry', filter: { profile: 'contracts', errorCode: 'remote.unreachable' } },
+    responses: { 200: { matched: 12000 }, 202: OPERATION },
+  },
+  refusals: [
+    'operation.limit-reached',
+    'validation.reason-too-long',
+    'validation.body-invalid',
+    'service.busy',
+  ],
+});
+
+export const listOperations = operation({
+  unknown: 'operation.not-found',
+  method: 'GET',
+  path: '/api/operations',
+  group: 'System',
+  summary: 'Lists large operations, newest first.',
+  description: 'Ended operations are kept for 30 days. `pageSize` above 200 is lowered to 200.',
+  query: z.object(paging),
+  reply: pageOf(largeOperation).meta({ id: 'OperationList' }),
+  examples: { responses: { 200: { items: [OPERATION], page: 1, pageSize: 50, totalCount: 1 } } },
+  refusals: ['validation.filter-invalid'],
+});
+
+export const readOperation = operation({
+  unknown: 'operation.not-found',
+  method: 'GET',
+  path: '/api/operations/{id}',
+  group: 'System',
+  summary: 'Shows one large operation and its progress.',
+  description: '`done` and `skipped` grow while the state is Running or Canceling.',
+  params: operationParams,
+  reply: largeOperation,
+  examples: { responses: { 200: OPERATION } },
+  refusals: ['operation.not-found'],
+});
+
+export const cancelOperation = operation({
+  unknown: 'operation.not-found',
+  method: 'POST',
+  path: '/api/operations/{id}/cancel',
+  group: 'System',
+  summary: 'Ends a large operation after the batch under way.',
+  description: 'What was done stays done. The state is Canceling until the batch under way is counted.',
+  rate: 'actions',
+  params: operationParams,
+  reply: largeOperation,
+  examples: { responses: { 200: { ...OPERATION, state: 'Canceling' } } },
+  refusals: ['operation.not-found', 'operation.not-running', 'service.busy'],
+});
+
+export type OperationView = Value<typeof largeOperation>;

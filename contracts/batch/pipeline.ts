@@ -1,0 +1,102 @@
+/** Pausing and resuming the claiming of queued jobs. Source: docs/batch-values.md §0, §3. */
+import { z } from 'zod';
+import { time } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { AT } from './examples.ts';
+import { operation } from './operation.ts';
+import { reasonBody, sharedQuery } from './requests.ts';
+
+export const pipelineState = z
+  .strictObject({
+    paused: z
+      .boolean()
+      .meta({ description: 'Whether no jobs are claimed because an operator paused the pipeline.' }),
+    pausedAtUtc: time.nullable().meta({ description: 'Time of the last pause. Null: never paused.' }),
+    resumedAtUtc: time.nullable().meta({ description: 'Time of the last resumption. Null: never resumed.' }),
+    pausedBy: z.enum(['system', 'operator']).meta({ description: 'Who paused the pipeline last.' }),
+    reason: z.string().nullable().meta({
+      description: 'Why, as events and the history show it. Null: none was given.',
+      exampleValue: 'certificate change',
+    }),
+    held: z
+      .strictObject({
+        reason: z.string().meta({
+          description: 'Why, as events and the history show it. Null: none was given.',
+          exampleValue: 'certificate change',
+        }),
+        since: time.meta({ description: 'Time from which this holds or is counted.' }),
+      })
+      .nullable()
+      .meta({ description: 'Why no jobs are claimed although the pipeline runs. Null: jobs are claimed.' }),
+    maxConcurrency: z.int().meta({ description: 'Jobs that are signed at the same time.', exampleValue: 8 }),
+    jobsInFlight: z.int().meta({ description: 'Jobs in progress.', exampleValue: 2 }),
+    jobsInFlightByFormat: z
+      .strictObject({
+        pades: z.int().meta({ description: 'Jobs in the format PAdES.', exampleValue: 1 }),
+        cades: z.int().meta({ description: 'Jobs in the format CAdES.', exampleValue: 0 }),
+        xades: z.int().meta({ description: 'Jobs in the format XAdES.', exampleValue: 1 }),
+        total: z.int().meta({ description: 'Jobs of all formats.', exampleValue: 2 }),
+      })
+      .meta({ description: 'Jobs in progress by signature format.' }),
+  })
+  .meta({ id: 'PipelineState' });
+
+const PIPELINE = {
+  paused: true,
+  pausedAtUtc: AT,
+  resumedAtUtc: null,
+  pausedBy: 'operator',
+  reason: 'certificate change',
+  held: null,
+  maxConcurrency: 8,
+  jobsInFlight: 2,
+  jobsInFlightByFormat: { pades: 1, cades: 0, xades: 1, total: 2 },
+};
+
+/** Of every operation of the pipeline. */
+const COMMON = { group: 'Pipeline', rate: 'actions', reply: pipelineState } as const;
+
+const CHANGE = {
+  ...COMMON,
+  method: 'POST',
+  body: reasonBody,
+  refusals: ['validation.reason-too-long', 'validation.body-invalid', 'service.busy'],
+} as const;
+
+export const readPipeline = operation({
+  ...COMMON,
+  method: 'GET',
+  path: '/api/pipeline/state',
+  summary: 'Says whether the pipeline is paused and what is in flight.',
+  description:
+    '`held` gives the reason and the time while no jobs are claimed because a disk is full or a folder is not writable; it ends automatically. Counts against the actions limit, as the other operations of the pipeline do.',
+  query: sharedQuery,
+  examples: { responses: { 200: PIPELINE } },
+  refusals: [],
+});
+
+export const pausePipeline = operation({
+  ...CHANGE,
+  path: '/api/pipeline/pause',
+  summary: 'Claims no more jobs; those in flight finish. Lasts over restarts.',
+  description:
+    'Idempotent: pausing a paused pipeline changes nothing, the reason included. Uploads and watchers go on; jobs stay Queued.',
+  examples: { request: { reason: 'certificate change' }, responses: { 200: PIPELINE } },
+});
+
+export const resumePipeline = operation({
+  ...CHANGE,
+  path: '/api/pipeline/resume',
+  summary: 'Claims jobs again.',
+  description: 'Idempotent. The next jobs are claimed at once, oldest first.',
+  examples: {
+    request: { reason: 'done' },
+    responses: {
+      200: { ...PIPELINE, paused: false, resumedAtUtc: '2026-05-26T15:50:00.000Z', reason: 'done' },
+    },
+  },
+});
+
+export type PipelineView = Value<typeof pipelineState>;
+/** Hold of a running pipeline: the disk is full or a folder is not writable, so no job is claimed. */
+export type PipelineHold = NonNullable<PipelineView['held']>;

@@ -1,0 +1,84 @@
+/** Login and logout. Source: docs/batch-values.md §0, §1 row 4, §2, §3 and §10. */
+import { z } from 'zod';
+import { operation } from './operation.ts';
+
+/** Maximum length of a field of a small form. */
+const MAX_FIELD = 16_384;
+/** Headers that tell the origin of a request. */
+const ORIGIN_HEADERS = ['origin', 'sec-fetch-site'];
+
+/** A missing key counts as a wrong one. */
+const formText = z.string().max(MAX_FIELD);
+
+const loginForm = z.object({
+  ApiKey: formText
+    .default('')
+    .meta({ description: 'The configured key.', exampleValue: 'the-configured-key' }),
+  Once: formText.optional().meta({
+    description: 'Token of a login link, in place of the key.',
+    exampleValue: 'b25jZS1sb2dpbi10b2tlbg',
+  }),
+  ReturnUrl: formText
+    .optional()
+    .meta({ description: 'Path to go to after the login.', exampleValue: '/jobs' }),
+});
+
+const text = z.union([z.string(), z.array(z.string()).transform(([first = '']) => first)]).optional();
+
+/** `part=style` requests the stylesheet of the page. */
+const loginQuery = z.object({
+  error: text.meta({ description: 'Which text the page shows: `invalid` or `server`. Absent: none.' }),
+  ReturnUrl: text.meta({
+    description: 'Path to go to after the login. Anything but a path of this service counts as `/`.',
+  }),
+  part: text.meta({ description: 'Part of the page that a script asks for.' }),
+  once: text.meta({ description: 'Token of a login link. It is used up by the button of the page.' }),
+});
+
+export const logIn = operation({
+  auth: 'anonymous',
+  method: 'POST',
+  path: '/api/auth/login',
+  group: 'Authentication',
+  summary: 'Begins a session for the API key, or for a login link, and goes to a page.',
+  description:
+    'For browsers. The key is compared in constant time. `ReturnUrl` must be a path of this service; anything else counts as `/`. Ten failures in a minute from one address end in 429. A wrong key is answered with the login page where the client prefers HTML.',
+  bodyPolicy: 'form',
+  headers: ['accept', ...ORIGIN_HEADERS],
+  body: loginForm,
+  // Browsers receive refusals as the login page.
+  replies: { 302: 'empty', 401: 'page', 429: 'page' },
+  refusals: [
+    'auth.cross-origin',
+    'auth.invalid-credentials',
+    'auth.misconfigured',
+    'rate-limited',
+    'validation.body-invalid',
+  ],
+});
+
+export const logOut = operation({
+  auth: 'anonymous',
+  method: 'POST',
+  path: '/api/auth/logout',
+  group: 'Authentication',
+  summary: 'Ends the session, makes the browser forget it and goes to the login page.',
+  description: 'Works with and without a session.',
+  headers: ['cookie', ...ORIGIN_HEADERS],
+  replies: { 302: 'empty' },
+  refusals: ['auth.cross-origin'],
+});
+
+export const readLoginPage = operation({
+  auth: 'anonymous',
+  method: 'GET',
+  path: '/login',
+  group: 'Pages',
+  summary: 'The page on which people log in.',
+  description:
+    'Open to anyone. `error` (`invalid` or `server`) shows the text that belongs to it. `once` is the token of a login link: the page shows a button, which sends it as `Once` and uses it up.',
+  headers: ['if-none-match'],
+  query: loginQuery,
+  replies: { 200: ['page', 'asset'] },
+  refusals: [],
+});

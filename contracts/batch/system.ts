@@ -1,0 +1,104 @@
+/** `/api/health`, `/api/ready` and `/api/whoami`. Source: docs/batch-values.md §0, §3. */
+import { z } from 'zod';
+import { time } from '../fields.ts';
+import { AT } from './examples.ts';
+import { operation } from './operation.ts';
+import { HEALTH_STATUSES } from './words.ts';
+
+export const identity = z
+  .strictObject({
+    operator: z.string().meta({
+      description: 'Name under which actions of this caller are recorded.',
+      exampleValue: 'operator',
+    }),
+    scheme: z.enum(['ApiKey', 'Cookie']).meta({ description: 'How the caller is authenticated.' }),
+  })
+  .meta({ id: 'Identity' });
+
+export const health = z
+  .strictObject({ status: z.literal('Healthy').meta({ description: 'State of it.' }) })
+  .meta({ id: 'Health' });
+
+export const readiness = z
+  .strictObject({
+    status: z.enum(['Ready', 'NotReady']).meta({ description: 'State of it.' }),
+    checkedAtUtc: time.meta({ description: 'Time of the checks.' }),
+    checks: z
+      .array(
+        z.strictObject({
+          name: z.string().meta({
+            description: 'Name of the check, also in metrics and `sealwright doctor`.',
+            exampleValue: 'database',
+          }),
+          status: z.enum(HEALTH_STATUSES).meta({ description: 'State of it.' }),
+          detail: z.string().nullable().meta({
+            description: 'Reasons and paths are shown to those who send the key.',
+            exampleValue: 'reachable (LMDB (/var/lib/batch/db))',
+          }),
+        }),
+      )
+      .meta({ description: 'Result of each check, by name.' }),
+  })
+  .meta({ id: 'Readiness' });
+
+const READY = {
+  status: 'Ready',
+  checkedAtUtc: AT,
+  checks: [
+    { name: 'database', status: 'Healthy', detail: 'reachable (LMDB (/var/lib/batch/db))' },
+    { name: 'input-folder:invoices', status: 'Healthy', detail: null },
+    { name: 'license', status: 'Healthy', detail: 'not required' },
+  ],
+};
+
+const COMMON = { method: 'GET', exemptFromLoadShedding: true, refusals: [] } as const;
+
+export const readHealth = operation({
+  ...COMMON,
+  auth: 'anonymous',
+  path: '/api/health',
+  group: 'System',
+  exemptFromEntryRules: true,
+  summary: 'Says that the process is up.',
+  description:
+    'For process supervisors: it does not report whether the service can process jobs. Not subject to `AllowedHosts` and `Hosting:RequireHttps`.',
+  answerHeaders: ['X-Run-Id'],
+  replies: { 200: health },
+  examples: { responses: { 200: { status: 'Healthy' } } },
+});
+
+export const readIdentity = operation({
+  ...COMMON,
+  path: '/api/whoami',
+  group: 'System',
+  summary: 'Says who is asking, and by which scheme.',
+  description:
+    'With a session the scheme is `Cookie`, with the key `ApiKey`; when both are sent the key decides.',
+  reply: identity,
+  examples: { responses: { 200: { operator: 'operator', scheme: 'ApiKey' } } },
+});
+
+export const readReadiness = operation({
+  ...COMMON,
+  auth: 'anonymous',
+  path: '/api/ready',
+  group: 'System',
+  exemptFromEntryRules: true,
+  summary: 'Says whether work can be done, and what stands in its way.',
+  description:
+    'Checks are Healthy, Degraded (this part does not work and the others do) or Unhealthy. 503 with the same body when any check is Unhealthy, else 200. The metric `batch_health_check`, the alert rules and `sealwright doctor` use the same names. Not subject to `AllowedHosts` and `Hosting:RequireHttps`.',
+  replies: { 200: readiness, 503: readiness },
+  examples: { responses: { 200: READY } },
+});
+
+export const readMetrics = operation({
+  method: 'GET',
+  path: '/api/metrics',
+  group: 'System',
+  summary: 'Metrics in the text format of Prometheus.',
+  description:
+    'Counters start at zero with the process; gauges are read from the store on each request, so they are correct directly after a restart. Open to anyone when `Metrics:RequireApiKey` is false.',
+  exemptFromLoadShedding: true,
+  reply: 'text',
+  refusals: [],
+});

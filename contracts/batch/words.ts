@@ -1,0 +1,54 @@
+/** Words of the batch service: states, kinds and formats. Imports nothing, because threads load it with the machines. */
+
+export const JOB_FORMATS = ['Pades', 'Cades', 'Xades'] as const;
+
+export const JOB_SOURCES = ['Watcher', 'Upload', 'Retry'] as const;
+
+export const JOB_STATES = [
+  'Queued',
+  'Processing',
+  'Verifying',
+  'AwaitingSigner',
+  'Completed',
+  'Failed',
+  'Canceled',
+] as const;
+
+export const SYSTEM_EVENT_KINDS = [
+  'PipelinePaused',
+  'PipelineResumed',
+  'RescanCompleted',
+  'JobsCleared',
+  'WatcherStopped',
+  'InputDiverged',
+  'JobFailed',
+  'RecoverySwept',
+  // Extension: an operator restarted a stopped actor.
+  'ActorRestarted',
+  // Extension: an operator's session began or was ended.
+  'LoggedIn',
+  'LoggedOut',
+  // Extension: an operator asked a node to end.
+  'NodeDraining',
+  // Extension: a large operation has ended.
+  'OperationEnded',
+  // Beyond the document: a webhook delivery for the end of a job was given up.
+  'WebhookFailed',
+  // Extension: the original of a completed job could not be removed.
+  'InputNotRemoved',
+  // Extension: the document of a canceled job stays open on the remote portal.
+  'RemoteCancelFailed',
+] as const;
+
+export const OPERATION_ACTIONS = ['retry', 'cancel', 'clear'] as const;
+
+export const OPERATION_STATES = ['Running', 'Canceling', 'Completed', 'Canceled'] as const;
+
+/** States of a webhook delivery. */
+export const DELIVERY_STATUSES = ['Pending', 'Delivered', 'Failed'] as const;
+
+/**
+ * State of one component. `Degraded`: the component fails and the rest works, so `GET /api/ready` answers 200.
+ * `Unhealthy`: the service cannot work (503). Source: docs/batch-values.md §3.
+ */
+export const HEALTH_STATUSES = ['Healthy', 'Degraded', 'Unhealthy'] as const;
