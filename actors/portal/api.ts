@@ -20,12 +20,12 @@ import type { SignIn } from './api/sign-in.ts';
 import type { PortalSigning } from './api/signing.ts';
 import type { DocumentTemplates } from './api/templates.ts';
 import type { PortalUploads } from './api/uploads.ts';
-import type { PortalUsers } from './api/users.ts';
 import type { PortalValidation } from './api/validation.ts';
 import type { DocumentService } from './documents/documents.ts';
 import type { Folders } from './folders/folders.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Reports } from './reports/reports.ts';
+import type { UserDirectory } from './tenants/users.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
 export type {
@@ -52,12 +52,12 @@ export * from './api/sign-in.ts';
 export * from './api/signing.ts';
 export type * from './api/templates.ts';
 export type * from './api/uploads.ts';
-export type * from './api/users.ts';
 export type * from './api/validation.ts';
 export type { DocumentService } from './documents/documents.ts';
 export type { Folders, FolderView } from './folders/folders.ts';
 export type { MailboxEntry, Mails, MailTextState, OperatorMails } from './mail/mails.ts';
 export type { Reports } from './reports/reports.ts';
+export type { UserDirectory } from './tenants/users.ts';
 export type { Deliveries } from './webhooks/deliveries.ts';
 export type { OperatorWebhooks } from './webhooks/operator-deliveries.ts';
 
@@ -82,7 +82,7 @@ export interface PortalService {
   readonly administration: PortalAdministration;
   readonly branding: PortalBranding;
   readonly reports: Reports;
-  readonly users: PortalUsers;
+  readonly users: UserDirectory;
   readonly signIn: SignIn;
   readonly idempotency: IdempotentRequests;
 }

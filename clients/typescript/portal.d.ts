@@ -51,9 +51,11 @@ export type NewFlowAction = { readonly "type"?: ("Signer" | "Approver" | "SignRu
 export type NewFolder = { readonly "name": string; readonly "parentId"?: string | null };
 export type NewMark = { readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null };
 export type NewObserver = { readonly "user": NewParticipant };
+export type NewOrganizationUser = { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
 export type NewParticipant = { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) };
 export type NewReminders = { readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) };
 export type NewTag = { readonly "label"?: (string) | (null); readonly "value": string };
+export type NewUser = { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null) };
 export type NewVersion = { readonly "file": NewFile; readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly (NewMark)[] })[]) | (null); readonly "textTags"?: boolean | null };
 export type NewWebhook = { readonly "url": string; readonly "authType"?: ("NoAuth" | "Basic" | "Bearer" | "ApiKey") | (null); readonly "token"?: (string) | (null); readonly "secret"?: (string) | (null); readonly "events"?: (readonly ("DocumentsCreated" | "DocumentSigned" | "DocumentApproved" | "DocumentRefused" | "DocumentConcluded" | "DocumentCanceled" | "DocumentExpired" | "DocumentDeleted" | "DocumentOpened" | "DocumentViewed" | "DocumentReminded" | "DocumentExpiring" | "MailFailed")[]) | (null) };
 export type NewXadesOptions = { readonly "signatureType"?: ("FullXml" | "XmlElement" | "FullXmlAdRc") | (null); readonly "elementToSignIdentifierType"?: ("Id" | "XPath") | (null); readonly "elementToSignIdentifier"?: (string) | (null); readonly "insertionOption"?: ("AppendChild" | "PrependChild" | "AppendSibling" | "PrependSibling") | (null); readonly "disableXPathTransformation"?: boolean | null };
@@ -63,6 +65,7 @@ export type OpenedEditorSession = { readonly "draftId": string; readonly "status
 export type Organization = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "creationDate": string; readonly "embedOrigins": readonly (string)[]; readonly "refuseSignedEnvelopeFiles": boolean; readonly "reminders": (Reminders) | (null); readonly "applications": readonly (Application)[] };
 export type OrganizationReference = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "owner": ({ readonly "id": string; readonly "name": string }) | (null) };
 export type OrganizationUser = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "email": string; readonly "phone": string | null; readonly "accessProfile": { readonly "administrator": boolean; readonly "manager": boolean; readonly "operator": boolean } };
+export type OrganizationUserPage = { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
 export type OwnOrganization = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "owner": ({ readonly "id": string; readonly "name": string }) | (null); readonly "webhooks": readonly (Webhook)[] };
 export type Participant = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "email": string | null; readonly "phone": string | null };
 export type ParticipantReminder = { readonly "documentId": string; readonly "flowActionId": string };
@@ -82,6 +85,7 @@ export type Template = { readonly "id": string; readonly "version": number; read
 export type TemplateItem = { readonly "id": string; readonly "version": number; readonly "name": string; readonly "description": string | null; readonly "expirationDays": number | null; readonly "roles": readonly (string)[]; readonly "creationDate": string; readonly "createdBy": CreatedBy; readonly "updateDate": string; readonly "updatedBy": CreatedBy };
 export type Upload = { readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "location": string };
 export type User = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "email": string; readonly "phone": string | null; readonly "subject": string | null };
+export type UserPage = { readonly "items": readonly (User)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
 export type ValidationItem = { readonly "type": string; readonly "message": string; readonly "detail": string | null; readonly "innerValidationResults": (ValidationResults) | (null) };
 export type ValidationRecord = { readonly "id": string; readonly "name": string; readonly "filename": string; readonly "mimeType": string; readonly "isConcluded": boolean; readonly "status": "Pending" | "FlowConcluded" | "Concluded" | "Refused" | "Canceled" | "Expired"; readonly "creationDate": string; readonly "updateDate": string; readonly "createdBy": CreatedBy; readonly "isEnvelope": boolean; readonly "isFile": boolean; readonly "type": string | null; readonly "signatureType": string | null; readonly "securityContext": null; readonly "signers": readonly (Signature)[] };
 export type ValidationResults = { readonly "isValid": boolean; readonly "passedChecks": readonly (ValidationItem)[]; readonly "errors": readonly (ValidationItem)[]; readonly "warnings": readonly (ValidationItem)[] };
@@ -845,14 +849,14 @@ export interface PortalOperations {
     readonly params: {  };
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
-    readonly answer: { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly answer: OrganizationUserPage;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Adds a person to the organization, or changes the access profile of a member. */
   readonly "POST /api/organizations/users": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
+    readonly body: NewOrganizationUser;
     readonly answer: OrganizationUser;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
@@ -869,14 +873,14 @@ export interface PortalOperations {
     readonly params: {  };
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
-    readonly answer: { readonly "items": readonly (User)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly answer: UserPage;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates or changes the person with this id in another system. */
   readonly "PUT /api/users/{subject}": {
     readonly params: { readonly "subject": string };
     readonly query: {  };
-    readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null) };
+    readonly body: NewUser;
     readonly answer: User;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "NameTaken" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType" | "UserNotFound";
   };
@@ -885,14 +889,14 @@ export interface PortalOperations {
     readonly params: { readonly "id": string };
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
-    readonly answer: { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly answer: OrganizationUserPage;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Adds a person to an organization, or changes the access profile of a member. */
   readonly "POST /api/organizations/{id}/users": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
+    readonly body: NewOrganizationUser;
     readonly answer: OrganizationUser;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };

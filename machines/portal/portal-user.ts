@@ -17,6 +17,7 @@
  *
  * Source: docs/portal-values.md §20; docs/decisions/0135-users-sign-in-by-mail.md.
  */
+import type { AccessProfile, UserProfile } from '../../contracts/portal/users.ts';
 import type { Millis, OrganizationId } from '../ids.ts';
 import { recordMachine } from '../record.ts';
 
@@ -24,19 +25,6 @@ export const USER_REMOVED = 'Removed';
 
 /** Maximum number of organizations of one person. */
 export const MAX_MEMBERSHIPS = 100;
-
-export interface AccessProfile {
-  readonly administrator: boolean;
-  readonly manager: boolean;
-  readonly operator: boolean;
-}
-
-export interface UserProfile {
-  readonly name: string;
-  readonly identifier: string | null;
-  readonly email: string;
-  readonly phone: string | null;
-}
 
 export interface Membership {
   readonly organizationId: OrganizationId;

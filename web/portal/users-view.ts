@@ -1,7 +1,8 @@
 /** Page of the users of an organization. */
 
-import type { MemberView, SignedInUser } from '../../actors/portal/api.ts';
+import type { SignedInUser } from '../../actors/portal/api.ts';
 import type { Page } from '../../contracts/portal/lists.ts';
+import type { MemberView } from '../../contracts/portal/users.ts';
 import { roleOf, USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
 import { type Html, html } from '../html.ts';
 import {

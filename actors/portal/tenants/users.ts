@@ -1,5 +1,5 @@
 /**
- * People that administrators know, by organization. Implements `PortalUsers`.
+ * People that administrators know, by organization.
  *
  * Views: `users` [createdAt, id] → { name, email, identifier, subject } · `organization-users` [organization,
  * createdAt, id] → { name, email, identifier } as the organization knows them; counters `users`,
@@ -10,19 +10,23 @@
 
 import { createHash } from 'node:crypto';
 import {
-  type ActorStore,
-  type ActorSystem,
   type ActorView,
   actorKind,
-  type Clock,
   defineActor,
-  type Ids,
   type MessageOf,
   type Row,
   type StepOutcome,
 } from '@sealwright/runtime';
 import { visibleText } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
+import {
+  type AccessProfile,
+  MAX_USER_TEXT,
+  type MemberView,
+  type UserProfile,
+  type UserQuery,
+  type UserView,
+} from '../../../contracts/portal/users.ts';
 import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -30,16 +34,14 @@ import {
   portalUserMachine,
   USER_REMOVED,
   type UserContext,
-  type UserProfile,
 } from '../../../machines/portal/portal-user.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
-import type { MemberView, PortalUsers, UserQuery, UserView } from '../api/users.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 
 export const PORTAL_USER = actorKind<typeof portalUserMachine>('portal-user');
 
 const COUNTER = 'users';
-const MAX_LENGTHS = 255;
 
 const FIRST_ADMINISTRATOR: UserProfile = {
   name: 'Administrator',
@@ -94,20 +96,18 @@ function digest(text: string): string {
   return createHash('sha256').update(text.normalize('NFC')).digest('base64url');
 }
 
-export interface UsersDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-}
-
 type StoredUser = UserContext & { readonly id: string };
 
-export class UserDirectory implements PortalUsers {
-  readonly #dependencies: UsersDependencies;
+/**
+ * Users need not be participants, nor participants users. Who has a role signs in by a mailed link.
+ *
+ * `by`: who asked for it, for the journal.
+ */
+export class UserDirectory {
+  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
 
-  constructor(dependencies: UsersDependencies) {
-    this.#dependencies = dependencies;
+  constructor(runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>) {
+    this.#runtime = runtime;
   }
 
   async members(organization: OrganizationId, query: UserQuery): Promise<Page<MemberView>> {
@@ -116,15 +116,17 @@ export class UserDirectory implements PortalUsers {
     return { items: users.flatMap((user) => memberOf(user, organization) ?? []), totalCount };
   }
 
+  /** Undefined for a user of other organizations only. */
   async member(organization: OrganizationId, userId: string): Promise<MemberView | undefined> {
     const user = await this.#read(userId);
     return user && memberOf(user, organization);
   }
 
+  /** Adds a user; an existing e-mail address is kept. */
   async add(
     organization: OrganizationId,
     given: UserProfile,
-    accessProfile: Membership['accessProfile'],
+    accessProfile: AccessProfile,
     by?: string,
   ): Promise<MemberView> {
     const profile = checked(given);
@@ -139,6 +141,7 @@ export class UserDirectory implements PortalUsers {
     return viewOf(user.id, profile, accessProfile);
   }
 
+  /** Refusals: `UserNotFound`. */
   async remove(organization: OrganizationId, userId: string, by?: string): Promise<void> {
     const user = await this.#read(userId);
     if (user === undefined || memberOf(user, organization) === undefined) throw unknown();
@@ -160,14 +163,16 @@ export class UserDirectory implements PortalUsers {
     return existing ?? this.add(organization, FIRST_ADMINISTRATOR, access);
   }
 
+  /** Of all organizations. */
   async find(query: UserQuery): Promise<Page<UserView>> {
     const { users, totalCount } = await this.#page({ view: 'users', prefix: [], counter: COUNTER }, query);
     return { items: users.map(userOf), totalCount };
   }
 
+  /** @param subject what another system calls the person. Refusals: `NameTaken`. */
   async put(subject: string, given: UserProfile): Promise<UserView> {
     const profile = checked(given);
-    if (subject.length > MAX_LENGTHS) throw tooLong('Subject');
+    if (subject.length > MAX_USER_TEXT) throw tooLong('Subject');
     const existing =
       (await this.#ownerOfName(subjectName(subject))) ?? (await this.#ownerOfName(emailName(profile.email)));
     if (existing === undefined) return userOf(await this.#create(profile, subject, []));
@@ -182,7 +187,7 @@ export class UserDirectory implements PortalUsers {
     view: { readonly view: string; readonly prefix: readonly string[]; readonly counter: string },
     { q, limit, offset }: UserQuery,
   ): Promise<{ readonly users: readonly StoredUser[]; readonly totalCount: number }> {
-    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
+    const { rows, totalCount } = await pageOfRows(this.#runtime.store, {
       ...view,
       newestFirst: false,
       limit,
@@ -198,7 +203,7 @@ export class UserDirectory implements PortalUsers {
     subject: string | null,
     memberships: readonly Membership[],
   ): Promise<StoredUser> {
-    const { system, clock, ids } = this.#dependencies;
+    const { system, clock, ids } = this.#runtime;
     const context: UserContext = { ...profile, subject, createdAt: clock.now(), memberships };
     const id = ids.uuid();
     const made = await system.create({ kind: PORTAL_USER, id }, context);
@@ -209,17 +214,17 @@ export class UserDirectory implements PortalUsers {
   }
 
   #send(id: string, event: MessageOf<typeof PORTAL_USER>): Promise<StepOutcome> {
-    return this.#dependencies.system.send({ kind: PORTAL_USER, id }, event);
+    return this.#runtime.system.send({ kind: PORTAL_USER, id }, event);
   }
 
   async #ownerOfName(name: string): Promise<StoredUser | undefined> {
-    const holder = await this.#dependencies.store.holder(name);
+    const holder = await this.#runtime.store.holder(name);
     return holder && this.#read(holder.id);
   }
 
   async #read(given: string): Promise<StoredUser | undefined> {
     const id = parsePortalId('UserId', given);
-    const actor = id && (await this.#dependencies.system.read({ kind: PORTAL_USER, id }));
+    const actor = id && (await this.#runtime.system.read({ kind: PORTAL_USER, id }));
     return actor ? { ...actor.context, id: actor.id } : undefined;
   }
 }
@@ -235,7 +240,7 @@ function userOf({ id, subject, name, identifier, email, phone }: StoredUser): Us
 function viewOf(
   id: string,
   { name, identifier, email, phone }: UserProfile,
-  accessProfile: Membership['accessProfile'],
+  accessProfile: AccessProfile,
 ): MemberView {
   return { id, name, identifier, email, phone, accessProfile };
 }
@@ -255,7 +260,7 @@ function checked(given: UserProfile): UserProfile {
     phone: trimmed(given.phone),
   };
   for (const [member, text] of Object.entries(profile)) {
-    if (text !== null && (text.length > MAX_LENGTHS || /[\p{Cc}\p{Surrogate}]/u.test(text))) {
+    if (text !== null && (text.length > MAX_USER_TEXT || /[\p{Cc}\p{Surrogate}]/u.test(text))) {
       throw tooLong(`${member[0]?.toUpperCase()}${member.slice(1)}`);
     }
   }
@@ -267,6 +272,6 @@ function checked(given: UserProfile): UserProfile {
 }
 
 function tooLong(member: string): PortalRefusal {
-  const sentence = `The ${member} field must have at most ${MAX_LENGTHS} characters and no control character.`;
+  const sentence = `The ${member} field must have at most ${MAX_USER_TEXT} characters and no control character.`;
   return new PortalRefusal('BadRequest', sentence, { errors: { [member]: [sentence] } });
 }

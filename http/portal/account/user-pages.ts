@@ -1,11 +1,8 @@
 /** `/organization/users`: who signs in, and with which role. Source: docs/decisions/0135-users-sign-in-by-mail.md. */
+
 import { z } from 'zod';
-import {
-  callerName,
-  type MemberView,
-  type PortalUsers,
-  type SignedInUser,
-} from '../../../actors/portal/api.ts';
+import { callerName, type SignedInUser, type UserDirectory } from '../../../actors/portal/api.ts';
+import type { MemberView } from '../../../contracts/portal/users.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage, RefusedForm } from '../../../web/portal/account-frame.ts';
 import { usersPage } from '../../../web/portal/users-view.ts';
@@ -19,7 +16,7 @@ const LIMIT = 50;
 
 const userParams = z.object({ userId: z.string() });
 
-export function userPageRoutes(users: PortalUsers): readonly AnyRoute[] {
+export function userPageRoutes(users: UserDirectory): readonly AnyRoute[] {
   const show = async (
     page: AccountPage,
     user: SignedInUser,
@@ -110,8 +107,8 @@ export function userPageRoutes(users: PortalUsers): readonly AnyRoute[] {
 
 /** Refusals: `UserNotFound`. */
 async function memberOf(
-  users: PortalUsers,
-  organization: Parameters<PortalUsers['member']>[0],
+  users: UserDirectory,
+  organization: Parameters<UserDirectory['member']>[0],
   id: string,
 ): Promise<MemberView> {
   const found = await users.member(organization, id);

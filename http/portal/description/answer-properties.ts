@@ -103,8 +103,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   ],
   move: ['Whether the document can be moved to another folder.', true],
   name: ['Name that people read.', 'Lease agreement'],
-  'User.name': ['Full name of the person.', 'Ana Silva'],
-  'OrganizationUser.name': ['Full name of the person.', 'Ana Silva'],
   'FieldUpload.id': ['Value of the field in `fieldValues` of the request that signs.', UUID],
   'FieldUpload.name': ['File name with its extension.', 'passport.pdf'],
   'FieldUpload.contentType': ['Media type, told by the content.', 'application/pdf'],

@@ -26,8 +26,6 @@ export const PARAMETERS: PropertyTexts = {
     'K3M9Q7W2E5R8T1Y4U6I0',
   ],
   'assets/{name}': 'Name with a digest of the content, as the page has it.',
-  'users/{subject}': 'Id of the person in the other system.',
-  'users/{userId}': 'Id of the person, from the list of users.',
   '?preview': 'Whether browsers show the file instead of saving it. Default false.',
   '?q': 'Text to find in the name. Case and accents do not count. Absent: all.',
   '?status': 'Only entries in this state. Absent: in any.',

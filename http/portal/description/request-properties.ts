@@ -4,10 +4,8 @@ import { CREATION, EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
 import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 
 export const REQUEST_PROPERTIES: PropertyTexts = {
-  accessProfile: 'Rights of the person within the organization. Members that are left out are false.',
   accuracy: ['Radius of uncertainty of the position, metres. Null: not known.', 12.5],
   action: 'Operation on each document that `filter` finds.',
-  administrator: 'Whether the person may administer the organization.',
   alignTextOnMiddle: 'Whether the text beside the picture is centred vertically. Accepted and ignored.',
   areActionsOrdered:
     'Whether actions without a `step` act one after the other, as they are listed. Default false: they act in step 0. A given `step` is kept.',
@@ -103,7 +101,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   label: ['Text that people read. Absent: the name.', 'City'],
   latitude: ['Degrees north of the equator.', 38.72],
   longitude: ['Degrees east of Greenwich.', -9.14],
-  manager: 'Whether the person may manage documents of the organization.',
   maximum: ['Greatest number that is accepted. Absent: any.', 1000],
   mimeType: ['Media type of the file.', 'application/pdf'],
   newFolderName: [
@@ -117,7 +114,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     2,
   ],
   observers: 'People who are notified about the document, and can read it with their own links.',
-  operator: ['Whether the person may create documents.', true],
   organizationId: 'Accepted and ignored: the key decides the organization.',
   otpCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
   page: ['Page of the box, from 1. Another spelling of `pageNumber`, which wins.', 1],

@@ -1,0 +1,242 @@
+/**
+ * Users: those of the own organization, and with an administration key all users.
+ *
+ * Source: docs/portal-values.md §20.
+ */
+import { z } from 'zod';
+import { id, maybeFlag, maybeText, members, text } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { ANA } from './examples.ts';
+import { organizationParams } from './ids.ts';
+import { pageOf, paging, queryText } from './lists.ts';
+import { operation } from './operation.ts';
+
+/** Longest member, characters; the service counts without white space at the ends and invisible characters. */
+export const MAX_USER_TEXT = 255;
+
+const name = { description: 'Full name of the person.', exampleValue: ANA.name };
+const identifier = {
+  description:
+    'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',
+  exampleValue: ANA.identifier,
+};
+const email = {
+  description: 'E-mail address. Links and codes are sent to it.',
+  exampleValue: ANA.email,
+};
+const phone = {
+  description: 'Telephone number with country code. Kept; nothing is sent to it.',
+  exampleValue: '+351 912 345 678',
+};
+const access = {
+  description: 'Rights of the person within the organization. Members that are left out are false.',
+};
+const administrator = {
+  description: 'Whether the person may administer the organization.',
+  exampleValue: true,
+};
+const manager = {
+  description: 'Whether the person may manage documents of the organization.',
+  exampleValue: true,
+};
+const operator = { description: 'Whether the person may create documents.', exampleValue: true };
+
+const profile = {
+  id: id.meta({ description: 'Identifier, unique within the instance.' }),
+  name: z.string().meta(name),
+  identifier: z.string().nullable().meta(identifier),
+  email: z.string().meta(email),
+  phone: z.string().nullable().meta(phone),
+};
+
+const accessProfile = z.strictObject({
+  administrator: z.boolean().meta({ ...administrator, exampleValue: false }),
+  manager: z.boolean().meta({ ...manager, exampleValue: false }),
+  operator: z.boolean().meta(operator),
+});
+export type AccessProfile = Value<typeof accessProfile>;
+
+const member = z
+  .strictObject({ ...profile, accessProfile: accessProfile.meta(access) })
+  .meta({ id: 'OrganizationUser' });
+export type MemberView = Value<typeof member>;
+
+const user = z
+  .strictObject({
+    ...profile,
+    subject: z
+      .string()
+      .nullable()
+      .meta({ description: 'Name of the person in the other system. Null: none.', exampleValue: 'hr-1042' }),
+  })
+  .meta({ id: 'User' });
+export type UserView = Value<typeof user>;
+export type UserProfile = Omit<UserView, 'id' | 'subject'>;
+
+const line = { type: 'string', maxLength: MAX_USER_TEXT } as const;
+const maybeLine = { anyOf: [line, { type: 'null' }] } as const;
+const newProfile = {
+  name: text.meta({ ...name, openapi: line }),
+  identifier: maybeText.meta({ ...identifier, openapi: maybeLine }),
+  email: text.meta({ ...email, openapi: line }),
+  phone: maybeText.meta({ ...phone, openapi: maybeLine }),
+};
+
+function profileOf({
+  name,
+  identifier,
+  email,
+  phone,
+}: z.output<ReturnType<typeof members<typeof newProfile>>>): UserProfile {
+  return { name, identifier: identifier ?? null, email, phone: phone ?? null };
+}
+
+const newMember = members({
+  ...newProfile,
+  accessProfile: members({
+    administrator: maybeFlag.meta(administrator),
+    manager: maybeFlag.meta(manager),
+    operator: maybeFlag.meta(operator),
+  })
+    .nullish()
+    .meta(access),
+})
+  .transform(({ accessProfile, ...given }) => ({
+    profile: profileOf(given),
+    access: {
+      administrator: accessProfile?.administrator ?? false,
+      manager: accessProfile?.manager ?? false,
+      operator: accessProfile?.operator ?? false,
+    },
+  }))
+  .meta({ id: 'NewOrganizationUser' });
+export type NewMember = Value<typeof newMember>;
+
+const listQuery = members({
+  q: queryText.meta({
+    description: 'Text to find in the name. Case and accents do not count. Absent: all.',
+  }),
+  limit: paging.limit,
+  offset: paging.offset,
+});
+export type UserQuery = Value<typeof listQuery>;
+
+const userId = z.string().meta({ description: 'Id of the person, from the list of users.' });
+
+const memberPage = pageOf(member).meta({ id: 'OrganizationUserPage' });
+
+const PERSON = { ...ANA, phone: '+351 912 345 678' };
+const MEMBER = { ...PERSON, accessProfile: { administrator: false, manager: true, operator: true } };
+
+export const listOwnUsers = operation({
+  method: 'GET',
+  path: '/api/organizations/users',
+  group: 'Organizations',
+  summary: 'Lists the people of the organization.',
+  description: 'Contains the access profile of each. The session of a user needs the role administrator.',
+  scope: 'Read',
+  sessionScope: 'Administer',
+  query: listQuery,
+  reply: memberPage,
+  refusals: [],
+});
+
+export const addOwnUser = operation({
+  method: 'POST',
+  path: '/api/organizations/users',
+  group: 'Organizations',
+  summary: 'Adds a person to the organization, or changes the access profile of a member.',
+  description:
+    'The person is found by `email`: a new person is added, a member gets the given profile. Administrators, managers and operators can sign in to the pages with a link that they receive by e-mail; a change of the role ends their sessions. A key that expires registers only people without a role. `LimitExceeded`: the person belongs to 100 organizations.',
+  scope: 'Administer',
+  body: newMember,
+  reply: member,
+  examples: { request: MEMBER },
+  refusals: ['LimitExceeded', 'NameTaken'],
+});
+
+export const removeOwnUser = operation({
+  method: 'DELETE',
+  path: '/api/organizations/users/{userId}',
+  group: 'Organizations',
+  summary: 'Removes a person from the organization.',
+  description:
+    'Ends the sessions of the user in this organization. The person stays in other organizations, and documents do not change. `UserNotFound`: the person is not in the organization.',
+  scope: 'Administer',
+  params: z.object({ userId }),
+  reply: 'empty',
+  refusals: ['UserNotFound'],
+});
+
+export const listUsers = operation({
+  method: 'GET',
+  path: '/api/users',
+  group: 'Administration',
+  summary: 'Lists the people of all organizations.',
+  description: 'For keys of the role Administrator. `q` searches in names, addresses and identifiers.',
+  scope: 'Read',
+  auth: 'administrator',
+  query: listQuery,
+  reply: pageOf(user).meta({ id: 'UserPage' }),
+  refusals: [],
+});
+
+export const putUser = operation({
+  method: 'PUT',
+  path: '/api/users/{subject}',
+  group: 'Administration',
+  summary: 'Creates or changes the person with this id in another system.',
+  description:
+    'For keys of the role Administrator. Changes name, address, identifier and phone; organizations and roles stay. `subject` is the id in the other system; a person without one is found by the address. `NameTaken`: the address belongs to another person. A key with scopes needs all of them, and a key that expires cannot, because sign-in links are sent to the address.',
+  scope: 'Administer',
+  auth: 'administrator',
+  params: z.object({ subject: z.string().meta({ description: 'Id of the person in the other system.' }) }),
+  body: members(newProfile).transform(profileOf).meta({ id: 'NewUser' }),
+  reply: user,
+  examples: { request: PERSON },
+  refusals: ['NameTaken', 'UserNotFound'],
+});
+
+export const listUsersOf = operation({
+  method: 'GET',
+  path: '/api/organizations/{id}/users',
+  group: 'Organizations',
+  summary: 'Lists the people of an organization.',
+  description: 'For keys of the role Administrator. Contains the access profile of each.',
+  scope: 'Read',
+  auth: 'administrator',
+  params: organizationParams,
+  query: listQuery,
+  reply: memberPage,
+  refusals: ['OrganizationNotFound'],
+});
+
+export const addUserTo = operation({
+  method: 'POST',
+  path: '/api/organizations/{id}/users',
+  group: 'Organizations',
+  summary: 'Adds a person to an organization, or changes the access profile of a member.',
+  description:
+    'For keys of the role Administrator. As `POST /api/organizations/users`, for any organization.',
+  scope: 'Administer',
+  auth: 'administrator',
+  params: organizationParams,
+  body: newMember,
+  reply: member,
+  examples: { request: MEMBER },
+  refusals: ['OrganizationNotFound', 'LimitExceeded', 'NameTaken'],
+});
+
+export const removeUserFrom = operation({
+  method: 'DELETE',
+  path: '/api/admin/organizations/{id}/users/{userId}',
+  group: 'Administration',
+  summary: 'Removes a person from an organization.',
+  description:
+    'For keys of the role Administrator. As `DELETE /api/organizations/users/{userId}`, for any organization.',
+  scope: 'Administer',
+  auth: 'administrator',
+  params: organizationParams.extend({ userId }),
+  reply: 'empty',
+  refusals: ['OrganizationNotFound', 'UserNotFound'],
+});
