@@ -71,7 +71,8 @@ export class CrashJournal {
     this.newlySetAside = last.alone && last.running.length === 1 ? only : undefined;
     this.#setAside = this.newlySetAside ? [...last.setAside, this.newlySetAside] : last.setAside;
     const again = last.running.filter(({ key }) => last.suspects.some((one) => one.key === key));
-    if (this.newlySetAside === undefined && last.deaths >= 2 && again.length === 1) this.exclusive = again[0];
+    // Several, where one took longer than others wait for it: the one that began last.
+    if (this.newlySetAside === undefined && last.deaths >= 2) this.exclusive = again.at(-1);
     const ran = this.newlySetAside ?? this.exclusive;
     if (ran !== undefined) this.#unfinished = last.suspects.filter(({ key }) => key !== ran.key);
     else this.#unfinished = again.length > 0 ? again : last.running;

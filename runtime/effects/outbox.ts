@@ -120,7 +120,6 @@ export class Outbox {
    */
   async stop(grace: Millis = Number.POSITIVE_INFINITY): Promise<void> {
     this.#isStopped = true;
-    if (!this.#isStarted) return;
     this.#isStarted = false;
     this.#cancelAlarm?.();
     const abort = (): void => {
@@ -153,8 +152,12 @@ export class Outbox {
     this.wake();
   }
 
-  /** Runs one unleased effect while nothing else runs; resolves when it has ended, with any outcome. */
+  /**
+   * Runs one unleased effect while nothing else runs; resolves when it has ended, with any outcome. After a stop it does
+   * nothing.
+   */
   async runAlone(effect: StoredEffect): Promise<void> {
+    if (this.#isStopped) return;
     this.#dependencies.journal?.beginExclusive(effect);
     const run = this.#run(effect);
     this.#running.add(run);
@@ -210,10 +213,23 @@ export class Outbox {
     this.#dependencies.isolate(async () => {
       // One that has run alone for too long is still in progress.
       if (!this.#isStarted || journal.isRunning(effect.key)) return;
+      if (!(await this.#isStored(effect)) || !this.#isStarted) return;
       journal.begin([effect]);
       await this.#start(effect, () => false);
     });
     return true;
+  }
+
+  /**
+   * False for an effect that is gone after it has waited: its actor dropped it or has ended, or it ran already because an
+   * operator asked. True if the store cannot tell.
+   */
+  async #isStored({ actor, key }: StoredEffect): Promise<boolean> {
+    try {
+      return (await this.#dependencies.store.pendingEffects(actor)).some((one) => one.key === key);
+    } catch {
+      return true;
+    }
   }
 
   /** @param ended releases the slot of the effect; returns true when others waited for it */

@@ -1,11 +1,14 @@
 /** Stored work that ends the process does so a few times, and is then set aside. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoredEffect } from '@sealwright/runtime';
-import test from 'ava';
+import { MemoryStore } from '@sealwright/runtime/testing';
+import test, { type ExecutionContext } from 'ava';
 import { CrashJournal } from '#runtime/effects/crash-journal.js';
+import { folderFor } from './folder.ts';
+import { createTestRuntime, gate, settle, T1, until } from './test-runtime.ts';
 
 /** Splits lines into those of the first actors and those of the actors added later. */
 const split = (said: readonly string[]) =>
@@ -89,4 +92,96 @@ test('an isolated effect that ends well when it runs alone frees the others; a t
   t.deepEqual(live(['e', 'b'], []), [[], undefined, 0], 'nothing is isolated after a crash without "a"');
   t.deepEqual(live([], []), [['e', 'b'], undefined, 0]);
   t.deepEqual(live([], []), [[], undefined, 0]);
+});
+
+/** A runtime that starts after the last of `crashes` in a row, each with one effect of each of these actors in progress. */
+async function afterCrashes(
+  t: ExecutionContext,
+  crashes: number,
+  ids: readonly string[],
+  store: MemoryStore,
+) {
+  const before = createTestRuntime({ store });
+  for (const id of ids) {
+    await before.system.create({ kind: 'tally', id }, null);
+    await before.system.send({ kind: 'tally', id }, { type: 'WORK', what: id });
+  }
+  const pending = await Promise.all(ids.map((id) => store.pendingEffects({ kind: 'tally', id })));
+  const running = pending.flat().map(({ key, actor, effect }) => ({ key, actor, do: effect.do }));
+  const crashJournal = join(folderFor(t), 'effects.json');
+  const record = { deaths: crashes - 1, running, suspects: running, alone: false, setAside: [] };
+  await writeFile(crashJournal, `${JSON.stringify(record)}\n`);
+  const { runs, handler } = gate();
+  return { runs, ...createTestRuntime({ store, work: handler, crashJournal, seed: 2 }) };
+}
+
+test('an isolated effect that its actor drops while it waits for its turn does not run', async (t) => {
+  const ids = ['t1', 't2', 't3'];
+  const { runs, runtime, system } = await afterCrashes(t, 2, ids, new MemoryStore());
+  runtime.start();
+  await until('the first isolated effect', () => runs.length === 1);
+  await settle();
+  t.is(runs.length, 1, 'the others wait');
+  const [dropped, kept] = ids.filter((id) => id !== runs[0]?.what);
+  t.true((await system.send({ kind: 'tally', id: dropped ?? '' }, { type: 'DROP' })).accepted);
+  runs[0]?.done();
+  await until('the effect that was not dropped', () => runs.some(({ what }) => what === kept));
+  for (const run of runs) run.done();
+  await settle();
+  t.deepEqual(
+    runs.slice(1).map(({ what }) => what),
+    [kept],
+  );
+  await runtime.stop();
+});
+
+test('a stop waits for the effect that runs alone', async (t) => {
+  const { runs, runtime, store } = await afterCrashes(t, 3, ['t1'], new MemoryStore());
+  runtime.start();
+  await until('the effect', () => runs.length === 1);
+  let isStopped = false;
+  const stop = runtime.stop().then(() => {
+    isStopped = true;
+  });
+  await settle();
+  t.false(isStopped);
+  runs[0]?.done();
+  await stop;
+  t.deepEqual(await store.pendingEffects(T1), []);
+});
+
+test('after a stop, the effect that was to run alone does not begin', async (t) => {
+  const store = new MemoryStore();
+  const { runs, runtime } = await afterCrashes(t, 3, ['t1'], store);
+  let open = () => {};
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const pendingEffects = store.pendingEffects.bind(store);
+  store.pendingEffects = async (actor) => {
+    await isOpen;
+    return pendingEffects(actor);
+  };
+  runtime.start();
+  open();
+  const stop = runtime.stop();
+  await settle();
+  const begun = runs.length;
+  for (const run of runs) run.done();
+  await stop;
+  t.is(begun, 0);
+});
+
+test('of two isolated effects in progress at a crash, the one that began last runs alone next', (t) => {
+  const path = join(folderFor(t), 'effects.json');
+  const effect = (key: string): StoredEffect => ({
+    ...{ key, actor: T1, effect: { do: 'work' }, dueAt: 0, failures: 0, lastError: null },
+  });
+  const live = (begun: readonly string[]) => {
+    const journal = new CrashJournal(path, (error) => t.fail(String(error)));
+    for (const key of begun) journal.begin([effect(key)]);
+    return journal.exclusive?.key;
+  };
+  for (let start = 1; start <= 3; start += 1) t.is(live(['slow', 'deadly']), undefined);
+  t.is(live([]), 'deadly');
 });

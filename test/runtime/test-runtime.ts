@@ -154,6 +154,7 @@ export function createTestRuntime(
     readonly definition?: ActorDefinition;
     /** Another seed for another life of the process: real ids never repeat. @default 1 */
     readonly seed?: number;
+    readonly crashJournal?: string;
   } = {},
 ): TestRuntime {
   const clock = more.clock ?? new SimulatedClock();
@@ -181,6 +182,7 @@ export function createTestRuntime(
     },
     onUnaccepted: ({ id }, what) => unaccepted.push(`${what} to ${id}`),
     options: more.options ?? {},
+    ...(more.crashJournal !== undefined && { crashJournal: more.crashJournal }),
   });
   return {
     runtime,
