@@ -14,7 +14,6 @@ import { Singletons } from '../shared/singletons.ts';
 import type { TrustOptions } from '../shared/trust.ts';
 import type {
   IdempotentRequests,
-  MarksSessions,
   OperatorActivity,
   OperatorKeys,
   PortalGenerations,
@@ -134,7 +133,7 @@ export class Portal implements PortalService, HostedService {
   readonly editorSessions: EditorSessionService;
   readonly templates: Templates;
   readonly savedFlows: SavedFlows;
-  readonly marksSessions: MarksSessions;
+  readonly marksSessions: MarksSessionService;
   readonly generations: PortalGenerations;
   readonly webhooks: Deliveries;
   readonly mails: Mails;
@@ -315,12 +314,7 @@ export class Portal implements PortalService, HostedService {
       }),
       savedFlows: new SavedFlowService({ system, store, clock, ids, creation }),
       generations,
-      marksSessions: new MarksSessionService({
-        ...{ system, clock, ids, uploads, tenants },
-        get publicUrl() {
-          return publicUrl();
-        },
-      }),
+      marksSessions: new MarksSessionService({ system, clock, ids }, uploads, tenants, publicUrl),
     });
     const observers = [watch, tenants, folders, reports, outgoing.registry];
     return {

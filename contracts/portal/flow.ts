@@ -41,15 +41,22 @@ import {
   XADES_TYPES,
 } from './words.ts';
 
+const uploadReference = {
+  id: uuid.meta({ description: 'Id of the upload.', exampleValue: '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d' }),
+  name: text.meta({ description: 'File name with its extension.', exampleValue: 'contract.pdf' }),
+  contentType: text.meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
+};
+
+/** A file without a display name. */
+export const fileReference = members(uploadReference);
+
 /** A file of an upload; all four are required. */
 export const newFile = members({
   displayName: text.meta({
     description: 'Title of the document that is made of the file.',
     exampleValue: 'Lease agreement',
   }),
-  id: uuid.meta({ description: 'Id of the upload.', exampleValue: '9b2f7c1e-4d3a-4f6b-8c5d-7e1f0a2b3c4d' }),
-  name: text.meta({ description: 'File name with its extension.', exampleValue: 'contract.pdf' }),
-  contentType: text.meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
+  ...uploadReference,
 }).meta({ id: 'NewFile' });
 
 export const newParticipant = members({

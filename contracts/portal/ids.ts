@@ -17,4 +17,5 @@ export const organizationParams = z.object({
 export const webhookParams = organizationParams.extend({
   webhookId: idIn('Id of the webhook, from `GET /api/organizations/{id}/webhooks`.'),
 });
+export const marksSessionParams = z.object({ id: idIn('Id of the session. It is valid for 60 minutes.') });
 export const documentParams = z.object({ id: idIn('Id of the document, from `POST /api/documents`.') });

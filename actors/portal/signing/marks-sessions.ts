@@ -1,10 +1,7 @@
-/**
- * Sessions in which marks are placed on uploaded files. Implements `MarksSessions`.
- *
- * Source: docs/portal-values.md §20.
- */
-
-import { type ActorSystem, actorKind, type Clock, defineActor, type Ids } from '@sealwright/runtime';
+/** Sessions in which marks are placed on uploaded files. Source: docs/portal-values.md §20. */
+import { actorKind, defineActor } from '@sealwright/runtime';
+import type { NewFile } from '../../../contracts/portal/flow.ts';
+import { MAX_MARKS_FILES } from '../../../contracts/portal/marks-sessions.ts';
 import { parsePortalId } from '../../../machines/ids.ts';
 import {
   MARKS_SESSION_EXPIRED,
@@ -13,8 +10,8 @@ import {
   marksSessionMachine,
 } from '../../../machines/portal/marks-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 import type { Tenant, Tenants } from '../api/callers.ts';
-import type { MarksSessions } from '../api/marks-sessions.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { createRecord } from '../shared/organization-records.ts';
 import { ORGANIZATION } from '../tenants/organizations.ts';
@@ -23,8 +20,6 @@ import type { Uploads } from '../uploads/uploads.ts';
 
 const MARKS_SESSION = actorKind<typeof marksSessionMachine>('marks-session');
 
-/** Files of one session. Source: docs/portal-values.md §21. */
-const MAX_FILES = 50;
 /** Characters of the request as JSON. */
 const MAX_BYTES = 256 * 1024;
 
@@ -34,40 +29,35 @@ export const marksSessionDefinition = defineActor(MARKS_SESSION, {
   ends: ({ state }) => state === MARKS_SESSION_EXPIRED,
 });
 
-export interface MarksSessionsDependencies {
-  readonly system: ActorSystem;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly uploads: Pick<Uploads, 'findUpload' | 'locationOf'>;
-  readonly tenants: Pick<Tenants, 'embedOrigins'>;
-  /** `Portal:PublicUrl`, without a slash at its end. */
-  readonly publicUrl: string;
-}
+export class MarksSessionService {
+  readonly #runtime: Pick<ServiceDependencies, 'system' | 'clock' | 'ids'>;
+  readonly #uploads: Uploads;
+  readonly #tenants: Tenants;
+  readonly #publicUrl: () => string;
 
-export class MarksSessionService implements MarksSessions {
-  readonly #dependencies: MarksSessionsDependencies;
-
-  constructor(dependencies: MarksSessionsDependencies) {
-    this.#dependencies = dependencies;
+  /** @param publicUrl gives `Portal:PublicUrl`, without a slash at its end */
+  constructor(
+    runtime: Pick<ServiceDependencies, 'system' | 'clock' | 'ids'>,
+    uploads: Uploads,
+    tenants: Tenants,
+    publicUrl: () => string,
+  ) {
+    this.#runtime = runtime;
+    this.#uploads = uploads;
+    this.#tenants = tenants;
+    this.#publicUrl = publicUrl;
   }
 
-  /** Refusals: `UploadNotFound`, `BadRequest` without files, `LimitExceeded`. */
-  async create(
-    { organization }: Tenant,
-    files: readonly { readonly id: string; readonly name: string; readonly contentType: string }[],
-    data: unknown,
-  ): Promise<{ readonly id: string; readonly embedUrl: string }> {
-    const { system, clock, ids, uploads, publicUrl } = this.#dependencies;
-    if (files.length === 0) {
-      const message = 'The Files field is required.';
-      throw new PortalRefusal('BadRequest', message, { errors: { Files: [message] } });
-    }
-    if (files.length > MAX_FILES || (JSON.stringify(data) ?? '').length > MAX_BYTES) {
+  /** Refusals: `UploadNotFound`, `LimitExceeded`. @param data the request as it was sent */
+  async create({ organization }: Tenant, files: readonly Omit<NewFile, 'displayName'>[], data: unknown) {
+    const { system, clock, ids } = this.#runtime;
+    // Creation requests may have more files.
+    if (files.length > MAX_MARKS_FILES || (JSON.stringify(data) ?? '').length > MAX_BYTES) {
       throw new PortalRefusal('LimitExceeded');
     }
     const found = [];
     for (const file of files) {
-      const { id } = await uploads.findUpload(organization.id, file.id);
+      const { id } = await this.#uploads.findUpload(organization.id, file.id);
       found.push({ id, name: cleanName(file.name), contentType: cleanContentType(file.contentType) });
     }
     const context: MarksSessionContext = {
@@ -78,12 +68,12 @@ export class MarksSessionService implements MarksSessions {
     };
     const id = ids.uuid();
     await createRecord(system, { kind: MARKS_SESSION, id }, context);
-    return { id, embedUrl: `${publicUrl}/position-marks/${id}?v=1` };
+    return { id, embedUrl: `${this.#publicUrl()}/position-marks/${id}?v=1` };
   }
 
-  /** Refusals: `MarksSessionNotFound`, also once its hour is over. */
+  /** Needs no key: the id grants access. Refusals: `MarksSessionNotFound`, also once its hour is over. */
   async get(given: string) {
-    const { system, uploads, clock, tenants } = this.#dependencies;
+    const { system, clock } = this.#runtime;
     const id = parsePortalId('DocumentId', given);
     const actor = id && (await system.read({ kind: MARKS_SESSION, id }));
     if (!id || !actor) throw new PortalRefusal('MarksSessionNotFound');
@@ -94,9 +84,9 @@ export class MarksSessionService implements MarksSessions {
     const name = organization?.context.name ?? '';
     return {
       id,
-      files: files.map((file) => ({ id: file.id, location: uploads.locationOf(file.id) })),
+      files: files.map((file) => ({ id: file.id, location: this.#uploads.locationOf(file.id) })),
       data,
-      embedOrigins: await tenants.embedOrigins(organizationId),
+      embedOrigins: await this.#tenants.embedOrigins(organizationId),
       branding: await pageLookOf(system, { id: organizationId, name }),
     };
   }

@@ -1,5 +1,5 @@
 /** Examples of properties that their schemas describe. */
-import { ANA, CREATION, EXAMPLE_IDS, SIGNER } from '../../../contracts/portal/examples.ts';
+import { ANA, EXAMPLE_IDS, SIGNER } from '../../../contracts/portal/examples.ts';
 import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 
 const PREVIEW = `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS.ticket}`;
@@ -11,7 +11,6 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   'HistoryEntry.by': { example: ANA.name },
   'HistoryEntry.data': { example: { action: 'downloaded', address: '203.0.113.7' } },
   'HistoryEntry.id': { example: 7 },
-  'MarksSession.data': { example: CREATION },
   'SavedFlow.flowActions': { example: [SIGNER] },
   'SavedFlow.observers': { example: [{ user: ANA }] },
   'Upload.location': { example: PREVIEW },

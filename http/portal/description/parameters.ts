@@ -10,11 +10,8 @@ export const PARAMETERS: PropertyTexts = {
   'documents/{id}': ['Id of the document, from `POST /api/documents`.', UUID],
   'uploads/{id}': ['Id of the upload.', UUID],
   'operations/{id}': ['Id of the operation.', UUID],
-  'folders/{id}': ['Id of the folder.', UUID],
   'document-drafts/{id}': ['Id of the draft.', UUID],
   'document-flows/{id}': ['Id of the saved flow.', UUID],
-  'marks-sessions/{id}': ['Id of the session. It is valid for 60 minutes.', UUID],
-  'marks-session/{id}': ['Id of the session. It is valid for 60 minutes.', UUID],
   'generation/{id}': ['Id of the generation.', UUID],
   'organizations/{id}': [
     'Id of the organization. Without the role Administrator only that of the key.',

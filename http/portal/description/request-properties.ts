@@ -97,7 +97,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     '52998224725',
   ],
   initialsImage: 'Picture of the initials. Absent: they are made from the name.',
-  isEnvelope: 'Whether all files become one document. All must be PDF. Default false.',
   label: ['Text that people read. Absent: the name.', 'City'],
   latitude: ['Degrees north of the equator.', 38.72],
   longitude: ['Degrees east of Greenwich.', -9.14],
@@ -109,10 +108,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   ],
   notaryType: ['Accepted and ignored.', 'None'],
   notifiedEmails: ['Addresses that get an e-mail when the document is concluded.', ['archive@example.com']],
-  numberRequiredSignatures: [
-    'How many people of a rule must act. Required for `SignRule`; for `ApproverRule` the default is 1. Ignored for others.',
-    2,
-  ],
   observers: 'People who are notified about the document, and can read it with their own links.',
   organizationId: 'Accepted and ignored: the key decides the organization.',
   otpCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
@@ -122,8 +117,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   participants:
     'People for the roles of the saved flow or template. Every role without a person of its own needs one.',
   phone: ['Telephone number with country code. Kept; nothing is sent to it.', '+351 912 345 678'],
-  prePositionedMarks:
-    'Places of signature and initials, at most 1,000. Absent: the participant chooses, or the end of the document.',
   reachedEnd: 'Whether the last page was visible to its end. Default false: the document was opened.',
   reason: [
     'Reason, which participants and the history show. At most 2,000 characters.',
@@ -133,22 +126,15 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Whether envelopes with signed files are refused. Default false: the originals are kept as attachments.',
   resend: 'Whether a new code is sent although an earlier one is still valid. Default false.',
   role: ['Title of the flow actions of this person.', 'Tenant'],
-  ruleName: [
-    'Name of the rule, such as of a board. Required for `SignRule` and `ApproverRule`.',
-    'Board of directors',
-  ],
   save: 'Whether the picture is kept for later signatures. Accepted and ignored.',
   securityContextId: 'Accepted and ignored.',
   showSignerInformation: 'Whether name and date are printed beside the picture. Accepted and ignored.',
   signature: ['Signature value over the hash, Base64. At most 4 KiB.', 'MEUCIQDx'],
   signatureImage:
     'Picture of the signature: PNG or JPEG, at most 2 MiB and 16 million pixels. One that cannot be drawn is refused. Absent: one is made from the name.',
-  signatureInitialsMode:
-    'Whether the participant puts initials on each page, of which a document then has at most 999. Null: `None`.',
   signatureInitialsPositions: 'Places of the initials, at most 1,000. Absent: those given at creation.',
   signaturePosition: 'One place of the visible signature. Ignored when `signaturePositions` is there.',
   signaturePositions: 'Places of the visible signature, at most 1,000. Absent: those given at creation.',
-  signatureType: 'Lowest level that signatures must have. `Qualified` refuses electronic ones. Null: `None`.',
   smsCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
   templateFile: 'Upload with the template, a text. Names of columns of the table stand in double braces.',
   ticket: [

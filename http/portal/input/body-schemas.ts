@@ -1,11 +1,14 @@
 /** Schemas of the bodies that may be too large for the main thread. */
 import type { z } from 'zod';
 import { editFlow, replaceEnvelope, replaceFile } from '../../../contracts/portal/document-changes.ts';
+import {
+  createMarksSession,
+  createMarksSessionOfDocuments,
+} from '../../../contracts/portal/marks-sessions.ts';
 import { createDocuments } from '../../../contracts/portal/new-documents.ts';
 import { nameOf } from '../../../contracts/portal/operation.ts';
 import { draftInput } from '../routes/drafts.ts';
 import { generationInput } from '../routes/generation.ts';
-import { marksInput, marksOfDocumentsInput } from '../routes/marks-sessions.ts';
 import { flowInput } from '../routes/saved-flows.ts';
 import { templateInput } from '../routes/templates.ts';
 import { savedFlowDocumentsInput, templateDocumentsInput, templateGenerationInput } from './flow-inputs.ts';
@@ -13,10 +16,9 @@ import { electronicInput } from './signing-inputs.ts';
 
 export const LARGE_BODIES: { readonly [name: string]: z.ZodType } = {
   ...bodiesOf(createDocuments, replaceFile, replaceEnvelope, editFlow),
+  ...bodiesOf(createMarksSession, createMarksSessionOfDocuments),
   draft: draftInput,
   generation: generationInput,
-  marks: marksInput,
-  'marks-of-documents': marksOfDocumentsInput,
   'saved-flow': flowInput,
   'saved-flow-documents': savedFlowDocumentsInput,
   template: templateInput,

@@ -4,22 +4,15 @@
  * Source: docs/portal-values.md §5.
  */
 import type { z } from 'zod';
+import { list, map, maybeFlag, maybeText, members, textUpTo, wholeFrom } from '../../../contracts/fields.ts';
 import {
-  list,
-  map,
-  maybeFlag,
-  maybeText,
-  members,
-  text,
-  textUpTo,
-  uuid,
-  wholeFrom,
-} from '../../../contracts/fields.ts';
-import { newFieldValue, newFile, newFlowAction, newParticipant } from '../../../contracts/portal/flow.ts';
+  fileReference,
+  newFieldValue,
+  newFile,
+  newFlowAction,
+  newParticipant,
+} from '../../../contracts/portal/flow.ts';
 import { creationMembers } from '../../../contracts/portal/new-documents.ts';
-
-/** A file without a display name. */
-export const fileReference = members({ id: uuid, name: text, contentType: text });
 
 const rolesInput = list(
   members({

@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §20.
  */
 import { z } from 'zod';
-import type { MarksSessions } from '../../../actors/portal/api.ts';
+import type { MarksSessionService } from '../../../actors/portal/api.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { marksOverPage, marksPage } from '../../../web/portal/marks-view.ts';
 import { page } from '../../core/reply.ts';
@@ -14,7 +14,7 @@ import { ERROR_PAGE_CODES, errorPage } from './error-page.ts';
 import { plainQuery, themeOf } from './page-options.ts';
 import { pageHeaders } from './page-policy.ts';
 
-export function marksRoutes(sessions: Pick<MarksSessions, 'get'>): readonly AnyRoute[] {
+export function marksRoutes(sessions: MarksSessionService): readonly AnyRoute[] {
   return [
     portalRoute({
       method: 'GET',

@@ -298,6 +298,10 @@ test('marks sessions keep the request as sent, and are read under both spellings
   const made = await send('/api/marks-sessions', request);
   t.deepEqual(await made.json(), { id: IDS.session, embedUrl: 'http://h/position-marks/x?v=1' });
   t.deepEqual(last('marksSessions.create')?.args.slice(1), [request.Files, request]);
+  const files = (count: number) => ({ ...request, Files: Array(count).fill(request.Files[0]) });
+  await assertRefused(t, await send('/api/marks-sessions', files(0)), 'BadRequest');
+  t.is((await send('/api/marks-sessions', files(50))).status, 200);
+  await assertRefused(t, await send('/api/marks-sessions', files(51)), 'LimitExceeded');
   const creation = {
     files: [{ displayName: 'A', id: IDS.user, name: 'a.pdf', contentType: 'application/pdf' }],
     flowActions: [{ user: { name: 'A' } }],
