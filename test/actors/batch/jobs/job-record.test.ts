@@ -134,7 +134,7 @@ test('the listed profiles are those that an upload may name, with the default on
       encrypt: false,
       validateCertificate: true,
       certificate: facts,
-      isDefault: true,
+      default: true,
     },
     {
       name: 'far' as ProfileName,
@@ -144,7 +144,7 @@ test('the listed profiles are those that an upload may name, with the default on
       encrypt: false,
       validateCertificate: false,
       certificate: null,
-      isDefault: false,
+      default: false,
     },
   ]);
 });
