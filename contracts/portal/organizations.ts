@@ -9,6 +9,9 @@ import { organizationParams } from './ids.ts';
 import { operation } from './operation.ts';
 import { webhook } from './webhooks.ts';
 
+export const APPLICATION_ROLES = ['Normal', 'Monitor', 'Administrator'] as const;
+export type ApplicationRole = (typeof APPLICATION_ROLES)[number];
+
 export const getOwnOrganization = operation({
   method: 'GET',
   path: '/api/organizations/{id}',

@@ -3,15 +3,10 @@
  *
  * Source: docs/portal-values.md §0, §1 rows 12 and 14, §2 (401, 403).
  */
+
 import { timingSafeEqual } from 'node:crypto';
-import type {
-  ApplicationRole,
-  EditorSessions,
-  SignedInUser,
-  SignIn,
-  Tenant,
-  Tenants,
-} from '../../actors/portal/api.ts';
+import type { EditorSessions, SignedInUser, SignIn, Tenant, Tenants } from '../../actors/portal/api.ts';
+import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { FORM_TOKEN_HEADER } from '../../web/portal/account-frame.ts';
 import { clearedCookie, readCookie } from '../core/access/cookies.ts';

@@ -14,12 +14,10 @@
  *
  * Source: docs/portal-values.md §0; two live secrets per application are ours.
  */
+import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
 import type { ReminderSchedule } from '../../contracts/portal/reminders.ts';
 import type { ApplicationId, Millis } from '../ids.ts';
 import { recordMachine } from '../record.ts';
-
-export type ApplicationRole = 'Normal' | 'Monitor' | 'Administrator';
-export const APPLICATION_ROLES: readonly ApplicationRole[] = ['Normal', 'Monitor', 'Administrator'];
 
 /** The organization whose applications may monitor and administer. Source: "Authentication" 4. */
 export const SYSTEM_ORGANIZATION = 'Sys Admin';

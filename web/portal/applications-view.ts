@@ -1,8 +1,9 @@
 /** Pages of the applications of an organization, and of the keys of one application. */
 
 import type { ApplicationView, SignedInUser } from '../../actors/portal/api.ts';
+import { APPLICATION_ROLES } from '../../contracts/portal/organizations.ts';
 import type { Texts } from '../../contracts/texts/texts.ts';
-import { APPLICATION_ROLES, KEY_SCOPES } from '../../machines/portal/organization.ts';
+import { KEY_SCOPES } from '../../machines/portal/organization.ts';
 import { type Html, html } from '../html.ts';
 import {
   type AccountNotice,

@@ -1,9 +1,10 @@
 /** Organizations, applications and their secrets, for `sealwright keys` and the administration API. */
+
 import type { Page } from '../../../contracts/portal/lists.ts';
+import type { ApplicationRole } from '../../../contracts/portal/organizations.ts';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
 import type { ApplicationId, Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { KeyScope, OrganizationSettings, SecretLimits } from '../../../machines/portal/organization.ts';
-import type { ApplicationRole } from './callers.ts';
 
 export interface ApplicationView {
   readonly id: ApplicationId;

@@ -7,6 +7,7 @@
 import type { ActorStore, ActorSystem, Clock, Ids, StepOutcome } from '@sealwright/runtime';
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
+import type { ApplicationRole } from '../../../contracts/portal/organizations.ts';
 import {
   type ApplicationId,
   type Millis,
@@ -14,7 +15,6 @@ import {
   parsePortalId,
 } from '../../../machines/ids.ts';
 import {
-  type ApplicationRole,
   type ApplicationSecret,
   foldedName,
   NO_SETTINGS,

@@ -23,7 +23,6 @@ export const keyParams = z.object({
   key: z.string().describe('The validation key, without regard to case, blanks and dashes.'),
 });
 export const attachmentParams = z.object({ id: idText, attachmentId: idText });
-export const webhookParams = z.object({ id: idText, webhookId: idText });
 
 /** Refusals: `DocumentNotFound`. */
 export function documentId(text: string): DocumentId {

@@ -24,14 +24,13 @@ import {
   word,
 } from '../../../contracts/fields.ts';
 import { pageOf, paging, queryText } from '../../../contracts/portal/lists.ts';
-import { getOwnOrganization } from '../../../contracts/portal/organizations.ts';
+import { APPLICATION_ROLES, getOwnOrganization } from '../../../contracts/portal/organizations.ts';
 import { newReminders, reminders } from '../../../contracts/portal/reminders.ts';
 import { isoTime, isoTimeOrNull } from '../../../contracts/times.ts';
 import { KEY_SCOPES, MAX_KEY_FOLDERS } from '../../../machines/portal/organization.ts';
 import { json } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
-import { APPLICATION_ROLES } from '../input/enumerations.ts';
 import { applicationId, idParams, organizationId } from '../input/ids.ts';
 import { requireGivable } from '../key-scopes.ts';
 import { DONE, portalRoute } from '../route.ts';
