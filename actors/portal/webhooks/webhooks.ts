@@ -16,7 +16,6 @@ import {
 } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import {
-  EVENT_TYPES,
   type EventType,
   MAX_TOKEN_LENGTH,
   OPTIONAL_EVENT_TYPES,
@@ -300,7 +299,7 @@ function view({ id, url, authType, secret, disabled, events }: Webhook): Registe
   const disabledReason = disabled?.reason ?? null;
   return {
     ...{ id, url, authType, isSigned: secret !== null, isDisabled: disabled !== null, disabledReason },
-    events: events === undefined ? null : EVENT_TYPES.filter((type) => events.includes(type)),
+    events: events ?? null,
   };
 }
 

@@ -73,6 +73,13 @@ test('a webhook whose creation failed after it was stored receives events', asyn
   t.is((await webhookSystem.webhooks.list(TENANT_1)).length, 1);
 });
 
+test('a webhook shows its types of events in the order in which they were given', async (t) => {
+  const webhookSystem = await startWebhookSystem(t);
+  const events = ['DocumentOpened', 'DocumentSigned'] as const;
+  const input = { url: 'https://x.test', authType: 'NoAuth', events } as const;
+  t.deepEqual((await webhookSystem.webhooks.create(TENANT_1, input)).events, [...events]);
+});
+
 test('a webhook with invalid fields is refused', async (t) => {
   const webhookSystem = await startWebhookSystem(t);
   const bad: readonly WebhookInput[] = [
