@@ -7,9 +7,9 @@
 import type { OperatorMails } from '../../actors/portal/api.ts';
 import { listMails, readMail, readMailPage, readMailText, resendMail } from '../../contracts/batch/mails.ts';
 import type { Mail } from '../../contracts/portal/mails.ts';
+import { html } from '../../contracts/texts/html.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { html } from '../../web/html.ts';
 import { page, type ReplyHeaders } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { handle } from './handle.ts';

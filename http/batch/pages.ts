@@ -9,6 +9,7 @@ import { actorParams } from '../../contracts/batch/actors.ts';
 import { jobParams } from '../../contracts/batch/jobs.ts';
 import { DELIVERY_STATUSES, JOB_FORMATS, JOB_STATES } from '../../contracts/batch/words.ts';
 import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
+import type { Html } from '../../contracts/texts/html.ts';
 import { framedPage, type PageLink } from '../../web/batch/layout.ts';
 import {
   INPUT,
@@ -28,7 +29,6 @@ import {
   RUNTIME,
   webhooksPage,
 } from '../../web/batch/runtime-pages.ts';
-import type { Html } from '../../web/html.ts';
 import { assetRoutes } from '../core/page-assets.ts';
 import { page } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';

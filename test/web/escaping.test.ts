@@ -1,5 +1,5 @@
 import test from 'ava';
-import { html, lines, raw } from '../../web/html.ts';
+import { html, lines, raw } from '../../contracts/texts/html.ts';
 import { HOSTILE, hostilePages } from './hostile-pages.ts';
 
 test('the html tag escapes text, keeps nested templates and raw HTML, and joins lists', (t) => {

@@ -2,7 +2,7 @@
  * Frame of the operator pages: title, navigation, version, and the live region for results. Scripts and styles are
  * separate files, because the Content-Security-Policy forbids inline ones.
  */
-import { type Html, html, lines } from '../html.ts';
+import { type Html, html, lines } from '../../contracts/texts/html.ts';
 
 export interface PageLink {
   readonly href: string;

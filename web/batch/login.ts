@@ -4,7 +4,7 @@
  *
  * Source: docs/batch-values.md §1 row 4 and §10, §0.
  */
-import { html } from '../html.ts';
+import { html } from '../../contracts/texts/html.ts';
 
 /** Cause of a repeated login page. */
 export type LoginError = 'invalid' | 'used' | 'server' | 'limited' | 'misconfigured';

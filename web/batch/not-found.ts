@@ -1,5 +1,5 @@
 /** Page for an unknown path of the operator pages. It needs no credentials, so it shows nothing about the service. */
-import { html } from '../html.ts';
+import { html } from '../../contracts/texts/html.ts';
 
 /** @param path as requested */
 export function notFoundPage(path: string): string {

@@ -4,7 +4,7 @@
  *
  * Source: docs/batch-values.md §10.
  */
-import { type Html, html, lines } from '../html.ts';
+import { type Html, html, lines } from '../../contracts/texts/html.ts';
 
 /** Program data that `/system` shows in addition to the API. */
 export type SystemInfo = readonly (readonly [name: string, value: string])[];

@@ -2,7 +2,7 @@
  * HTML of the operator pages about actors, threads, documents, webhooks, certificates and failures, before their scripts
  * fill in data from the API.
  */
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../contracts/texts/html.ts';
 import { FILTERS_FOLD, tableOf } from './operator.ts';
 
 const MORE = html`<p class="row"><button type="button" id="first" disabled>First page</button><button type="button" id="next" disabled>Next</button></p>`;

@@ -1,6 +1,6 @@
 /** HTML of a validation report: verdict, signer, time, coverage, and each finding. */
 import type { ValidationReport } from '../../actors/batch/api/service.ts';
-import { type Html, html, lines } from '../html.ts';
+import { type Html, html, lines } from '../../contracts/texts/html.ts';
 
 type SignatureRecord = ValidationReport['signatures'][number];
 type ValidationResults = ValidationReport['results'];

@@ -2,9 +2,9 @@
 
 import type { ApplicationView, SignedInUser } from '../../actors/portal/api.ts';
 import { APPLICATION_ROLES } from '../../contracts/portal/organizations.ts';
+import { type Html, html } from '../../contracts/texts/html.ts';
 import type { Texts } from '../../contracts/texts/texts.ts';
 import { KEY_SCOPES } from '../../machines/portal/organization.ts';
-import { type Html, html } from '../html.ts';
 import {
   type AccountNotice,
   type AccountPage,

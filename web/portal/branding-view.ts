@@ -1,9 +1,9 @@
 /** Branding of an organization: logo, colors, page after signing, and texts of mails with a preview. */
 
 import type { MailPreview, SignedInUser } from '../../actors/portal/api.ts';
+import { type Html, html, lines } from '../../contracts/texts/html.ts';
 import { TEXTS } from '../../contracts/texts/texts.ts';
 import { BRANDED_MAILS, type BrandedMail, type BrandingContext } from '../../machines/portal/branding.ts';
-import { type Html, html, lines } from '../html.ts';
 import {
   type AccountNotice,
   type AccountPage,

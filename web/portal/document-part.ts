@@ -1,6 +1,6 @@
 /** Parts of the pages of a document: the place of its file with its tools, its participants, and the languages. */
 import type { SigningPageView } from '../../actors/portal/api.ts';
-import { type Html, html, lines } from '../html.ts';
+import { type Html, html, lines } from '../../contracts/texts/html.ts';
 import type { PortalFrame } from './page-frame.ts';
 import type { SigningAddresses } from './signing-options.ts';
 import { LANGUAGE_NAMES, type PageTexts } from './texts.ts';

@@ -1,5 +1,5 @@
 /** Refused forms: they show again what was entered, and beside the field at fault what is wrong with it. */
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../contracts/texts/html.ts';
 import type { AccountNotice } from './account-frame.ts';
 
 /** Content of a form, for its template. */

@@ -1,7 +1,7 @@
 /** The fields that the participant fills in, as HTML; the same for both ways to sign. */
 
+import { type Html, html, lines } from '../../contracts/texts/html.ts';
 import type { DocumentField } from '../../machines/portal/field-values.ts';
-import { type Html, html, lines } from '../html.ts';
 import type { PageTexts } from './texts.ts';
 
 /** A text of more characters gets several lines. */

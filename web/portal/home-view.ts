@@ -1,6 +1,7 @@
 /** The first page of the portal. Documents are opened by links, so it has no list of them. */
+
+import { html } from '../../contracts/texts/html.ts';
 import { TEXTS } from '../../contracts/texts/texts.ts';
-import { html } from '../html.ts';
 import { portalPage, type Theme } from './page-frame.ts';
 import type { PageTexts } from './texts.ts';
 

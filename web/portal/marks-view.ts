@@ -6,7 +6,7 @@
 
 import type { PageBranding } from '../../actors/portal/api.ts';
 import { plainLine } from '../../contracts/plain-text.ts';
-import { html } from '../html.ts';
+import { html } from '../../contracts/texts/html.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
 import { filled, type PageTexts } from './texts.ts';
 

@@ -10,7 +10,7 @@ import {
   WEBHOOK_AUTH_TYPES,
   type WebhookView,
 } from '../../contracts/portal/webhooks.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../contracts/texts/html.ts';
 import {
   type AccountNotice,
   type AccountPage,

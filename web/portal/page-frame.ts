@@ -3,7 +3,7 @@
  * inline ones; a block of JSON, which browsers do not execute, carries the data of the scripts.
  */
 import type { PageBranding } from '../../actors/portal/api.ts';
-import { type Html, html, lines, raw } from '../html.ts';
+import { type Html, html, lines, raw } from '../../contracts/texts/html.ts';
 import type { PageTexts } from './texts.ts';
 
 /** URL prefix of scripts and styles. */

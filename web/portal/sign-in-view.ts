@@ -1,7 +1,7 @@
 /** Pages on which users ask for a link and sign in, and the page about their account. */
 
 import type { SignedInUser, SignInLinkView } from '../../actors/portal/api.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../contracts/texts/html.ts';
 import { type AccountPage, accountPage, addressFrom, languages } from './account-frame.ts';
 import { message, portalPage } from './page-frame.ts';
 import { filled } from './texts.ts';

@@ -3,7 +3,7 @@
  */
 
 import type { SigningPageView } from '../../actors/portal/api.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html } from '../../contracts/texts/html.ts';
 import { fieldsForm } from './fields-form.ts';
 import { filled, type PageTexts } from './texts.ts';
 

@@ -4,8 +4,8 @@
  */
 
 import type { SigningPageView } from '../../actors/portal/api.ts';
+import { type Html, html, lines } from '../../contracts/texts/html.ts';
 import type { Millis } from '../../machines/ids.ts';
-import { type Html, html, lines } from '../html.ts';
 import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
 import type { SigningData } from './page-data.ts';
 import { portalPage } from './page-frame.ts';

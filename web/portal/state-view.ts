@@ -1,7 +1,7 @@
 /** Pages of a document on which its participant cannot act: before the turn, afterwards, and when a link is over. */
 
 import type { SigningPageView } from '../../actors/portal/api.ts';
-import { type Html, html, lines } from '../html.ts';
+import { type Html, html, lines } from '../../contracts/texts/html.ts';
 import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
 import type { FrameEvent, StateData } from './page-data.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';

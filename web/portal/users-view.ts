@@ -3,8 +3,8 @@
 import type { SignedInUser } from '../../actors/portal/api.ts';
 import type { Page } from '../../contracts/portal/lists.ts';
 import type { MemberView } from '../../contracts/portal/users.ts';
+import { type Html, html } from '../../contracts/texts/html.ts';
 import { roleOf, USER_ROLES, type UserRole } from '../../machines/portal/portal-user.ts';
-import { type Html, html } from '../html.ts';
 import {
   type AccountNotice,
   type AccountPage,

@@ -12,8 +12,8 @@ import type {
   ValidationRecord,
   ValidationResultsView,
 } from '../../actors/portal/api.ts';
+import { Html, html, lines } from '../../contracts/texts/html.ts';
 import type { Millis } from '../../machines/ids.ts';
-import { Html, html, lines } from '../html.ts';
 import { portalPage } from './page-frame.ts';
 import type { PageTexts } from './texts.ts';
 

@@ -1,5 +1,5 @@
 /** HTML view of the operations, each with a form to send it. */
-import { type Html, html, lines } from '../../../web/html.ts';
+import { type Html, html, lines } from '../../../contracts/texts/html.ts';
 import { richText, schemaView } from './schema-view.ts';
 import type { Schema } from './schemas.ts';
 

@@ -3,8 +3,8 @@
  * from other hosts.
  */
 
+import { type Html, html, lines } from '../../../contracts/texts/html.ts';
 import { framedPage, type PageLink } from '../../../web/batch/layout.ts';
-import { type Html, html, lines } from '../../../web/html.ts';
 import type { OpenApiDocument } from './document.ts';
 import { type OperationView, operationView } from './operation-view.ts';
 import { richText, schemaView } from './schema-view.ts';

@@ -1,5 +1,5 @@
 /** HTML view of schemas: a line for each member, with its type, rules and description. */
-import { type Html, type HtmlValue, html, raw } from '../../../web/html.ts';
+import { type Html, type HtmlValue, html, raw } from '../../../contracts/texts/html.ts';
 import type { Schema } from './schemas.ts';
 
 /** Longest example that a line shows, characters. */

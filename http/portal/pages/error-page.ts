@@ -1,6 +1,6 @@
 /** Error page for people: never a problem body, and without the cause, which is in the log under the reference. */
 
-import { html } from '../../../web/html.ts';
+import { html } from '../../../contracts/texts/html.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { message, portalPage } from '../../../web/portal/page-frame.ts';
 import { filled } from '../../../web/portal/texts.ts';

@@ -1,5 +1,5 @@
 /** Page for an unknown path of the portal, and for something unknown that a path names. */
-import { html } from '../../../web/html.ts';
+import { html } from '../../../contracts/texts/html.ts';
 import { textsFor } from '../../../web/portal/language.ts';
 import { message, portalPage } from '../../../web/portal/page-frame.ts';
 import { type PageReply, page } from '../../core/reply.ts';

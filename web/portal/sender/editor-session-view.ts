@@ -1,7 +1,7 @@
 /** The editor of a session in another application: the forms of the editor without the pages of users around them. */
 import type { EditorSessionPage } from '../../../actors/portal/api.ts';
+import { html } from '../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
-import { html } from '../../html.ts';
 import { message, portalPage, type Theme } from '../page-frame.ts';
 import type { PageTexts } from '../texts.ts';
 import { editorForms } from './editor-view.ts';

@@ -1,8 +1,8 @@
 /** The editor of a new document: files, people, fields on the pages, message. A script fills its lists. */
 
 import type { SignedInUser } from '../../../actors/portal/api.ts';
+import { type Html, html } from '../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
-import { type Html, html } from '../../html.ts';
 import { type AccountPage, accountPage } from '../account-frame.ts';
 import { filled, type PlacedKind, type SenderTexts } from '../texts.ts';
 

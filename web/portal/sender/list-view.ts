@@ -3,8 +3,8 @@
 import type { DraftItem, SignedInUser } from '../../../actors/portal/api.ts';
 import type { DocumentListItem } from '../../../contracts/portal/documents.ts';
 import type { DocumentStatus } from '../../../contracts/portal/words.ts';
+import { type Html, html, lines } from '../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
-import { type Html, html, lines } from '../../html.ts';
 import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
 import type { SenderTexts } from '../texts.ts';
 import { timeText } from './times.ts';

@@ -2,8 +2,8 @@
 
 import type { CreateDocuments, SignedInUser, TemplateItem } from '../../../actors/portal/api.ts';
 import type { NewField } from '../../../contracts/portal/flow.ts';
+import { type Html, html, lines } from '../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
-import { type Html, html, lines } from '../../html.ts';
 import {
   type AccountNotice,
   type AccountPage,
