@@ -211,12 +211,12 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     ...{ id: 'w', url: HOSTILE, authType: 'NoAuth', isSigned: true, isDisabled: true },
     ...{ disabledReason: HOSTILE, events: null },
   };
-  const attempt = { at: 0, status: null, ms: 1, error: HOSTILE, response: HOSTILE };
+  const attempt = { date: 0, status: null, milliseconds: 1, error: HOSTILE, response: HOSTILE };
   const delivery = {
     id: 'd',
     type: HOSTILE,
     status: 'Failed',
-    createdAt: 0,
+    creationDate: 0,
     body: HOSTILE,
     attempts: [attempt],
   };

@@ -146,7 +146,7 @@ test('an empty query value or the text null counts as absent, also for ids, flag
       offset: 0,
     });
     t.is((await call(`/api/folders?parentId=${value}&filterByParent=true`)).status, 200);
-    t.like(last('folders.list')?.args[1], { parent: null });
+    t.like(last('folders.list')?.args[1], { filterByParent: true, parentId: undefined });
   }
 });
 

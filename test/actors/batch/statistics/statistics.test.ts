@@ -57,7 +57,7 @@ test('statistics count jobs that ended within the window and measure only comple
   t.deepEqual(none.perStage.sign, { count: 0, avgMs: null, p50Ms: null, p95Ms: null, maxMs: null });
   t.deepEqual(await statistics.series(16 * MINUTE, 4), {
     since: now - 16 * MINUTE,
-    interval: 4 * MINUTE,
+    intervalSeconds: (4 * MINUTE) / 1000,
     completed: [1, 0, 2, 1],
     failed: [0, 0, 1, 0],
     canceled: [0, 0, 1, 0],
