@@ -87,12 +87,14 @@ function onNodes(
 
 /** Uploads a file as this client through the balancer of the batch service, or to the node given. */
 async function upload(t: ExecutionContext<ClusterFixture>, client: string, to?: Service): Promise<Response> {
-  const form = new FormData();
-  form.set('file', new Blob(['text']), 'text.txt');
+  // In one piece with its head: a connection that closes after a refusal may lose the reply while more is sent.
+  const body =
+    '--b\r\nContent-Disposition: form-data; name="file"; filename="text.txt"\r\n\r\ntext\r\n--b--\r\n';
   return fetch(`${to?.url ?? t.context.batch}/api/files`, {
     method: 'POST',
-    body: form,
+    body,
     headers: {
+      'Content-Type': 'multipart/form-data; boundary=b',
       'X-API-Key': (await t.context.nodes?.[0].key()) ?? '',
       'X-Forwarded-For': client,
       Connection: 'close',

@@ -137,8 +137,11 @@ test('an original in a folder that turned read-only stays, its job says why, and
   if (disk === undefined) return;
   const settings = { 'Storage:Inputs:0:Name': 'share', 'Storage:Inputs:0:Path': folder };
   const service = await Service.start(t, { root, settings });
+  await service.json('/api/pipeline/pause', { method: 'POST' });
   await writeFile(join(folder, 'a.pdf'), samplePdf(4_000));
+  await service.until('the job', async () => (await service.jobs())[0]);
   disk.readOnly();
+  await service.json('/api/pipeline/resume', { method: 'POST' });
   const job = await service.until('the job to say that its input stays', async () => {
     const [first] = await service.jobs('&status=Completed');
     const found = first && (await service.job(first.id));
