@@ -305,7 +305,10 @@ test('mails are listed by state, also from an earlier store, and sent again wher
   t.is((await before.mails.newest({ status: 'Sent', limit: 9, offset: 0 })).items[0]?.id, address.id);
   t.like(await before.mails.newest({ status: 'Failed', limit: 9, offset: 0 }), { items: [], totalCount: 0 });
   await t.throwsAsync(before.mails.sendNow(address.id), { code: 'MailAlreadySent' });
-  await t.throwsAsync(before.mails.sendNow('nobody'), { code: 'MailNotFound' });
+  for (const id of ['nobody', 'x'.repeat(3000), 'é'.repeat(250)]) {
+    await t.throwsAsync(before.mails.sendNow(id), { code: 'MailNotFound' });
+    await t.throwsAsync(before.mails.get(id), { code: 'MailNotFound' });
+  }
 });
 
 test('a mail that cannot be written to the folder waits', async (t) => {
