@@ -16,7 +16,7 @@ import { vendorPdf } from './vendor-pdf.mjs';
 
 const SKIPPED = /^(\.|dist-|data$|docs$)/;
 /** Of JSON files the settings of compilers and packages, and the catalogues of texts. */
-const SOURCES = /(\.(ts|mjs|css)|^(tsconfig|package-lock|[a-z]{2})\.json)$/;
+const SOURCES = /(\.(tsx?|mjs|css)|^(tsconfig|package-lock|[a-z]{2})\.json)$/;
 
 const root = join(import.meta.dirname, '..');
 const stamp = join(root, 'dist', '.built');

@@ -35,8 +35,8 @@ const PACKAGES = new Map(
 
 /** Sources of the pages: service, folder, end of the names. */
 const PAGE_FOLDERS = [
-  ['batch', 'web/batch/client/pages', '.ts'],
-  ['portal', 'web/portal/client/pages', '.ts'],
+  ['batch', 'web/client/batch/pages', '.ts'],
+  ['portal', 'web/client/portal/pages', '.ts'],
   ['batch', 'web/styles/batch', '.css'],
   ['portal', 'web/styles/portal', '.css'],
 ];

@@ -39,7 +39,7 @@ function sourceFiles(folder) {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     if (entry.isDirectory()) return SKIPPED_FOLDERS.test(entry.name) ? [] : sourceFiles(path);
-    return path.endsWith('.ts') && isProduct(path) ? [path] : [];
+    return /\.tsx?$/.test(path) && isProduct(path) ? [path] : [];
   });
 }
 

@@ -65,7 +65,7 @@ function sourceFiles(folder) {
         const isMade = entry.name === 'node_modules' || entry.name === 'dist';
         const skipped = isMade || (inner === '' && SKIPPED_FOLDERS.test(entry.name));
         if (!skipped) walk(path);
-      } else if (entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts')) found.push(path);
+      } else if (/\.tsx?$/.test(entry.name) && !entry.name.endsWith('.d.ts')) found.push(path);
     }
   };
   walk('');
@@ -81,7 +81,7 @@ function nameFindings({ path, zone }) {
   const parts = path.split('/');
   const empty = parts.find((part) => EMPTY_NAMES.includes(part.split('.')[0]));
   if (empty) found.push(`${path}: "${empty}" says nothing; name the file after the thing it gives`);
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.types\.test)?\.ts$/.test(basename(path))) {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.types\.test)?\.tsx?$/.test(basename(path))) {
     found.push(`${path}: file names are in kebab-case`);
   }
   if (zone === undefined)

@@ -56,6 +56,6 @@ function sourceFiles(folder) {
       return entry.name === 'node_modules' || (folder === '' && SKIPPED.test(entry.name))
         ? []
         : sourceFiles(path);
-    return /\.m?[jt]s$/.test(path) && !path.endsWith('.d.ts') ? [path] : [];
+    return /\.m?[jt]sx?$/.test(path) && !path.endsWith('.d.ts') ? [path] : [];
   });
 }

@@ -93,7 +93,7 @@ function files(folder) {
         const skipped =
           entry.name === 'node_modules' || (inner === '' && !isDocs && SKIPPED_FOLDERS.test(entry.name));
         if (!skipped) walk(path);
-      } else if (/\.(ts|mjs|md)$/.test(entry.name) && !entry.name.endsWith('.d.ts')) found.push(path);
+      } else if (/\.(tsx?|mjs|md)$/.test(entry.name) && !entry.name.endsWith('.d.ts')) found.push(path);
     }
   };
   walk('');

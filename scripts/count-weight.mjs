@@ -21,7 +21,7 @@ const paths = readdirSync(root, { withFileTypes: true })
     if (SKIPPED_FOLDERS.test(entry.name)) return [];
     return readdirSync(join(root, entry.name), { recursive: true }).map((path) => `${entry.name}/${path}`);
   })
-  .filter((path) => /(?<!\.d)\.ts$/.test(path) && !/\/(node_modules|dist)\//.test(path));
+  .filter((path) => /(?<!\.d)\.tsx?$/.test(path) && !/\/(node_modules|dist)\//.test(path));
 const known = new Set(paths);
 const all = paths.sort().map(weigh);
 const product = all.filter(({ path }) => !path.startsWith('test/'));

@@ -16,7 +16,7 @@ const changed = [
   ...git('ls-files', '--others', '--exclude-standard'),
 ].filter((file) => existsSync(file));
 const affected = await importersOf(changed, chosenTests(process.env));
-const others = changed.some((file) => !file.endsWith('.ts'));
+const others = changed.some((file) => !/\.tsx?$/.test(file));
 const tests = [
   ...affected,
   ...chosenTests(process.env).filter((name) => others && name.startsWith('project/') && !affected.has(name)),

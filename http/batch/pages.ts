@@ -10,7 +10,7 @@ import { jobParams } from '../../contracts/batch/jobs.ts';
 import { DELIVERY_STATUSES, JOB_FORMATS, JOB_STATES } from '../../contracts/batch/words.ts';
 import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
 import type { Html } from '../../contracts/texts/html.ts';
-import { framedPage, type PageLink } from '../../web/batch/layout.ts';
+import { framedPage, type PageLink } from '../../web/pages/batch/layout.ts';
 import {
   INPUT,
   jobListPage,
@@ -19,7 +19,7 @@ import {
   OVERVIEW,
   type SystemInfo,
   systemPage,
-} from '../../web/batch/operator.ts';
+} from '../../web/pages/batch/operator.ts';
 import {
   ACTOR,
   ACTORS,
@@ -28,7 +28,7 @@ import {
   FAILURES,
   RUNTIME,
   webhooksPage,
-} from '../../web/batch/runtime-pages.ts';
+} from '../../web/pages/batch/runtime-pages.ts';
 import { assetRoutes } from '../core/page-assets.ts';
 import { page } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';
@@ -66,7 +66,7 @@ export function pageLinks(mails: boolean): readonly PageLink[] {
 
 interface OperatorPage {
   readonly path: string;
-  /** Name in `web/batch/client/pages/`. */
+  /** Name in `web/client/batch/pages/`. */
   readonly script: string;
   readonly title: string;
   readonly summary: string;

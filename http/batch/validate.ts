@@ -16,8 +16,8 @@ import {
 } from '../../contracts/batch/validation.ts';
 import type { Html } from '../../contracts/texts/html.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { framedPage, type PageLink } from '../../web/batch/layout.ts';
-import { VALIDATION_FORM, validationPage } from '../../web/batch/validation.ts';
+import { framedPage, type PageLink } from '../../web/pages/batch/layout.ts';
+import { VALIDATION_FORM, validationPage } from '../../web/pages/batch/validation.ts';
 import { asksForJson, prefersHtml } from '../core/accept.ts';
 import { page } from '../core/reply.ts';
 import type { AnyRoute } from '../core/router.ts';

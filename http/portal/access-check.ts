@@ -8,7 +8,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { EditorSessions, SignedInUser, SignIn, Tenant, Tenants } from '../../actors/portal/api.ts';
 import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
-import { FORM_TOKEN_HEADER } from '../../web/portal/account-frame.ts';
+import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
 import { clearedCookie, readCookie } from '../core/access/cookies.ts';
 import { isSameOrigin } from '../core/access/origin.ts';
 import type { WrongKeys } from '../core/access/wrong-keys.ts';

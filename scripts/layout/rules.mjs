@@ -87,12 +87,15 @@ export const ZONES = {
     ],
     builtins: true,
   },
-  /** Page templates, and the scripts of browsers below client/: a compiler project of their own, imported by no other code. */
+  /**
+   * Components and pages as templates, and the scripts of browsers below client/: a compiler project of their own, imported
+   * by no other code.
+   */
   web: {
     owns: /^web\//,
-    enteredBy: [/^web\/((batch|portal)\/)?(sender\/)?[^/]+\.ts$/],
+    enteredBy: [/^web\/(pages\/(batch|portal)(\/sender)?|components)\/[^/]+\.tsx?$/],
     imports: { contracts: 'all', machines: 'all', actors: 'types', crypto: 'all', clients: 'types' },
-    packages: ['pdfjs-dist', 'node-forge'],
+    packages: ['pdfjs-dist', 'node-forge', 'preact', 'preact-render-to-string'],
     builtins: true,
   },
   settings: {
@@ -207,8 +210,8 @@ export const FORBIDDEN_PAIRS = [
   { from: /^http\/portal\//, to: /^http\/batch\// },
   { from: /^machines\/batch\//, to: /^machines\/portal\// },
   { from: /^machines\/portal\//, to: /^machines\/batch\// },
-  { from: /^web\/batch\//, to: /^web\/portal\// },
-  { from: /^web\/portal\//, to: /^web\/batch\// },
+  { from: /^web\/(pages|client)\/batch\//, to: /^web\/(pages|client)\/portal\// },
+  { from: /^web\/(pages|client)\/portal\//, to: /^web\/(pages|client)\/batch\// },
 ];
 
 /** Zones whose folders form a directed graph: no folder reaches itself through its imports. */

@@ -4,19 +4,26 @@ import type { SignedInUser, SigningPageView, ValidationRecord } from '../../acto
 import { TEXTS } from '../../contracts/texts/texts.ts';
 import { errorPage } from '../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../http/portal/pages/page-options.ts';
-import { framedPage } from '../../web/batch/layout.ts';
-import { loginPage } from '../../web/batch/login.ts';
-import { INPUT, jobListPage, jobPage, mailListPage, OVERVIEW, systemPage } from '../../web/batch/operator.ts';
-import { validationPage as reportPage, VALIDATION_FORM } from '../../web/batch/validation.ts';
-import type { AccountNotice, AccountPage } from '../../web/portal/account-frame.ts';
-import { applicationPage, applicationsPage } from '../../web/portal/applications-view.ts';
-import { brandingPage } from '../../web/portal/branding-view.ts';
-import { marksOverPage, marksPage } from '../../web/portal/marks-view.ts';
-import { organizationPage } from '../../web/portal/organization-view.ts';
-import { signingPage } from '../../web/portal/signing-view.ts';
-import { pageTexts } from '../../web/portal/texts.ts';
-import { usersPage } from '../../web/portal/users-view.ts';
-import { validationPage } from '../../web/portal/validation-view.ts';
+import { framedPage } from '../../web/pages/batch/layout.ts';
+import { loginPage } from '../../web/pages/batch/login.ts';
+import {
+  INPUT,
+  jobListPage,
+  jobPage,
+  mailListPage,
+  OVERVIEW,
+  systemPage,
+} from '../../web/pages/batch/operator.ts';
+import { validationPage as reportPage, VALIDATION_FORM } from '../../web/pages/batch/validation.ts';
+import type { AccountNotice, AccountPage } from '../../web/pages/portal/account-frame.ts';
+import { applicationPage, applicationsPage } from '../../web/pages/portal/applications-view.ts';
+import { brandingPage } from '../../web/pages/portal/branding-view.ts';
+import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.ts';
+import { organizationPage } from '../../web/pages/portal/organization-view.ts';
+import { signingPage } from '../../web/pages/portal/signing-view.ts';
+import { pageTexts } from '../../web/pages/portal/texts.ts';
+import { usersPage } from '../../web/pages/portal/users-view.ts';
+import { validationPage } from '../../web/pages/portal/validation-view.ts';
 
 /** Ends a text, an attribute in either quotes, and an element. */
 export const HOSTILE = `"'><script>alert(1)</script>&amp;`;

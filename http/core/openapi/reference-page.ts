@@ -4,7 +4,7 @@
  */
 
 import { type Html, html, lines } from '../../../contracts/texts/html.ts';
-import { framedPage, type PageLink } from '../../../web/batch/layout.ts';
+import { framedPage, type PageLink } from '../../../web/pages/batch/layout.ts';
 import type { OpenApiDocument } from './document.ts';
 import { type OperationView, operationView } from './operation-view.ts';
 import { richText, schemaView } from './schema-view.ts';

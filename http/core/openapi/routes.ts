@@ -4,7 +4,7 @@
  * Source: docs/batch-values.md §0, §1 row 9 and §2.
  */
 import { z } from 'zod';
-import type { PageLink } from '../../../web/batch/layout.ts';
+import type { PageLink } from '../../../web/pages/batch/layout.ts';
 import { cachedJson, type JsonReply, page } from '../reply.ts';
 import { type AnyRoute, type AuthPolicy, route } from '../router.ts';
 import { type ApiDescription, describeApi } from './document.ts';

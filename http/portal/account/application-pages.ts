@@ -14,8 +14,12 @@ import { APPLICATION_ROLES } from '../../../contracts/portal/organizations.ts';
 import type { FolderId } from '../../../machines/ids.ts';
 import { KEY_SCOPES, MAX_KEY_FOLDERS, SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
-import { applicationPage, applicationsPage, FOLDER_FIELD } from '../../../web/portal/applications-view.ts';
+import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
+import {
+  applicationPage,
+  applicationsPage,
+  FOLDER_FIELD,
+} from '../../../web/pages/portal/applications-view.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { applicationId, folderId } from '../input/ids.ts';
 import { accountGet, accountPost, accountReply, formText } from './account-route.ts';

@@ -1,7 +1,7 @@
 /** Folders on the page of an application: those that a new key can be restricted to, and the names of those of its keys. */
 import type { ApplicationView, Folders, FolderView, Tenant } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { KeyFolders } from '../../../web/portal/applications-view.ts';
+import type { KeyFolders } from '../../../web/pages/portal/applications-view.ts';
 import { folderId } from '../input/ids.ts';
 
 /** Folders offered; an organization may have more. */

@@ -14,9 +14,9 @@ import {
   type WebhookInput,
 } from '../../../contracts/portal/webhooks.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
-import { organizationPage } from '../../../web/portal/organization-view.ts';
-import { filled } from '../../../web/portal/texts.ts';
+import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
+import { organizationPage } from '../../../web/pages/portal/organization-view.ts';
+import { filled } from '../../../web/pages/portal/texts.ts';
 import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { webhookId } from '../input/ids.ts';

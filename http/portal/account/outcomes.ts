@@ -1,8 +1,12 @@
 /** Results of forms: after success the browser goes to a page, which says so; a refusal is shown above the page. */
 import type { Texts } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
-import { filled, textBy } from '../../../web/portal/texts.ts';
+import {
+  type AccountNotice,
+  type AccountPage,
+  addressFrom,
+} from '../../../web/pages/portal/account-frame.ts';
+import { filled, textBy } from '../../../web/pages/portal/texts.ts';
 import { type EmptyReply, type PageReply, redirect } from '../../core/reply.ts';
 
 type Done = keyof Texts['account']['done'];

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { PortalBranding } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { BRANDING } from '../../../web/portal/page-frame.ts';
+import { BRANDING } from '../../../web/pages/portal/page-frame.ts';
 import { asset, assetReply } from '../../core/asset.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';

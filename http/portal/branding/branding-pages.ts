@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import type { PortalBranding, SignedInUser } from '../../../actors/portal/api.ts';
 import { BRANDED_MAILS, type BrandedMail } from '../../../machines/portal/branding.ts';
-import type { AccountNotice, AccountPage } from '../../../web/portal/account-frame.ts';
-import { brandingPage } from '../../../web/portal/branding-view.ts';
-import { filled } from '../../../web/portal/texts.ts';
+import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
+import { brandingPage } from '../../../web/pages/portal/branding-view.ts';
+import { filled } from '../../../web/pages/portal/texts.ts';
 import { page as pageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formLines, formText } from '../account/account-route.ts';

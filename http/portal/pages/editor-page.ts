@@ -5,9 +5,12 @@
  * Source: docs/decisions/0119-editor-in-other-applications.md.
  */
 import type { EditorSessions } from '../../../actors/portal/api.ts';
-import { textsFor } from '../../../web/portal/language.ts';
-import { editorSessionOverPage, editorSessionPage } from '../../../web/portal/sender/editor-session-view.ts';
-import { refusedFramePage } from '../../../web/portal/state-view.ts';
+import { textsFor } from '../../../web/pages/portal/language.ts';
+import {
+  editorSessionOverPage,
+  editorSessionPage,
+} from '../../../web/pages/portal/sender/editor-session-view.ts';
+import { refusedFramePage } from '../../../web/pages/portal/state-view.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';

@@ -1,9 +1,9 @@
 /** Error page for people: never a problem body, and without the cause, which is in the log under the reference. */
 
 import { html } from '../../../contracts/texts/html.ts';
-import { textsFor } from '../../../web/portal/language.ts';
-import { message, portalPage } from '../../../web/portal/page-frame.ts';
-import { filled } from '../../../web/portal/texts.ts';
+import { textsFor } from '../../../web/pages/portal/language.ts';
+import { message, portalPage } from '../../../web/pages/portal/page-frame.ts';
+import { filled } from '../../../web/pages/portal/texts.ts';
 import { type PageReply, page } from '../../core/reply.ts';
 import type { PageFailure } from '../../core/router.ts';
 import { readPortalQuery } from '../input/query-text.ts';

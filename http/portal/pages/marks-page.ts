@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 import type { MarksSessionService } from '../../../actors/portal/api.ts';
-import { textsFor } from '../../../web/portal/language.ts';
-import { marksOverPage, marksPage } from '../../../web/portal/marks-view.ts';
+import { textsFor } from '../../../web/pages/portal/language.ts';
+import { marksOverPage, marksPage } from '../../../web/pages/portal/marks-view.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';

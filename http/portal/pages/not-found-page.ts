@@ -1,7 +1,7 @@
 /** Page for an unknown path of the portal, and for something unknown that a path names. */
 import { html } from '../../../contracts/texts/html.ts';
-import { textsFor } from '../../../web/portal/language.ts';
-import { message, portalPage } from '../../../web/portal/page-frame.ts';
+import { textsFor } from '../../../web/pages/portal/language.ts';
+import { message, portalPage } from '../../../web/pages/portal/page-frame.ts';
 import { type PageReply, page } from '../../core/reply.ts';
 import type { PageFailure } from '../../core/router.ts';
 import { readPortalQuery } from '../input/query-text.ts';

@@ -5,8 +5,8 @@
  * Source: docs/portal-values.md §9, query parameters; §1 rows 5 to 7.
  */
 import { z } from 'zod';
-import type { Theme } from '../../../web/portal/page-frame.ts';
-import type { SigningPageOptions } from '../../../web/portal/signing-options.ts';
+import type { Theme } from '../../../web/pages/portal/page-frame.ts';
+import type { SigningPageOptions } from '../../../web/pages/portal/signing-options.ts';
 
 const language = z.string().optional().describe('`en`, `pt` or `es`; otherwise what the browser prefers.');
 const theme = z.string().optional().describe('`light` or `dark`; otherwise that of the system.');

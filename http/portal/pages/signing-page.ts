@@ -10,9 +10,9 @@ import type { PortalSigning, SigningPageView } from '../../../actors/portal/api.
 import { queryWord } from '../../../contracts/portal/lists.ts';
 import { FILE_HEADERS } from '../../../contracts/portal/operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { textsFor } from '../../../web/portal/language.ts';
-import { signingPage } from '../../../web/portal/signing-view.ts';
-import { noticePage, refusedFramePage } from '../../../web/portal/state-view.ts';
+import { textsFor } from '../../../web/pages/portal/language.ts';
+import { signingPage } from '../../../web/pages/portal/signing-view.ts';
+import { noticePage, refusedFramePage } from '../../../web/pages/portal/state-view.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';

@@ -17,15 +17,19 @@ import { cursor } from '../../../contracts/portal/lists.ts';
 import type { CreatedDocument } from '../../../contracts/portal/new-documents.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { type AccountNotice, type AccountPage, addressFrom } from '../../../web/portal/account-frame.ts';
-import { editorPage } from '../../../web/portal/sender/editor-view.ts';
+import {
+  type AccountNotice,
+  type AccountPage,
+  addressFrom,
+} from '../../../web/pages/portal/account-frame.ts';
+import { editorPage } from '../../../web/pages/portal/sender/editor-view.ts';
 import {
   hasOneName,
   senderFields,
   templatePage,
   templatesPage,
-} from '../../../web/portal/sender/templates-view.ts';
-import { filled } from '../../../web/portal/texts.ts';
+} from '../../../web/pages/portal/sender/templates-view.ts';
+import { filled } from '../../../web/pages/portal/texts.ts';
 import { fingerprintOf } from '../../core/body/json-body.ts';
 import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';

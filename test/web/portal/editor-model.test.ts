@@ -1,6 +1,6 @@
 import test from 'ava';
 import { newDocuments } from '../../../contracts/portal/new-documents.ts';
-import { faultOf } from '../../../web/portal/client/sender/editor-faults.ts';
+import { faultOf } from '../../../web/client/portal/sender/editor-faults.ts';
 import {
   canHave,
   type EditorModel,
@@ -8,8 +8,8 @@ import {
   fromRequest,
   newPerson,
   toRequest,
-} from '../../../web/portal/client/sender/editor-model.ts';
-import { pastedMembers, readMembers } from '../../../web/portal/client/sender/pasted-members.ts';
+} from '../../../web/client/portal/sender/editor-model.ts';
+import { pastedMembers, readMembers } from '../../../web/client/portal/sender/pasted-members.ts';
 
 const FILE_ID = '7d444840-9dc0-11d1-b245-5ffdce74fad2';
 

@@ -1,8 +1,8 @@
 /** Opens certificate files with the page's own script, outside of a browser. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
-import type { Forge } from '../../../web/portal/client/forge.ts';
-import { type OpenedFile, openPkcs12 } from '../../../web/portal/client/pkcs12.ts';
+import type { Forge } from '../../../web/client/portal/forge.ts';
+import { type OpenedFile, openPkcs12 } from '../../../web/client/portal/pkcs12.ts';
 import type { CertificateFile } from '../../browser/certificate-files.ts';
 
 /** The file that browsers get; it expects a window. */

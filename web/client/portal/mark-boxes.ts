@@ -1,0 +1,164 @@
+/** Mark boxes on the pages of a PDF, which people drag, resize, and move with the keyboard. Units are PDF points. */
+import { createElement } from '../dom.ts';
+import type { PageSize } from './initials.ts';
+import type { ShownPdf } from './pdf-view.ts';
+
+export interface MarkPlace {
+  topLeftX: number;
+  topLeftY: number;
+  width: number;
+  height: number;
+  /** From 1. */
+  pageNumber: number;
+}
+
+export interface MarkBox {
+  readonly place: MarkPlace;
+  focus(): void;
+}
+
+export interface BoxWatcher {
+  moved(place: MarkPlace): void;
+  removed(): void;
+}
+
+const LEAST = 12;
+/** Distance of one arrow key press, points. */
+const STEP = 4;
+const FINE_STEP = 1;
+
+/** @param sizes of the pages, in order */
+export function showMarkBox(
+  shown: ShownPdf,
+  sizes: readonly PageSize[],
+  place: MarkPlace,
+  label: string,
+  watcher: BoxWatcher,
+): MarkBox {
+  const corner = createElement('span', { class: 'corner', 'aria-hidden': 'true' });
+  const box = createElement(
+    'button',
+    { type: 'button', class: 'placed', 'aria-describedby': 'keys' },
+    label,
+    corner,
+  );
+
+  const show = () => {
+    const size = sizes[place.pageNumber - 1];
+    const frame = shown.frame(place.pageNumber);
+    if (size === undefined || frame === undefined) return;
+    keepInside(place, size);
+    box.style.left = `${(100 * place.topLeftX) / size.width}%`;
+    box.style.top = `${(100 * place.topLeftY) / size.height}%`;
+    box.style.width = `${(100 * place.width) / size.width}%`;
+    box.style.height = `${(100 * place.height) / size.height}%`;
+    const focused = box.isConnected && box.closest(`[data-page="${place.pageNumber}"]`) === null;
+    if (focused || !box.isConnected) {
+      frame.append(box);
+      if (focused) box.focus();
+    }
+  };
+  const moved = () => {
+    show();
+    watcher.moved(place);
+  };
+
+  drag(
+    box,
+    shown,
+    (x, y) => {
+      place.topLeftX += x;
+      place.topLeftY += y;
+      show();
+    },
+    moved,
+  );
+  drag(
+    corner,
+    shown,
+    (x, y) => {
+      place.width += x;
+      place.height += y;
+      show();
+    },
+    moved,
+  );
+
+  box.addEventListener('keydown', (event) => {
+    if (event.key === 'Delete' || event.key === 'Backspace') {
+      event.preventDefault();
+      box.remove();
+      watcher.removed();
+      return;
+    }
+    if (event.key === 'PageDown' || event.key === 'PageUp') {
+      event.preventDefault();
+      const number = place.pageNumber + (event.key === 'PageDown' ? 1 : -1);
+      place.pageNumber = Math.min(Math.max(1, number), shown.count);
+      moved();
+      return;
+    }
+    const way = ARROWS[event.key];
+    if (way === undefined) return;
+    event.preventDefault();
+    const step = event.ctrlKey || event.altKey ? FINE_STEP : STEP;
+    if (event.shiftKey) {
+      place.width += way[0] * step;
+      place.height += way[1] * step;
+    } else {
+      place.topLeftX += way[0] * step;
+      place.topLeftY += way[1] * step;
+    }
+    moved();
+  });
+
+  show();
+  return { place, focus: () => box.focus() };
+}
+
+const ARROWS: { readonly [key: string]: readonly [x: number, y: number] } = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
+/** Reports the distance of each drag step of a handle, points. */
+function drag(
+  handle: HTMLElement,
+  shown: ShownPdf,
+  by: (x: number, y: number) => void,
+  done: () => void,
+): void {
+  let at: readonly [x: number, y: number] | undefined;
+  handle.addEventListener('pointerdown', (event) => {
+    // The corner is inside the box; a drag that starts on it belongs to the corner.
+    if (event.button !== 0 || event.target !== handle) return;
+    handle.setPointerCapture(event.pointerId);
+    at = [event.clientX, event.clientY];
+  });
+  handle.addEventListener('pointermove', (event) => {
+    if (at === undefined) return;
+    const scale = shown.scale();
+    by((event.clientX - at[0]) / scale, (event.clientY - at[1]) / scale);
+    at = [event.clientX, event.clientY];
+  });
+  for (const end of ['pointerup', 'pointercancel']) {
+    handle.addEventListener(end, () => {
+      if (at === undefined) return;
+      at = undefined;
+      done();
+    });
+  }
+}
+
+function keepInside(place: MarkPlace, { width, height }: PageSize): void {
+  place.width = between(LEAST, place.width, width);
+  place.height = between(LEAST, place.height, height);
+  place.topLeftX = between(0, place.topLeftX, width - place.width);
+  place.topLeftY = between(0, place.topLeftY, height - place.height);
+}
+
+function between(least: number, value: number, most: number): number {
+  return Math.round(100 * Math.max(least, Math.min(value, most))) / 100;
+}

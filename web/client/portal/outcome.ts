@@ -1,0 +1,164 @@
+/** Status messages of the signing page, and reads the fields that the participant fills in. */
+
+import type { SigningData } from '../../pages/portal/page-data.ts';
+import { filled } from '../../pages/portal/texts.ts';
+import { findElement, focusElement, requireElement } from '../dom.ts';
+import { sendEvent } from './parent-window.ts';
+import { Refused, upload } from './requests.ts';
+
+/**
+ * Text for the live region; the focus stays. @param near the control that it is about: on a phone the text would be off
+ * the screen elsewhere
+ */
+export function showStatus(
+  text: string,
+  kind: 'good' | 'bad' | 'busy' | 'plain' = 'plain',
+  near?: Element | null,
+): void {
+  const outcome = requireElement('#outcome');
+  // Above a button that sends the form, below all others.
+  if (near instanceof HTMLButtonElement && near.type === 'submit') near.before(outcome);
+  else near?.after(outcome);
+  outcome.className = `outcome ${kind}`;
+  outcome.textContent = text;
+  outcome.scrollIntoView({ block: 'nearest' });
+}
+
+/** Final state: hides the forms and moves the focus to the message. */
+export function showFinished(text: string): void {
+  // Above the downloads, which would push it off the screen.
+  requireElement('#afterwards').before(requireElement('#outcome'));
+  for (const over of ['#forms', '#acting', '#jump']) document.querySelector(over)?.remove();
+  showStatus(text, 'good');
+  requireElement('#outcome').focus();
+  requireElement('#outcome').scrollIntoView({ block: 'center' });
+}
+
+/** Marks an invalid field and moves the focus there. */
+export function showMissing(field: HTMLElement, text: string): void {
+  field.setAttribute('aria-invalid', 'true');
+  field.setAttribute('aria-errormessage', 'outcome');
+  field.focus();
+  showStatus(text, 'bad', field);
+}
+
+/** Runs the action of a form, once at a time. Resolves with true on success. */
+export async function withStatus(
+  form: HTMLElement,
+  { words, documentId, embedOrigins }: Pick<SigningData, 'words' | 'documentId' | 'embedOrigins'>,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  if (form.getAttribute('aria-busy') === 'true') return false;
+  for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
+  const before = document.activeElement;
+  form.setAttribute('aria-busy', 'true');
+  // `aria-disabled`, because a disabled button would lose the focus.
+  const buttons = [...form.querySelectorAll('button')];
+  for (const button of buttons) button.setAttribute('aria-disabled', 'true');
+  const pressed =
+    before instanceof HTMLButtonElement && form.contains(before)
+      ? before
+      : form.querySelector('button[type="submit"]');
+  showStatus(words.working, 'busy', pressed);
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    const code = error instanceof Refused ? error.code : 'unknown';
+    // They have expired: the next attempt sends the files again.
+    if (code === 'UploadNotFound') uploads = new WeakMap();
+    sendEvent({ type: 'error', id: documentId, code }, embedOrigins);
+    const wrong = form.querySelector('[aria-invalid="true"]');
+    showStatus(error instanceof Refused ? error.message : words.failed, 'bad', wrong ?? pressed);
+    return false;
+  } finally {
+    form.removeAttribute('aria-busy');
+    for (const button of buttons) button.removeAttribute('aria-disabled');
+    if (before?.isConnected === true && document.activeElement === document.body) focusElement(before);
+  }
+}
+
+/** Most bytes of a file. */
+const MAX_FILE_BYTES = 4_000_000;
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/**
+ * Returns the values by name of field, without files; null when one is wrong, which then has the focus and its message
+ * on the page. The service checks them again.
+ */
+export function filledFields({
+  fields,
+  words,
+}: Pick<SigningData, 'fields' | 'words'>): Record<string, string | boolean> | null {
+  const values: Record<string, string | boolean> = {};
+  for (const [index, { name, label }] of fields.entries()) {
+    const control = controlOf(index);
+    if (control === undefined) continue;
+    if (!control.checkValidity()) {
+      showMissing(control, `${label}: ${faultOf(control, words)}`);
+      return null;
+    }
+    control.removeAttribute('aria-invalid');
+    const file = fileOf(control);
+    if (file !== undefined && file.size > MAX_FILE_BYTES) {
+      showMissing(control, words.fileTooLarge);
+      return null;
+    }
+    if (isFile(control)) continue;
+    const isTick = control instanceof HTMLInputElement && control.type === 'checkbox';
+    values[name] = isTick ? control.checked : control.value;
+  }
+  return values;
+}
+
+/** Names the fault of a field in the language of the page: the browser's own message has that of the browser. */
+function faultOf(control: Control, words: SigningData['words']): string {
+  const { valueMissing, rangeUnderflow, rangeOverflow } = control.validity;
+  if (valueMissing) return words.fieldMissing;
+  if (rangeUnderflow) return filled(words.fieldTooSmall, { value: control.getAttribute('min') ?? '' });
+  if (rangeOverflow) return filled(words.fieldTooLarge, { value: control.getAttribute('max') ?? '' });
+  return words.fieldInvalid;
+}
+
+function controlOf(index: number): Control | undefined {
+  const element = findElement(`#field-${index}`);
+  const isControl =
+    element instanceof HTMLInputElement ||
+    element instanceof HTMLSelectElement ||
+    element instanceof HTMLTextAreaElement;
+  return isControl ? element : undefined;
+}
+
+/** Ids of the files that were uploaded, so that a further attempt to sign sends none again. */
+let uploads = new WeakMap<File, string>();
+
+/** Uploads the files of attachments; returns the ids by name of field. The field of a refused one gets the focus. */
+export async function uploadedFiles(data: SigningData): Promise<Record<string, string>> {
+  const ids: Record<string, string> = {};
+  for (const [index, { name }] of data.fields.entries()) {
+    const control = controlOf(index);
+    const file = control && fileOf(control);
+    if (control === undefined || file === undefined) continue;
+    try {
+      const id = uploads.get(file) ?? (await upload(data, name, file)).id;
+      uploads.set(file, id);
+      ids[name] = id;
+    } catch (error) {
+      if (error instanceof Refused && error.code === 'InvalidFieldValue') {
+        control.setAttribute('aria-invalid', 'true');
+        control.focus();
+      }
+      throw error;
+    }
+  }
+  return ids;
+}
+
+function isFile(control: Control): control is HTMLInputElement {
+  return control instanceof HTMLInputElement && control.type === 'file';
+}
+
+function fileOf(control: Control): File | undefined {
+  return isFile(control) ? control.files?.[0] : undefined;
+}

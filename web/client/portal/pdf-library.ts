@@ -1,0 +1,108 @@
+/** The part of the pdf.js interface that the pages use, and the selection of one of its two builds. */
+
+import { below } from '../dom.ts';
+import type { PageSize } from './initials.ts';
+
+export interface PdfViewport {
+  /** CSS pixels at the requested scale. */
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface PdfPage {
+  getViewport(options: { readonly scale: number }): PdfViewport;
+  render(options: {
+    readonly canvas: unknown;
+    readonly viewport: PdfViewport;
+    readonly transform?: readonly number[];
+  }): {
+    readonly promise: Promise<void>;
+    cancel(): void;
+  };
+  streamTextContent(options: { readonly includeMarkedContent: boolean }): unknown;
+  cleanup(): void;
+}
+
+export interface PdfDocument {
+  readonly numPages: number;
+  /** From 1. */
+  getPage(number: number): Promise<PdfPage>;
+}
+
+interface TextLayer {
+  render(): Promise<void>;
+}
+
+export interface PdfLibrary {
+  readonly GlobalWorkerOptions: { workerPort: Worker };
+  readonly TextLayer: new (options: {
+    readonly textContentSource: unknown;
+    readonly container: unknown;
+    readonly viewport: PdfViewport;
+  }) => TextLayer;
+  getDocument(options: { readonly [name: string]: unknown }): { readonly promise: Promise<PdfDocument> };
+}
+
+/** Features of the modern build that browsers older than about a year lack; the legacy build polyfills them. */
+function isNew(): boolean {
+  const has = (owner: object, name: string) => name in owner;
+  return (
+    has(Promise, 'try') &&
+    has(Promise, 'withResolvers') &&
+    has(URL, 'parse') &&
+    has(Math, 'sumPrecise') &&
+    has(Uint8Array, 'fromBase64') &&
+    has(Uint8Array.prototype, 'toHex') &&
+    has(Map.prototype, 'getOrInsertComputed')
+  );
+}
+
+function address(path: string): string {
+  return new URL(path, import.meta.url).href;
+}
+
+/** The library that this page has; `pages/early-pdf.ts` is another script of the page. */
+const loaded: typeof globalThis & { pdfLibrary?: Promise<PdfLibrary> } = globalThis;
+
+export function pdfLibrary(): Promise<PdfLibrary> {
+  loaded.pdfLibrary ??= load();
+  return loaded.pdfLibrary;
+}
+
+async function load(): Promise<PdfLibrary> {
+  const old = isNew() ? '' : 'old-';
+  // Started before the library is there, so that both are loaded at the same time.
+  const worker = new Worker(address(`${old}pdf.worker.min.mjs`), { type: 'module' });
+  const pdf = (await import(address(`${old}pdf.min.mjs`))) as PdfLibrary;
+  pdf.GlobalWorkerOptions.workerPort = worker;
+  return pdf;
+}
+
+/** Opens the PDF at an address of this host; fetches ranges on demand. */
+export async function openPdf(
+  url: string,
+): Promise<{ readonly pdf: PdfLibrary; readonly file: PdfDocument }> {
+  const pdf = await pdfLibrary();
+  const file = await pdf.getDocument({
+    url: below(url),
+    cMapUrl: address('cmaps/'),
+    cMapPacked: true,
+    standardFontDataUrl: address('standard-fonts/'),
+    wasmUrl: address('wasm/'),
+    enableXfa: false,
+    // Errors only: warnings about a file do not help in the console.
+    verbosity: 0,
+  }).promise;
+  return { pdf, file };
+}
+
+/** Sizes of all pages of the PDF at an address of this host, points. */
+export async function pageSizesOf(url: string): Promise<readonly PageSize[]> {
+  const { file } = await openPdf(url);
+  const sizes: PageSize[] = [];
+  for (let number = 1; number <= file.numPages; number += 1) {
+    const { width, height } = (await file.getPage(number)).getViewport({ scale: 1 });
+    sizes.push({ width, height });
+  }
+  return sizes;
+}

@@ -1,0 +1,367 @@
+/**
+ * Pages of a PDF in a column: a canvas for each and, over it, its transparent text for selection, find-in-page and
+ * screen readers. Canvases are rendered near the viewport and released far from it.
+ */
+
+import type { PlacedMark } from '../../pages/portal/page-data.ts';
+import { filled } from '../../pages/portal/texts.ts';
+import { createElement, delay } from '../dom.ts';
+import type { PageSize } from './initials.ts';
+import { openPdf, type PdfDocument, type PdfLibrary, type PdfPage } from './pdf-library.ts';
+
+/** CSS pixels per point at 100 per cent. */
+const PIXELS_PER_POINT = 96 / 72;
+/** Maximum size of one canvas, pixels; larger ones exhaust the memory of phones. */
+const MAX_PIXELS = 12_000_000;
+/** Number of pages above which the text is read only near the viewport. */
+const TEXT_PAGES = 200;
+/** Margin around the viewport in which pages are rendered. */
+const PRELOAD_PAGES = '60% 0px';
+
+/** Time after which the texts are read even if no page is on the screen, milliseconds. */
+const MAX_TEXT_DELAY_MS = 5_000;
+/** Pause after the last movement of the fingers, milliseconds. */
+const PINCH_PAUSE_MS = 200;
+/** Smaller changes of the pinch zoom are not visible. */
+const MIN_PINCH_CHANGE = 0.1;
+
+/** `PageWidth`, or per cent as text. */
+export type Zoom = string;
+
+interface PageView {
+  readonly frame: HTMLElement;
+  readonly number: number;
+  size: PageSize;
+  page: Promise<PdfPage> | undefined;
+  canvas: HTMLCanvasElement | undefined;
+  stop: (() => void) | undefined;
+  near: boolean;
+  hasText: boolean;
+  /** Scale of the rendered canvas times the pinch zoom; 0 = none. */
+  drawnAt: number;
+}
+
+/** A mark, or a field to fill in. */
+export type PointedPlace = Omit<PlacedMark, 'type'> & { readonly type: PlacedMark['type'] | 'Field' };
+
+export interface ShownPdf {
+  readonly count: number;
+  pageSizes(): Promise<readonly PageSize[]>;
+  /** The page in the middle of the viewport, from 1. */
+  current(): number;
+  /** @param number from 1; -1 = the last */
+  goTo(number: number): void;
+  setZoom(zoom: Zoom): void;
+  /** CSS pixels per point. */
+  scale(): number;
+  /** The element of a page, with the size of the page. @param number from 1 */
+  frame(number: number): HTMLElement | undefined;
+  /** A small picture of a page. @param width CSS pixels */
+  thumbnail(number: number, width: number): Promise<HTMLCanvasElement>;
+  /** Renders all pages, for print. */
+  drawAll(): Promise<void>;
+  /** Shows another file of as many pages in the place of this one, without marks. */
+  replaceFile(url: string): Promise<void>;
+  /** Paints a place white. */
+  cover(place: Omit<PointedPlace, 'type'>): Promise<void>;
+  /** Shows the position of a mark. @param field number of the field there */
+  point(mark: PointedPlace, label: string, field?: number): Promise<void>;
+}
+
+/** @param words `pageOf` with `{page}` and `{count}` */
+export async function showPdf(
+  container: HTMLElement,
+  url: string,
+  words: { readonly pageOf: string },
+): Promise<ShownPdf> {
+  const { pdf, file } = await openPdf(url);
+  const view = new PdfView(container, pdf, file, words.pageOf);
+  await view.start();
+  return view;
+}
+
+class PdfView implements ShownPdf {
+  readonly #container: HTMLElement;
+  readonly #pdf: PdfLibrary;
+  #file: PdfDocument;
+  readonly #pageOf: string;
+  #pages: PageView[] = [];
+  #zoom: Zoom = 'PageWidth';
+  #width = 0;
+  #tellDrawn: () => void = () => {};
+  /** Resolves when the first page is rendered. */
+  readonly #anyDrawn = new Promise<void>((resolve) => {
+    this.#tellDrawn = resolve;
+  });
+  /** Factor by which fingers have enlarged the page; the layout stays. */
+  #pinch = 1;
+
+  readonly #observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const view = this.#pages[Number(target.getAttribute('data-page')) - 1];
+        if (view?.frame !== target) continue;
+        view.near = isIntersecting;
+        if (isIntersecting) void this.#draw(view);
+        else this.#release(view);
+      }
+    },
+    { rootMargin: PRELOAD_PAGES },
+  );
+
+  constructor(container: HTMLElement, pdf: PdfLibrary, file: PdfDocument, pageOf: string) {
+    this.#container = container;
+    this.#pdf = pdf;
+    this.#file = file;
+    this.#pageOf = pageOf;
+  }
+
+  get count(): number {
+    return this.#file.numPages;
+  }
+
+  async start(): Promise<void> {
+    await this.#addPages();
+    new ResizeObserver(() => {
+      if (this.#container.clientWidth !== this.#width) this.#layOut();
+    }).observe(this.#container);
+    this.#sharpenAfterPinch();
+    // The text of all pages must not delay the picture of the first.
+    void this.#anyDrawn.then(() => this.#readTexts());
+    delay(MAX_TEXT_DELAY_MS, this.#tellDrawn);
+  }
+
+  async replaceFile(url: string): Promise<void> {
+    const { file } = await openPdf(url);
+    for (const view of this.#pages) this.#release(view);
+    this.#observer.disconnect();
+    this.#file = file;
+    await this.#addPages();
+    void this.#readTexts();
+  }
+
+  /** Replaces the pages by those of the file. */
+  async #addPages(): Promise<void> {
+    const { width, height } = (await this.#file.getPage(1)).getViewport({ scale: 1 });
+    this.#pages = Array.from({ length: this.count }, (_, index) => ({
+      frame: createElement('div', {
+        class: 'page',
+        role: 'group',
+        'aria-label': filled(this.#pageOf, { page: index + 1, count: this.count }),
+        'data-page': String(index + 1),
+      }),
+      number: index + 1,
+      size: { width, height },
+      page: undefined,
+      canvas: undefined,
+      stop: undefined,
+      near: false,
+      hasText: false,
+      drawnAt: 0,
+    }));
+    // Sized before they replace other pages, so that the place on the screen stays.
+    this.#layOut();
+    this.#container.replaceChildren(...this.#pages.map(({ frame }) => frame));
+    for (const { frame } of this.#pages) this.#observer.observe(frame);
+  }
+
+  /** Renders the pages in view again when fingers have changed their size. */
+  #sharpenAfterPinch(): void {
+    let cancel = () => {};
+    window.visualViewport?.addEventListener('resize', () => {
+      cancel();
+      cancel = delay(PINCH_PAUSE_MS, () => {
+        const pinch = Math.max(1, window.visualViewport?.scale ?? 1);
+        if (Math.abs(pinch - this.#pinch) < MIN_PINCH_CHANGE) return;
+        this.#pinch = pinch;
+        for (const view of this.#pages) if (view.near) void this.#draw(view);
+      });
+    });
+  }
+
+  async pageSizes(): Promise<readonly PageSize[]> {
+    for (const view of this.#pages) await this.#open(view);
+    return this.#pages.map(({ size }) => size);
+  }
+
+  current(): number {
+    const middle = window.innerHeight / 2;
+    const found = this.#pages.find(({ frame }) => frame.getBoundingClientRect().bottom > middle);
+    return found?.number ?? this.count;
+  }
+
+  goTo(number: number): void {
+    const wanted = number === -1 ? this.count : Math.min(Math.max(1, Math.trunc(number)), this.count);
+    this.#pages[wanted - 1]?.frame.scrollIntoView({ block: 'start' });
+  }
+
+  setZoom(zoom: Zoom): void {
+    const page = this.current();
+    this.#zoom = zoom;
+    this.#layOut();
+    this.goTo(page);
+  }
+
+  scale(): number {
+    const widest = Math.max(...this.#pages.slice(0, TEXT_PAGES).map(({ size }) => size.width), 1);
+    if (this.#zoom === 'PageWidth') return Math.max(0.1, this.#container.clientWidth / widest);
+    return (Number(this.#zoom) / 100) * PIXELS_PER_POINT;
+  }
+
+  frame(number: number): HTMLElement | undefined {
+    return this.#pages[number - 1]?.frame;
+  }
+
+  async thumbnail(number: number, width: number): Promise<HTMLCanvasElement> {
+    const page = await this.#file.getPage(number);
+    const scale = (width / page.getViewport({ scale: 1 }).width) * Math.max(1, window.devicePixelRatio);
+    const viewport = page.getViewport({ scale });
+    const canvas = createElement('canvas', { 'aria-hidden': 'true' });
+    canvas.width = Math.ceil(viewport.width);
+    canvas.height = Math.ceil(viewport.height);
+    await page.render({ canvas, viewport }).promise;
+    return canvas;
+  }
+
+  async drawAll(): Promise<void> {
+    for (const view of this.#pages) {
+      view.near = true;
+      await this.#draw(view);
+    }
+  }
+
+  async cover(place: Omit<PointedPlace, 'type'>): Promise<void> {
+    await this.#lay(createElement('div', { class: 'cover', 'aria-hidden': 'true' }), place);
+  }
+
+  async point(mark: PointedPlace, label: string, field?: number): Promise<void> {
+    const box = createElement(
+      'div',
+      {
+        ...{ class: 'mark', 'data-mark': mark.type, role: 'group', 'aria-label': label, tabindex: '-1' },
+        'data-field': field === undefined ? undefined : String(field),
+      },
+      createElement('span', {}, label),
+    );
+    await this.#lay(box, mark);
+  }
+
+  /** Lays an element over a place. */
+  async #lay(box: HTMLElement, place: Omit<PointedPlace, 'type'>): Promise<void> {
+    const view = this.#pages[(place.pageNumber ?? this.count) - 1];
+    if (view === undefined) return;
+    await this.#open(view);
+    const { width, height } = view.size;
+    box.style.left = percent(place.topLeftX, width);
+    box.style.top = percent(place.topLeftY, height);
+    box.style.width = percent(place.width, width);
+    box.style.height = percent(place.height, height);
+    view.frame.append(box);
+  }
+
+  /** Sets the size of every page; existing canvases stretch until they are rendered again. */
+  #layOut(): void {
+    this.#width = this.#container.clientWidth;
+    const scale = this.scale();
+    for (const view of this.#pages) {
+      size(view, scale);
+      if (view.near) void this.#draw(view);
+    }
+  }
+
+  async #open(view: PageView): Promise<PdfPage> {
+    view.page ??= this.#file.getPage(view.number);
+    const page = await view.page;
+    const { width, height } = page.getViewport({ scale: 1 });
+    if (width !== view.size.width || height !== view.size.height) {
+      view.size = { width, height };
+      // The widest page determines the scale.
+      this.#layOut();
+    }
+    return page;
+  }
+
+  async #draw(view: PageView): Promise<void> {
+    const page = await this.#open(view);
+    if (!view.hasText) void this.#readText(view);
+    const scale = this.scale();
+    const drawnAt = scale * this.#pinch;
+    if (!view.near || view.drawnAt === drawnAt) return;
+    view.stop?.();
+    view.drawnAt = drawnAt;
+    const viewport = page.getViewport({ scale });
+    const fine = Math.min(
+      Math.max(1, window.devicePixelRatio) * this.#pinch,
+      Math.sqrt(MAX_PIXELS / (viewport.width * viewport.height)),
+    );
+    const canvas = createElement('canvas');
+    canvas.width = Math.ceil(viewport.width * fine);
+    canvas.height = Math.ceil(viewport.height * fine);
+    canvas.setAttribute('aria-hidden', 'true');
+    const task = page.render({ canvas, viewport, transform: [fine, 0, 0, fine, 0, 0] });
+    view.stop = () => task.cancel();
+    try {
+      await task.promise;
+    } catch {
+      // Released, or rendered again at another size.
+      if (view.drawnAt === drawnAt) view.drawnAt = 0;
+      return;
+    }
+    if (view.drawnAt !== drawnAt) return;
+    view.stop = undefined;
+    view.canvas?.remove();
+    view.canvas = canvas;
+    view.frame.append(canvas);
+    view.frame.setAttribute('data-drawn', 'true');
+    this.#tellDrawn();
+  }
+
+  /** Frees the memory of a rendered page. */
+  #release(view: PageView): void {
+    view.stop?.();
+    view.stop = undefined;
+    view.drawnAt = 0;
+    void view.page?.then((page) => page.cleanup());
+    if (view.canvas !== undefined) {
+      view.canvas.remove();
+      // Some browsers keep the memory of a removed canvas.
+      view.canvas.width = 0;
+      view.canvas.height = 0;
+      view.canvas = undefined;
+    }
+    view.frame.removeAttribute('data-drawn');
+  }
+
+  async #readTexts(): Promise<void> {
+    for (const view of this.#pages.slice(0, TEXT_PAGES)) {
+      await this.#readText(view).catch(() => undefined);
+      await new Promise<void>((resolve) => delay(0, resolve));
+    }
+  }
+
+  async #readText(view: PageView): Promise<void> {
+    if (view.hasText) return;
+    view.hasText = true;
+    const page = await this.#open(view);
+    const container = createElement('div', { class: 'textLayer' });
+    view.frame.append(container);
+    await new this.#pdf.TextLayer({
+      textContentSource: page.streamTextContent({ includeMarkedContent: true }),
+      container,
+      viewport: page.getViewport({ scale: 1 }),
+    }).render();
+  }
+}
+
+function size({ frame, size: { width, height } }: PageView, scale: number): void {
+  frame.style.width = `${width * scale}px`;
+  frame.style.height = `${height * scale}px`;
+  // On paper each page fills one sheet.
+  frame.style.setProperty('--ratio', String(width / height));
+  // Custom property that the text layer reads.
+  frame.style.setProperty('--total-scale-factor', String(scale));
+}
+
+function percent(length: number, whole: number): string {
+  return `${(100 * length) / whole}%`;
+}

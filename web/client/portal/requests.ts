@@ -1,0 +1,71 @@
+/** HTTP client of the signing page: JSON with the ticket of the page, no cookies. */
+
+import type { SigningData } from '../../pages/portal/page-data.ts';
+import { textBy } from '../../pages/portal/texts.ts';
+import { below } from '../dom.ts';
+
+/** A failed action; the message is for people, in the language of the page. */
+export class Refused extends Error {
+  /** Error code of the service, or `unreachable`. */
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.name = 'Refused';
+    this.code = code;
+  }
+}
+
+/** Sends a POST to an address of the document. Resolves with the reply, undefined when it is empty. */
+export function post<Answer>(
+  data: Pick<SigningData, 'key' | 'ticket' | 'documentVersion' | 'words'>,
+  action: string,
+  body: object = {},
+): Promise<Answer> {
+  const { ticket, documentVersion } = data;
+  return send(data, action, {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, ticket, documentVersion }),
+  });
+}
+
+/** Sends a file for a field. Resolves with the id of the upload. */
+export function upload(
+  data: Pick<SigningData, 'key' | 'ticket' | 'words'>,
+  field: string,
+  file: File,
+): Promise<{ readonly id: string }> {
+  const body = new FormData();
+  body.set('file', file);
+  return send(data, `uploads?${new URLSearchParams({ ticket: data.ticket, field })}`, { body });
+}
+
+async function send<Answer>(
+  { key, words }: Pick<SigningData, 'key' | 'words'>,
+  action: string,
+  { headers = {}, body }: { readonly headers?: Readonly<Record<string, string>>; readonly body: BodyInit },
+): Promise<Answer> {
+  let answer: Response;
+  try {
+    answer = await fetch(below(`/api/documents/keys/${encodeURIComponent(key)}/${action}`), {
+      method: 'POST',
+      headers: { ...headers, accept: 'application/json' },
+      credentials: 'omit',
+      body,
+    });
+  } catch {
+    throw new Refused('unreachable', words.unreachable);
+  }
+  const text = await answer.text();
+  if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  const code = refusalCode(text);
+  // The messages of the service are in English, and internal errors mean nothing to a participant.
+  throw new Refused(code, textBy(code, words.refusals) ?? words.failed);
+}
+
+function refusalCode(text: string): string {
+  try {
+    return (JSON.parse(text) as { readonly code?: string }).code ?? '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Page on which a person places signature marks for an application: one file and one participant at a time.
+ *
+ * Source: docs/portal-values.md §9 (`marksPositioned`) and §20.
+ */
+
+import type { PageBranding } from '../../../actors/portal/api.ts';
+import { plainLine } from '../../../contracts/plain-text.ts';
+import { html } from '../../../contracts/texts/html.ts';
+import { message, portalPage, type Theme } from './page-frame.ts';
+import { filled, type PageTexts } from './texts.ts';
+
+export interface MarksPage {
+  readonly files: readonly { readonly id: string; readonly location: string }[];
+  /** The request that opened the session. */
+  readonly data: unknown;
+  readonly branding?: PageBranding | undefined;
+}
+
+/** Names of a file and of a participant in the request, where present. */
+interface Asked {
+  readonly files?: readonly { readonly id?: string; readonly name?: string; readonly displayName?: string }[];
+  readonly flowActions?: readonly Person[];
+}
+interface Person {
+  readonly ruleName?: string | null;
+  readonly user?: { readonly name?: string | null; readonly email?: string | null } | null;
+}
+
+export function marksPage(
+  { files, data, branding }: MarksPage,
+  words: PageTexts,
+  theme: Theme | undefined,
+  origins: readonly string[],
+): string {
+  const { marks } = words;
+  const asked = (typeof data === 'object' && data !== null ? data : {}) as Asked;
+  const names = files.map(({ id }, index) => {
+    const known = listOf(asked.files).find((file) => file.id === id);
+    return text(known?.displayName) ?? text(known?.name) ?? `${index + 1}`;
+  });
+  const people = listOf(asked.flowActions).map(
+    ({ user, ruleName }, index) =>
+      text(user?.name) ??
+      text(ruleName) ??
+      text(user?.email) ??
+      filled(marks.signer, { number: String(index + 1) }),
+  );
+  const options = (values: readonly string[]) =>
+    values.map((value, index) => html`<option value="${index}">${value}</option>`);
+  const main = html`<main id="main" class="marking">
+<h1>${marks.title}</h1>
+<p>${marks.intro}</p>
+<p class="hint" id="keys">${marks.keys}</p>
+<div class="tools" role="group" aria-label="${marks.title}">
+<label>${marks.files} <select id="file">${options(names)}</select></label>
+<label>${marks.people} <select id="person">${options(people)}</select></label>
+<button type="button" id="add-signature">${marks.addSignature}</button>
+<button type="button" id="add-initials">${marks.addInitials}</button>
+<button type="button" id="finish" class="main">${marks.finish}</button>
+</div>
+<p id="state" role="status" aria-live="polite"></p>
+<div id="pages" class="pages" tabindex="0" role="group" aria-label="${marks.files}"></div>
+</main>`;
+  return portalPage({
+    words,
+    title: marks.title,
+    theme,
+    kind: 'marks',
+    branding,
+    // Usually in a frame: the page around it has a header.
+    ownHeader: true,
+    script: 'marks.js',
+    data: { files, asked: data, people, embedOrigins: origins, words: marks.script },
+    main,
+  });
+}
+
+/** Page of an expired or unknown session. */
+export function marksOverPage(words: PageTexts, theme: Theme | undefined): string {
+  const { over } = words.marks;
+  return portalPage({ words, title: over.title, theme, kind: 'quiet', main: message(over) });
+}
+
+/** The request is stored as sent: a value other than a list counts as empty. */
+function listOf<Entry>(value: readonly Entry[] | undefined): readonly Entry[] {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'object' && entry !== null) : [];
+}
+
+function text(value: unknown): string | undefined {
+  return (typeof value === 'string' && plainLine(value)) || undefined;
+}

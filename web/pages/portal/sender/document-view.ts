@@ -1,0 +1,195 @@
+/** One document for its senders: state, participants, downloads, history and actions. Works without scripts. */
+
+import type { DocumentHistoryEntry, SignedInUser } from '../../../../actors/portal/api.ts';
+import type { DocumentView } from '../../../../contracts/portal/documents.ts';
+import type { FlowActionView } from '../../../../contracts/portal/flow.ts';
+import type { Mail } from '../../../../contracts/portal/mails.ts';
+import type { DownloadType } from '../../../../contracts/portal/words.ts';
+import { type Html, html, lines } from '../../../../contracts/texts/html.ts';
+import { TEXTS } from '../../../../contracts/texts/texts.ts';
+import { type AccountPage, accountPage, addressFrom, form } from '../account-frame.ts';
+import { filled, type SenderTexts } from '../texts.ts';
+import { timeText } from './times.ts';
+
+export interface SenderDocument {
+  readonly document: DocumentView;
+  /** Newest first. */
+  readonly mails: readonly Mail[];
+  /** Newest first. */
+  readonly history: readonly DocumentHistoryEntry[];
+  /** Address of older entries; undefined: there are none. */
+  readonly older: string | undefined;
+  /** The action that led to the page. */
+  readonly done: 'sent' | 'reminded' | 'canceled' | 'replaced' | 'mailResent' | undefined;
+}
+
+export function senderDocumentPage(page: AccountPage, user: SignedInUser, shown: SenderDocument): string {
+  const texts = TEXTS[page.words.language].senders;
+  const { document, done } = shown;
+  const isOpen = document.status === 'Pending' && !document.isDeleted;
+  const main = html`${done === undefined ? '' : html`<p class="outcome good" role="status">${texts.page[done]}</p>`}
+<p><a href="${addressFrom(page, '/account/documents')}">${texts.page.back}</a></p>
+${facts(page, texts, document)}
+${participants(page, user, texts, document)}
+${downloads(texts, document)}
+${(isOpen || document.status === 'Refused') && !document.isEnvelope ? newVersion(texts) : ''}
+${asTemplate(page, user, texts, document)}
+${isOpen ? cancellation(page, user, texts, document) : ''}
+${mailsPart(page, user, texts, shown)}
+${historyPart(page, texts, shown)}`;
+  return accountPage(page, user, {
+    title: document.name,
+    main,
+    script: 'new-version.js',
+    data: { formToken: user.formToken, documentId: document.id, words: texts.editor.script },
+  });
+}
+
+function facts({ words }: AccountPage, { page, statuses }: SenderTexts, document: DocumentView): Html {
+  const { language } = words;
+  const { status } = document;
+  const rows: (readonly [string, string | Html])[] = [
+    [page.status, html`<span class="status" data-status="${status}">${statuses[status]}</span>`],
+    [page.created, timeText(language, document.creationDate)],
+    ...(document.expirationDate === null
+      ? []
+      : [[page.expires, timeText(language, document.expirationDate)] as const]),
+    ...(document.statusUpdateReason === null ? [] : [[page.reason, document.statusUpdateReason] as const]),
+  ];
+  return html`<dl class="facts">
+${lines(rows.map(([name, value]) => html`<dt>${name}</dt><dd><bdi>${value}</bdi></dd>`))}
+</dl>`;
+}
+
+function participants(
+  page: AccountPage,
+  user: SignedInUser,
+  texts: SenderTexts,
+  { id, flowActions, status }: DocumentView,
+): Html {
+  const { signing } = page.words;
+  const items = flowActions.map((action) => {
+    const remind = html`<button type="submit">${texts.page.remind}</button>`;
+    const canRemind = status === 'Pending' && action.status === 'Pending';
+    return html`<li data-status="${action.status}"><span class="who"><bdi>${nameOf(action, signing.unnamed)}</bdi></span>
+<span class="what">${filled(texts.page.step, { step: String(action.step) })}: ${signing.doings[action.type][action.status]}</span>
+${groupMembers(texts, action)}
+${canRemind ? form(page, user, `/account/documents/${id}/participants/${action.id}/remind`, remind) : ''}</li>`;
+  });
+  return html`<h2>${texts.page.participants}</h2>
+<ol class="participants" role="list">
+${lines(items)}
+</ol>`;
+}
+
+/** Members of a group and what each did. */
+function groupMembers(
+  { page }: SenderTexts,
+  { type, numberRequiredSignatures, signRuleUsers }: FlowActionView,
+): Html {
+  if (signRuleUsers.length === 0) return html``;
+  const counts = { needed: String(numberRequiredSignatures), count: String(signRuleUsers.length) };
+  const members = signRuleUsers.map(
+    ({ name, email, identifier, signatureDate, hasRefused, refusalReason }) => {
+      const acted = type === 'ApproverRule' ? page.memberApproved : page.memberSigned;
+      const done = hasRefused ? page.memberRefused : signatureDate === null ? undefined : acted;
+      const reason = refusalReason === null ? '' : html` (<bdi>${refusalReason}</bdi>)`;
+      return html`<li><bdi>${name ?? email ?? identifier ?? ''}</bdi>${done === undefined ? '' : html`: ${done}`}${reason}</li>`;
+    },
+  );
+  return html`<span class="what">${filled(page.membersNeeded, counts)}</span>
+<ul class="group-members" role="list">
+${lines(members)}
+</ul>`;
+}
+
+function nameOf({ user, ruleName }: FlowActionView, unnamed: string): string {
+  return ruleName ?? user?.name ?? user?.email ?? unnamed;
+}
+
+function downloads({ page }: SenderTexts, { id, hasSignature }: DocumentView): Html {
+  const offered: readonly (readonly [DownloadType, string])[] = [
+    ['Original', page.original],
+    ...(hasSignature
+      ? ([
+          ['Signatures', page.signed],
+          ['SignaturesManifest', page.manifest],
+        ] as const)
+      : []),
+  ];
+  const links = offered.map(
+    ([type, label]) =>
+      html`<a class="button" href="/api/documents/${id}/content?type=${type}" download>${label}</a>`,
+  );
+  return html`<h2>${page.downloads}</h2>
+<p class="ways">${lines(links)}</p>`;
+}
+
+function cancellation(page: AccountPage, user: SignedInUser, texts: SenderTexts, { id }: DocumentView): Html {
+  const content = html`<label>${texts.page.cancelReason} <input name="reason" maxlength="500" required></label>
+<button type="submit" class="bad">${texts.page.cancel}</button>`;
+  return html`<details><summary>${texts.page.cancel}</summary>
+${form(page, user, `/account/documents/${id}/cancel`, content)}
+</details>`;
+}
+
+function newVersion({ page }: SenderTexts): Html {
+  return html`<details id="new-version"><summary>${page.newVersion}</summary>
+<p class="hint">${page.newVersionHint}</p>
+<label>${page.file} <input type="file" id="version-file"></label>
+<p><button type="button" id="replace">${page.replace}</button></p>
+<div id="outcome" class="outcome" role="status" aria-live="polite" tabindex="-1"></div>
+</details>`;
+}
+
+function asTemplate(page: AccountPage, user: SignedInUser, texts: SenderTexts, document: DocumentView): Html {
+  const { templates } = texts;
+  if (document.isDeleted) return html``;
+  const content = html`<label>${templates.name} <input name="name" maxlength="200" value="${document.name}" required></label>
+<button type="submit">${templates.save}</button>`;
+  return html`<details><summary>${templates.save}</summary>
+<p class="hint">${templates.saveHint}</p>
+${form(page, user, `/account/documents/${document.id}/template`, content)}
+</details>`;
+}
+
+/** Mails about the document; those that wait or failed can be sent now. */
+function mailsPart(page: AccountPage, user: SignedInUser, texts: SenderTexts, shown: SenderDocument): Html {
+  const { document, mails } = shown;
+  if (mails.length === 0) return html``;
+  const kinds: { readonly [about: string]: string } = page.texts.branding.kinds;
+  const items = mails.map(({ id, about, to, status, creationDate, lastError }) => {
+    const canSend = status === 'Failed' || status === 'Waiting';
+    const label = filled(texts.page.mailResend, { to });
+    const resend = canSend
+      ? form(
+          page,
+          user,
+          `/account/documents/${document.id}/mails/${id}/resend`,
+          html`<button type="submit">${label}</button>`,
+        )
+      : '';
+    const error = lastError === null ? '' : html` <span class="hint" lang="en">${lastError.message}</span>`;
+    return html`<li data-status="${status}"><span><bdi>${to}</bdi>: ${kinds[about] ?? about}, ${timeText(page.words.language, creationDate)}, ${texts.page.mailStates[status]}${error}</span>
+${resend}</li>`;
+  });
+  return html`<h2>${texts.page.mails}</h2>
+<ul class="rows" role="list">
+${lines(items)}
+</ul>`;
+}
+
+function historyPart(page: AccountPage, texts: SenderTexts, { history, older }: SenderDocument): Html {
+  const { language } = page.words;
+  const items = history.map(({ at, type, message, by }) => {
+    // The sentences of the journal are in English.
+    const text = language === 'en' ? message : texts.page.historyTypes[type];
+    const who = by === null ? '' : html` <span class="hint"><bdi>${by}</bdi></span>`;
+    return html`<li><time datetime="${new Date(at).toISOString()}">${timeText(language, at)}</time> ${text}${who}</li>`;
+  });
+  return html`<h2>${texts.page.history}</h2>
+<ol class="history" role="list">
+${lines(items)}
+</ol>
+${older === undefined ? '' : html`<p><a class="button" href="${addressFrom(page, older)}">${texts.page.moreHistory}</a></p>`}`;
+}

@@ -1,7 +1,0 @@
-/** Data from the server for the scripts of a page. */
-import { requireElement } from '../../client/dom.ts';
-
-/** Parses the block of JSON in the page. */
-export function pageData<Data>(): Data {
-  return JSON.parse(requireElement('#page-data').textContent ?? '') as Data;
-}
