@@ -137,9 +137,9 @@ async function list(administration: Administration, json: boolean, terminal: Ter
     terminal.out(`${bold(escapeControls(name))} ${dim(id)}\n`);
     for (const application of applications) {
       terminal.out(`  ${escapeControls(application.name)} (${application.role})\n`);
-      for (const { prefix, createdAt, lastUsedAt } of application.secrets) {
-        const used = lastUsedAt === null ? 'never used' : `last used ${timeText(lastUsedAt)}`;
-        terminal.out(`    ${prefix}...  made ${timeText(createdAt)}, ${used}\n`);
+      for (const { prefix, creationDate, lastUseDate } of application.keys) {
+        const used = lastUseDate === null ? 'never used' : `last used ${timeText(lastUseDate)}`;
+        terminal.out(`    ${prefix}...  made ${timeText(creationDate)}, ${used}\n`);
       }
     }
   }
@@ -178,7 +178,7 @@ async function revoke(
 ): Promise<ExitCode> {
   const organization = await administration.findOrganization(words.organization);
   const application = organization?.applications.find(({ name }) => name === words.application);
-  const found = application?.secrets.filter(
+  const found = application?.keys.filter(
     ({ id, prefix }) => id === words.key || (words.key !== '' && prefix.startsWith(words.key)),
   );
   const [secret] = found ?? [];
@@ -199,17 +199,17 @@ function printSecret(terminal: Terminal, json: boolean, facts: object, text: str
   terminal.out(json ? `${JSON.stringify(facts)}\n` : `${text}\n`);
 }
 
-/** Times as ISO 8601. */
-function secretText({ applications, createdAt, ...organization }: Organization) {
+/** The names of members are those of the store. */
+function secretText({ applications, creationDate, ...organization }: Organization) {
   return {
     ...organization,
-    createdAt: timeText(createdAt),
-    applications: applications.map((application) => ({
+    createdAt: timeText(creationDate),
+    applications: applications.map(({ keys, ...application }) => ({
       ...application,
-      secrets: application.secrets.map((secret) => ({
-        ...secret,
-        createdAt: timeText(secret.createdAt),
-        lastUsedAt: secret.lastUsedAt === null ? null : timeText(secret.lastUsedAt),
+      secrets: keys.map(({ id, prefix, creationDate, lastUseDate, scopes, expirationDate, ...key }) => ({
+        ...{ id, prefix, createdAt: timeText(creationDate) },
+        lastUsedAt: lastUseDate === null ? null : timeText(lastUseDate),
+        ...{ scopes, expiresAt: expirationDate, expiry: key.expiry, folders: key.folderIds },
       })),
     })),
   };

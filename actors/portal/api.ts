@@ -4,7 +4,6 @@
  *
  * Source: docs/portal-values.md §0; docs/portal-values.md (sections named at each part).
  */
-import type { PortalAdministration } from './api/administration.ts';
 import type { PortalBranding } from './api/branding.ts';
 import type { Tenants } from './api/callers.ts';
 import type { DocumentOperations } from './api/document-operations.ts';
@@ -25,6 +24,7 @@ import type { Folders } from './folders/folders.ts';
 import type { Mails } from './mail/mails.ts';
 import type { Reports } from './reports/reports.ts';
 import type { MarksSessionService } from './signing/marks-sessions.ts';
+import type { Administration } from './tenants/administration.ts';
 import type { UserDirectory } from './tenants/users.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
@@ -35,7 +35,6 @@ export type {
   ValidationResultsView,
 } from '../shared/signature-view.ts';
 export type * from './api/activity.ts';
-export type * from './api/administration.ts';
 export type * from './api/branding.ts';
 export * from './api/callers.ts';
 export type * from './api/document-operations.ts';
@@ -57,6 +56,8 @@ export type { Folders, FolderView } from './folders/folders.ts';
 export type { MailboxEntry, Mails, MailTextState, OperatorMails } from './mail/mails.ts';
 export type { Reports } from './reports/reports.ts';
 export type { MarksSessionService } from './signing/marks-sessions.ts';
+export type { Administration, ApplicationView, OrganizationView } from './tenants/administration.ts';
+export type { OperatorKeys } from './tenants/operator-keys.ts';
 export type { UserDirectory } from './tenants/users.ts';
 export type { Deliveries } from './webhooks/deliveries.ts';
 export type { OperatorWebhooks } from './webhooks/operator-deliveries.ts';
@@ -79,7 +80,7 @@ export interface PortalService {
   readonly generations: PortalGenerations;
   readonly webhooks: Deliveries;
   readonly mails: Mails;
-  readonly administration: PortalAdministration;
+  readonly administration: Administration;
   readonly branding: PortalBranding;
   readonly reports: Reports;
   readonly users: UserDirectory;

@@ -15,7 +15,6 @@ import type { TrustOptions } from '../shared/trust.ts';
 import type {
   IdempotentRequests,
   OperatorActivity,
-  OperatorKeys,
   PortalGenerations,
   PortalService,
   SavedFlows,
@@ -64,7 +63,7 @@ import { codesFrom, SigningCodes } from './signing/signing-codes.ts';
 import { SigningService } from './signing/signing-service.ts';
 import { Administration } from './tenants/administration.ts';
 import { languagesOf, remindersOf, signedFileRule } from './tenants/languages.ts';
-import { OperatorKeyList } from './tenants/operator-keys.ts';
+import { OperatorKeyList, type OperatorKeys } from './tenants/operator-keys.ts';
 import { UserSignIn } from './tenants/sign-in.ts';
 import { TenantDirectory } from './tenants/tenants.ts';
 import { UserDirectory } from './tenants/users.ts';

@@ -9,8 +9,7 @@ import { describeFailure, Fatal } from '@sealwright/runtime';
 import type { WebhookAuthType, WebhookInput } from '../../contracts/portal/webhooks.ts';
 import type { OrganizationId } from '../../machines/ids.ts';
 import type { Language, OrganizationSettings } from '../../machines/portal/organization.ts';
-import type { OrganizationView } from './api/administration.ts';
-import type { Administration } from './tenants/administration.ts';
+import type { Administration, OrganizationView } from './tenants/administration.ts';
 import type { WebhookRegistry } from './webhooks/webhooks.ts';
 
 /** An application that is to be there. */

@@ -7,6 +7,7 @@ export type BadRequest = { readonly "code": string; readonly "message": string; 
 export type Branding = { readonly "primaryColor": string | null; readonly "headerColor": string | null; readonly "logo": ({ readonly "contentType": string; readonly "width": number; readonly "height": number }) | (null); readonly "mailTexts": readonly ({ readonly "kind": "pending" | "reminder" | "expiring" | "concluded" | "refused" | "canceled" | "new-version" | "flow-edited" | "observing" | "code" | "pending-list" | "sign-in"; readonly "subject": string | null; readonly "introduction": string | null })[]; readonly "redirectUrl": string | null; readonly "redirectOrigins": readonly (string)[] };
 export type CreatedBy = { readonly "id": string; readonly "name": string };
 export type CreatedDocument = { readonly "uploadId": string; readonly "documentId": string; readonly "attachments": readonly ({ readonly "uploadId": string; readonly "attachmentId": string })[] };
+export type CreatedKey = { readonly "id": string; readonly "key": string };
 export type CreationTotals = { readonly "totalDocuments": number; readonly "totalEnvelopes": number };
 export type Delivery = { readonly "id": string; readonly "webhookId": string; readonly "documentId": (string) | (null); readonly "type": string; readonly "sequence": number; readonly "status": "Pending" | "Delivered" | "Failed"; readonly "creationDate": string; readonly "nextTryDate": (string) | (null); readonly "body": string; readonly "attempts": readonly ({ readonly "date": string; readonly "url": string; readonly "status": number | null; readonly "milliseconds": number; readonly "error": string | null; readonly "response": string | null })[] };
 export type DeliveryPage = { readonly "items": readonly (Delivery)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
@@ -42,6 +43,7 @@ export type MailPage = { readonly "items": readonly (Mail)[]; readonly "totalCou
 export type MailPreview = { readonly "subject": string; readonly "text": string; readonly "html": string };
 export type Mark = { readonly "type": "SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp"; readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber": number | null; readonly "fontSize": number | null };
 export type MarksSession = { readonly "id": string; readonly "files": readonly ({ readonly "id": string; readonly "location": string })[]; readonly "data": unknown };
+export type NewApplication = { readonly "name": string; readonly "role"?: ("Normal" | "Monitor" | "Administrator") | (null) };
 export type NewAttachment = { readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null };
 export type NewDocuments = { readonly "files": readonly (NewFile)[]; readonly "flowActions": readonly (NewFlowAction)[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly (NewObserver)[]) | (null); readonly "attachments"?: (readonly (NewAttachment)[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly (NewTag)[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: (NewReminders) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null };
 export type NewEnvelopeVersion = { readonly "files": readonly (NewFile)[]; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly (NewMark)[] })[]) | (null); readonly "textTags"?: boolean | null };
@@ -49,9 +51,11 @@ export type NewField = { readonly "name": string; readonly "type"?: ("Text" | "N
 export type NewFile = { readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string };
 export type NewFlowAction = { readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "step"?: number | null; readonly "user"?: (NewParticipant) | (null); readonly "title"?: (string) | (null); readonly "allowElectronicSignature"?: boolean | null; readonly "prePositionedMarks"?: (readonly (NewMark)[]) | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "signRuleUsers"?: (readonly (NewParticipant)[]) | (null); readonly "allowRuleFlowToContinueIfRefused"?: boolean | null; readonly "requireSmsAuthenticationToSignElectronically"?: boolean | null; readonly "requireWhatsappAuthenticationToSignElectronically"?: boolean | null; readonly "requireAuthenticatorAppToSignElectronically"?: boolean | null; readonly "requireSelfieAuthenticationToSignElectronically"?: boolean | null; readonly "requireDatavalidAuthenticationToSignElectronically"?: boolean | null; readonly "requirePixAuthenticationToSignElectronically"?: boolean | null; readonly "requireLivenessAuthenticationToSignElectronically"?: boolean | null; readonly "requireIdScanAuthenticationToSignElectronically"?: boolean | null; readonly "disableEmailAuthenticationToSignElectronically"?: boolean | null; readonly "requiredCertificateTypeToSign"?: ("A1" | "A2" | "A3" | "A4" | "S1" | "S2" | "S3" | "S4" | "T3" | "T4") | (null); readonly "requiredCertificateHolderTypeToSign"?: ("Individual" | "Company") | (null); readonly "requireCompanyCertificate"?: boolean | null; readonly "requiredCompanyIdentifier"?: (string) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "xadesOptions"?: (NewXadesOptions) | (null); readonly "fields"?: (readonly (NewField)[]) | (null) };
 export type NewFolder = { readonly "name": string; readonly "parentId"?: string | null };
+export type NewKey = { readonly "scopes"?: (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate"?: (string) | (null); readonly "folderIds"?: (readonly (string)[]) | (null) };
 export type NewMark = { readonly "type"?: ("SignatureVisualRepresentation" | "SignatureInitials" | "AuthenticationStamp") | (null); readonly "uploadId"?: (string) | (null); readonly "topLeftX": number; readonly "topLeftY": number; readonly "width": number; readonly "height": number; readonly "pageNumber"?: number | null; readonly "fontSize"?: number | null };
 export type NewMarksSession = { readonly "files": readonly ({ readonly "id": string; readonly "name": string; readonly "contentType": string })[]; readonly "isEnvelope"?: boolean | null; readonly "flowActions": readonly ({ readonly "id"?: string | null; readonly "type"?: ("Signer" | "Approver" | "SignRule" | "ApproverRule") | (null); readonly "user"?: (NewParticipant) | (null); readonly "signatureInitialsMode"?: ("None" | "Optional" | "Required") | (null); readonly "ruleName"?: (string) | (null); readonly "numberRequiredSignatures"?: number | null; readonly "prePositionedMarks"?: (readonly (NewMark)[]) | (null) })[]; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null) };
 export type NewObserver = { readonly "user": NewParticipant };
+export type NewOrganization = { readonly "name": string; readonly "identifier"?: (string) | (null) };
 export type NewOrganizationUser = { readonly "name": string; readonly "identifier"?: (string) | (null); readonly "email": string; readonly "phone"?: (string) | (null); readonly "accessProfile"?: ({ readonly "administrator"?: boolean | null; readonly "manager"?: boolean | null; readonly "operator"?: boolean | null }) | (null) };
 export type NewParticipant = { readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "identifier"?: (string) | (null); readonly "email"?: (string) | (null); readonly "phone"?: (string) | (null) };
 export type NewReminders = { readonly "everyDays"?: (number) | (null); readonly "maximum"?: (number) | (null); readonly "daysBeforeExpiry"?: (readonly (number)[]) | (null) };
@@ -64,6 +68,8 @@ export type NotFound = { readonly "message": string; readonly "resourceName": st
 export type NotifiedEmails = { readonly "emails": readonly (string)[] };
 export type OpenedEditorSession = { readonly "draftId": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "document": unknown; readonly "locations": { readonly [name: string]: string }; readonly "documents": readonly (CreatedDocument)[]; readonly "returnUrl": string | null; readonly "expirationDate": string; readonly "token": string };
 export type Organization = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "creationDate": string; readonly "embedOrigins": readonly (string)[]; readonly "refuseSignedEnvelopeFiles": boolean; readonly "reminders": (Reminders) | (null); readonly "applications": readonly (Application)[] };
+export type OrganizationChanges = { readonly "refuseSignedEnvelopeFiles"?: boolean | null; readonly "reminders"?: (NewReminders) | (null) };
+export type OrganizationPage = { readonly "items": readonly (Organization)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
 export type OrganizationReference = { readonly "id": string; readonly "name": string | null; readonly "identifier": string | null; readonly "owner": ({ readonly "id": string; readonly "name": string }) | (null) };
 export type OrganizationUser = { readonly "id": string; readonly "name": string; readonly "identifier": string | null; readonly "email": string; readonly "phone": string | null; readonly "accessProfile": { readonly "administrator": boolean; readonly "manager": boolean; readonly "operator": boolean } };
 export type OrganizationUserPage = { readonly "items": readonly (OrganizationUser)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
@@ -922,14 +928,14 @@ export interface PortalOperations {
     readonly params: {  };
     readonly query: { readonly "q"?: string; readonly "limit"?: number; readonly "offset"?: number };
     readonly body: undefined;
-    readonly answer: { readonly "items": readonly (Organization)[]; readonly "totalCount": number; readonly "nextCursor": string | null };
+    readonly answer: OrganizationPage;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
   /** Creates an organization. */
   readonly "POST /api/admin/organizations": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "name": string; readonly "identifier"?: (string) | (null) };
+    readonly body: NewOrganization;
     readonly answer: Organization;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
@@ -945,7 +951,7 @@ export interface PortalOperations {
   readonly "PATCH /api/admin/organizations/{id}": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "refuseSignedEnvelopeFiles"?: boolean | null; readonly "reminders"?: (NewReminders) | (null) } | undefined;
+    readonly body: OrganizationChanges | undefined;
     readonly answer: Organization;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
@@ -953,7 +959,7 @@ export interface PortalOperations {
   readonly "POST /api/admin/organizations/{id}/applications": {
     readonly params: { readonly "id": string };
     readonly query: {  };
-    readonly body: { readonly "name": string; readonly "role"?: ("Normal" | "Monitor" | "Administrator") | (null) };
+    readonly body: NewApplication;
     readonly answer: Application;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "NameTaken" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
@@ -961,8 +967,8 @@ export interface PortalOperations {
   readonly "POST /api/admin/organizations/{id}/applications/{applicationId}/keys": {
     readonly params: { readonly "id": string; readonly "applicationId": string };
     readonly query: {  };
-    readonly body: { readonly "scopes"?: (readonly ("Read" | "Create" | "Sign" | "Administer")[]) | (null); readonly "expirationDate"?: (string) | (null); readonly "folderIds"?: (readonly (string)[]) | (null) } | undefined;
-    readonly answer: { readonly "id": string; readonly "key": string };
+    readonly body: NewKey | undefined;
+    readonly answer: CreatedKey;
     readonly code: "ApplicationNotFound" | "BadRequest" | "Forbidden" | "InternalError" | "KeyLimitReached" | "OrganizationNotFound" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Revokes a key. */

@@ -1,19 +1,19 @@
 /** Declarations of the portal's operations. */
 import type { Operation } from '../operation.ts';
 
-type Scope = 'Read' | 'Create' | 'Sign' | 'Administer';
+/** Groups of requests that a key may make. */
+export const KEY_SCOPES = ['Read', 'Create', 'Sign', 'Administer'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
 
 /** Requirements for a key. */
-interface KeyAccess {
-  /** Role of the key, or `known-or-ticket`: requests without a key have a ticket. @default application */
-  readonly auth?: 'application' | 'monitor' | 'administrator' | 'known-or-ticket';
+export interface KeyAccess {
   /**
    * Scope that a key needs: `Read` changes nothing; `Sign` acts for a participant, or gives the addresses with which
    * anybody can; `Administer` changes organizations, webhooks, users or applications; `Create` is everything else.
    */
-  readonly scope: Scope;
+  readonly scope: KeyScope;
   /** Scope that the session of a user needs: senders must not read webhooks, users and keys. @default `scope` */
-  readonly sessionScope?: Scope;
+  readonly sessionScope?: KeyScope;
   /**
    * True: keys that are restricted to folders may call it, because it reaches documents by their id, key or filter. All
    * other operations refuse them, because they return or change data of the whole organization. @default false
@@ -22,7 +22,13 @@ interface KeyAccess {
 }
 
 export type PortalOperation<Code extends string = string> = Operation<Code> &
-  (KeyAccess | { readonly auth: 'anonymous' | 'editor' }) & {
+  (
+    | (KeyAccess & {
+        /** Role of the key, or `known-or-ticket`: requests without a key have a ticket. @default application */
+        readonly auth?: 'application' | 'monitor' | 'administrator' | 'known-or-ticket';
+      })
+    | { readonly auth: 'anonymous' | 'editor' }
+  ) & {
     /** Rate limit of the caller's address. @default none */
     readonly rate?: 'upload' | 'validation';
     /** True: a request with an `Idempotency-Key` happens once; the handler gets a seed for its ids. @default false */

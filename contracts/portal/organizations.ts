@@ -1,16 +1,154 @@
 /**
- * Organizations: the own one.
+ * Organizations: the own one, and with an administration key all of them with their applications and keys.
  *
- * Source: docs/portal-values.md §19 (`GET /api/organizations/{orgId}`).
+ * Source: docs/portal-values.md §19 (`GET /api/organizations/{orgId}`) and §20; applications and keys are additional.
  */
 import { z } from 'zod';
+import { id, list, maybeFlag, maybeText, members, moment, text, time, uuid, word } from '../fields.ts';
+import type { Value } from '../operation.ts';
 import { organizationReference } from './documents.ts';
+import { EXAMPLE_IDS } from './examples.ts';
 import { organizationParams } from './ids.ts';
-import { operation } from './operation.ts';
+import { pageOf, paging, queryText } from './lists.ts';
+import { KEY_SCOPES, operation } from './operation.ts';
+import { newReminders, reminders } from './reminders.ts';
 import { webhook } from './webhooks.ts';
 
 export const APPLICATION_ROLES = ['Normal', 'Monitor', 'Administrator'] as const;
 export type ApplicationRole = (typeof APPLICATION_ROLES)[number];
+
+/** Characters of the name of an organization or application, without white space at its ends and invisible characters. */
+export const MAX_TENANT_NAME = 100;
+/** Folders of one key. */
+export const MAX_KEY_FOLDERS = 20;
+
+const anId = { description: 'Identifier, unique within the instance.', exampleValue: EXAMPLE_IDS.document };
+const organizationName = { description: 'Name of the organization.', exampleValue: 'Example Ltda.' };
+const identifier = {
+  description: 'Registration number of the organization. Null: none.',
+  exampleValue: '11222333000181',
+};
+const applicationName = { description: 'Name of the application.', exampleValue: 'Billing' };
+const role = {
+  description:
+    'Access of the application: documents of its organization, monitoring, or also administration.',
+};
+
+const application = z
+  .strictObject({
+    id: id.meta(anId),
+    name: z.string().meta(applicationName),
+    role: z.enum(APPLICATION_ROLES).meta(role),
+    keys: z
+      .array(
+        z.strictObject({
+          id: z.string().meta(anId),
+          prefix: z.string().meta({
+            description: 'First characters of the key, by which people recognise it.',
+            exampleValue: 'Billing|4f1d',
+          }),
+          creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
+          lastUseDate: time.nullable().meta({ description: 'Rounded to the hour; null: never used.' }),
+          scopes: z
+            .array(z.enum(KEY_SCOPES))
+            .nullable()
+            .meta({ description: 'What the key may do; null: all that its application may do.' }),
+          expirationDate: time
+            .nullable()
+            .meta({ description: 'From then on it is not accepted; null: never.' }),
+          folderIds: z
+            .array(z.string())
+            .nullable()
+            .meta({
+              description: 'Folders whose documents it reaches; null: all documents.',
+              exampleValue: [EXAMPLE_IDS.document],
+            }),
+        }),
+      )
+      .meta({ description: 'Keys of the application, at most two, without their secrets.' }),
+  })
+  .meta({ id: 'Application' });
+
+const organization = z
+  .strictObject({
+    id: id.meta(anId),
+    name: z.string().meta(organizationName),
+    identifier: z.string().nullable().meta(identifier),
+    creationDate: time.meta({ description: 'Time of the creation, UTC.' }),
+    embedOrigins: z.array(z.string()).meta({
+      description: 'Origins of sites that may show signing pages in a frame.',
+      exampleValue: ['https://app.example.com'],
+    }),
+    refuseSignedEnvelopeFiles: z.boolean().meta({
+      description:
+        'True: an envelope with a signed file is refused. False: the signed file becomes its attachment.',
+    }),
+    reminders: reminders
+      .nullable()
+      .meta({ description: 'Of documents that are created without reminders of their own; null = none.' }),
+    applications: z
+      .array(application)
+      .meta({ description: 'Programs that act for the organization, each with its keys.' }),
+  })
+  .meta({ id: 'Organization' });
+
+const tenantName = text.meta({ openapi: { type: 'string', maxLength: MAX_TENANT_NAME } });
+
+const newOrganization = members({
+  name: tenantName.meta(organizationName),
+  identifier: maybeText.meta(identifier),
+}).meta({ id: 'NewOrganization' });
+
+const newApplication = members({
+  name: tenantName.meta(applicationName),
+  role: word(APPLICATION_ROLES).nullish().meta(role),
+})
+  .transform(({ name, role }) => ({ name, role: role ?? 'Normal' }))
+  .meta({ id: 'NewApplication' });
+
+/** Settings that are left out do not change. */
+const organizationChanges = members({
+  refuseSignedEnvelopeFiles: maybeFlag.meta({
+    description:
+      'Whether envelopes with signed files are refused. Default false: the originals are kept as attachments.',
+  }),
+  reminders: newReminders.nullish().meta({ description: 'Null: none.' }),
+})
+  .transform(({ refuseSignedEnvelopeFiles, reminders }) => ({
+    ...(typeof refuseSignedEnvelopeFiles === 'boolean' && { refuseSignedEnvelopeFiles }),
+    ...(reminders !== undefined && { reminders }),
+  }))
+  .meta({ id: 'OrganizationChanges' });
+
+const newKey = members({
+  scopes: list(word(KEY_SCOPES), { least: 1, most: KEY_SCOPES.length })
+    .nullish()
+    .meta({ description: 'What the key may do; absent: all that its application may do.' }),
+  expirationDate: moment.nullish().meta({
+    description: 'From then on it is not accepted; absent: never. Needed if the key of the request expires.',
+  }),
+  folderIds: list(uuid, { least: 1, most: MAX_KEY_FOLDERS })
+    .nullish()
+    .meta({
+      description:
+        'Folders whose documents it reaches, without folders inside of them; absent: all documents.',
+      exampleValue: [EXAMPLE_IDS.document],
+    }),
+})
+  .transform(({ scopes, expirationDate, folderIds }) => ({
+    ...(scopes && { scopes: [...new Set(scopes)] }),
+    ...(typeof expirationDate === 'number' && { expiresAt: expirationDate }),
+    ...(folderIds && { folders: [...new Set(folderIds)] }),
+  }))
+  .meta({ id: 'NewKey' });
+/** Restrictions of a key, as they are stored. Absent: all that its application may do, never, all documents. */
+export type KeyLimits = Value<typeof newKey>;
+
+const applicationParams = organizationParams.extend({
+  applicationId: z
+    .string()
+    .meta({ description: 'Id of the application, from `GET /api/admin/organizations/{id}`.' }),
+});
 
 export const getOwnOrganization = operation({
   method: 'GET',
@@ -26,4 +164,124 @@ export const getOwnOrganization = operation({
     .extend({ webhooks: z.array(webhook).meta({ description: 'Webhooks of the organization.' }) })
     .meta({ id: 'OwnOrganization' }),
   refusals: ['OrganizationNotFound'],
+});
+
+export const listOrganizations = operation({
+  method: 'GET',
+  path: '/api/admin/organizations',
+  group: 'Administration',
+  summary: 'Lists the organizations of the instance.',
+  description: 'For keys of the role Administrator. `q` searches in names.',
+  scope: 'Read',
+  auth: 'administrator',
+  query: members({
+    q: queryText.meta({
+      description: 'Text to find in the name. Case and accents do not count. Absent: all.',
+    }),
+    limit: paging.limit,
+    offset: paging.offset,
+  }),
+  reply: pageOf(organization).meta({ id: 'OrganizationPage' }),
+  refusals: [],
+});
+
+export const createOrganization = operation({
+  method: 'POST',
+  path: '/api/admin/organizations',
+  group: 'Administration',
+  summary: 'Creates an organization.',
+  description:
+    'For keys of the role Administrator. The organization has no application yet: create one, and a key for it. `NameTaken`: another organization has this name.',
+  scope: 'Administer',
+  auth: 'administrator',
+  body: newOrganization,
+  reply: organization,
+  examples: { request: { name: 'Example Ltda.', identifier: '11222333000181' } },
+  refusals: ['NameTaken', 'LimitExceeded'],
+});
+
+export const getOrganization = operation({
+  method: 'GET',
+  path: '/api/admin/organizations/{id}',
+  group: 'Administration',
+  summary: 'Returns an organization with its applications and their keys.',
+  description:
+    'For keys of the role Administrator. A key has its first characters, scopes, folders, expiry and last use; its secret cannot be read.',
+  scope: 'Read',
+  auth: 'administrator',
+  params: organizationParams,
+  reply: organization,
+  refusals: ['OrganizationNotFound'],
+});
+
+export const changeOrganization = operation({
+  method: 'PATCH',
+  path: '/api/admin/organizations/{id}',
+  group: 'Administration',
+  summary: 'Changes settings of an organization; members that are left out do not change.',
+  description:
+    'For keys of the role Administrator. `reminders` is the schedule for documents that are created without one; null removes it.',
+  scope: 'Administer',
+  auth: 'administrator',
+  params: organizationParams,
+  body: organizationChanges,
+  reply: organization,
+  examples: { request: { refuseSignedEnvelopeFiles: true } },
+  refusals: ['OrganizationNotFound'],
+});
+
+export const createApplication = operation({
+  method: 'POST',
+  path: '/api/admin/organizations/{id}/applications',
+  group: 'Administration',
+  summary: 'Creates an application, which has no key yet.',
+  description:
+    'For keys of the role Administrator. The role decides what its keys can access: Normal the documents of the organization, Monitor the reports only, Administrator also the administration of the instance. Only the organization "Sys Admin" has applications of the roles Monitor and Administrator. `NameTaken`: another application has this name.',
+  scope: 'Administer',
+  auth: 'administrator',
+  params: organizationParams,
+  body: newApplication,
+  reply: application,
+  examples: { request: { name: 'Billing' } },
+  refusals: ['OrganizationNotFound', 'NameTaken', 'LimitExceeded'],
+});
+
+export const createKey = operation({
+  method: 'POST',
+  path: '/api/admin/organizations/{id}/applications/{applicationId}/keys',
+  group: 'Administration',
+  summary: 'Creates a key, which is returned only once; an application has at most two.',
+  description:
+    'For keys of the role Administrator. Only the hash of the secret is stored: replace a key that is lost. `scopes`, `expirationDate` and `folderIds` restrict the key and cannot be changed. A key with scopes creates keys of these scopes only, a key that expires only keys that expire no later than itself. `KeyLimitReached`: revoke one of the two keys first.',
+  scope: 'Administer',
+  auth: 'administrator',
+  params: applicationParams,
+  body: newKey,
+  reply: z
+    .strictObject({
+      id: z.string().meta(anId),
+      key: z.string().meta({
+        description: 'The key, `application|secret`. Shown in this answer only; the service keeps a hash.',
+        exampleValue: 'Billing|4f1d8c2e7b3a9d605c1e8f7a2b4d6093',
+      }),
+    })
+    .meta({ id: 'CreatedKey' }),
+  examples: { request: { scopes: ['Read'] } },
+  refusals: ['OrganizationNotFound', 'ApplicationNotFound', 'KeyLimitReached'],
+});
+
+export const revokeKey = operation({
+  method: 'DELETE',
+  path: '/api/admin/organizations/{id}/applications/{applicationId}/keys/{keyId}',
+  group: 'Administration',
+  summary: 'Revokes a key.',
+  description:
+    'For keys of the role Administrator. Requests with the key are answered with 401 from now on; documents that it created stay. `ApplicationNotFound`: the organization has no such application, or the application no such key.',
+  scope: 'Administer',
+  auth: 'administrator',
+  params: applicationParams.extend({
+    keyId: z.string().meta({ description: 'Id of the key, from `GET /api/admin/organizations/{id}`.' }),
+  }),
+  reply: 'empty',
+  refusals: ['OrganizationNotFound', 'ApplicationNotFound'],
 });

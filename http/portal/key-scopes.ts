@@ -4,26 +4,10 @@
  * Source: docs/decisions/0129-scopes-and-expiry-of-keys.md.
  */
 import type { Tenant } from '../../actors/portal/api.ts';
+import { KEY_SCOPES, type KeyAccess } from '../../contracts/portal/operation.ts';
+import type { KeyLimits } from '../../contracts/portal/organizations.ts';
 import { isoTime } from '../../contracts/times.ts';
-import type { Millis } from '../../machines/ids.ts';
-import { KEY_SCOPES, type KeyScope } from '../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
-
-/** Part of the descriptor of each operation that admits keys. */
-export interface KeyAccess {
-  /**
-   * Scope that a key needs: `Read` changes nothing; `Sign` acts for a participant, or gives the addresses with which
-   * anybody can; `Administer` changes organizations, webhooks, users or applications; `Create` is everything else.
-   */
-  readonly scope: KeyScope;
-  /** Scope that the session of a user needs: senders must not read webhooks, users and keys. @default `scope` */
-  readonly sessionScope?: KeyScope;
-  /**
-   * True: keys that are restricted to folders may call it, because it reaches documents by their id, key or filter. All
-   * other operations refuse them, because they return or change data of the whole organization. @default false
-   */
-  readonly folderKeys?: boolean;
-}
 
 /** Refusals: `Forbidden`. */
 export function requireScope(tenant: Tenant, access: KeyAccess): void {
@@ -38,21 +22,14 @@ export function requireScope(tenant: Tenant, access: KeyAccess): void {
     );
 }
 
-/** Rights of a new key or user. */
-export interface GivenRights {
-  /** Undefined: all. */
-  readonly scopes?: readonly KeyScope[] | undefined;
-  /** End of a key; undefined: none. Users have none. */
-  readonly expiresAt?: Millis | undefined;
-}
-
 /**
  * Asserts that a key gives nobody more rights than it has, and none that outlive it. A signed-in administrator may give
  * everything. Refusals: `Forbidden`.
+ * @param given rights of a new key, or of a user, which do not expire
  */
 export function requireGivable(
   { user, scopes, keyExpiresAt }: Pick<Tenant, 'user' | 'scopes' | 'keyExpiresAt'>,
-  given: GivenRights,
+  given: Pick<KeyLimits, 'scopes' | 'expiresAt'>,
 ): void {
   if (user !== undefined) return;
   const missing = scopes && (given.scopes ?? KEY_SCOPES).find((scope) => !scopes.includes(scope));

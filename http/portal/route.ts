@@ -1,11 +1,12 @@
 /** Routes of the portal, with defaults for the common properties. */
 import { z } from 'zod';
 import type { Tenant } from '../../actors/portal/api.ts';
+import type { KeyAccess } from '../../contracts/portal/operation.ts';
 import type { PortalRefusalCode } from '../../machines/portal/portal-refusals.ts';
 import type { EmptyReply } from '../core/reply.ts';
 import type { AnyRoute, ApiRequest, AuthPolicy, Route } from '../core/router.ts';
 import { requireRole, requireTenant } from './access-check.ts';
-import { type KeyAccess, requireScope } from './key-scopes.ts';
+import { requireScope } from './key-scopes.ts';
 
 export interface PortalRequest<Params, Query, Body> extends ApiRequest<Params, Query, Body, Tenant> {
   /**

@@ -14,7 +14,7 @@
  *
  * Source: docs/portal-values.md §0; two live secrets per application are ours.
  */
-import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
+import type { ApplicationRole, KeyLimits } from '../../contracts/portal/organizations.ts';
 import type { ReminderSchedule } from '../../contracts/portal/reminders.ts';
 import type { ApplicationId, Millis } from '../ids.ts';
 import { recordMachine } from '../record.ts';
@@ -27,24 +27,7 @@ export const MAX_APPLICATIONS = 100;
 /** Valid secrets of one application at a time, so that one can be replaced without interruption. */
 export const LIVE_SECRETS = 2;
 
-/** Groups of requests that a key may make. */
-export const KEY_SCOPES = ['Read', 'Create', 'Sign', 'Administer'] as const;
-export type KeyScope = (typeof KEY_SCOPES)[number];
-
-/** Restrictions of a secret. */
-export interface SecretLimits {
-  /** Absent = all that the application may do. */
-  readonly scopes?: readonly KeyScope[];
-  /** From this time on it is not accepted; absent = never. */
-  readonly expiresAt?: Millis;
-  /** Ids of the folders whose documents it reaches; absent = all documents. */
-  readonly folders?: readonly string[];
-}
-
-/** Folders of one secret. */
-export const MAX_KEY_FOLDERS = 20;
-
-export interface ApplicationSecret extends SecretLimits {
+export interface ApplicationSecret extends KeyLimits {
   readonly id: string;
   /** First eight characters, to identify the secret. */
   readonly prefix: string;
@@ -96,7 +79,7 @@ export const NO_SETTINGS: OrganizationSettings = {
   refuseSignedEnvelopeFiles: false,
 };
 
-export type NewSecret = Pick<ApplicationSecret, 'id' | 'prefix' | 'sha256' | keyof SecretLimits>;
+export type NewSecret = Pick<ApplicationSecret, 'id' | 'prefix' | 'sha256' | keyof KeyLimits>;
 
 /** `by`: the caller; absent = the service itself, or the command line. */
 export type OrganizationMessage = { readonly at: Millis; readonly by?: string | undefined } & (

@@ -212,7 +212,7 @@ function accountPages(): readonly (readonly [name: string, html: string])[] {
     form: { action, values, field },
   });
   const member = { id: 'm', name: HOSTILE, email: HOSTILE, accessProfile: {} };
-  const application = { id: 'a', name: HOSTILE, role: 'Normal', secrets: [] } as never;
+  const application = { id: 'a', name: HOSTILE, role: 'Normal', keys: [] } as never;
   const folders = { offered: [{ id: HOSTILE, name: HOSTILE }], names: new Map(), hasMore: false };
   const webhook = {
     ...{ id: 'w', url: HOSTILE, authType: 'NoAuth', isSigned: true, isDisabled: true },

@@ -1,8 +1,8 @@
 /** Caller of the portal: the application of an API key, or a signed-in user. */
 import type { Principal } from '../../../contracts/portal/entities.ts';
+import type { KeyScope } from '../../../contracts/portal/operation.ts';
 import type { ApplicationRole } from '../../../contracts/portal/organizations.ts';
 import type { ApplicationId, Millis, OrganizationId } from '../../../machines/ids.ts';
-import type { KeyScope } from '../../../machines/portal/organization.ts';
 
 /** Origin of the request. */
 export interface RequestOrigin {

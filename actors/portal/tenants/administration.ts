@@ -1,13 +1,18 @@
 /**
- * Makes and lists organizations, applications and their secrets. Implements `PortalAdministration`.
+ * Makes and lists organizations, applications and their secrets, for `sealwright keys`, the administration API and the
+ * pages. `by`: who asked for it, for the journal.
  *
  * Source: docs/portal-values.md §0, §20.
  */
 
-import type { ActorStore, ActorSystem, Clock, Ids, StepOutcome } from '@sealwright/runtime';
+import type { StepOutcome } from '@sealwright/runtime';
 import { isBlank, visibleText } from '../../../contracts/plain-text.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
-import type { ApplicationRole } from '../../../contracts/portal/organizations.ts';
+import {
+  type ApplicationRole,
+  type KeyLimits,
+  MAX_TENANT_NAME,
+} from '../../../contracts/portal/organizations.ts';
 import {
   type ApplicationId,
   type Millis,
@@ -20,34 +25,29 @@ import {
   NO_SETTINGS,
   type OrganizationContext,
   type OrganizationSettings,
-  type SecretLimits,
   SYSTEM_ORGANIZATION,
 } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
-import type { ApplicationView, OrganizationView, PortalAdministration } from '../api/administration.ts';
 import { ORGANIZATION, ORGANIZATION_ROW, ORGANIZATIONS_COUNTER, organizationName } from './organizations.ts';
 import { secretDigest } from './tenants.ts';
 
 /** Bytes of a secret; 64 hex digits. Source: docs/portal-values.md §1 row 12. */
 const SECRET_BYTES = 32;
 const SHOWN_OF_SECRET = 8;
-const MAX_NAME_LENGTH = 100;
 /** Time before its expiry in which a key is shown as ending. */
 const EXPIRY_WARNING_MS = 30 * 24 * 60 * 60_000;
 
-export interface AdministrationDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Ids;
-}
+/** With the times in milliseconds. */
+export type OrganizationView = ReturnType<typeof viewOf>;
+export type ApplicationView = OrganizationView['applications'][number];
 
-export class Administration implements PortalAdministration {
-  readonly #dependencies: AdministrationDependencies;
+export class Administration {
+  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
 
-  constructor(dependencies: AdministrationDependencies) {
-    this.#dependencies = dependencies;
+  constructor(runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>) {
+    this.#runtime = runtime;
   }
 
   async organizations(query: {
@@ -55,7 +55,7 @@ export class Administration implements PortalAdministration {
     readonly limit: number;
     readonly offset: number;
   }): Promise<Page<OrganizationView>> {
-    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
+    const { rows, totalCount } = await pageOfRows(this.#runtime.store, {
       view: 'organizations',
       newestFirst: false,
       limit: query.limit,
@@ -70,21 +70,21 @@ export class Administration implements PortalAdministration {
   }
 
   async organization(id: OrganizationId): Promise<OrganizationView> {
-    return viewOf(id, await this.#read(id), this.#dependencies.clock.now());
+    return viewOf(id, await this.#read(id), this.#runtime.clock.now());
   }
 
   /** By its name, without regard to case. */
   async findOrganization(name: string): Promise<OrganizationView | undefined> {
-    const holder = await this.#dependencies.store.holder(organizationName(cleanName(name, 'Name')));
+    const holder = await this.#runtime.store.holder(organizationName(cleanName(name, 'Name')));
     return holder && this.organization(holder.id as OrganizationId);
   }
 
   /** Refusals: `NameTaken`, `BadRequest`. */
   async createOrganization(input: {
     readonly name: string;
-    readonly identifier?: string | undefined;
+    readonly identifier?: string | null | undefined;
   }): Promise<OrganizationView> {
-    const { system, ids, clock } = this.#dependencies;
+    const { system, ids, clock } = this.#runtime;
     const id = ids.uuid() as OrganizationId;
     const context: OrganizationContext = {
       ...NO_SETTINGS,
@@ -95,7 +95,7 @@ export class Administration implements PortalAdministration {
     };
     const made = await system.create({ kind: ORGANIZATION, id }, context);
     await settle(made, 'NameTaken');
-    return viewOf(id, context, this.#dependencies.clock.now());
+    return viewOf(id, context, this.#runtime.clock.now());
   }
 
   /** Changes what is named; the rest stays. Refusals: `OrganizationNotFound`. */
@@ -105,7 +105,7 @@ export class Administration implements PortalAdministration {
     by?: string,
   ): Promise<OrganizationView> {
     await this.#read(id);
-    const outcome = await this.#dependencies.system.send(
+    const outcome = await this.#runtime.system.send(
       { kind: ORGANIZATION, id },
       { type: 'CONFIGURE', settings, by },
     );
@@ -123,7 +123,7 @@ export class Administration implements PortalAdministration {
     secret?: string,
     by?: string,
   ): Promise<ApplicationView> {
-    const { system, ids } = this.#dependencies;
+    const { system, ids } = this.#runtime;
     const { name: organizationOf, applications } = await this.#read(organization);
     const name = cleanName(input.name, 'Name');
     if (input.role !== 'Normal' && organizationOf !== SYSTEM_ORGANIZATION) {
@@ -145,17 +145,20 @@ export class Administration implements PortalAdministration {
     const isTaken = applications.some((application) => foldedName(application.name) === foldedName(name));
     await settle(outcome, isTaken ? 'NameTaken' : 'LimitExceeded');
     const made = (await this.organization(organization)).applications.find((found) => found.id === id);
-    return made ?? { id, name, role: input.role, secrets: [] };
+    return made ?? { id, name, role: input.role, keys: [] };
   }
 
-  /** Refusals: `OrganizationNotFound`, `ApplicationNotFound`, `KeyLimitReached` with the key to revoke, `BadRequest`. */
+  /**
+   * The secret is shown this once. `key` = `<application>|<secret>`. Refusals: `OrganizationNotFound`,
+   * `ApplicationNotFound`, `KeyLimitReached` for a third one, with the key to revoke; `BadRequest` for an expiry that is over.
+   */
   async createSecret(
     organization: OrganizationId,
     application: ApplicationId,
-    limits: SecretLimits = {},
+    limits: KeyLimits = {},
     by?: string,
   ): Promise<{ readonly id: string; readonly key: string }> {
-    const { ids, clock } = this.#dependencies;
+    const { ids, clock } = this.#runtime;
     if (limits.expiresAt !== undefined && limits.expiresAt <= clock.now()) {
       const message = 'The ExpirationDate is over.';
       throw new PortalRefusal('BadRequest', message, { errors: { ExpirationDate: [message] } });
@@ -177,9 +180,9 @@ export class Administration implements PortalAdministration {
     organization: OrganizationId,
     application: ApplicationId,
     secret: string,
-    options: SecretLimits & { readonly retiresOldest: boolean; readonly by?: string | undefined },
+    options: KeyLimits & { readonly retiresOldest: boolean; readonly by?: string | undefined },
   ): Promise<{ readonly id: string; readonly key: string }> {
-    const { system, ids } = this.#dependencies;
+    const { system, ids } = this.#runtime;
     const { applications } = await this.#read(organization);
     const found = applications.find(({ id }) => id === application);
     if (found === undefined) throw new PortalRefusal('ApplicationNotFound');
@@ -217,25 +220,22 @@ export class Administration implements PortalAdministration {
     by?: string,
   ): Promise<void> {
     await this.#read(organization);
-    const outcome = await this.#dependencies.system.send(
+    const outcome = await this.#runtime.system.send(
       { kind: ORGANIZATION, id: organization },
       { type: 'REVOKE_SECRET', applicationId: application, id: secretId, by },
     );
     await settle(outcome, 'ApplicationNotFound');
   }
 
-  /** Adds a line to the journal of the organization. */
+  /** Adds a line to the journal of the organization, for actions that change nothing stored. */
   async record(id: OrganizationId, note: string, by: string): Promise<void> {
-    const outcome = await this.#dependencies.system.send(
-      { kind: ORGANIZATION, id },
-      { type: 'RECORD', note, by },
-    );
+    const outcome = await this.#runtime.system.send({ kind: ORGANIZATION, id }, { type: 'RECORD', note, by });
     await settle(outcome, 'ServiceBusy');
   }
 
   async #read(id: OrganizationId): Promise<OrganizationContext> {
     const parsed = parsePortalId('OrganizationId', id);
-    const actor = parsed && (await this.#dependencies.system.read({ kind: ORGANIZATION, id: parsed }));
+    const actor = parsed && (await this.#runtime.system.read({ kind: ORGANIZATION, id: parsed }));
     if (!actor) throw new PortalRefusal('OrganizationNotFound');
     return actor.context;
   }
@@ -270,31 +270,27 @@ function existingOf(secret: string): { readonly prefix: string; readonly sha256:
 }
 
 /** Compares the expiry of a key with the time. */
-function expiryOf(expiresAt: Millis | null, now: Millis): ApplicationView['secrets'][number]['expiry'] {
+function expiryOf(expiresAt: Millis | null, now: Millis): 'never' | 'later' | 'soon' | 'over' {
   if (expiresAt === null) return 'never';
   if (expiresAt <= now) return 'over';
   return expiresAt - now <= EXPIRY_WARNING_MS ? 'soon' : 'later';
 }
 
-function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis): OrganizationView {
-  const { name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles, reminders, applications } =
-    context;
+function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis) {
+  const { name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles, reminders = null } = context;
   return {
-    ...{ id, name, identifier, createdAt, embedOrigins, refuseSignedEnvelopeFiles },
-    reminders: reminders ?? null,
-    applications: applications.map((application) => ({
-      id: application.id,
-      name: application.name,
-      role: application.role,
-      secrets: application.secrets.map((secret) => ({
+    ...{ id, name, identifier, creationDate: createdAt, embedOrigins, refuseSignedEnvelopeFiles, reminders },
+    applications: context.applications.map(({ id, name, role, secrets }) => ({
+      ...{ id, name, role },
+      keys: secrets.map((secret) => ({
         id: secret.id,
         prefix: secret.prefix,
-        createdAt: secret.createdAt,
-        lastUsedAt: secret.lastUsedAt,
+        creationDate: secret.createdAt,
+        lastUseDate: secret.lastUsedAt,
         scopes: secret.scopes ?? null,
-        expiresAt: secret.expiresAt ?? null,
+        expirationDate: secret.expiresAt ?? null,
         expiry: expiryOf(secret.expiresAt ?? null, now),
-        folders: secret.folders ?? null,
+        folderIds: secret.folders ?? null,
       })),
     })),
   };
@@ -303,8 +299,8 @@ function viewOf(id: OrganizationId, context: OrganizationContext, now: Millis): 
 /** Without the bar that ends an application's name in a key, without control characters, spaces trimmed. */
 function cleanName(given: string, member: string): string {
   const name = visibleText(given).trim();
-  const fits = !isBlank(name) && name.length <= MAX_NAME_LENGTH && !/[|\p{Cc}\p{Surrogate}]/u.test(name);
+  const fits = !isBlank(name) && name.length <= MAX_TENANT_NAME && !/[|\p{Cc}\p{Surrogate}]/u.test(name);
   if (fits) return name;
-  const message = `The ${member} must have 1 to ${MAX_NAME_LENGTH} characters and no bar or control character.`;
+  const message = `The ${member} must have 1 to ${MAX_TENANT_NAME} characters and no bar or control character.`;
   throw new PortalRefusal('BadRequest', message, { errors: { [member]: [message] } });
 }

@@ -1,6 +1,8 @@
-/** Keys of all applications with their expiry and last use, for operators. Implements `OperatorKeys`. */
+/** Keys of all applications with their expiry and last use, for operators. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { OperatorKey, OperatorKeys, PortalAdministration } from '../api/administration.ts';
+import type { listPortalKeys } from '../../../contracts/batch/portal.ts';
+import type { Value } from '../../../contracts/operation.ts';
+import type { Administration } from './administration.ts';
 
 /** Maximum of organizations that are read, and of keys that are listed. */
 const MAX_ORGANIZATIONS = 1000;
@@ -8,23 +10,31 @@ const MAX_KEYS = 500;
 /** Organizations that are read at once. */
 const AT_ONCE = 100;
 
-export class OperatorKeyList implements OperatorKeys {
-  readonly #administration: Pick<PortalAdministration, 'organizations'>;
+type OperatorKey = Value<typeof listPortalKeys.reply>['items'][number];
 
-  constructor(administration: Pick<PortalAdministration, 'organizations'>) {
+export type OperatorKeys = Pick<OperatorKeyList, 'keys'>;
+
+export class OperatorKeyList {
+  readonly #administration: Pick<Administration, 'organizations'>;
+
+  constructor(administration: Pick<Administration, 'organizations'>) {
     this.#administration = administration;
   }
 
-  async keys(): ReturnType<OperatorKeys['keys']> {
+  /** Those that expire first come first; `complete`: false when not all organizations or keys are listed. */
+  async keys(): Promise<Value<typeof listPortalKeys.reply>> {
     const keys: OperatorKey[] = [];
     let total = 0;
     for (let offset = 0; offset * AT_ONCE < MAX_ORGANIZATIONS; offset += 1) {
       const { items, totalCount } = await this.#administration.organizations({ limit: AT_ONCE, offset });
       total = totalCount;
       for (const { name: organization, applications } of items) {
-        for (const { name: application, role, secrets } of applications) {
-          for (const { prefix: _, scopes, folders, ...secret } of secrets)
-            keys.push({ ...secret, organization, application, role, limited: (scopes ?? folders) !== null });
+        for (const { name: application, role, keys: some } of applications) {
+          for (const { id, scopes, folderIds, creationDate, lastUseDate, expirationDate, expiry } of some)
+            keys.push({
+              ...{ id, organization, application, role, expiry, limited: (scopes ?? folderIds) !== null },
+              ...{ createdAt: creationDate, lastUsedAt: lastUseDate, expiresAt: expirationDate },
+            });
         }
       }
       if ((offset + 1) * AT_ONCE >= totalCount) break;

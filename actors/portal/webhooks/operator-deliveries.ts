@@ -7,8 +7,8 @@ import type { Page } from '../../../contracts/portal/lists.ts';
 import type { DeliveryStatus, DeliveryView } from '../../../contracts/portal/webhooks.ts';
 import { type ApplicationId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { PortalAdministration } from '../api/administration.ts';
 import type { Tenant } from '../api/callers.ts';
+import type { Administration } from '../tenants/administration.ts';
 import type { Deliveries, DeliveryQuery } from './deliveries.ts';
 
 const MAX_ORGANIZATIONS = 200;
@@ -27,13 +27,9 @@ export type OperatorWebhooks = Pick<OperatorDeliveries, 'organizations' | 'deliv
 export class OperatorDeliveries {
   readonly #store: Pick<ActorStore, 'counters'>;
   readonly #webhooks: Deliveries;
-  readonly #administration: PortalAdministration;
+  readonly #administration: Administration;
 
-  constructor(
-    store: Pick<ActorStore, 'counters'>,
-    webhooks: Deliveries,
-    administration: PortalAdministration,
-  ) {
+  constructor(store: Pick<ActorStore, 'counters'>, webhooks: Deliveries, administration: Administration) {
     this.#store = store;
     this.#webhooks = webhooks;
     this.#administration = administration;

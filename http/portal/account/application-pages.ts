@@ -5,14 +5,15 @@
  */
 import { z } from 'zod';
 import {
+  type Administration,
   callerName,
   type Folders,
-  type PortalAdministration,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
-import { APPLICATION_ROLES } from '../../../contracts/portal/organizations.ts';
+import { KEY_SCOPES } from '../../../contracts/portal/operation.ts';
+import { APPLICATION_ROLES, MAX_KEY_FOLDERS } from '../../../contracts/portal/organizations.ts';
 import type { FolderId } from '../../../machines/ids.ts';
-import { KEY_SCOPES, MAX_KEY_FOLDERS, SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
+import { SYSTEM_ORGANIZATION } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
 import {
@@ -39,10 +40,7 @@ const keyForm = z.looseObject({
   expiry: formText,
 });
 
-export function applicationPageRoutes(
-  administration: PortalAdministration,
-  folders: Folders,
-): readonly AnyRoute[] {
+export function applicationPageRoutes(administration: Administration, folders: Folders): readonly AnyRoute[] {
   const showAll = async (page: AccountPage, user: SignedInUser, notice: AccountNotice | undefined) => {
     const { organization } = user.tenant;
     const { applications } = await administration.organization(organization.id);

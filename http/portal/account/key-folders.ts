@@ -7,11 +7,11 @@ import { folderId } from '../input/ids.ts';
 /** Folders offered; an organization may have more. */
 const MAX_OFFERED = 200;
 
-/** @param secrets keys that may have folders that are not among the offered ones */
+/** @param application its keys may have folders that are not among the offered ones */
 export async function keyFolders(
   folders: Folders,
   tenant: Tenant,
-  { secrets }: Pick<ApplicationView, 'secrets'>,
+  { keys }: Pick<ApplicationView, 'keys'>,
 ): Promise<KeyFolders> {
   const { items, totalCount } = await folders.list(tenant, {
     limit: MAX_OFFERED,
@@ -19,7 +19,7 @@ export async function keyFolders(
     order: 'Desc',
   });
   const known = new Map(items.map((folder) => [String(folder.id), folder]));
-  const named = new Set(secrets.flatMap((secret) => secret.folders ?? []));
+  const named = new Set(keys.flatMap((key) => key.folderIds ?? []));
   for (const id of named) {
     const folder = known.has(id) ? undefined : await found(folders, tenant, id);
     if (folder !== undefined) known.set(id, folder);

@@ -6,7 +6,6 @@ const TIME = '2026-05-26T15:42:11.123Z';
 const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
 export const ANSWER_PROPERTIES: PropertyTexts = {
-  applications: 'Programs that act for the organization, each with its keys.',
   archiveTimestamps: 'Time-stamps over the whole file or signature that keep it verifiable for years.',
   attributeCertificates: 'Attribute certificates that the signature contains.',
   'attributeCertificates.details': ['Attributes as text.', 'role: notary'],
@@ -37,13 +36,11 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
     'Lowest level that signatures must have, as given at creation. Null: none.',
     'Advanced',
   ],
-  documentId: ['Document this is about. Null: none.', UUID],
   editFlow: ['Whether the flow can still be edited.', true],
   'Signature.emailAddress': [
     'E-mail address of the signer, from the certificate or the flow. Null: none.',
     'ana@example.com',
   ],
-  embedOrigins: ['Origins of sites that may show signing pages in a frame.', ['https://app.example.com']],
   embedUrl: [
     'Address for the widget in the page of the client. Anybody with it can act for one participant.',
     'https://sign.example.com/document/key/K3M9Q7W2E5R8T1Y4U6I0/sign-embedded?ticket=0f8c1d2e',
@@ -79,15 +76,10 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   'ValidationRecord.isEnvelope': 'Whether the document was merged from several files.',
   issuerName: ['Common name of the issuer of the certificate.', 'Example CA'],
   items: 'Entries of this page of the list.',
-  key: [
-    'The key, `application|secret`. Shown in this answer only; the service keeps a hash.',
-    'Billing|4f1d8c2e7b3a9d605c1e8f7a2b4d6093',
-  ],
   'Document.key': [
     'Validation key printed on the document: 20 characters A-Z and 0-9.',
     'K3M9Q7W2E5R8T1Y4U6I0',
   ],
-  keys: 'Keys of the application, at most two, without their secrets.',
   leafIndex: ['Place of the leaf in the tree, from 0.', 41],
   leaves: ['Number of leaves of the tree.', 128],
   line: ['Number of the entry that the proof is about.', 7],
@@ -108,7 +100,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   'FieldUpload.sha256': ['SHA-256 of the file, lower-case hex.', HASH],
   'Upload.name': ['File name with its extension.', 'contract.pdf'],
   node: ['Node that signed the checkpoint.', 'node-1'],
-  openapi: 'Version of the specification.',
   organizationRoles: ['Roles within the organization.', []],
   passedChecks: 'Checks that found nothing wrong.',
   'data.expirationDate': ['Time at which participants can no longer act.', TIME],
@@ -116,7 +107,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   'EditorSession.expirationDate': ['End of the session.', TIME],
   'EditorSessionLink.expirationDate': ['End of the time in which the link can be used.', TIME],
   'OpenedEditorSession.expirationDate': ['End of the session.', TIME],
-  'keys.prefix': ['First characters of the key, by which people recognise it.', 'Billing|4f1d'],
   previous: ['Hash of the checkpoint before, lower-case hex. Empty: this is the first.', HASH],
   proof: 'Proof that the newest entry is in a signed checkpoint. Null: not yet in one.',
   publicKey: ['Ed25519 key of the node that signed, Base64.', 'MCowBQYDK2VwAyEA'],
@@ -168,5 +158,4 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   ],
   'DocumentField.value': ['Value of the field, as text. Null: none yet.', 'Lisbon'],
   warnings: 'Findings that do not make the signature invalid.',
-  webhooks: 'Webhooks of the organization.',
 };

@@ -22,7 +22,6 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   documentName: { example: 'Lease of Rua Augusta 12' },
   doneCount: { example: 240 },
   expirationDays: { example: 30 },
-  folderIds: { example: [EXAMPLE_IDS.document] },
   initializedCount: { example: 118 },
   isValid: { example: true },
   locations: {

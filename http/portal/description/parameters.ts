@@ -4,7 +4,6 @@ import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 const UUID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 
 export const PARAMETERS: PropertyTexts = {
-  'applications/{applicationId}': 'Id of the application, from `GET /api/admin/organizations/{id}`.',
   'attachments/{attachmentId}': 'Id of the attachment, from the detail of the document.',
   '?content-range': 'Bytes of this segment, such as `bytes 0-1048575/3145728`. Required with a ticket.',
   'documents/{id}': ['Id of the document, from `POST /api/documents`.', UUID],
@@ -17,15 +16,12 @@ export const PARAMETERS: PropertyTexts = {
     'Id of the organization. Without the role Administrator only that of the key.',
     UUID,
   ],
-  'keys/{keyId}': 'Id of the key, from `GET /api/admin/organizations/{id}`.',
   'keys/{key}': [
     'Validation key of the document: 20 letters and digits. Case, hyphens and spaces do not count.',
     'K3M9Q7W2E5R8T1Y4U6I0',
   ],
   'assets/{name}': 'Name with a digest of the content, as the page has it.',
   '?preview': 'Whether browsers show the file instead of saving it. Default false.',
-  '?q': 'Text to find in the name. Case and accents do not count. Absent: all.',
-  '?status': 'Only entries in this state. Absent: in any.',
   '?ticket': 'Ticket of the link. Absent: the request needs a key.',
   '?user-agent': 'Program of the client, kept as evidence.',
 };

@@ -48,14 +48,12 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'A body of `POST /api/documents`. It may lack files and flow actions until the draft is sent.',
     CREATION,
   ],
-  documentId: ['The document this is about.', EXAMPLE_IDS.document],
   documentVersion: [
     'Version that the participant has seen, from 1. If it is not the current one, the call is refused with `InvalidDocumentStatus`. Absent: the version of the ticket; an older one is refused with `VersionChanged`.',
     1,
   ],
   documents: 'Ids of the documents.',
   dryRun: 'Whether the documents are counted and nothing is changed. Default false.',
-  email: ['E-mail address. Links and codes are sent to it.', 'ana@example.com'],
   emailAddress: ['E-mail address of the participant.', 'ana@example.com'],
   emailCode: [
     'Six digits that the participant received by e-mail. Valid for 10 minutes and 5 attempts. Required where the action asks for a code.',
@@ -116,14 +114,11 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   parentId: 'Folder that contains this one. Null: it is at the top.',
   participants:
     'People for the roles of the saved flow or template. Every role without a person of its own needs one.',
-  phone: ['Telephone number with country code. Kept; nothing is sent to it.', '+351 912 345 678'],
   reachedEnd: 'Whether the last page was visible to its end. Default false: the document was opened.',
   reason: [
     'Reason, which participants and the history show. At most 2,000 characters.',
     'The price has changed.',
   ],
-  refuseSignedEnvelopeFiles:
-    'Whether envelopes with signed files are refused. Default false: the originals are kept as attachments.',
   resend: 'Whether a new code is sent although an earlier one is still valid. Default false.',
   role: ['Title of the flow actions of this person.', 'Tenant'],
   save: 'Whether the picture is kept for later signatures. Accepted and ignored.',

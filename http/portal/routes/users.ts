@@ -1,7 +1,7 @@
 /** Users: those of the own organization, and with an administration key all users. */
 import {
+  type Administration,
   callerName,
-  type PortalAdministration,
   type Tenant,
   type UserDirectory,
 } from '../../../actors/portal/api.ts';
@@ -26,7 +26,7 @@ import { organizationId } from '../input/ids.ts';
 import { pageReply } from '../input/query-fields.ts';
 import { requireGivable } from '../key-scopes.ts';
 
-export function userRoutes(users: UserDirectory, administration: PortalAdministration): readonly AnyRoute[] {
+export function userRoutes(users: UserDirectory, administration: Administration): readonly AnyRoute[] {
   const add = (organization: OrganizationId, tenant: Tenant, { profile, access }: NewMember) => {
     // Administrators make keys of all scopes; senders read and create.
     const role = roleOf(access);

@@ -469,10 +469,10 @@ test('administrators read organizations with the prefixes of their keys, and a n
     id: IDS.application,
     name: 'App',
     role: 'Normal',
-    secrets: [
+    keys: [
       {
-        ...{ id: 's1', prefix: '01234567', createdAt: THEN, lastUsedAt: null, sha256: 'never shown' },
-        ...{ scopes: ['Read'], expiresAt: null, folders: null },
+        ...{ id: 's1', prefix: '01234567', creationDate: THEN, lastUseDate: null, sha256: 'never shown' },
+        ...{ scopes: ['Read'], expirationDate: null, folderIds: null, expiry: 'never' },
       },
     ],
   };
@@ -480,7 +480,7 @@ test('administrators read organizations with the prefixes of their keys, and a n
     id: IDS.organization,
     name: 'Org',
     identifier: null,
-    createdAt: THEN,
+    creationDate: THEN,
     embedOrigins: ['https://a.example'],
     refuseSignedEnvelopeFiles: false,
     reminders: null,

@@ -1,10 +1,10 @@
 /** Pages of the applications of an organization, and of the keys of one application. */
 
 import type { ApplicationView, SignedInUser } from '../../../actors/portal/api.ts';
-import { APPLICATION_ROLES } from '../../../contracts/portal/organizations.ts';
+import { KEY_SCOPES } from '../../../contracts/portal/operation.ts';
+import { APPLICATION_ROLES, MAX_TENANT_NAME } from '../../../contracts/portal/organizations.ts';
 import { type Html, html } from '../../../contracts/texts/html.ts';
 import type { Texts } from '../../../contracts/texts/texts.ts';
-import { KEY_SCOPES } from '../../../machines/portal/organization.ts';
 import {
   type AccountNotice,
   type AccountPage,
@@ -41,7 +41,7 @@ export function applicationsPage(
     ? html`<label for="role">${texts.role}</label>\n<select id="role" name="role">${roles}</select>\n`
     : html``;
   const creation = html`<label for="name">${texts.name}</label>
-<input id="name" name="name" required maxlength="100" value="${entries.value('name')}"${entries.marks('name')}>
+<input id="name" name="name" required maxlength="${MAX_TENANT_NAME}" value="${entries.value('name')}"${entries.marks('name')}>
 ${entries.fault('name')}${choice}<p class="ways"><button type="submit" class="main">${texts.add}</button></p>`;
   return accountPage(page, user, {
     title: texts.title,
@@ -84,7 +84,7 @@ export function applicationPage(
   const { applications: texts } = page.texts;
   const path = `/organization/applications/${application.id}`;
   const entries = entriesOf(notice, `${path}/keys`);
-  const rows = application.secrets.map((secret) => keyRow(page, user, path, secret, folders));
+  const rows = application.keys.map((key) => keyRow(page, user, path, key, folders));
   const heads = [texts.begins, texts.scopesShort, texts.created, texts.lastUse, texts.expires, texts.actions];
   const scopes = KEY_SCOPES.map(
     (scope) =>
@@ -139,28 +139,30 @@ function keyRow(
     id,
     prefix,
     scopes,
-    folders,
-    createdAt,
-    lastUsedAt,
-    expiresAt,
+    folderIds,
+    creationDate,
+    lastUseDate,
+    expirationDate,
     expiry,
-  }: ApplicationView['secrets'][number],
+  }: ApplicationView['keys'][number],
   { names }: KeyFolders,
 ): Html {
   const { applications: texts } = page.texts;
   const named = scopes === null ? texts.allScopes : scopes.map((scope) => texts.scopeNames[scope]).join(', ');
-  const listed = (folders ?? []).map(
+  const listed = (folderIds ?? []).map(
     (folder) => html`<li><bdi>${names.get(folder) ?? texts.removedFolder}</bdi></li>`,
   );
   const limited =
-    folders === null ? html`${named}` : html`${named}<br>${texts.folders}<ul class="folders">${listed}</ul>`;
+    folderIds === null
+      ? html`${named}`
+      : html`${named}<br>${texts.folders}<ul class="folders">${listed}</ul>`;
   const warning =
     expiry === 'over' || expiry === 'soon' ? html` <strong>${texts.expiryWarnings[expiry]}</strong>` : html``;
   const revocation = sureForm(page, user, `${path}/keys/${id}/revocation`, {
     ask: texts.revoke,
     sure: texts.revokeSure,
   });
-  return html`<tr><td><code>${prefix}...</code></td><td>${limited}</td><td>${utcTime(createdAt)}</td>
-<td>${lastUsedAt === null ? texts.never : utcTime(lastUsedAt)}</td><td>${expiresAt === null ? texts.never : utcTime(expiresAt)}${warning}</td>
+  return html`<tr><td><code>${prefix}...</code></td><td>${limited}</td><td>${utcTime(creationDate)}</td>
+<td>${lastUseDate === null ? texts.never : utcTime(lastUseDate)}</td><td>${expirationDate === null ? texts.never : utcTime(expirationDate)}${warning}</td>
 <td>${revocation}</td></tr>\n`;
 }

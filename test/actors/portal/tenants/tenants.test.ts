@@ -122,7 +122,7 @@ test('the last use of a secret is recorded', async (t) => {
   const { organization, id } = await application(it);
   const { key } = await it.administration.createSecret(organization, id);
   const lastUse = async () =>
-    (await it.administration.organization(organization)).applications[0]?.secrets[0]?.lastUsedAt;
+    (await it.administration.organization(organization)).applications[0]?.keys[0]?.lastUseDate;
   t.is(await lastUse(), null);
   await it.tenants.identify(key);
   await it.settle(async () => typeof (await lastUse()) === 'number');
@@ -208,21 +208,21 @@ test('a start creates the entries of its settings once, and removes none', async
   const { items, totalCount } = await it.administration.organizations({ limit: 10, offset: 0 });
   t.is(totalCount, 2);
   t.deepEqual(
-    items.flatMap(({ applications }) => applications.map(({ name, secrets }) => [name, secrets.length])),
+    items.flatMap(({ applications }) => applications.map(({ name, keys }) => [name, keys.length])),
     [
       ['Script', 1],
       ['monitor', 1],
     ],
   );
-  t.is(items[0]?.applications[0]?.secrets[0]?.prefix, 'to');
+  t.is(items[0]?.applications[0]?.keys[0]?.prefix, 'to');
   const tenant = await it.tenants.identify('Script|topsecret');
   t.deepEqual(await it.tenants.embedOrigins(tenant?.organization.id ?? ('' as never)), ['https://a.example']);
   t.is((await it.tenants.identify(`monitor|${'m'.repeat(64)}`))?.application.role, 'Monitor');
 
   // Revoked by an operator: a secret of the settings comes back, one of the program's own does not.
   for (const { id, applications } of items) {
-    for (const { id: application, secrets } of applications) {
-      await it.administration.revokeSecret(id, application, secrets[0]?.id ?? '');
+    for (const { id: application, keys } of applications) {
+      await it.administration.revokeSecret(id, application, keys[0]?.id ?? '');
     }
   }
   await bootstrapTenants(it.administration, wanted);
