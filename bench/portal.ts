@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { type Step, type StoredActor, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import { stateMove } from '#runtime/step/state-index.js';
+import { stateMove } from '#runtime/step/derive.js';
 import { storageLayout } from '../actors/index.ts';
 import { documentDefinition } from '../actors/portal/document-records/document-index.ts';
 import type { DocumentId } from '../machines/ids.ts';

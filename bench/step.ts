@@ -6,7 +6,7 @@
  * their message arrives: the runtime keeps about 1,000 of the 5,000.
  */
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
-import { stepText } from '#runtime/store/lmdb/lmdb-step-text.js';
+import { stepText } from '#runtime/store/lmdb/lmdb-tables.js';
 import type { Bench, BenchContext } from './frame/bench.ts';
 import { measure, measureWaiting, middle, type Rate, rateOf } from './frame/rate.ts';
 import { addressOf, newborn, stepOf } from './step/actor.ts';

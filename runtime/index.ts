@@ -6,20 +6,17 @@ export {
   type Checkpoint,
   checkpointHash,
   createCheckpointSigner,
-  type HistoryProof,
-  HistoryProofs,
-  type HistoryReport,
-  HistorySealer,
-  isProven,
   lineHash,
   parseCheckpoint,
   STAMPS_VIEW,
   UNSENT_VIEW,
-  verifyHistory,
-} from './history/index.ts';
+} from './history/checkpoint.ts';
+export { type HistoryProof, HistoryProofs, isProven } from './history/proof.ts';
+export { HistorySealer } from './history/sealer.ts';
+export { type HistoryReport, verifyHistory } from './history/verify.ts';
 export type { ShardStatus } from './host/actor-host.ts';
 export { DeferredSystem } from './host/deferred-system.ts';
-export { LoopUtilisation } from './host/loop-utilisation.ts';
+export { LoopUtilisation } from './host/traffic.ts';
 export type { ActorPage, ActorQuery, ActorSummary } from './inspection/actor-pages.ts';
 export type { ActorReport, KindReport } from './inspection/inspect.ts';
 export type { MachineChart } from './inspection/machine-chart.ts';
@@ -51,7 +48,7 @@ export {
   type RuntimeFaultPoint,
 } from './model/faults.ts';
 export { systemIds } from './model/ids.ts';
-export { jsonType } from './model/json-type.ts';
+export { jsonType } from './model/json.ts';
 export type { LeaseDeadline } from './model/lease-deadline.ts';
 export { assertStorable } from './model/machine-shape.ts';
 export type {

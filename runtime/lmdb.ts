@@ -1,8 +1,7 @@
 /** Stores on LMDB: one process, files on a local disk. */
 
 export { openLmdbStore } from './store/lmdb/lmdb.ts';
-export { backupLmdbStore } from './store/lmdb/lmdb-backup.ts';
 export { assertSound, noteBackup } from './store/lmdb/lmdb-check.ts';
 export { openLmdbCopy } from './store/lmdb/lmdb-copy.ts';
-export { openLmdbReader } from './store/lmdb/lmdb-reader.ts';
+export { backupLmdbStore, openLmdbReader } from './store/lmdb/lmdb-reader.ts';
 export { folderOwner } from './store/lmdb/owner.ts';

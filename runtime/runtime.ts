@@ -1,9 +1,7 @@
 /** Composes the runtime. */
-
-import { CrashJournal, type MarkedEffect } from './effects/crash-journal.ts';
+import { CrashJournal, type MarkedEffect, SET_ASIDE } from './effects/crash-journal.ts';
 import { isolationQueue, runExclusive } from './effects/isolation.ts';
-import { Outboxes } from './effects/outboxes.ts';
-import { SET_ASIDE } from './effects/set-aside.ts';
+import { Outboxes } from './effects/outbox.ts';
 import type { ActorHost, HostReport, ShardStatus } from './host/actor-host.ts';
 import { DeferredSystem } from './host/deferred-system.ts';
 import { Host, type HostDependencies } from './host/host.ts';
@@ -21,7 +19,7 @@ import { Faults } from './model/faults.ts';
 import { assertStorable } from './model/machine-shape.ts';
 import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './model/ports.ts';
 import { ShardedHost } from './shards/sharded-host.ts';
-import { SEND_EFFECT } from './step/tell.ts';
+import { SEND_EFFECT } from './step/step.ts';
 import { Timers } from './timers/timers.ts';
 
 export interface RuntimeOptions {

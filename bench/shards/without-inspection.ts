@@ -4,20 +4,20 @@
  * the benchmark cannot compare the program with itself; the compiler checks the names of the other two.
  */
 import { register } from 'node:module';
-import { RecentTimes } from '#runtime/host/recent-times.js';
+import { RecentTimes } from '#runtime/host/host.js';
 import { Traffic } from '#runtime/host/traffic.js';
 
 const HOOKS = `
 export async function load(url, context, next) {
   const loaded = await next(url, context);
-  if (!url.endsWith('/runtime/dist/step/state-index.js')) return loaded;
+  if (!url.endsWith('/runtime/dist/step/derive.js')) return loaded;
   const source = String(loaded.source).replace('export function stateMove(', 'function unused(');
   return { ...loaded, source: source + '\\nexport const stateMove = () => null;' };
 }
 `;
 
 register(`data:text/javascript,${encodeURIComponent(HOOKS)}`);
-const { stateMove } = await import('#runtime/step/state-index.js');
+const { stateMove } = await import('#runtime/step/derive.js');
 if (stateMove(undefined, { version: 1, state: 'any' }) !== null)
   throw new Error('The state index is still maintained: this loader does not fit runtime/step/.');
 Traffic.prototype.recordMessage = () => {};

@@ -1,8 +1,7 @@
 /** The two compared sides: the runtime, and plain LMDB writing the same rows. */
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { CollectedChanges, write, writeCounters } from '#runtime/store/lmdb/lmdb-changes.js';
-import { type PlannedStep, planStep } from '#runtime/store/lmdb/lmdb-step-text.js';
-import { openTables, transact } from '#runtime/store/lmdb/lmdb-tables.js';
+import { openTables, type PlannedStep, planStep, transact } from '#runtime/store/lmdb/lmdb-tables.js';
 import { Unverified } from '../frame/bench.ts';
 import { quietRuntime } from '../frame/quiet.ts';
 import { ACTORS, addressOf, definition, eventOf, input, newborn, stepOf } from './actor.ts';

@@ -6,10 +6,28 @@
  * at both are isolated: they run one at a time, beside all others. If the process crashes during one of them, that one
  * runs first and alone after the next start; if it crashes again, the effect is quarantined: it does not run until an
  * operator releases it.
+ *
+ * An effect that is set aside stays stored, is listed among the failed ones, and runs again after the next start, which
+ * may be of a program without the fault, or when an operator asks.
  */
 import { closeSync, constants, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ActorAddress, EffectKey, StoredEffect } from '../model/ports.ts';
+
+/** Start of the stored error. */
+export const SET_ASIDE = 'effect.set-aside';
+
+/** Pause, milliseconds: ten years. The next start shortens it; see `latestDue`. */
+export const SET_ASIDE_MS = 3650 * 24 * 3_600_000;
+
+/** Wraps the error after which an effect is set aside. */
+export class SetAside extends Error {
+  override readonly cause: unknown;
+  constructor(cause: unknown) {
+    super('The effect is set aside.');
+    this.cause = cause;
+  }
+}
 
 /** An effect as the file records it. */
 export interface MarkedEffect {

@@ -3,7 +3,6 @@
  * and settled by the step that consumes their outcome, in that step's own commit. So each effect runs at least once and
  * its outcome counts exactly once.
  */
-
 import type { MessageDelivery } from '../host/actor-host.ts';
 import { effectPause, MAX_BACKOFF_MS } from '../model/backoff.ts';
 import { steadyTime } from '../model/clock.ts';
@@ -22,11 +21,132 @@ import type {
   Millis,
   StoredEffect,
 } from '../model/ports.ts';
-import type { EffectQueue } from '../step/effect-partitions.ts';
-import { checkedMessage, SEND_EFFECT } from '../step/tell.ts';
-import type { CrashJournal } from './crash-journal.ts';
-import { runHandler } from './handler-run.ts';
-import { SET_ASIDE, SET_ASIDE_MS, SetAside } from './set-aside.ts';
+import { commonQueue, type EffectQueue, PartitionedQueue } from '../step/effect-partitions.ts';
+import { checkedMessage, SEND_EFFECT } from '../step/step.ts';
+import { type CrashJournal, SET_ASIDE, SET_ASIDE_MS, SetAside } from './crash-journal.ts';
+
+/**
+ * The outboxes of a runtime: one for messages between actors, one for each handler with partitions, and one for all
+ * other effects.
+ */
+export class Outboxes {
+  /** Runs the effects without a partition. */
+  readonly common: Outbox;
+  /** By the name of the handler. */
+  readonly #partitioned = new Map<string, Outbox>();
+  readonly #all: readonly Outbox[];
+
+  /**
+   * @param inFlight effects without a partition in progress at once
+   * @param messagesInFlight messages between actors in delivery at once
+   */
+  constructor(
+    dependencies: Omit<OutboxDependencies, 'queue' | 'inFlight'>,
+    inFlight: number,
+    messagesInFlight: number,
+  ) {
+    const { store, handlers } = dependencies;
+    this.common = new Outbox({ ...dependencies, queue: commonQueue(store), inFlight });
+    // One message of a pair at a time, and a failed one before all later ones: so they arrive in order.
+    const messages = new PartitionedQueue(store, SEND_EFFECT, 1, true);
+    this.#partitioned.set(
+      SEND_EFFECT,
+      new Outbox({ ...dependencies, queue: messages, inFlight: messagesInFlight }),
+    );
+    for (const [name, { partitioning }] of Object.entries(handlers)) {
+      if (partitioning === undefined) continue;
+      const queue = new PartitionedQueue(store, name, partitioning.perPartition);
+      this.#partitioned.set(name, new Outbox({ ...dependencies, queue, inFlight: partitioning.atOnce }));
+    }
+    this.#all = [this.common, ...this.#partitioned.values()];
+  }
+
+  /** Wakes the outboxes of the effects of a committed step. */
+  committed(effects: readonly StoredEffect[]): void {
+    for (const { partition, effect } of effects) {
+      (partition === undefined ? this.common : this.#partitioned.get(effect.do))?.wake();
+    }
+  }
+
+  wake(): void {
+    for (const one of this.#all) one.wake();
+  }
+
+  wakeAndRearm(): void {
+    for (const one of this.#all) one.wakeAndRearm();
+  }
+
+  start(): void {
+    for (const one of this.#all) one.start();
+  }
+
+  async stop(grace: Millis | undefined): Promise<void> {
+    await Promise.all(this.#all.map((one) => one.stop(grace)));
+  }
+
+  /** Number of effects in progress. */
+  get running(): number {
+    return this.#all.reduce((sum, { running }) => sum + running, 0);
+  }
+}
+
+/** Time that a handler has to end after its signal was aborted, milliseconds. Then it is abandoned. */
+const ABANDON_AFTER_MS = 1000;
+
+/** Runs one attempt of an effect handler. */
+interface HandlerRunDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly context: EffectContext;
+  /** Time limit of handlers without one of their own, milliseconds. */
+  readonly timeLimitMs: Millis;
+}
+
+/**
+ * Resolves with what the handler resolves with. Rejects once the time limit has passed, or with the reason of `stop` once
+ * that is aborted: a later outcome is not used.
+ */
+export async function runHandler(
+  { clock, log, context, timeLimitMs: defaultLimit }: HandlerRunDependencies,
+  handler: EffectHandler,
+  { key, actor, failures, effect }: StoredEffect,
+  stop: AbortSignal,
+): Promise<unknown> {
+  stop.throwIfAborted();
+  // Not that of the caller, who stores the failure after the time limit, and may have to try that for long.
+  const attempt = new AbortController();
+  const { signal } = attempt;
+  stop.addEventListener('abort', () => attempt.abort(stop.reason), { once: true });
+  const { timeLimitMs = defaultLimit } = handler;
+  const late = `The handler of "${effect.do}" did not end within ${timeLimitMs} milliseconds.`;
+  let isAbandoned = false;
+  let cancel = clock.after(timeLimitMs, () => attempt.abort(new Retryable('effect.time-limit', late)));
+  try {
+    const outcome = await new Promise((resolve, reject) => {
+      const abandon = (): void => {
+        isAbandoned = true;
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', () => {
+        cancel();
+        cancel = clock.after(ABANDON_AFTER_MS, abandon);
+      });
+      const ended = (): void => {
+        if (isAbandoned) log.warn('An abandoned effect ended; its outcome is not used.', { effect: key });
+      };
+      Promise.resolve(handler.run(effect, { key, actor, failures, signal }, context))
+        .finally(ended)
+        .then(resolve, reject);
+    });
+    // An outcome this late may come from threads that the stop has cut off; the effect is repeated instead.
+    signal.throwIfAborted();
+    return outcome;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    cancel();
+  }
+}
 
 /** Pauses between attempts to deliver or store something while the store refuses, milliseconds. */
 const SEND_RETRY_MS = { first: 20, longest: 5000 };

@@ -7,9 +7,8 @@
  *
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
-
 import { describeFailure } from '../model/failures.ts';
-import { jsonType } from '../model/json-type.ts';
+import { jsonType } from '../model/json.ts';
 import type { ActorStore, Clock, Log, Millis, Row, Step, StoredActor } from '../model/ports.ts';
 import {
   CHECKPOINT,

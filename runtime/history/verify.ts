@@ -5,8 +5,8 @@
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
 import type { ActorAddress, ActorStore, JournalLine, Millis, StoredActor } from '../model/ports.ts';
-import { CHAIN_START, lineHash } from './chain.ts';
 import {
+  CHAIN_START,
   CHECKPOINTS_VIEW,
   type Checkpoint,
   checkpointHash,
@@ -16,6 +16,7 @@ import {
   LEAF,
   LEAVES_VIEW,
   leafText,
+  lineHash,
   parseCheckpoint,
   UNSEALED_VIEW,
 } from './checkpoint.ts';

@@ -2,13 +2,12 @@
  * Hosts the actors of one thread: load, process one message at a time, commit, unload. The state of an actor is in the
  * store; between messages only a small cache holds copies.
  */
-
 import { isMainThread, threadId } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import type { ActorDefinition, CommittedActor, SendOptions, StepOutcome } from '../model/definition.ts';
 import { describeFailure, Fatal, Retryable } from '../model/failures.ts';
 import type { Faults } from '../model/faults.ts';
-import { withFrozenContext } from '../model/json-check.ts';
+import { withFrozenContext } from '../model/json.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -22,18 +21,159 @@ import type {
   StoredActor,
   StoredEffect,
 } from '../model/ports.ts';
-import { machinelessStep } from '../step/machineless-step.ts';
+import { withoutNeedless, withPartitions } from '../step/effect-partitions.ts';
 import { migrationOf } from '../step/migrate.ts';
-import { committedViewOf, firstStep, nextStep, type StepContext, viewOf } from '../step/step.ts';
-import { withoutNeedless, withPartitions } from '../step/step-effects.ts';
+import {
+  committedViewOf,
+  firstStep,
+  machinelessStep,
+  nextStep,
+  type StepContext,
+  viewOf,
+} from '../step/step.ts';
 import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from './actor-host.ts';
-import { announce } from './announce.ts';
-import { answerWithoutStep, refused } from './answers-without-step.ts';
-import { LoopUtilisation } from './loop-utilisation.ts';
-import { Mailboxes } from './mailbox.ts';
-import { RecentTimes } from './recent-times.ts';
 import type { Supervisor } from './supervisor.ts';
-import { Traffic } from './traffic.ts';
+import { LoopUtilisation, Traffic } from './traffic.ts';
+
+const WINDOW_SIZE = 1024;
+/** Additions to a full window after which it is sorted again: reads of a busy thread share a sort. */
+const SORT_EVERY = 64;
+
+/** Keeps recent durations, for their quantiles. */
+export class RecentTimes {
+  readonly #times = new Float64Array(WINDOW_SIZE);
+  #count = 0;
+  #sorted = new Float64Array();
+  /** Number of durations at the last sort. */
+  #sortedAt = 0;
+
+  /** Milliseconds. */
+  add(time: number): void {
+    this.#times[this.#count % WINDOW_SIZE] = time;
+    this.#count += 1;
+  }
+
+  /** Milliseconds; zeros when there are none. Of a full window, at most the last 63 durations are missing. */
+  quantiles(): { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number } {
+    const added = this.#count - this.#sortedAt;
+    if (added >= SORT_EVERY || (added > 0 && this.#sortedAt < WINDOW_SIZE)) {
+      this.#sorted = this.#times.slice(0, Math.min(this.#count, WINDOW_SIZE)).sort();
+      this.#sortedAt = this.#count;
+    }
+    const sorted = this.#sorted;
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+    return { p50Ms: at(0.5), p99Ms: at(0.99), maxMs: sorted.at(-1) ?? 0 };
+  }
+}
+
+/** Retry delay for senders when a mailbox is full, milliseconds. */
+const FULL_PAUSE = 1000;
+
+interface Waiting {
+  readonly work: () => Promise<unknown>;
+  /** Receives the result of `work`. */
+  resolve(value: unknown): void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Mailbox {
+  /** Index of the next message in `waiting`; `shift` would copy the list. */
+  next: number;
+  waiting: Waiting[];
+}
+
+/**
+ * Processes one message at a time per actor. A mailbox exists only while its actor has messages; an idle actor takes no
+ * memory.
+ */
+export class Mailboxes {
+  readonly #boxes = new Map<string, Mailbox>();
+
+  /** Number of actors with a message in progress or waiting. */
+  get awake(): number {
+    return this.#boxes.size;
+  }
+
+  /** Number of messages of one actor in progress or waiting. */
+  depth(actor: string): number {
+    const box = this.#boxes.get(actor);
+    return box === undefined ? 0 : box.waiting.length - box.next + 1;
+  }
+
+  /** Actors with a message in progress or waiting, by key, with their number of messages. */
+  *depths(): IterableIterator<readonly [actor: string, depth: number]> {
+    for (const actor of this.#boxes.keys()) yield [actor, this.depth(actor)];
+  }
+
+  /**
+   * Runs `work` after all earlier work of this actor. Rejects with `mailbox.full` when more than `limit` messages wait
+   * already, and with the error of `work`.
+   */
+  post<T>(actor: string, limit: number, work: () => Promise<T>): Promise<T> {
+    const box = this.#boxes.get(actor);
+    if (box === undefined) {
+      const fresh: Mailbox = { next: 0, waiting: [] };
+      this.#boxes.set(actor, fresh);
+      return new Promise((resolve, reject) => {
+        void this.#drain(actor, fresh, { work, resolve, reject });
+      });
+    }
+    if (box.waiting.length - box.next >= limit) {
+      return Promise.reject(
+        new Retryable('mailbox.full', `${limit} messages wait for ${actor}.`, FULL_PAUSE),
+      );
+    }
+    return new Promise((resolve, reject) => {
+      box.waiting.push({ work, resolve, reject });
+    });
+  }
+
+  async #drain(actor: string, box: Mailbox, first: Waiting): Promise<void> {
+    let current: Waiting | undefined = first;
+    while (current !== undefined) {
+      try {
+        current.resolve(await current.work());
+      } catch (error) {
+        current.reject(error);
+      }
+      current = box.waiting[box.next];
+      box.next++;
+      if (box.next > 64) {
+        box.waiting = box.waiting.slice(box.next);
+        box.next = 0;
+      }
+    }
+    this.#boxes.delete(actor);
+  }
+}
+
+/** Answers what is known without the machine. */
+function answerWithoutStep(stored: StoredActor, delivery: MessageDelivery): StepOutcome | undefined {
+  if (stored.stopped !== null) return refused('stopped', stored);
+  if (delivery.id !== undefined && stored.consumed.includes(delivery.id)) return refused('duplicate', stored);
+  // The deadline was canceled or moved since it was read.
+  if (delivery.timer !== undefined && stored.timers[delivery.timer.name] !== delivery.timer.due) {
+    return refused('duplicate', stored);
+  }
+  return undefined;
+}
+
+/** Builds the outcome of a message that changes nothing. */
+function refused(reason: 'not-accepted' | 'duplicate' | 'stopped', stored: StoredActor): StepOutcome {
+  return { accepted: false, reason, actor: viewOf(stored) };
+}
+
+/** The step is stored, and its sender is answered, even if the observer throws. */
+export function announce(
+  { committed, log }: { readonly committed: (step: Step) => void; readonly log: Log },
+  step: Step,
+): void {
+  try {
+    committed(step);
+  } catch (error) {
+    log.error('An observer of committed steps threw.', describeFailure(error));
+  }
+}
 
 /** Default maximum of messages waiting for one actor. */
 const MAILBOX_LIMIT = 256;

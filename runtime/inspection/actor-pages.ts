@@ -2,12 +2,11 @@
  * Pages of the actors of one kind, each a range of an index, in the order of ids, so that an actor that changes its
  * state between two pages is on at most one of them.
  */
-
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HostReport } from '../host/actor-host.ts';
 import { isEffectKey, isKey } from '../model/keys.ts';
 import type { ActorStore, EffectKey, Json, Millis, StoredActor, StoredEffect } from '../model/ports.ts';
-import { STATE_INDEX_VIEW, STOPPED_VIEW } from '../step/state-index.ts';
+import { STATE_INDEX_VIEW, STOPPED_VIEW } from '../step/derive.ts';
 import { redactedText } from './redact.ts';
 
 export interface EffectReport {

@@ -2,13 +2,12 @@
  * Inspects actors: their number, states, reasons, and pending work. Reads indexes and single actors only; costs nothing
  * while unused.
  */
-
 import type { ActorHost } from '../host/actor-host.ts';
 import type { KindTraffic } from '../host/traffic.ts';
 import type { ActorDefinition } from '../model/definition.ts';
 import { stateNames } from '../model/machine-shape.ts';
 import type { ActorAddress, ActorStore, JournalLine, Json, Millis } from '../model/ports.ts';
-import { parseStateCounter, STATE_INDEX_PREFIX, STOPPED_PREFIX } from '../step/state-index.ts';
+import { parseStateCounter, STATE_INDEX_PREFIX, STOPPED_PREFIX } from '../step/derive.ts';
 import { viewOf } from '../step/step.ts';
 import {
   type ActorPage,

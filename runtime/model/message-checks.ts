@@ -3,7 +3,7 @@
  * actor.
  */
 import { Fatal } from './failures.ts';
-import { jsonProblem } from './json-check.ts';
+import { jsonProblem } from './json.ts';
 import { isKey } from './keys.ts';
 import type { ActorEvent } from './ports.ts';
 

@@ -41,7 +41,7 @@ export interface StoredActor {
   readonly consumed: readonly string[];
   /** Journal lines written so far. */
   readonly journalLength: number;
-  /** Hash of the last journal line; absent while no line has one. See `history/chain.ts`. */
+  /** Hash of the last journal line; absent while no line has one. See `history/checkpoint.ts`. */
   readonly journalHash?: string;
   /** Time and error of a stopped actor, which accepts nothing until it is restarted; null for any other. */
   readonly stopped: { readonly at: Millis; readonly error: string } | null;
@@ -125,7 +125,7 @@ export interface Step {
   /** Counters and their increments. A counter that reaches 0 is removed. */
   readonly counters: { readonly [name: string]: number };
   /**
-   * Move of the actor in the state index, which the store keeps (`state-index.ts`); null = no move. A place that is
+   * Move of the actor in the state index, which the store keeps (`derive.ts`); null = no move. A place that is
    * null: before its creation, or after its end.
    */
   readonly moved: { readonly from: StateIndexEntry | null; readonly to: StateIndexEntry | null } | null;

@@ -1,11 +1,9 @@
 /** Unanswered calls to one shard, in the main thread. */
-
 import { addressKey } from '../host/host.ts';
 import type { Retryable } from '../model/failures.ts';
 import type { Step } from '../model/ports.ts';
 import { viewOf } from '../step/step.ts';
-import { failureOf } from './failures.ts';
-import type { PlainOutcome, ShardAnswer, ShardCall } from './wire.ts';
+import { failureOf, type PlainOutcome, type ShardAnswer, type ShardCall } from './wire.ts';
 
 /** Number of lost threads after which a call is rejected: the call itself may have ended them. */
 const MAX_CALLS_IN_FLIGHT = 3;

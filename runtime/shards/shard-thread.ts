@@ -3,8 +3,15 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Remote, wrap } from 'comlink';
 import type { HostReport } from '../host/actor-host.ts';
 import type { ActorStore, Log, Step } from '../model/ports.ts';
-import type { FromShard, ShardAnswer, ShardApi, ShardSetup, ShardThreadData, ToShard } from './wire.ts';
-import { ComputingMark } from './work-mark.ts';
+import {
+  ComputingMark,
+  type FromShard,
+  type ShardAnswer,
+  type ShardApi,
+  type ShardSetup,
+  type ShardThreadData,
+  type ToShard,
+} from './wire.ts';
 
 /** Receives the events of the thread of a shard. */
 export interface ShardOwner {

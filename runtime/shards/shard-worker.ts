@@ -10,20 +10,20 @@ import { Faults } from '../model/faults.ts';
 import { systemIds } from '../model/ids.ts';
 import type { Log } from '../model/ports.ts';
 import { openShardStore } from '../store/lmdb/lmdb-shard.ts';
-import { plainFailure } from './failures.ts';
 import { warmUp } from './warm-up.ts';
-import type {
-  FromShard,
-  LogLevel,
-  PlainOutcome,
-  ShardAnswer,
-  ShardApi,
-  ShardCall,
-  ShardModule,
-  ShardThreadData,
-  ToShard,
+import {
+  ComputingMark,
+  type FromShard,
+  type LogLevel,
+  type PlainOutcome,
+  plainFailure,
+  type ShardAnswer,
+  type ShardApi,
+  type ShardCall,
+  type ShardModule,
+  type ShardThreadData,
+  type ToShard,
 } from './wire.ts';
-import { ComputingMark } from './work-mark.ts';
 
 /** Sampling interval of the event loop delay, milliseconds. */
 const CHECK_INTERVAL_MS = 20;

@@ -10,9 +10,8 @@
  * An actor whose steps crash several threads is stopped, like one whose steps throw; a shard that still loses too many
  * threads ends the process.
  */
-
 import type { ActorHost, HostReport, MessageDelivery, ShardStatus } from '../host/actor-host.ts';
-import { announce } from '../host/announce.ts';
+import { announce } from '../host/host.ts';
 import { type RestartLimit, Supervisor } from '../host/supervisor.ts';
 import type { CommittedActor, SendOptions, StepOutcome } from '../model/definition.ts';
 import { describeFailure, Fatal, Retryable } from '../model/failures.ts';
@@ -24,14 +23,51 @@ import type {
   EffectKey,
   Json,
   Log,
+  Millis,
   Step,
 } from '../model/ports.ts';
 import { viewOf } from '../step/step.ts';
-
-import { watchHeartbeat } from './heartbeat.ts';
 import { ShardCalls } from './shard-calls.ts';
 import { ShardThread } from './shard-thread.ts';
 import type { PlainOutcome, ShardCall, ShardSetup } from './wire.ts';
+
+/**
+ * Polls within the time limit. Counted rather than timed, so that a pause of the whole process reports no stuck thread.
+ */
+const PROBES_PER_TIMEOUT = 8;
+
+/** Detects a thread whose event loop is blocked. */
+interface Heartbeat {
+  readonly clock: Pick<Clock, 'after'>;
+  /** Time limit for an answer, milliseconds. A stuck thread is detected at most an eighth of it later. */
+  readonly timeoutMs: Millis;
+  /** Resolves while the thread is not stuck; rejects when it has ended. */
+  readonly ping: () => Promise<unknown>;
+  readonly onStuck: () => void;
+}
+
+/** Polls until the thread is stuck or has ended. */
+export function watchHeartbeat({ clock, timeoutMs, ping: ask, onStuck: stuck }: Heartbeat): void {
+  let unanswered = 0;
+  let cancel = (): void => {};
+  const look = (): void => {
+    if (unanswered >= PROBES_PER_TIMEOUT) {
+      stuck();
+      return;
+    }
+    if (unanswered === 0) {
+      ask().then(
+        () => {
+          unanswered = 0;
+        },
+        () => cancel(),
+      );
+    }
+    unanswered += 1;
+    cancel = clock.after(timeoutMs / PROBES_PER_TIMEOUT, look);
+  };
+  look();
+}
 
 /** Pause before senders retry messages that a lost thread did not answer, milliseconds. */
 const RESTART_DELAY_MS = 50;

@@ -11,7 +11,7 @@ import type { ActorDefinition } from '../model/definition.ts';
 import { Faults } from '../model/faults.ts';
 import { systemIds } from '../model/ids.ts';
 import type { ActorStore } from '../model/ports.ts';
-import { stepText } from '../store/lmdb/lmdb-step-text.ts';
+import { stepText } from '../store/lmdb/lmdb-tables.ts';
 
 const TURNS = 3;
 const DURABLE = Promise.resolve();

@@ -6,6 +6,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { HostReport, MessageDelivery } from '../host/actor-host.ts';
 import type { RestartLimit } from '../host/supervisor.ts';
 import type { ActorDefinition, ActorView, StepOutcome } from '../model/definition.ts';
+import { describeFailure, Fatal, isRetryable, Retryable } from '../model/failures.ts';
 import type {
   ActorAddress,
   ActorEvent,
@@ -14,6 +15,46 @@ import type {
   LogProperties,
   SharedStore,
 } from '../model/ports.ts';
+
+/** Bytes of kind, slash and id: texts in keys have at most 400 bytes each. */
+const MAX_LENGTH = 1024;
+
+/**
+ * Records the actor whose step a thread is computing, in memory that outlives the thread: it identifies the actor whose
+ * step never ends or exhausts the memory.
+ */
+export class ComputingMark {
+  /** Memory to pass to the thread. */
+  readonly memory: SharedArrayBuffer;
+  readonly #length: Int32Array;
+  readonly #text: Buffer;
+
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(4 + MAX_LENGTH)) {
+    this.memory = memory;
+    this.#length = new Int32Array(memory, 0, 1);
+    this.#text = Buffer.from(memory, 4, MAX_LENGTH);
+  }
+
+  /** The key of the actor; undefined while no step is computed. */
+  get actor(): string | undefined {
+    const length = Atomics.load(this.#length, 0);
+    return length === 0 ? undefined : this.#text.toString('utf8', 0, length);
+  }
+
+  set actor(key: string | undefined) {
+    Atomics.store(this.#length, 0, key === undefined ? 0 : this.#text.write(key));
+  }
+}
+
+/** Encodes failures between threads. */
+export function plainFailure(error: unknown): PlainFailure {
+  const retryable = isRetryable(error);
+  return { ...describeFailure(error), retryable, retryAfter: retryable ? error.retryAfter : undefined };
+}
+
+export function failureOf({ code, message, retryable, retryAfter }: PlainFailure): Retryable | Fatal {
+  return retryable ? new Retryable(code, message, retryAfter) : new Fatal(code, message);
+}
 
 /** The `shardModule` that a module for the threads exports: values that cannot be sent to them. */
 export interface ShardModule {

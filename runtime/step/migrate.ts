@@ -2,20 +2,22 @@
  * Migrates actors stored by earlier versions of their machines, before any reads: actor by actor, each in one commit,
  * so that the next start continues after a crash.
  */
-
 import type { ActorDefinition } from '../model/definition.ts';
 import { Fatal, Retryable } from '../model/failures.ts';
-import { jsonType } from '../model/json-type.ts';
+import { jsonType } from '../model/json.ts';
 import type { ActorStore, Json, Log, Millis, Row, RowQuery, Step, StoredActor } from '../model/ports.ts';
-import { type DerivedRecords, derive, difference } from './derive.ts';
-import { currentDeadlines, deadlinesOf } from './state-deadlines.ts';
 import {
+  currentDeadlines,
+  type DerivedRecords,
+  deadlinesOf,
+  derive,
+  difference,
   parseStateCounter,
   STATE_INDEX_PREFIX,
   STATE_INDEX_VIEW,
   type StateCount,
   stateMove,
-} from './state-index.ts';
+} from './derive.ts';
 import { viewOf } from './step.ts';
 
 const CONTEXT = jsonType<{ readonly [member: string]: Json }>();

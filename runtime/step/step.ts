@@ -5,15 +5,16 @@
  * that collects the actions instead of running them; only this file depends on that scope.
  */
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
-import { CHAIN_START, lineHash } from '../history/chain.ts';
-import { UNSEALED_VIEW } from '../history/checkpoint.ts';
+import { CHAIN_START, lineHash, UNSEALED_VIEW } from '../history/checkpoint.ts';
 import type { ActorDefinition, ActorView, CommittedActor } from '../model/definition.ts';
 import { Fatal } from '../model/failures.ts';
-import { freezeJson, jsonProblem } from '../model/json-check.ts';
+import { freezeJson, jsonProblem, jsonType } from '../model/json.ts';
+import { addressProblem, eventProblem } from '../model/message-checks.ts';
 import {
   type ActorAddress,
   type ActorEvent,
   type EffectKey,
+  type JournalData,
   type JournalLine,
   type Json,
   MAX_CONSUMED_IDS,
@@ -23,16 +24,172 @@ import {
   type StoredActor,
   type StoredEffect,
 } from '../model/ports.ts';
-import { type DerivedRecords, derive, difference, NO_DERIVED_RECORDS } from './derive.ts';
 import {
+  type DerivedRecords,
+  derive,
+  difference,
+  NO_DERIVED_RECORDS,
   nameOf,
   type RenamedDeadlines,
   renameDeadlines,
   renamedDeadlines,
+  STOPPED_PREFIX,
+  STOPPED_VIEW,
+  stateMove,
   timerChanges,
-} from './state-deadlines.ts';
-import { stateMove } from './state-index.ts';
-import { readAction } from './step-actions.ts';
+} from './derive.ts';
+
+/**
+ * Builds a step that changes no state: it settles an effect whose outcome is not accepted, removes a deadline that the
+ * machine ignored, or stops and restarts the actor.
+ */
+export function machinelessStep(
+  stored: StoredActor,
+  context: StepContext,
+  stopped: StoredActor['stopped'] = stored.stopped,
+): Step {
+  const fired = context.timer !== undefined && stored.timers[context.timer.name] === context.timer.due;
+  const timers =
+    fired && context.timer !== undefined ? without(stored.timers, context.timer.name) : stored.timers;
+  return {
+    actor: { ...stored, revision: stored.revision + 1, timers, stopped },
+    basedOn: stored.revision,
+    journal: [],
+    effects: [],
+    settles: context.settles ?? null,
+    dropsEffects: false,
+    timers: { arm: [], disarm: fired && context.timer !== undefined ? [context.timer] : [] },
+    names: { take: [], release: [] },
+    moved: null,
+    ...stoppedRows(stored, stopped),
+  };
+}
+
+/** Row and counter of stopped actors, for lists of them. */
+function stoppedRows({ address, stopped: before }: StoredActor, stopped: StoredActor['stopped']) {
+  const { kind, id } = address;
+  const key = [kind, id];
+  const row = { view: STOPPED_VIEW, key };
+  if (stopped !== null && before === null) {
+    return {
+      rows: { put: [{ ...row, value: { at: stopped.at, error: stopped.error } }], remove: [] },
+      counters: { [STOPPED_PREFIX + kind]: 1 },
+    };
+  }
+  if (stopped === null && before !== null)
+    return { rows: { put: [], remove: [row] }, counters: { [STOPPED_PREFIX + kind]: -1 } };
+  return { rows: { put: [], remove: [] }, counters: {} };
+}
+
+function without(timers: StoredActor['timers'], name: string): StoredActor['timers'] {
+  const { [name]: _, ...rest } = timers;
+  return rest;
+}
+
+/** The built-in effect: `{ do: 'tell', to: { kind, id }, event }`, a message from actor to actor. */
+export const SEND_EFFECT = 'tell';
+
+const MESSAGE = jsonType<{ readonly to: ActorAddress; readonly event: ActorEvent }>();
+
+/** Returns receiver and event of a message. Throws `step.malformed-action`, so that no step stores a malformed one. */
+export function checkedMessage(effect: StoredEffect['effect']): ReturnType<typeof MESSAGE.read> {
+  const message = MESSAGE.read(effect);
+  const problem = addressProblem(message.to) ?? eventProblem(message.event);
+  if (problem === undefined) return message;
+  throw new Fatal(
+    'step.malformed-action',
+    `The machine's message to another actor cannot be sent: ${problem}`,
+  );
+}
+
+/** Parses the actions that XState returns. An unknown action is a fault of the machine. */
+type RequestedAction =
+  | { readonly kind: 'effect'; readonly effect: StoredEffect['effect'] }
+  /** `state`: an intermediate state of the transition; absent: the state that the step ends in. */
+  | {
+      readonly kind: 'note';
+      readonly message: string;
+      readonly state: string | undefined;
+      readonly data: JournalData | undefined;
+    }
+  | { readonly kind: 'drop-effects' }
+  /** `name`: undefined for an event that cannot be canceled. */
+  | {
+      readonly kind: 'arm';
+      readonly name: string | undefined;
+      readonly delay: Millis;
+      readonly event: ActorEvent;
+    }
+  | { readonly kind: 'disarm'; readonly name: string }
+  | { readonly kind: 'emit'; readonly event: ActorEvent }
+  | { readonly kind: 'nothing' };
+
+const NOTHING: RequestedAction = { kind: 'nothing' };
+const DROP_EFFECTS: RequestedAction = { kind: 'drop-effects' };
+
+interface Delayed {
+  readonly id?: unknown;
+  readonly delay?: unknown;
+  readonly event?: ActorEvent;
+  readonly sendId?: unknown;
+}
+
+/** Throws `step.unknown-action` or `step.malformed-action`, which name the action. */
+function readAction(type: string, params: unknown): RequestedAction {
+  switch (type) {
+    case 'effect':
+      return { kind: 'effect', effect: readEffect(params) };
+    case 'note':
+      return readNote(params);
+    case 'dropEffects':
+      return DROP_EFFECTS;
+    case 'xstate.raise':
+      return readRaise(params as Delayed);
+    case 'xstate.cancel':
+      return { kind: 'disarm', name: String((params as Delayed).sendId) };
+    case 'xstate.emit':
+      return { kind: 'emit', event: (params as { readonly event: ActorEvent }).event };
+    default:
+      throw new Fatal(
+        'step.unknown-action',
+        `The machine asked for "${type}"; only effect, note, dropEffects, emitted events and delayed transitions are possible.`,
+      );
+  }
+}
+
+function readEffect(params: unknown): StoredEffect['effect'] {
+  const effect = params as { readonly do?: unknown } | null | undefined;
+  if (typeof effect?.do !== 'string') throw malformed('effect', 'its params need a text `do`');
+  return effect as StoredEffect['effect'];
+}
+
+function readNote(params: unknown): RequestedAction {
+  const note = params as
+    | { readonly message?: unknown; readonly state?: unknown; readonly data?: unknown }
+    | null
+    | undefined;
+  if (typeof note?.message !== 'string') throw malformed('note', 'its params need a text `message`');
+  const { message, state, data } = note;
+  return {
+    kind: 'note',
+    message,
+    state: typeof state === 'string' ? state : undefined,
+    data: typeof data === 'object' && data !== null ? (data as JournalData) : undefined,
+  };
+}
+
+/** An undelayed raise was consumed inside the transition; a delayed one becomes a stored deadline. */
+function readRaise({ id, delay, event }: Delayed): RequestedAction {
+  if (delay === undefined) return NOTHING;
+  if (typeof delay !== 'number' || !Number.isFinite(delay) || delay < 0 || event === undefined) {
+    throw malformed('raise', `its delay is ${String(delay)}, not a number of milliseconds`);
+  }
+  return { kind: 'arm', name: typeof id === 'string' ? id : undefined, delay, event };
+}
+
+function malformed(action: string, why: string): Fatal {
+  return new Fatal('step.malformed-action', `The machine's action "${action}" cannot be stored: ${why}.`);
+}
 
 /** Context of a step besides the event itself. */
 export interface StepContext {

@@ -2,6 +2,7 @@
  * No statement of a serving store reads a whole table: plans of all statements, those inside of functions too, as the
  * server executed them (`auto_explain`) on 20,000 actors.
  */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,8 +11,8 @@ import { openPostgresStore } from '@sealwright/runtime/postgres';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import type { StoreRecord } from '#runtime/store/copy/copy-side.js';
-import { COPY_TABLES } from '#runtime/store/postgres/copy-tables.js';
 import { migrateSchema } from '#runtime/store/postgres/migrate-schema.js';
+import { COPY_TABLES } from '#runtime/store/postgres/postgres-copy.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { effectOf, stepOf } from '../contract/steps.ts';
 import { type Cluster, startCluster } from './cluster.ts';

@@ -15,7 +15,7 @@ import { MemoryStore } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { assign, setup } from 'xstate';
 import { stateNames } from '#runtime/model/machine-shape.js';
-import { deadlinesOf } from '#runtime/step/state-deadlines.js';
+import { deadlinesOf } from '#runtime/step/derive.js';
 import { definitions as batchDefinitions } from '../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../actors/portal/registry.ts';
 

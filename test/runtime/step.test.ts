@@ -20,7 +20,7 @@ import {
 } from 'xstate';
 import type { ActorDefinition } from '#runtime/model/definition.js';
 import { type Json, MAX_CONSUMED_IDS, type Step, type StoredActor } from '#runtime/model/ports.js';
-import { stepOfText, stepText } from '#runtime/store/lmdb/lmdb-step-text.js';
+import { stepOfText, stepText } from '#runtime/store/lmdb/lmdb-tables.js';
 
 interface Context {
   readonly size: number;

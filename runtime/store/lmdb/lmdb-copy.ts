@@ -13,8 +13,8 @@ import {
   type RecordKey,
   type StoreRecord,
 } from '../copy/copy-side.ts';
+import { settlePending } from './lmdb-changes.ts';
 import { assertSound } from './lmdb-check.ts';
-import { settlePending } from './lmdb-state-index.ts';
 import {
   COPY_MARKER,
   type EffectValue,

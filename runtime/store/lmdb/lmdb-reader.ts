@@ -1,14 +1,47 @@
-/** Reads a store that a service may be writing to, without locking it. */
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { Fatal } from '../../model/failures.ts';
 import type { StoreReader } from '../../model/ports.ts';
 import { assertSound } from './lmdb-check.ts';
-import { type ReadTables, readActor, readActors, readCounters, readJournal, readRows } from './lmdb-reads.ts';
-import { assertNoCopy, type Key, type Table } from './lmdb-tables.ts';
+import {
+  assertNoCopy,
+  type Key,
+  type ReadTables,
+  readActor,
+  readActors,
+  readCounters,
+  readJournal,
+  readRows,
+  type Table,
+} from './lmdb-tables.ts';
 
-/** @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged` */
+/**
+ * Copies the store in one folder, which may be in use, into another one, which is created; the copy opens like any
+ * store. LMDB reads one snapshot, regardless of concurrent writes in this process or another one.
+ * @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged`
+ */
+export async function backupLmdbStore(folder: string, target: string): Promise<void> {
+  if (!existsSync(join(folder, 'data.mdb')))
+    throw new Fatal('store.missing', `There is no store in ${folder}.`);
+  assertSound(folder);
+  const root = open<string, Key>({
+    ...{ path: folder, noSubdir: false, encoding: 'string', readOnly: true, maxDbs: 16 },
+  });
+  assertNoCopy(root, root.openDB<string, Key>({ name: 'meta', encoding: 'string' }), folder);
+  try {
+    mkdirSync(target, { mode: 0o750 });
+    await root.backup(target, false);
+    chmodSync(join(target, 'data.mdb'), 0o640);
+  } finally {
+    await root.close();
+  }
+}
+
+/**
+ * Reads a store that a service may be writing to, without locking it.
+ * @throws {Fatal} `store.missing`, `store.copy-incomplete`, `store.damaged`
+ */
 export function openLmdbReader(folder: string): StoreReader {
   if (!existsSync(join(folder, 'data.mdb')))
     throw new Fatal('store.missing', `There is no store in ${folder}.`);

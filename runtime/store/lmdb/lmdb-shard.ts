@@ -1,10 +1,8 @@
 /** The store as seen by a thread that hosts actors: it loads them, and commits through the common writing thread. */
 import type { Faults } from '../../model/faults.ts';
 import type { ActorAddress, ActorStore, SharedStore, Step, StoredActor } from '../../model/ports.ts';
-import { Committer } from './lmdb-committer.ts';
-import { linkThroughPort } from './lmdb-link.ts';
-import { readActor } from './lmdb-reads.ts';
-import { openTables } from './lmdb-tables.ts';
+import { Committer, linkThroughPort } from './lmdb-committer.ts';
+import { openTables, readActor } from './lmdb-tables.ts';
 
 export interface ShardStore extends Pick<ActorStore, 'load' | 'commit'> {
   /** Number of this thread's last written group; see `ActorStore.shareWithThreads`. */

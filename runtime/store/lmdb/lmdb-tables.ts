@@ -25,8 +25,224 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase, TransactionFlags } from 'lmdb';
 import { Fatal } from '../../model/failures.ts';
-import { parseEffectKey } from '../../model/keys.ts';
-import type { ActorAddress, Millis, StoredEffect } from '../../model/ports.ts';
+import { AFTER_ALL_TEXT, fitsKey, parseEffectKey } from '../../model/keys.ts';
+import type {
+  ActorAddress,
+  ActorStore,
+  EffectKey,
+  JournalLine,
+  Millis,
+  Revision,
+  Row,
+  RowQuery,
+  StateIndexEntry,
+  Step,
+  StoredActor,
+  StoredEffect,
+} from '../../model/ports.ts';
+
+/** Operations of a step; absent operations are omitted. Lists of keys correspond to values in the lines below. */
+export interface StepPlan {
+  readonly actor: Key;
+  readonly revision: Revision;
+  readonly basedOn: Revision;
+  readonly settles?: EffectKey | undefined;
+  readonly dropsEffects?: true | undefined;
+  readonly ends?: true | undefined;
+  /** Numbers of the lines. */
+  readonly journal?: readonly number[] | undefined;
+  readonly effects?: readonly (readonly [key: EffectKey, dueAt: Millis, partition?: string])[] | undefined;
+  readonly arm?: readonly (readonly [name: string, due: Millis])[] | undefined;
+  readonly disarm?: readonly (readonly [name: string, due: Millis])[] | undefined;
+  readonly put?: readonly Key[] | undefined;
+  readonly remove?: readonly Key[] | undefined;
+  readonly take?: readonly string[] | undefined;
+  readonly release?: readonly string[] | undefined;
+  /** Pairs, because names that never come again would become shapes of objects for V8. */
+  readonly counters?: readonly (readonly [name: string, by: number])[] | undefined;
+  readonly moved?: readonly [from: StateIndexEntry | null, to: StateIndexEntry | null] | undefined;
+  readonly events?: Step['events'];
+  readonly call?: Step['call'];
+}
+
+/**
+ * Encodes a step for the writing thread as one text of several lines. The first line holds the operations and their
+ * keys, the others are the values as they are stored, so that the writing thread neither parses nor encodes them. JSON
+ * holds no line breaks, so nothing need be escaped.
+ */
+export interface PlannedStep {
+  readonly type: 'step';
+  readonly plan: StepPlan;
+  /**
+   * Order of the values: the actor, also at its end, for observers; then journal, effects, armed timers, rows put.
+   */
+  readonly values: readonly string[];
+}
+
+export function planStep(step: Step): PlannedStep {
+  const { actor, journal, effects, timers, rows, names, counters, moved } = step;
+  const values = [JSON.stringify(actor)];
+  for (const line of journal) values.push(JSON.stringify(line));
+  for (const { effect, failures, lastError } of effects)
+    values.push(JSON.stringify({ effect, failures, lastError } satisfies EffectValue));
+  for (const { event } of timers.arm) values.push(JSON.stringify(event));
+  let last: { readonly value: Row['value']; readonly text: string } | undefined;
+  for (const { value } of rows.put) {
+    // Several rows of an actor often have one value.
+    if (last?.value !== value) last = { value, text: value === null ? 'null' : JSON.stringify(value) };
+    values.push(last.text);
+  }
+  const plan: StepPlan = {
+    actor: [actor.address.kind, actor.address.id],
+    revision: actor.revision,
+    basedOn: step.basedOn,
+    settles: step.settles ?? undefined,
+    dropsEffects: step.dropsEffects || undefined,
+    ends: step.ends,
+    journal: some(journal, ({ id }) => id),
+    effects: some(effects, ({ key, dueAt, partition }) =>
+      partition === undefined ? ([key, dueAt] as const) : ([key, dueAt, partition] as const),
+    ),
+    arm: some(timers.arm, ({ name, due }) => [name, due] as const),
+    disarm: some(timers.disarm, ({ name, due }) => [name, due] as const),
+    put: some(rows.put, rowKey),
+    remove: some(rows.remove, rowKey),
+    take: some(names.take, (name) => name),
+    release: some(names.release, (name) => name),
+    counters: some(Object.entries(counters), (pair) => pair),
+    moved: moved === null ? undefined : [moved.from, moved.to],
+    events: step.events,
+    call: step.call,
+  };
+  return { type: 'step', plan, values };
+}
+
+export function stepText(step: Step): string {
+  const { plan, values } = planStep(step);
+  return `${JSON.stringify(plan)}\n${values.join('\n')}`;
+}
+
+export function readStepText(text: string): PlannedStep {
+  const [plan = '', ...values] = text.split('\n');
+  return { type: 'step', plan: JSON.parse(plan), values };
+}
+
+/** Decodes the step, for observers of writes of other threads. */
+export function stepOfText(text: string): Step {
+  const { plan, values } = readStepText(text);
+  const [kind, id] = plan.actor.map(String);
+  const address = { kind: kind ?? '', id: id ?? '' };
+  let next = 0;
+  const value = () => JSON.parse(values[next++] ?? 'null');
+  const rowOf = ([view, ...key]: Key) => ({ view: String(view), key });
+  return {
+    actor: value(),
+    basedOn: plan.basedOn,
+    journal: (plan.journal ?? []).map(() => value()),
+    effects: (plan.effects ?? []).map(([key, dueAt, partition]): StoredEffect => {
+      const effect: EffectValue = value();
+      return { key, actor: address, dueAt, ...effect, ...(partition !== undefined && { partition }) };
+    }),
+    settles: plan.settles ?? null,
+    dropsEffects: plan.dropsEffects ?? false,
+    timers: {
+      arm: (plan.arm ?? []).map(([name, due]) => ({ name, due, event: value() })),
+      disarm: (plan.disarm ?? []).map(([name, due]) => ({ name, due })),
+    },
+    rows: {
+      put: (plan.put ?? []).map((key) => ({ ...rowOf(key), value: value() })),
+      remove: (plan.remove ?? []).map(rowOf),
+    },
+    names: { take: plan.take ?? [], release: plan.release ?? [] },
+    counters: Object.fromEntries(plan.counters ?? []),
+    moved: plan.moved ? { from: plan.moved[0], to: plan.moved[1] } : null,
+    ...(plan.ends && { ends: true }),
+    ...(plan.events && { events: plan.events }),
+    ...(plan.call !== undefined && { call: plan.call }),
+  };
+}
+
+function rowKey({ view, key }: Step['rows']['remove'][number]): Key {
+  return [view, ...key];
+}
+
+/** Undefined for an empty list, which JSON then omits. */
+function some<From, To>(list: readonly From[], of: (one: From) => To): readonly To[] | undefined {
+  return list.length === 0 ? undefined : list.map(of);
+}
+
+/** The tables that are read here. */
+export type ReadTables = Pick<Tables, 'actors' | 'journal' | 'rows' | 'counters'>;
+
+/** Reads shared by all views of a store on disk: the service's own and the read-only one. */
+export function readActor({ actors }: Pick<Tables, 'actors'>, actor: ActorAddress): StoredActor | undefined {
+  const key = actorKey(actor);
+  const value = fitsKey(key) ? actors.get(key) : undefined;
+  return value === undefined ? undefined : parseStored(value);
+}
+
+export function readActors(
+  { actors }: ReadTables,
+  { kind, after, limit }: Parameters<ActorStore['actors']>[0],
+): StoredActor[] {
+  const start = after === undefined ? [kind] : [kind, after];
+  if (!fitsKey(start)) return [];
+  return valuesOf(
+    actors.getRange({
+      start,
+      exclusiveStart: after !== undefined,
+      end: [kind, AFTER_ALL_TEXT],
+      limit,
+    }),
+  );
+}
+
+export function readJournal(
+  { journal }: ReadTables,
+  actor: ActorAddress,
+  { after = 0, limit }: NonNullable<Parameters<ActorStore['journal']>[1]>,
+): JournalLine[] {
+  const own = actorKey(actor);
+  if (!fitsKey(own)) return [];
+  const range = { start: [...own, after + 1], end: [...own, AFTER_ALL_TEXT] };
+  return valuesOf(journal.getRange(limit === undefined ? range : { ...range, limit }));
+}
+
+export function readRows({ rows }: ReadTables, query: RowQuery): Row[] {
+  const first: Key = [query.view, ...(query.prefix ?? [])];
+  const last: Key = [...first, AFTER_ALL_TEXT];
+  const from = query.after && [query.view, ...query.after];
+  if (!fitsKey(first) || (from !== undefined && !fitsKey(from))) return [];
+  const range = rows.getRange({
+    start: from ?? (query.reverse ? last : first),
+    exclusiveStart: from !== undefined,
+    end: query.reverse ? first : last,
+    // Without this a row whose whole key is the prefix would be left out in descending order only.
+    inclusiveEnd: query.reverse === true,
+    reverse: query.reverse === true,
+    offset: query.offset ?? 0,
+    limit: query.limit,
+  });
+  const found: Row[] = [];
+  for (const { key, value } of range)
+    found.push({ view: query.view, key: partsOf(key).slice(1), value: parseStored(value) });
+  return found;
+}
+
+export function readCounters({ counters }: ReadTables, prefix: string): { readonly [name: string]: number } {
+  const found: [string, number][] = [];
+  if (!fitsKey([prefix])) return {};
+  for (const { key, value } of counters.getRange({ start: [prefix], end: [prefix + AFTER_ALL_TEXT] }))
+    found.push([String(partsOf(key)[0]), Number(value)]);
+  return Object.fromEntries(found);
+}
+
+/** Parses the values of a range. */
+function valuesOf<T>(range: Iterable<{ value: string }>): T[] {
+  const values: T[] = [];
+  for (const { value } of range) values.push(parseStored(value));
+  return values;
+}
 
 /** Incremented whenever the table above changes in a way older builds would misread. */
 export const STORE_FORMAT = 4;

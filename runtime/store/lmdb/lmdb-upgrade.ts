@@ -1,5 +1,4 @@
 /** Adds data that stores of earlier versions lack, once when they are opened. */
-
 import type { StoredActor } from '../../model/ports.ts';
 import {
   STATE_INDEX_PREFIX,
@@ -9,7 +8,7 @@ import {
   stateCounterName,
   stateIndexEntryOf,
   stateIndexKey,
-} from '../../step/state-index.ts';
+} from '../../step/derive.ts';
 import { type EffectValue, parseStored, STORE_FORMAT, type Tables, transact } from './lmdb-tables.ts';
 
 /** Upgrades a store in one transaction. Call it before any write. */

@@ -9,14 +9,13 @@ import type { EffectKey } from '../../model/ports.ts';
 import {
   CollectedChanges,
   refusal,
+  StateIndexWriter,
   write,
   writeCounters,
   writeDeferral,
   writeSettled,
 } from './lmdb-changes.ts';
-import { StateIndexWriter } from './lmdb-state-index.ts';
-import { type PlannedStep, readStepText } from './lmdb-step-text.ts';
-import { openTables, type Tables, transact } from './lmdb-tables.ts';
+import { openTables, type PlannedStep, readStepText, type Tables, transact } from './lmdb-tables.ts';
 import {
   type ForwardedGroup,
   type FromWriter,

@@ -23,14 +23,10 @@ import type {
   StoredEffect,
   StoredTimer,
 } from '../../model/ports.ts';
-import { STATE_INDEX_PREFIX, STATE_INDEX_VIEW } from '../../step/state-index.ts';
-import { effectsDueAfter } from './late-effects.ts';
+import { STATE_INDEX_PREFIX, STATE_INDEX_VIEW } from '../../step/derive.ts';
+import { settlePending } from './lmdb-changes.ts';
 import { assertSound, noteClosed } from './lmdb-check.ts';
-import { Committer } from './lmdb-committer.ts';
-import { startWriter } from './lmdb-link.ts';
-import { readActor, readActors, readCounters, readJournal, readRows } from './lmdb-reads.ts';
-import { settlePending } from './lmdb-state-index.ts';
-import { stepOfText } from './lmdb-step-text.ts';
+import { Committer, startWriter } from './lmdb-committer.ts';
 import {
   actorKey,
   assertNoCopy,
@@ -39,13 +35,50 @@ import {
   openTables,
   parseStored,
   queueOf,
+  readActor,
+  readActors,
+  readCounters,
   readEffect,
+  readJournal,
   readPosition,
+  readRows,
+  stepOfText,
   type Tables,
 } from './lmdb-tables.ts';
 import { upgradeTables } from './lmdb-upgrade.ts';
 import { claimFolder, type Release } from './owner.ts';
 import { assertRoomForStore } from './room.ts';
+
+/** Partitions read at once. */
+const PAGE_SIZE = 64;
+
+/** Returns all effects that are due after `now`, of all partitions. */
+async function effectsDueAfter(
+  { due, partitions }: Pick<Tables, 'due' | 'partitions'>,
+  store: Pick<ActorStore, 'partitions'>,
+  now: Millis,
+): Promise<readonly StoredEffect[]> {
+  const found: StoredEffect[] = [];
+  for (const { key, value } of due.getRange({ start: [now, AFTER_ALL_TEXT] }))
+    found.push(readEffect(key, value));
+  let after: string | undefined;
+  do {
+    const page = await store.partitions({
+      prefix: '',
+      ...(after !== undefined && { after }),
+      limit: PAGE_SIZE,
+    });
+    for (const { partition } of page) {
+      const range = partitions.getRange({
+        start: [partition, now, AFTER_ALL_TEXT],
+        end: [partition, AFTER_ALL_TEXT],
+      });
+      for (const { key, value } of range) found.push(readEffect(key.slice(1), value, partition));
+    }
+    after = page.at(-1)?.partition;
+  } while (after !== undefined);
+  return found;
+}
 
 export interface LmdbOptions {
   /** Folder of the store; created if missing. Must not hold other files. */

@@ -2,7 +2,6 @@
  * A store in memory, for tests and simulations. The same contract as the one on disk; nothing survives the process.
  * Arguments and results are copied, so that no caller shares objects with the store.
  */
-
 import { latestDue } from '../../model/backoff.ts';
 import { checkStepKeys, compareKeys, parseEffectKey } from '../../model/keys.ts';
 import type {
@@ -19,7 +18,7 @@ import type {
   StoredEffect,
   StoredTimer,
 } from '../../model/ports.ts';
-import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/state-index.ts';
+import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/derive.ts';
 
 const DURABLE = Promise.resolve();
 

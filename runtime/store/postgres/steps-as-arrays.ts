@@ -1,11 +1,10 @@
 /**
- * Encodes steps as the parameters of the function `commit_steps` (`schema-functions.ts`): one array per column, for all steps of
+ * Encodes steps as the parameters of the function `commit_steps` (`schema.ts`): one array per column, for all steps of
  * a group.
  */
-
 import { parseEffectKey } from '../../model/keys.ts';
 import type { ActorAddress, Committed, Step } from '../../model/ports.ts';
-import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/state-index.ts';
+import { STATE_INDEX_VIEW, stateCounterName, stateIndexKey } from '../../step/derive.ts';
 import { decodeKey, encodeKey } from './key-bytes.ts';
 
 /** Key of an actor. */
@@ -101,7 +100,7 @@ export function encodeStep(step: Step): EncodedStep {
   };
 }
 
-/** Rows and counters derived from the actor's state (`state-index.ts`), with the counters of the step. */
+/** Rows and counters derived from the actor's state (`derive.ts`), with the counters of the step. */
 function withStateIndex({ actor, moved, counters }: Step) {
   const { kind, id } = actor.address;
   const counted = Object.entries(counters);

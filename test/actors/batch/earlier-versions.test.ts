@@ -1,9 +1,8 @@
 /** Every kind of actor whose version rose takes over what each earlier version stored, in every state. */
-
 import test from 'ava';
 import type { Json, Row, StoredActor } from '#runtime/model/ports.js';
+import { deadlinesOf } from '#runtime/step/derive.js';
 import { migrationStep } from '#runtime/step/migrate.js';
-import { deadlinesOf } from '#runtime/step/state-deadlines.js';
 import { definitions } from '../../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../../actors/portal/registry.ts';
 import { MAIL_STATUSES } from '../../../contracts/portal/mails.ts';

@@ -1,6 +1,6 @@
 /** Quantiles of recent durations. */
 import test from 'ava';
-import { RecentTimes } from '#runtime/host/recent-times.js';
+import { RecentTimes } from '#runtime/host/host.js';
 
 test('quantiles of no duration are zero, and those of a few include the last one', (t) => {
   const times = new RecentTimes();

@@ -14,7 +14,7 @@ import {
 } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
-import { watchHeartbeat } from '#runtime/shards/heartbeat.js';
+import { watchHeartbeat } from '#runtime/shards/sharded-host.js';
 import { counting } from './counting-module.ts';
 
 const PARTS = new URL('./counting-module.js', import.meta.url).href;

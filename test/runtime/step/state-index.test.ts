@@ -2,11 +2,15 @@
 
 import { seededIds } from '@sealwright/runtime/testing';
 import test from 'ava';
-import { stateIndexEntryOf } from '#runtime/step/state-index.js';
-import type { Move } from '#runtime/store/lmdb/lmdb-changes.js';
-import { readCounters, readRows } from '#runtime/store/lmdb/lmdb-reads.js';
-import { StateIndexWriter, settlePending } from '#runtime/store/lmdb/lmdb-state-index.js';
-import { openTables, type Tables, transact } from '#runtime/store/lmdb/lmdb-tables.js';
+import { stateIndexEntryOf } from '#runtime/step/derive.js';
+import { type Move, StateIndexWriter, settlePending } from '#runtime/store/lmdb/lmdb-changes.js';
+import {
+  openTables,
+  readCounters,
+  readRows,
+  type Tables,
+  transact,
+} from '#runtime/store/lmdb/lmdb-tables.js';
 import { folderFor } from '../folder.ts';
 
 const STATES = ['Queued', 'Processing', 'Completed'];

@@ -1,4 +1,5 @@
 /** Everything that is particular to the store on disk: its writing thread, its groups, its failures. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -14,9 +15,8 @@ import {
   openLmdbStore,
 } from '@sealwright/runtime/lmdb';
 import test, { type ExecutionContext } from 'ava';
-import { Committer } from '#runtime/store/lmdb/lmdb-committer.js';
-import { startWriter, type WriterLink } from '#runtime/store/lmdb/lmdb-link.js';
-import { stepText } from '#runtime/store/lmdb/lmdb-step-text.js';
+import { Committer, startWriter, type WriterLink } from '#runtime/store/lmdb/lmdb-committer.js';
+import { stepText } from '#runtime/store/lmdb/lmdb-tables.js';
 import type { FromWriter, ToWriter } from '#runtime/store/lmdb/lmdb-wire.js';
 import { A, B, effectOf, stepOf } from '../../contract/steps.ts';
 import { folderFor } from '../folder.ts';

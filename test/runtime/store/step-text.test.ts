@@ -2,7 +2,7 @@
 
 import type { Step } from '@sealwright/runtime';
 import test from 'ava';
-import { readStepText, stepOfText, stepText } from '#runtime/store/lmdb/lmdb-step-text.js';
+import { readStepText, stepOfText, stepText } from '#runtime/store/lmdb/lmdb-tables.js';
 import { A, B, effectOf, stepOf } from '../../contract/steps.ts';
 
 const FULL: Step = stepOf(

@@ -1,11 +1,12 @@
 /** Roots that programs of earlier days have written (`write-stored-root.ts`) are opened, are complete, and go on. */
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrateStore } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import test from 'ava';
-import { renamedDeadlines } from '#runtime/step/state-deadlines.js';
+import { renamedDeadlines } from '#runtime/step/derive.js';
 import { definitions } from '../../../../actors/batch/registry.ts';
 import { portalDefinitions } from '../../../../actors/portal/registry.ts';
 import { startProgram } from '../../../actors/portal/service.ts';
