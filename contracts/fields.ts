@@ -82,17 +82,22 @@ export function textOf(clean: (given: string) => string, most: number, fault = '
     .meta({ openapi: { type: 'string', maxLength: most } });
 }
 
-/** One line without invisible characters; null or absent: none, and so is a blank one. Longer than `most`: `is too long`. */
-export function maybeLine(most: number) {
+/** Text in the form that `clean` gives it; null or absent: none, and so is a blank one. See `textOf`. */
+export function maybeTextOf(clean: (given: string) => string, most: number, fault = 'is too long') {
   return maybeText
     .transform((given, context) => {
-      const line = given == null ? given : plainLine(given) || null;
-      if (line != null && line.length > most)
-        context.issues.push({ code: 'custom', message: 'is too long', input: given });
-      return line;
+      const cleaned = given == null ? given : clean(given) || null;
+      if (cleaned != null && cleaned.length > most)
+        context.issues.push({ code: 'custom', message: fault, input: given });
+      return cleaned;
     })
     .optional()
     .meta({ openapi: { anyOf: [{ type: 'string', maxLength: most }, { type: 'null' }] } });
+}
+
+/** One line without invisible characters. */
+export function maybeLine(most: number) {
+  return maybeTextOf(plainLine, most);
 }
 
 export const flag = z.boolean({ error: 'must be true or false' });

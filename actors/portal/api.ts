@@ -6,8 +6,6 @@
  */
 import type { PortalBranding } from './api/branding.ts';
 import type { Tenants } from './api/callers.ts';
-import type { DocumentOperations } from './api/document-operations.ts';
-import type { DocumentPackages } from './api/document-packages.ts';
 import type { DocumentDrafts } from './api/drafts.ts';
 import type { EditorSessions } from './api/editor-sessions.ts';
 import type { PortalGenerations } from './api/generations.ts';
@@ -19,6 +17,8 @@ import type { PortalSigning } from './api/signing.ts';
 import type { DocumentTemplates } from './api/templates.ts';
 import type { PortalUploads } from './api/uploads.ts';
 import type { PortalValidation } from './api/validation.ts';
+import type { DocumentOperations } from './documents/document-operations.ts';
+import type { DocumentPackages } from './documents/document-packages.ts';
 import type { DocumentService } from './documents/documents.ts';
 import type { Folders } from './folders/folders.ts';
 import type { Mails } from './mail/mails.ts';
@@ -37,8 +37,6 @@ export type {
 export type * from './api/activity.ts';
 export type * from './api/branding.ts';
 export * from './api/callers.ts';
-export type * from './api/document-operations.ts';
-export type * from './api/document-packages.ts';
 export type * from './api/documents.ts';
 export * from './api/drafts.ts';
 export type * from './api/editor-sessions.ts';
@@ -51,6 +49,8 @@ export * from './api/signing.ts';
 export type * from './api/templates.ts';
 export type * from './api/uploads.ts';
 export type * from './api/validation.ts';
+export type { DocumentOperations } from './documents/document-operations.ts';
+export type { DocumentPackages, TemporaryFile } from './documents/document-packages.ts';
 export type { DocumentService } from './documents/documents.ts';
 export type { Folders, FolderView } from './folders/folders.ts';
 export type { MailboxEntry, Mails, MailTextState, OperatorMails } from './mail/mails.ts';

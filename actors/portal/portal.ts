@@ -27,8 +27,8 @@ import { documentsIn } from './document-records/document-list.ts';
 import { DocumentWatch } from './document-records/document-watch.ts';
 import { DocumentCreation } from './documents/document-creation.ts';
 import { DocumentFiles } from './documents/document-files.ts';
-import { DocumentOperationService, operateDocumentsHandler } from './documents/document-operations.ts';
-import { DocumentPackageService } from './documents/document-packages.ts';
+import { DocumentOperations, operateDocumentsHandler } from './documents/document-operations.ts';
+import { DocumentPackages } from './documents/document-packages.ts';
 import type { IdentifierFormat } from './documents/document-plans.ts';
 import { DocumentService } from './documents/documents.ts';
 import { PendingReminders } from './documents/pending-reminders.ts';
@@ -123,8 +123,8 @@ export class Portal implements PortalService, HostedService {
   readonly tenants: TenantDirectory;
   readonly uploads: Uploads;
   readonly documents: DocumentService;
-  readonly documentOperations: DocumentOperationService;
-  readonly documentPackages: DocumentPackageService;
+  readonly documentOperations: DocumentOperations;
+  readonly documentPackages: DocumentPackages;
   readonly signing: SigningService;
   readonly validation: Validation;
   readonly folders: Folders;
@@ -287,8 +287,8 @@ export class Portal implements PortalService, HostedService {
       ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
       reports,
       branding: new BrandingService({ system, clock, languageOf }),
-      documentPackages: new DocumentPackageService({ documents, pool, blobs, clock }),
-      documentOperations: new DocumentOperationService({ system, store, clock, ids }),
+      documentPackages: new DocumentPackages(documents, pool, blobs, clock),
+      documentOperations: new DocumentOperations({ system, store, clock, ids }),
       users: new UserDirectory({ system, store, clock, ids }),
       operatorWebhooks,
       activity: new Activity({ store, clock, organizations: () => operatorWebhooks.organizationIds() }),

@@ -23,6 +23,7 @@ export type DocumentListItem = { readonly "id": string; readonly "name": string;
 export type DocumentMove = { readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null) };
 export type DocumentOperation = { readonly "id": string; readonly "action": "Cancel" | "Delete" | "Remind"; readonly "status": "Running" | "Canceling" | "Completed" | "Canceled"; readonly "reason": string | null; readonly "matchedCount": number; readonly "doneCount": number; readonly "skippedCount": number; readonly "skippedByCode": { readonly [name: string]: number }; readonly "creationDate": string; readonly "updateDate": string; readonly "endDate": (string) | (null) };
 export type DocumentOperationCount = { readonly "matchedCount": number };
+export type DocumentPackage = { readonly "documents": readonly (string)[]; readonly "type"?: ("Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest") | (null) };
 export type DocumentReason = { readonly "reason": string };
 export type DocumentsMove = { readonly "documents": readonly (string)[]; readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null) };
 export type EditorSession = { readonly "draftId": string; readonly "status": "Saved" | "Sending" | "Sent"; readonly "document": unknown; readonly "locations": { readonly [name: string]: string }; readonly "documents": readonly (CreatedDocument)[]; readonly "returnUrl": string | null; readonly "expirationDate": string };
@@ -45,6 +46,7 @@ export type Mark = { readonly "type": "SignatureVisualRepresentation" | "Signatu
 export type MarksSession = { readonly "id": string; readonly "files": readonly ({ readonly "id": string; readonly "location": string })[]; readonly "data": unknown };
 export type NewApplication = { readonly "name": string; readonly "role"?: ("Normal" | "Monitor" | "Administrator") | (null) };
 export type NewAttachment = { readonly "displayName": string; readonly "id": string; readonly "name": string; readonly "contentType": string; readonly "isPrivate"?: boolean | null };
+export type NewDocumentOperation = { readonly "action": "Cancel" | "Delete" | "Remind"; readonly "filter": DocumentFilter; readonly "reason"?: (string) | (null); readonly "dryRun"?: boolean | null };
 export type NewDocuments = { readonly "files": readonly (NewFile)[]; readonly "flowActions": readonly (NewFlowAction)[]; readonly "isEnvelope"?: boolean | null; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "disableNotifications"?: boolean | null; readonly "description"?: (string) | (null); readonly "folderId"?: string | null; readonly "newFolderName"?: (string) | (null); readonly "expirationDate"?: (string) | (null); readonly "observers"?: (readonly (NewObserver)[]) | (null); readonly "attachments"?: (readonly (NewAttachment)[]) | (null); readonly "notifiedEmails"?: (readonly (string)[]) | (null); readonly "tags"?: (readonly (NewTag)[]) | (null); readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "forceCadesSignature"?: boolean | null; readonly "xmlNamespaces"?: (readonly ({ readonly "prefix"?: (string) | (null); readonly "uri"?: (string) | (null) })[]) | (null); readonly "participantsDataFile"?: ({ readonly "id"?: string | null; readonly "name"?: (string) | (null); readonly "contentType"?: (string) | (null) }) | (null); readonly "timestampEnabled"?: boolean | null; readonly "signatureType"?: ("None" | "Simple" | "Advanced" | "Qualified") | (null); readonly "type"?: ("Deed" | "PowerOfAttorney" | "Prescription" | "MedicalCertificate" | "ExamRequest" | "LabReport" | "DischargeSummary" | "ClinicalRecord" | "DrugDispensing" | "Vaccination" | "MedicalReport") | (null); readonly "externalId"?: (string) | (null); readonly "reminders"?: (NewReminders) | (null); readonly "securityContextId"?: string | null; readonly "templateId"?: string | null; readonly "templateFieldValues"?: ({ readonly [name: string]: unknown }) | (null); readonly "textTags"?: boolean | null };
 export type NewEnvelopeVersion = { readonly "files": readonly (NewFile)[]; readonly "envelopeName"?: (string) | (null); readonly "disablePendingActionNotifications"?: boolean | null; readonly "additionalInfo"?: ({ readonly "fields"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "metadata"?: ({ readonly [name: string]: (string) | (null) }) | (null); readonly "healthData"?: ({ readonly "professional"?: ({ readonly "id"?: (string) | (null); readonly "region"?: (string) | (null) }) | (null); readonly "items"?: (readonly ({ readonly "name"?: (string) | (null); readonly "description"?: (string) | (null); readonly "description2"?: (string) | (null) })[]) | (null) }) | (null) }) | (null); readonly "prePositionedMarks"?: (readonly ({ readonly "flowActionId": string; readonly "prePositionedDocumentMarks": readonly (NewMark)[] })[]) | (null); readonly "textTags"?: boolean | null };
 export type NewField = { readonly "name": string; readonly "type"?: ("Text" | "Number" | "Date" | "Checkbox" | "Choice" | "Initials" | "Attachment") | (null); readonly "label"?: (string) | (null); readonly "required"?: boolean | null; readonly "uploadId"?: (string) | (null); readonly "topLeftX"?: number | null; readonly "topLeftY"?: number | null; readonly "width"?: number | null; readonly "height"?: number | null; readonly "pageNumber"?: number | null; readonly "formField"?: (string) | (null); readonly "maxLength"?: number | null; readonly "format"?: ("Email" | "Digits" | "Letters" | "Phone") | (null); readonly "minimum"?: number | null; readonly "maximum"?: number | null; readonly "options"?: (readonly (string)[]) | (null); readonly "value"?: ((string) | (number) | (boolean)) | (null); readonly "readOnly"?: boolean | null };
@@ -243,27 +245,11 @@ export interface PortalOperations {
     readonly answer: never;
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "LimitExceeded" | "ServiceBusy" | "TooManyRequests" | "Unauthorized";
   };
-  /** Sends a ZIP file with one file of each document. */
-  readonly "POST /api/documents/archive": {
-    readonly params: {  };
-    readonly query: {  };
-    readonly body: { readonly "documents": readonly (string)[]; readonly "type"?: ("Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest") | (null) };
-    readonly answer: never;
-    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DownloadTypeNotAvailable" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
-  };
-  /** Sends one PDF with the pages of several documents, without their signatures. */
-  readonly "POST /api/documents/combined": {
-    readonly params: {  };
-    readonly query: {  };
-    readonly body: { readonly "documents": readonly (string)[]; readonly "type"?: ("Original" | "Signatures" | "PrinterFriendlyVersion" | "SigningTags" | "SignatureMarks" | "OriginalWithMarks" | "SignaturesManifest") | (null) };
-    readonly answer: never;
-    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "DownloadTypeNotAvailable" | "EnvelopeRequiresPdf" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
-  };
   /** Cancels or deletes all documents that match a filter, reminds their participants, or counts them. */
   readonly "POST /api/documents/operations": {
     readonly params: {  };
     readonly query: {  };
-    readonly body: { readonly "action": "Cancel" | "Delete" | "Remind"; readonly "filter": DocumentFilter; readonly "reason"?: (string) | (null); readonly "dryRun"?: boolean | null };
+    readonly body: NewDocumentOperation;
     readonly answer: (DocumentOperation) | (DocumentOperationCount);
     readonly code: "BadRequest" | "Forbidden" | "InternalError" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
@@ -346,6 +332,22 @@ export interface PortalOperations {
     readonly body: undefined;
     readonly answer: never;
     readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DownloadTypeNotAvailable" | "InternalError" | "RangeNotSatisfiable" | "ServiceBusy";
+  };
+  /** Sends a ZIP file with one file of each document. */
+  readonly "POST /api/documents/archive": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: DocumentPackage;
+    readonly answer: never;
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DownloadTypeNotAvailable" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
+  };
+  /** Sends one PDF with the pages of several documents, without their signatures. */
+  readonly "POST /api/documents/combined": {
+    readonly params: {  };
+    readonly query: {  };
+    readonly body: DocumentPackage;
+    readonly answer: never;
+    readonly code: "BadRequest" | "DocumentHasNoSignatures" | "DocumentIsDeleted" | "DocumentNotFound" | "DocumentUnreadable" | "DownloadTypeNotAvailable" | "EnvelopeRequiresPdf" | "Forbidden" | "InternalError" | "LimitExceeded" | "PayloadTooLarge" | "ServiceBusy" | "TooManyRequests" | "Unauthorized" | "UnsupportedMediaType";
   };
   /** Signs electronically, with a key. */
   readonly "POST /api/documents/{id}/electronic-signature": {

@@ -1,13 +1,36 @@
 /**
- * Lists of documents, and filters of them in queries and bodies.
+ * Lists of documents, filters of them in queries and bodies, and operations on every document that a filter finds.
  *
- * Source: docs/portal-values.md §12.
+ * Source: docs/portal-values.md §12; docs/decisions/0127-operations-on-documents.md.
  */
-import { end, maybeFlag, maybeText, maybeUuid, members, moment, uuid, word } from '../fields.ts';
-import { documentListItem } from './documents.ts';
+import { z } from 'zod';
+import {
+  end,
+  id,
+  maybeFlag,
+  maybeText,
+  maybeUuid,
+  members,
+  moment,
+  REQUIRED,
+  time,
+  uuid,
+  word,
+} from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { plainLine } from '../plain-text.ts';
+import { documentListItem, maybeReason } from './documents.ts';
+import { idIn } from './ids.ts';
 import { cursor, pageOf, paging, queryFlag, queryText, queryWord } from './lists.ts';
 import { operation } from './operation.ts';
-import { DOCUMENT_TYPES, LIST_STATUSES, PARTICIPANT_QUERY_TYPES, QUERY_TYPES } from './words.ts';
+import {
+  DOCUMENT_ACTIONS,
+  DOCUMENT_OPERATION_STATES,
+  DOCUMENT_TYPES,
+  LIST_STATUSES,
+  PARTICIPANT_QUERY_TYPES,
+  QUERY_TYPES,
+} from './words.ts';
 
 const FOLDER_TYPES = ['Normal', 'WithoutFolder'] as const;
 
@@ -15,8 +38,11 @@ const EXTERNAL_ID = 'The whole id that the application gave at creation.';
 const CREATED_FROM = 'Created at this time or later; a date without a time means its start, UTC.';
 const CREATED_TO = 'Created at this time or earlier; a date without a time means its end, UTC.';
 
+/** Maximum number of tags in a filter; further ones are ignored. */
+const TAGS_USED = 10;
+
 /** Members of the query. */
-export const documentFilter = {
+const filterMembers = {
   status: queryWord(LIST_STATUSES).meta({ description: 'Only entries in this state. Absent: in any.' }),
   isConcluded: queryFlag.meta({
     description:
@@ -55,7 +81,7 @@ export const documentFilter = {
 };
 
 /** The same as members of a body; deleted documents cannot be selected. */
-export const documentFilterBody = members({
+const documentFilterBody = members({
   status: word(LIST_STATUSES).nullish().meta({ description: 'Current state.' }),
   folderId: maybeUuid.meta({
     description: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
@@ -97,6 +123,50 @@ export const documentFilterBody = members({
   createdTo: end.nullish().describe(CREATED_TO),
 }).meta({ id: 'DocumentFilter' });
 
+const filterQuery = members(filterMembers);
+type Given = z.output<typeof filterQuery>;
+
+/** As lists take it, and as operations store it; an absent member is no restriction. */
+function filterOf(given: { readonly [Member in keyof Given]?: Given[Member] | null }) {
+  const { isConcluded, status, tags } = given;
+  const byOldFlag = typeof isConcluded !== 'boolean' ? undefined : isConcluded ? 'Concluded' : 'Pending';
+  // Cursors name a list by these members in this order.
+  return {
+    status: status ?? byOldFlag,
+    folderId: given.folderId ?? undefined,
+    withoutFolder: given.folderType === 'WithoutFolder' ? true : undefined,
+    q: given.q ?? undefined,
+    queryType: given.queryType ?? undefined,
+    participantQ: given.participantQ ?? undefined,
+    participantQueryType: given.participantQueryType ?? undefined,
+    pendingSignature: given.filterByPendingSignature ?? undefined,
+    filterByDocumentType: given.filterByDocumentType ?? undefined,
+    documentType: given.documentType ?? undefined,
+    tags: typeof tags === 'string' ? readTags(tags) : undefined,
+    deleted: given.isDeleted ?? undefined,
+    externalId: typeof given.externalId === 'string' ? plainLine(given.externalId) : undefined,
+    createdFrom: given.createdFrom ?? undefined,
+    createdTo: given.createdTo ?? undefined,
+  } as const;
+}
+
+/** `label|value,value` → the tags. */
+function readTags(text: string): readonly { readonly label: string | null; readonly value: string }[] {
+  const given = text.split(',').filter((tag) => tag.trim() !== '');
+  return given.slice(0, TAGS_USED).map((tag) => {
+    const bar = tag.indexOf('|');
+    return bar < 0
+      ? { label: null, value: tag.trim() }
+      : { label: tag.slice(0, bar).trim(), value: tag.slice(bar + 1).trim() };
+  });
+}
+
+/** Selects documents. */
+export interface DocumentFilter extends Partial<ReturnType<typeof filterOf>> {
+  /** Folders of a key that is restricted to them; absent = all documents. */
+  readonly folders?: readonly string[] | undefined;
+}
+
 export const listDocuments = operation({
   method: 'GET',
   path: '/api/documents',
@@ -106,7 +176,12 @@ export const listDocuments = operation({
     'Oldest first by default. `Offset` is a page number from 0; `Limit` is at most 100, and a larger value is lowered. For long lists send `Cursor=` and then each `nextCursor`: these pages neither skip nor repeat documents while others are created. A key that is restricted to folders finds only the documents in them.',
   scope: 'Read',
   folderKeys: true,
-  query: members({ ...documentFilter, ...paging, cursor }),
+  query: members({ ...filterMembers, ...paging, cursor }).transform(
+    ({ limit, offset, order, cursor: position, ...given }) => ({
+      ...{ limit, offset, cursor: position },
+      filter: { ...filterOf(given), newestFirst: order === 'Desc' },
+    }),
+  ),
   reply: pageOf(documentListItem),
   refusals: [],
 });
@@ -120,7 +195,138 @@ export const exportDocuments = operation({
     'The filters are those of `GET /api/documents`. The file has at most 100,000 documents (`LimitExceeded`), and an organization has at most two exports at a time (`TooManyRequests`). A cell that begins like a formula starts with an apostrophe.',
   scope: 'Read',
   folderKeys: true,
-  query: members({ ...documentFilter, order: paging.order }),
+  query: members({ ...filterMembers, order: paging.order }).transform(({ order, ...given }) => ({
+    ...filterOf(given),
+    newestFirst: order === 'Desc',
+  })),
   reply: 'csv',
   refusals: ['LimitExceeded'],
+});
+
+const documentOperation = z
+  .strictObject({
+    id: id.meta({ description: 'Identifier, unique within the instance.' }),
+    action: z.enum(DOCUMENT_ACTIONS).describe('What is done to each document.'),
+    status: z
+      .enum(DOCUMENT_OPERATION_STATES)
+      .describe(
+        '`Canceling`: it ends after the batch in progress. `Completed` and `Canceled` are kept for 30 days.',
+      ),
+    reason: z.string().nullable().meta({
+      description: 'The reason that each canceled document has.',
+      exampleValue: 'The price has changed.',
+    }),
+    matchedCount: z.int().min(0).meta({
+      description: 'Documents that the filter found when the operation was made.',
+      exampleValue: 243,
+    }),
+    doneCount: z
+      .int()
+      .min(0)
+      .meta({ description: 'Documents that accepted the action so far.', exampleValue: 240 }),
+    skippedCount: z
+      .int()
+      .min(0)
+      .meta({ description: 'Documents that did not accept it so far.', exampleValue: 3 }),
+    skippedByCode: z.record(z.string(), z.int().min(0)).meta({
+      description: 'The skipped documents by code of refusal.',
+      exampleValue: { InvalidDocumentStatus: 3 },
+    }),
+    creationDate: time.describe('When it was made.'),
+    updateDate: time.describe('When it last made progress.'),
+    endDate: time.nullable().describe('When it ended; null: it has not.'),
+  })
+  .meta({ id: 'DocumentOperation', description: 'One action on every document that a filter finds.' });
+
+export type DocumentOperationView = Value<typeof documentOperation>;
+
+const operationCount = z
+  .strictObject({
+    matchedCount: z
+      .int()
+      .min(0)
+      .meta({ description: 'Documents that the filter finds now.', exampleValue: 243 }),
+  })
+  .meta({ id: 'DocumentOperationCount', description: 'The answer to `dryRun`.' });
+
+const newOperation = members({
+  action: word(DOCUMENT_ACTIONS).meta({ description: 'Operation on each document that `filter` finds.' }),
+  filter: documentFilterBody.meta({
+    description:
+      'Filter of the documents of the organization. The members are those of the query of `GET /api/documents`.',
+  }),
+  reason: maybeReason.meta({
+    description: 'Reason, which participants and the history show. At most 2,000 characters.',
+    exampleValue: 'The price has changed.',
+  }),
+  dryRun: maybeFlag.meta({
+    description: 'Whether the documents are counted and nothing is changed. Default false.',
+  }),
+})
+  .refine(({ action, reason, dryRun }) => action !== 'Cancel' || dryRun === true || reason != null, {
+    path: ['reason'],
+    error: REQUIRED,
+  })
+  .transform(({ filter, ...request }) => ({ ...request, filter: filterOf(filter) }))
+  .meta({ id: 'NewDocumentOperation' });
+
+export type NewDocumentOperation = Value<typeof newOperation>;
+
+const operationParams = z.object({ id: idIn('Id of the operation.') });
+
+export const operateDocuments = operation({
+  method: 'POST',
+  path: '/api/documents/operations',
+  group: 'Documents',
+  summary:
+    'Cancels or deletes all documents that match a filter, reminds their participants, or counts them.',
+  description:
+    'With `dryRun` the matching documents are only counted. Otherwise the operation acts in batches on the matching documents that were created before the request, and continues after a restart. A cancellation needs a `reason`, a deletion a filter. Documents that cannot be changed are counted by error code. An organization has at most two operations at a time (`TooManyRequests`).',
+  scope: 'Create',
+  folderKeys: true,
+  body: newOperation,
+  reply: z.union([documentOperation, operationCount]),
+  examples: { request: { action: 'Remind', filter: { status: 'Pending', q: 'lease' }, dryRun: true } },
+  refusals: [],
+});
+
+export const listDocumentOperations = operation({
+  method: 'GET',
+  path: '/api/documents/operations',
+  group: 'Documents',
+  summary: 'Lists operations on documents, newest first.',
+  description:
+    'Lists those of the whole organization, so keys that are restricted to folders cannot call it.',
+  scope: 'Read',
+  query: members({ limit: paging.limit, offset: paging.offset }),
+  reply: pageOf(documentOperation),
+  refusals: [],
+});
+
+export const getDocumentOperation = operation({
+  method: 'GET',
+  path: '/api/documents/operations/{id}',
+  group: 'Documents',
+  summary: 'Returns an operation on documents with its progress.',
+  description:
+    'The counts grow while it runs; documents that could not be changed are counted by error code. An operation of another organization is `DocumentOperationNotFound`.',
+  scope: 'Read',
+  folderKeys: true,
+  params: operationParams,
+  reply: documentOperation,
+  refusals: ['DocumentOperationNotFound'],
+});
+
+export const cancelDocumentOperation = operation({
+  method: 'POST',
+  path: '/api/documents/operations/{id}/cancellation',
+  group: 'Documents',
+  summary: 'Cancels an operation on documents after the batch in progress.',
+  description:
+    'Documents that were changed already stay changed. `DocumentOperationEnded`: it has ended, or is being canceled.',
+  scope: 'Create',
+  folderKeys: true,
+  params: operationParams,
+  reply: documentOperation,
+  refusals: ['DocumentOperationNotFound', 'DocumentOperationEnded'],
 });

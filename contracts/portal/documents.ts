@@ -4,7 +4,7 @@
  * Source: docs/portal-values.md §0, §§5 to 9, 12 and 14; additional members are marked.
  */
 import { z } from 'zod';
-import { id, maybeFlag, maybeText, maybeUuid, members, textOf, time } from '../fields.ts';
+import { id, maybeFlag, maybeText, maybeTextOf, maybeUuid, members, textOf, time } from '../fields.ts';
 import type { Value } from '../operation.ts';
 import { plainText } from '../plain-text.ts';
 import { createdBy, folder, participant, principal } from './entities.ts';
@@ -249,13 +249,16 @@ const actionUrls = z.strictObject({
   }),
 });
 
+const REASON_FAULT = `has more than ${MAX_REASON} characters`;
+
 /** The reason of a cancellation or refusal. */
-const documentReason = members({
-  reason: textOf(plainText, MAX_REASON, `has more than ${MAX_REASON} characters`).meta({
-    description: 'Reason, which participants and the history show. At most 2,000 characters.',
-    exampleValue: 'The price has changed.',
-  }),
-}).meta({ id: 'DocumentReason' });
+export const reason = textOf(plainText, MAX_REASON, REASON_FAULT).meta({
+  description: 'Reason, which participants and the history show. At most 2,000 characters.',
+  exampleValue: REASON.reason,
+});
+export const maybeReason = maybeTextOf(plainText, MAX_REASON, REASON_FAULT);
+
+const documentReason = members({ reason }).meta({ id: 'DocumentReason' });
 
 export const getDocument = operation({
   method: 'GET',

@@ -94,6 +94,12 @@ export const LIST_STATUSES = [
 export const QUERY_TYPES = ['Name', 'Key', 'Id', 'CreatorName', 'Tag', 'Any'] as const;
 export const PARTICIPANT_QUERY_TYPES = ['Name', 'Identifier', 'Email', 'Phone'] as const;
 
+/** Effects of an operation on each document. */
+export const DOCUMENT_ACTIONS = ['Cancel', 'Delete', 'Remind'] as const;
+export type DocumentAction = (typeof DOCUMENT_ACTIONS)[number];
+export const DOCUMENT_OPERATION_STATES = ['Running', 'Canceling', 'Completed', 'Canceled'] as const;
+export type DocumentOperationState = (typeof DOCUMENT_OPERATION_STATES)[number];
+
 /** Requirements of an authentication factor in addition to the e-mail code, each with the name of the factor. */
 export const CONFIRMATIONS = {
   requireSmsAuthenticationToSignElectronically: 'Sms',

@@ -29,7 +29,6 @@ import { contentRoutes } from './routes/content.ts';
 import { documentHistoryRoutes } from './routes/document-history.ts';
 import { documentListRoutes } from './routes/document-list.ts';
 import { documentOperationRoutes } from './routes/document-operations.ts';
-import { documentPackageRoutes } from './routes/document-packages.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { draftRoutes } from './routes/drafts.ts';
 import { documentFolderRoutes, folderRoutes } from './routes/folders.ts';
@@ -92,10 +91,9 @@ export function portalRoutes(
     ...documentRoutes(documents, idempotency),
     ...documentHistoryRoutes(documents),
     ...documentListRoutes(documents),
-    ...documentPackageRoutes(service.documentPackages),
     ...documentOperationRoutes(service.documentOperations),
     ...documentFolderRoutes(documents, folders),
-    ...contentRoutes(documents),
+    ...contentRoutes(documents, service.documentPackages),
     ...signingRoutes(signing),
     ...fieldUploadRoutes(signing, service.uploads),
     ...signatureRoutes(validation),

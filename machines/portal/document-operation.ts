@@ -16,13 +16,9 @@
 
 import { assign, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
+import type { DocumentAction } from '../../contracts/portal/words.ts';
 import type { DocumentId, Millis, OrganizationId } from '../ids.ts';
 
-export const DOCUMENT_ACTIONS = ['Cancel', 'Delete', 'Remind'] as const;
-export type DocumentAction = (typeof DOCUMENT_ACTIONS)[number];
-
-export const DOCUMENT_OPERATION_STATES = ['Running', 'Canceling', 'Completed', 'Canceled'] as const;
-export type DocumentOperationState = (typeof DOCUMENT_OPERATION_STATES)[number];
 /** State of an operation that is being removed; never stored. */
 export const DOCUMENT_OPERATION_FORGOTTEN = 'Forgotten';
 

@@ -9,11 +9,11 @@
  */
 
 import type { ActorStore } from '@sealwright/runtime';
+import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { ListPosition } from '../../../contracts/portal/lists.ts';
 import type { DocumentId, OrganizationId } from '../../../machines/ids.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import { countRows, MergedRows, OrderedRows, type OrderedRowsOptions } from '../../shared/ordered-rows.ts';
-import type { DocumentFilter, DocumentQuery } from '../api/documents.ts';
 import { reachesFolder } from '../shared/folder-scope.ts';
 import { addressKey } from '../shared/mail-address.ts';
 import {
@@ -39,6 +39,16 @@ const ALL: readonly ListStatus[] = ['Pending', 'Concluded', 'Refused', 'Canceled
 
 type Row = DocumentRow & Partial<Pick<ParticipantRow, 'pending'>>;
 type RowPredicate = (facts: Row) => boolean;
+
+export interface DocumentQuery extends DocumentFilter {
+  /** A page by position instead of number; `offset` is not used. @default pages by number */
+  readonly position?: 'start' | ListPosition | undefined;
+  /** 1 to 100. */
+  readonly limit: number;
+  /** Pages from 0. */
+  readonly offset: number;
+  readonly newestFirst: boolean;
+}
 
 interface Selection {
   readonly ranges: readonly Pick<OrderedRowsOptions, 'view' | 'prefix'>[];

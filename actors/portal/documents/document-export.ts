@@ -1,9 +1,10 @@
 /** Reads whole lists of documents, page by page. */
+import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { DocumentListItem } from '../../../contracts/portal/documents.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { DocumentFilter, DocumentQuery } from '../api/documents.ts';
+import type { DocumentQuery } from '../document-records/document-list.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 
 /** Documents of one export; more are refused. */

@@ -1,5 +1,5 @@
 /**
- * Large operations on documents. Each is an actor, and continues after a restart. Implements `DocumentOperations`.
+ * Large operations on documents. Each is an actor, and continues after a restart.
  *
  * View: `document-operations` [organization, createdAt, id] → null. Counters:
  * `document-operations/<organization>/<running or ended>`.
@@ -12,12 +12,16 @@ import {
   type ActorSystem,
   type ActorView,
   actorKind,
-  type Clock,
   defineActor,
   type EffectHandler,
-  type Ids,
 } from '@sealwright/runtime';
+import type {
+  DocumentFilter,
+  DocumentOperationView,
+  NewDocumentOperation,
+} from '../../../contracts/portal/document-lists.ts';
 import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
+import type { DocumentOperationState } from '../../../contracts/portal/words.ts';
 import { type DocumentId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import {
   DOCUMENT_OPERATION_FORGOTTEN,
@@ -26,28 +30,21 @@ import {
   type DocumentOperationCounts,
   type DocumentOperationInput,
   type DocumentOperationMessage,
-  type DocumentOperationState,
   documentOperationMachine,
   type OperateDocumentsEffect,
 } from '../../../machines/portal/document-operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceDependencies } from '../../hosting/service-plan.ts';
 import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
-import type {
-  DocumentOperationRequest,
-  DocumentOperations,
-  DocumentOperationView,
-} from '../api/document-operations.ts';
-import type { DocumentFilter, DocumentQuery } from '../api/documents.ts';
 import {
   cannotCancel,
   type DocumentRequest,
-  reasonOf,
   refusalOf,
   wrongStatus,
 } from '../document-records/document-changes.ts';
 import { documentAddress } from '../document-records/document-index.ts';
-import { listDocuments, restricts } from '../document-records/document-list.ts';
+import { type DocumentQuery, listDocuments, restricts } from '../document-records/document-list.ts';
 import { originOf } from '../document-records/record-action.ts';
 import { reachesFolder } from '../shared/folder-scope.ts';
 
@@ -80,32 +77,30 @@ function isRunning(state: string): boolean {
   return state === 'Running' || state === 'Canceling';
 }
 
-export interface DocumentOperationsDependencies {
-  readonly system: Pick<ActorSystem, 'create' | 'read' | 'send'>;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-}
+type Request = Pick<NewDocumentOperation, 'action' | 'filter'>;
 
-export class DocumentOperationService implements DocumentOperations {
-  readonly #dependencies: DocumentOperationsDependencies;
+export class DocumentOperations {
+  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
 
-  constructor(dependencies: DocumentOperationsDependencies) {
-    this.#dependencies = dependencies;
+  constructor(runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>) {
+    this.#runtime = runtime;
   }
 
-  async count(tenant: Tenant, request: DocumentOperationRequest): Promise<number> {
-    const { store, clock } = this.#dependencies;
+  /** Number of documents that the operation would act on. Refusals: `BadRequest` to delete every document. */
+  async count(tenant: Tenant, request: Request): Promise<number> {
+    const { store, clock } = this.#runtime;
     const { id } = tenant.organization;
     const filter = await boundedFilter(store, tenant, request, clock.now());
     const query = { ...filter, limit: 1, offset: 0, newestFirst: false };
     return (await listDocuments(store, id, query)).totalCount;
   }
 
-  async start(tenant: Tenant, request: DocumentOperationRequest): Promise<DocumentOperationView> {
-    const { system, store, clock, ids } = this.#dependencies;
+  /** Refusals: `BadRequest` to delete every document, `TooManyRequests`. */
+  async start(tenant: Tenant, request: NewDocumentOperation): Promise<DocumentOperationView> {
+    const { system, store, clock, ids } = this.#runtime;
     const { id, name } = tenant.organization;
-    const reason = request.action === 'Cancel' ? reasonOf(request.reason ?? '') : null;
+    const { action } = request;
+    const reason = action === 'Cancel' ? (request.reason ?? '') : null;
     const running = countName(id, 'running');
     if (((await store.counters(running))[running] ?? 0) >= MAX_RUNNING)
       throw new PortalRefusal('TooManyRequests', `${MAX_RUNNING} operations are running.`, {
@@ -117,8 +112,8 @@ export class DocumentOperationService implements DocumentOperations {
     const input = {
       organization: { id, name },
       createdBy: principalOf(tenant),
-      ...{ action: request.action, reason, filter, matched, batch, at },
-    } as const;
+      ...{ action, reason, filter, matched, batch, at },
+    };
     // JSON drops undefined members, which are not stored.
     const stored = JSON.parse(JSON.stringify(input)) as DocumentOperationInput;
     const outcome = await system.create({ kind: DOCUMENT_OPERATION, id: ids.uuid() }, stored);
@@ -127,11 +122,12 @@ export class DocumentOperationService implements DocumentOperations {
     return viewOf(outcome.actor);
   }
 
+  /** Newest first. */
   async list(
     { organization }: Tenant,
     { limit, offset }: { readonly limit: number; readonly offset: number },
   ): Promise<Page<DocumentOperationView>> {
-    const { store, system } = this.#dependencies;
+    const { store, system } = this.#runtime;
     const counters = await store.counters(`document-operations/${organization.id}/`);
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
     const first = offset * limit;
@@ -144,14 +140,16 @@ export class DocumentOperationService implements DocumentOperations {
     return { items: found.filter((actor) => actor !== undefined).map(viewOf), totalCount };
   }
 
+  /** Refusals: `DocumentOperationNotFound`. */
   async get(tenant: Tenant, id: string): Promise<DocumentOperationView> {
     return viewOf(await this.#find(tenant, id));
   }
 
+  /** Ends it after the batch in progress. Refusals: `DocumentOperationNotFound`, `DocumentOperationEnded`. */
   async cancel(tenant: Tenant, id: string): Promise<DocumentOperationView> {
     const { id: documentId } = await this.#find(tenant, id);
     const address = { kind: DOCUMENT_OPERATION, id: documentId };
-    const outcome = await this.#dependencies.system.send(address, { type: 'CANCEL' });
+    const outcome = await this.#runtime.system.send(address, { type: 'CANCEL' });
     if (!outcome.accepted) throw new PortalRefusal('DocumentOperationEnded');
     await outcome.durable;
     return viewOf(outcome.actor);
@@ -161,7 +159,7 @@ export class DocumentOperationService implements DocumentOperations {
     // Its ids are shaped as those of documents.
     const documentId = parsePortalId('DocumentId', id);
     const actor =
-      documentId && (await this.#dependencies.system.read({ kind: DOCUMENT_OPERATION, id: documentId }));
+      documentId && (await this.#runtime.system.read({ kind: DOCUMENT_OPERATION, id: documentId }));
     if (actor?.context.organization.id !== tenant.organization.id || !isWithin(tenant, actor.context.filter))
       throw new PortalRefusal('DocumentOperationNotFound');
     return actor;
@@ -175,7 +173,7 @@ function isWithin(tenant: Tenant, filter: DocumentOperationContext['filter']): b
 }
 
 /** Statuses that accept the action, where the filter names none. */
-const STATUS: { readonly [action in DocumentOperationRequest['action']]: DocumentFilter['status'] } = {
+const STATUS: { readonly [action in Request['action']]: DocumentFilter['status'] } = {
   Cancel: 'PendingOrRefused',
   Delete: undefined,
   Remind: 'Pending',
@@ -185,7 +183,7 @@ const STATUS: { readonly [action in DocumentOperationRequest['action']]: Documen
 async function boundedFilter(
   store: ActorStore,
   { organization: { id: organization }, folders }: Tenant,
-  { action, filter }: DocumentOperationRequest,
+  { action, filter }: Request,
   at: number,
 ): Promise<DocumentFilter> {
   if (action === 'Delete' && !restricts(filter)) {
@@ -271,7 +269,14 @@ function messageOf({ action, reason, createdBy }: DocumentOperationContext): Doc
 function viewOf({ id, state, context }: ActorView<DocumentOperationContext>): DocumentOperationView {
   const { action, reason, matched, done, skipped, createdAt, updatedAt, endedAt } = context;
   return {
-    ...{ id, action, reason, matched, done, skipped, createdAt, updatedAt, endedAt },
+    ...{ id, action, reason },
     status: state as DocumentOperationState,
+    matchedCount: matched,
+    doneCount: done,
+    skippedCount: Object.values(skipped).reduce((sum, count) => sum + count, 0),
+    skippedByCode: skipped,
+    creationDate: createdAt,
+    updateDate: updatedAt,
+    endDate: endedAt,
   };
 }

@@ -1,6 +1,5 @@
 /**
- * Makes ZIP files and combined PDFs of the files of several documents; the pool writes them. Implements
- * `DocumentPackages`.
+ * Makes ZIP files and combined PDFs of the files of several documents; the pool writes them.
  *
  * Source: docs/decisions/0128-files-of-several-documents.md.
  */
@@ -14,7 +13,6 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { cutToBytes, NAME_LIMIT, shortFileName } from '../../shared/file-names.ts';
 import type { Tenant } from '../api/callers.ts';
-import type { DocumentPackages, TemporaryFile } from '../api/document-packages.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import { poolRefusal } from '../shared/pool-refusal.ts';
 import type { Blobs } from '../uploads/blobs.ts';
@@ -28,23 +26,28 @@ const MAX_AT_ONCE = 2;
 
 const PDF = 'application/pdf';
 
-export interface DocumentPackageDependencies {
-  readonly documents: Pick<DocumentService, 'content'>;
-  readonly pool: Pick<SigningPool, 'run'>;
-  readonly blobs: Pick<Blobs, 'temporaryPath'>;
-  readonly clock: Pick<Clock, 'now'>;
+/** A file that is made for one download. */
+export interface TemporaryFile extends StoredFile {
+  /** Removes it; call in every case. */
+  remove(): Promise<void>;
 }
 
-export class DocumentPackageService implements DocumentPackages {
-  readonly #dependencies: DocumentPackageDependencies;
+export class DocumentPackages {
+  readonly #documents: DocumentService;
+  readonly #pool: SigningPool;
+  readonly #blobs: Blobs;
+  readonly #clock: Clock;
   readonly #limit = new ConcurrencyLimit(MAX_AT_ONCE, 'downloads of several documents');
 
-  constructor(dependencies: DocumentPackageDependencies) {
-    this.#dependencies = dependencies;
+  constructor(documents: DocumentService, pool: SigningPool, blobs: Blobs, clock: Clock) {
+    this.#documents = documents;
+    this.#pool = pool;
+    this.#blobs = blobs;
+    this.#clock = clock;
   }
 
+  /** ZIP of the files. Refusals: those of `content` for any document, `LimitExceeded`, `TooManyRequests`. */
   archive(tenant: Tenant, ids: readonly DocumentId[], type: DownloadType): Promise<TemporaryFile> {
-    const { clock } = this.#dependencies;
     return this.#make(
       tenant,
       ids,
@@ -53,13 +56,16 @@ export class DocumentPackageService implements DocumentPackages {
       (files) => ({
         task: 'portal.zip',
         members: memberNames(files).map((name, index) => ({ name, path: files[index]?.path ?? '' })),
-        at: clock.now(),
+        at: this.#clock.now(),
       }),
     );
   }
 
+  /**
+   * One PDF of their pages, without their signatures. Refusals: as `archive`, `EnvelopeRequiresPdf`,
+   * `DocumentUnreadable`.
+   */
   combine(tenant: Tenant, ids: readonly DocumentId[], type: DownloadType): Promise<TemporaryFile> {
-    const { clock } = this.#dependencies;
     return this.#make(tenant, ids, type, { fileName: 'documents.pdf', contentType: PDF }, (files) => {
       if (files.some(({ contentType }) => contentType !== PDF))
         throw new PortalRefusal('EnvelopeRequiresPdf', 'Only PDF files can be combined.');
@@ -67,7 +73,7 @@ export class DocumentPackageService implements DocumentPackages {
         task: 'portal.merge',
         files: files.map(({ path, fileName }) => ({ path, title: fileName })),
         title: 'Documents',
-        at: clock.now(),
+        at: this.#clock.now(),
         maxBytes: MAX_BYTES,
       };
     });
@@ -80,9 +86,8 @@ export class DocumentPackageService implements DocumentPackages {
     made: Pick<StoredFile, 'fileName' | 'contentType'>,
     taskOf: (files: readonly StoredFile[]) => PackageTask,
   ): Promise<TemporaryFile> {
-    const { documents, pool, blobs } = this.#dependencies;
     const release = this.#limit.acquire(tenant.organization.id);
-    const path = blobs.temporaryPath();
+    const path = this.#blobs.temporaryPath();
     const remove = async () => {
       release();
       await rm(path, { force: true });
@@ -91,14 +96,14 @@ export class DocumentPackageService implements DocumentPackages {
       const files: StoredFile[] = [];
       let bytes = 0;
       for (const id of ids) {
-        const file = await documents.content(tenant, id, type);
+        const file = await this.#documents.content(tenant, id, type);
         bytes += file.length;
         if (bytes > MAX_BYTES)
           throw new PortalRefusal('LimitExceeded', `The files have more than ${MAX_BYTES} bytes together.`);
         files.push(file);
       }
       const task = { ...taskOf(files), documentId: ids[0] ?? '', output: path };
-      const answer = await pool.run(task, { organization: tenant.organization.id, bytes });
+      const answer = await this.#pool.run(task, { organization: tenant.organization.id, bytes });
       if (!answer.ok) throw refusalOf(answer.code);
       const { size: length } = await stat(path);
       return { ...made, path, length, etag: `"${basename(path)}"`, remove };

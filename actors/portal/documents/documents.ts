@@ -2,6 +2,7 @@
 
 import type { ActorStore, ActorSystem, Clock, Ids } from '@sealwright/runtime';
 import type { FlowEdit, NewEnvelopeVersion, NewVersion } from '../../../contracts/portal/document-changes.ts';
+import type { DocumentFilter } from '../../../contracts/portal/document-lists.ts';
 import type { DocumentListItem, DocumentView } from '../../../contracts/portal/documents.ts';
 import type { DocumentMove } from '../../../contracts/portal/folders.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
@@ -19,7 +20,7 @@ import { withFlowEdits } from '../../../machines/portal/document/document-flow.t
 import { withTaggedContent } from '../../../machines/portal/document/tagged-content.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { principalOf, type RequestOrigin, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, DocumentFilter, DocumentQuery, MadeDocument } from '../api/documents.ts';
+import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
 import type { DocumentHistoryPage } from '../api/history.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import {
@@ -31,7 +32,7 @@ import {
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { DocumentHistory } from '../document-records/document-history.ts';
 import { type DocumentActor, documentAddress } from '../document-records/document-index.ts';
-import { listDocuments } from '../document-records/document-list.ts';
+import { type DocumentQuery, listDocuments } from '../document-records/document-list.ts';
 import { documentOf } from '../document-records/document-reader.ts';
 import { applicationPrincipal, originOf, recordAction } from '../document-records/record-action.ts';
 import { pendingTurn } from '../document-records/signing-turns.ts';

@@ -83,10 +83,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   leafIndex: ['Place of the leaf in the tree, from 0.', 41],
   leaves: ['Number of leaves of the tree.', 128],
   line: ['Number of the entry that the proof is about.', 7],
-  location: [
-    'Path with a ticket, relative to the service. It needs no key.',
-    '/api/documents/3f2504e0-4f89-41d3-9a0c-0305e82c3301/download?ticket=0f8c1d2e',
-  ],
   message: ['What happened, for people. The text may change.', 'The document is already concluded.'],
   'Error.message': [
     'What happened, for people, ASCII. The text may change.',

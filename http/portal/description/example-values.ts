@@ -20,7 +20,6 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   createdTo: { example: '2026-06-30' },
   digest: { example: 'CY9rzUYh03PK3k6DJie09g==' },
   documentName: { example: 'Lease of Rua Augusta 12' },
-  doneCount: { example: 240 },
   expirationDays: { example: 30 },
   initializedCount: { example: 118 },
   isValid: { example: true },
@@ -29,7 +28,6 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
       [EXAMPLE_IDS.upload]: PREVIEW,
     },
   },
-  matchedCount: { example: 243 },
   nextCursor: { example: 'AAABmxlIVQ' },
   organizationName: { example: 'Example Ltda.' },
   presetValue: { example: 'Lisbon' },
@@ -38,6 +36,4 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   returnUrl: { example: 'https://app.example.com/contracts' },
   roles: { example: [SIGNER.title] },
   row: { example: 1 },
-  skippedByCode: { example: { InvalidDocumentStatus: 3 } },
-  skippedCount: { example: 3 },
 };

@@ -4,7 +4,6 @@ import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 const UUID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 
 export const PARAMETERS: PropertyTexts = {
-  'attachments/{attachmentId}': 'Id of the attachment, from the detail of the document.',
   '?content-range': 'Bytes of this segment, such as `bytes 0-1048575/3145728`. Required with a ticket.',
   'documents/{id}': ['Id of the document, from `POST /api/documents`.', UUID],
   'uploads/{id}': ['Id of the upload.', UUID],
@@ -21,7 +20,6 @@ export const PARAMETERS: PropertyTexts = {
     'K3M9Q7W2E5R8T1Y4U6I0',
   ],
   'assets/{name}': 'Name with a digest of the content, as the page has it.',
-  '?preview': 'Whether browsers show the file instead of saving it. Default false.',
   '?ticket': 'Ticket of the link. Absent: the request needs a key.',
   '?user-agent': 'Program of the client, kept as evidence.',
 };

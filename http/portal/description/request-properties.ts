@@ -5,7 +5,6 @@ import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 
 export const REQUEST_PROPERTIES: PropertyTexts = {
   accuracy: ['Radius of uncertainty of the position, metres. Null: not known.', 12.5],
-  action: 'Operation on each document that `filter` finds.',
   alignTextOnMiddle: 'Whether the text beside the picture is centred vertically. Accepted and ignored.',
   areActionsOrdered:
     'Whether actions without a `step` act one after the other, as they are listed. Default false: they act in step 0. A given `step` is kept.',
@@ -53,7 +52,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     1,
   ],
   documents: 'Ids of the documents.',
-  dryRun: 'Whether the documents are counted and nothing is changed. Default false.',
   emailAddress: ['E-mail address of the participant.', 'ana@example.com'],
   emailCode: [
     'Six digits that the participant received by e-mail. Valid for 10 minutes and 5 attempts. Required where the action asks for a code.',
@@ -79,8 +77,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   'files.name': ['File name with its extension.', 'contract.pdf'],
   'dataFile.id': ['Id of the upload.', EXAMPLE_IDS.table],
   'templateFile.id': ['Id of the upload.', EXAMPLE_IDS.template],
-  filter:
-    'Filter of the documents of the organization. The members are those of the query of `GET /api/documents`.',
   flowActionId: [
     'Action of the participant. Absent: the first pending action of this person.',
     EXAMPLE_IDS.flowAction,

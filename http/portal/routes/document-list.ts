@@ -7,20 +7,16 @@ import { contentDisposition } from '../../core/file-reply.ts';
 import type { StreamReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { handle } from '../handle.ts';
-import { documentFilter } from '../input/document-filter.ts';
 import { pageReply, positionIn } from '../input/query-fields.ts';
 
 export function documentListRoutes(documents: DocumentService): readonly AnyRoute[] {
   return [
-    handle(listDocuments, async ({ tenant, query }) => {
-      const { limit, offset, cursor } = query;
-      const filter = { ...documentFilter(query), newestFirst: query.order === 'Desc' };
+    handle(listDocuments, async ({ tenant, query: { filter, limit, offset, cursor } }) => {
       const position = positionIn(cursor, filter);
       return pageReply(await documents.list(tenant, { ...filter, limit, offset, position }), filter);
     }),
     handle(exportDocuments, async ({ tenant, query }): Promise<StreamReply> => {
-      const filter = { ...documentFilter(query), newestFirst: query.order === 'Desc' };
-      const pages = documents.export(tenant, filter);
+      const pages = documents.export(tenant, query);
       // The first page decides whether there is a file at all.
       const first = await pages.next();
       return {

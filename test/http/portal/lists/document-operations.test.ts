@@ -117,6 +117,9 @@ test('an operation acts within its filter and organization, skips documents that
   const hyphen = { action: 'Delete', filter: { q: '-', queryType: 'Key' }, dryRun: true };
   t.deepEqual(await acme.post(PATH, hyphen), { matchedCount: 0 });
   t.is((await acme.send(PATH, { action: 'Cancel', filter: {} })).status, 400, 'a reason is needed');
+  const tooLong = { action: 'Cancel', filter: { q: 'none' }, reason: 'x'.repeat(2001), dryRun: true };
+  t.is((await acme.send(PATH, tooLong)).status, 400, 'a reason has at most 2,000 characters');
+  t.is((await acme.send(PATH, { ...tooLong, reason: 'x'.repeat(2000) })).status, 200);
   const deleting = await acme.post<Operation>(PATH, { action: 'Delete', filter: { q: 'letter' } });
   for (const method of ['GET', 'POST']) {
     const path = method === 'GET' ? `${PATH}/${deleting.id}` : `${PATH}/${deleting.id}/cancellation`;
