@@ -8,10 +8,11 @@ import {
   type Runtime,
   type ShardOptions,
 } from '@sealwright/runtime';
+import type { BatchObserver } from './batch/api/batch-observer.ts';
 import { type Batch, planBatch } from './batch/batch.ts';
-import type { BatchDependencies, BatchOptions } from './batch/batch-options.ts';
+import type { BatchOptions } from './batch/batch-options.ts';
 import { createHistory, type History, type HistoryOptions } from './history/history.ts';
-import type { HostedService, ServiceDependencies, ServicePlan } from './hosting/service-plan.ts';
+import type { HostedService, ServicePlan, ServiceRuntime } from './hosting/service-plan.ts';
 import { SigningPool } from './pool/pool.ts';
 import { poolOptions } from './pool/pool-options.ts';
 import { Portal, type PortalOptions } from './portal/portal.ts';
@@ -39,38 +40,31 @@ export interface ServicesOptions {
 }
 
 export class Services {
-  readonly batch: Batch;
-  readonly portal: Portal | undefined;
-  readonly #dependencies: ServiceDependencies;
-  readonly #runtime: Runtime;
   readonly #all: readonly HostedService[];
-  readonly #history: History | undefined;
-  readonly #singletons: Singletons;
 
-  private constructor(made: {
-    readonly parts: ServiceDependencies;
-    readonly runtime: Runtime;
-    readonly batch: Batch;
-    readonly portal: Portal | undefined;
-    readonly history: History | undefined;
-    readonly singletons: Singletons;
-  }) {
-    const { batch, portal } = made;
-    this.#dependencies = made.parts;
-    this.#history = made.history;
-    this.#runtime = made.runtime;
-    this.#singletons = made.singletons;
-    this.batch = batch;
-    this.portal = portal;
+  private constructor(
+    private readonly common: ServiceRuntime,
+    private readonly pool: SigningPool,
+    private readonly runtime: Runtime,
+    readonly batch: Batch,
+    readonly portal: Portal | undefined,
+    private readonly history: History | undefined,
+    private readonly singletons: Singletons,
+  ) {
     this.#all = portal === undefined ? [batch] : [batch, portal];
   }
 
   /** Opens the services and recovers the last run. They answer requests from here on; nothing is begun before `start`. */
   static async open(
     options: ServicesOptions,
-    given: Omit<BatchDependencies, 'pool' | 'system'>,
+    given: Omit<ServiceRuntime, 'system'> & {
+      /** The same faults as text, for the pool's threads. */
+      readonly faultsText: string;
+      /** Receives the events of jobs, for metrics. */
+      readonly observer?: BatchObserver;
+    },
   ): Promise<Services> {
-    const { store, clock, ids, log, faults } = given;
+    const { store, clock, ids, log, faults, faultsText, observer } = given;
     const { layout, threads, maxConcurrency } = options.batch;
     const { shards = 1 } = options;
     createStorageFolders(layout, []);
@@ -88,23 +82,23 @@ export class Services {
           allProcessing: layout.allProcessing,
           output: layout.output,
           error: layout.error,
-          lease: given.store.nodes?.deadline.memory,
-          clock: given.store.nodes?.clock.memory,
-          faults: given.faultsText,
+          lease: store.nodes?.deadline.memory,
+          clock: store.nodes?.clock.memory,
+          faults: faultsText,
         },
       ),
     });
     // The services are built first: the runtime needs their handlers.
     const system = new DeferredSystem();
-    const parts = { ...given, pool, system };
-    const batchPlan = await planBatch(options.batch, parts);
-    const portalPlan = options.portal && (await Portal.plan(options.portal, parts));
+    const common: ServiceRuntime = { system, store, clock, ids, log, faults };
+    const batchPlan = await planBatch(options.batch, common, pool, observer);
+    const portalPlan = options.portal && (await Portal.plan(options.portal, common, pool));
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
     const definitions = plans.flatMap((plan) => plan.definitions);
     // Before the runtime starts: migrates actors that an earlier version stored.
     await migrateStore(store, shardModule.definitions, log, clock.now(), options.version);
-    const history = options.history && createHistory(options.history, given, ACTOR_KINDS);
-    const singletons = new Singletons({ store, clock, log });
+    const history = options.history && createHistory(options.history, common, ACTOR_KINDS);
+    const singletons = new Singletons(common);
     // Before the first step, so that none is missed; a node that takes over later compares all chains.
     if (store.nodes === undefined) await history?.start();
     const runtime = createRuntime({
@@ -121,15 +115,15 @@ export class Services {
         for (const plan of plans) plan.observe(step, isOwn);
         if (store.nodes === undefined || singletons.runsHere('history')) history?.observe(step);
       },
-      onUnaccepted: (_, what) => given.observer?.unaccepted(what),
+      onUnaccepted: (_, what) => observer?.unaccepted(what),
       ...(options.onDraining && { onDraining: options.onDraining }),
       ...(shards > 1 && {
         shards: {
           count: shards,
           parts: new URL('./shard-module.js', import.meta.url).href,
-          faults: given.faultsText,
+          faults: faultsText,
           onLost: options.onLost ?? (() => {}),
-          onReplaced: () => given.observer?.threadLost(),
+          onReplaced: () => observer?.threadLost(),
           ...options.shardLimits,
         },
       }),
@@ -138,17 +132,17 @@ export class Services {
     if (store.nodes !== undefined && history !== undefined)
       await singletons.run('history', () => history.start());
     const portal = await portalPlan?.open(runtime);
-    return new Services({ parts, runtime, batch, portal, history, singletons });
+    return new Services(common, pool, runtime, batch, portal, history, singletons);
   }
 
   /** Time for which each kind of task of the pool took so far; see `SigningPool.stages`. */
   get stages(): SigningPool['stages'] {
-    return this.#dependencies.pool.stages;
+    return this.pool.stages;
   }
 
   /** Takes up stored work, watches the folders, claims jobs. */
   async start(): Promise<void> {
-    this.#runtime.start();
+    this.runtime.start();
     for (const service of this.#all) await service.start();
   }
 
@@ -157,24 +151,25 @@ export class Services {
    * off. What is left is found by the recovery of the next start. The store stays open; its owner closes it.
    */
   async stop(grace: number): Promise<void> {
-    const { clock, store, pool, log } = this.#dependencies;
+    const { clock, store, log } = this.common;
+    const { pool } = this;
     const until = clock.elapsed() + grace;
     await Promise.all(this.#all.map((service) => service.drain(grace)));
     const left = Math.max(0, until - clock.elapsed());
-    const stopped = this.#runtime.stop(left);
+    const stopped = this.runtime.stop(left);
     // Set after the deadline of the runtime, so that results of lost tasks are ignored.
     const cancel = clock.after(left, () => void pool.destroy());
     await stopped;
     cancel();
     await pool.close();
-    await this.#singletons.stop();
-    const runsHistory = store.nodes === undefined || this.#singletons.runsHere('history');
-    await (runsHistory ? this.#history : undefined)
+    await this.singletons.stop();
+    const runsHistory = store.nodes === undefined || this.singletons.runsHere('history');
+    await (runsHistory ? this.history : undefined)
       ?.stop()
       .catch((error: unknown) =>
         log.warn('The history could not be sealed; the next start does so.', { ...describeFailure(error) }),
       );
-    await this.#singletons.release();
+    await this.singletons.release();
     await store.flushed();
   }
 }

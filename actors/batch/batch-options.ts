@@ -1,10 +1,8 @@
-/** Options of the batch service and the parts of the process it is built on. */
+/** Options of the batch service. */
 
-import type { ServiceDependencies } from '../hosting/service-plan.ts';
 import type { Profile } from '../shared/profiles.ts';
 import type { StorageLayout } from '../shared/storage-layout.ts';
 import type { TrustOptions } from '../shared/trust.ts';
-import type { BatchObserver } from './api/batch-observer.ts';
 import type { FolderOptions } from './folders/folders.ts';
 import type { RemotePollOptions } from './pipeline/remote-poll.ts';
 import type { RemotePortal } from './remote/ports.ts';
@@ -44,13 +42,6 @@ export interface BatchOptions {
   readonly taskTimeout?: number;
   /** Threads of the pool; more than jobs in flight are of no use. */
   readonly threads: number;
-}
-
-export interface BatchDependencies extends ServiceDependencies {
-  /** Receives the events of jobs, for metrics. */
-  readonly observer?: BatchObserver;
-  /** The same faults as text, for the pool's threads. */
-  readonly faultsText: string;
 }
 
 /** Defaults of `RemoteSigner:*`. */

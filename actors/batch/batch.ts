@@ -5,18 +5,19 @@
 
 import type { Step } from '@sealwright/runtime';
 import type { JobState } from '../../machines/batch/job-context.ts';
-import type { HostedService, ServicePlan } from '../hosting/service-plan.ts';
-import { certificateChecks } from '../shared/certificate-checks.ts';
+import type { HostedService, ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
+import type { SigningPool } from '../pool/pool.ts';
+import { CertificateChecks } from '../shared/certificate-checks.ts';
 import { DiskSync } from '../shared/disk-sync.ts';
 import { OrderNumbers } from '../shared/order-numbers.ts';
 import { Profiles } from '../shared/profiles.ts';
 import { SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
-import { NO_OBSERVER } from './api/batch-observer.ts';
+import { type BatchObserver, NO_OBSERVER } from './api/batch-observer.ts';
 import type { BatchService } from './api/service.ts';
-import { type BatchDependencies, type BatchOptions, REMOTE_DEFAULTS } from './batch-options.ts';
+import { type BatchOptions, REMOTE_DEFAULTS } from './batch-options.ts';
 import { jobHandlers } from './effects/index.ts';
-import { FolderService, rescanEvent } from './folders/folder-control.ts';
+import { FolderService } from './folders/folder-control.ts';
 import { FolderIntake } from './folders/folder-intake.ts';
 import { Folders } from './folders/folders.ts';
 import {
@@ -30,9 +31,8 @@ import {
 } from './health-probes.ts';
 import { InspectionService } from './inspection.ts';
 import { EventLog } from './job-records/events.ts';
-import { JobCounts } from './job-records/job-counts.ts';
+import { type BatchRuntime, JobCounts } from './job-records/job-counts.ts';
 import { BulkService } from './jobs/bulk-jobs.ts';
-import { clearJobs, clearTheseJobs } from './jobs/clearing.ts';
 import { JobEnds } from './jobs/job-ends.ts';
 import { JobFactory } from './jobs/job-factory.ts';
 import { JobRetention } from './jobs/job-retention.ts';
@@ -62,114 +62,56 @@ const DRAIN_CHECK_MS = 20;
 export type Batch = Awaited<ReturnType<Awaited<ReturnType<typeof planBatch>>['open']>>;
 
 /** Builds the service; the runtime it works on is created from the plan. */
-export async function planBatch(options: BatchOptions, dependencies: BatchDependencies) {
-  const { system, store, clock, ids, log, faults, pool } = dependencies;
-  const common = { system, store, clock, ids, log };
+export async function planBatch(
+  options: BatchOptions,
+  service: ServiceRuntime,
+  pool: SigningPool,
+  observer: BatchObserver = NO_OBSERVER,
+) {
+  const { system, store, clock, ids, log } = service;
   const { layout } = options;
+  const { portal, ...remoteOptions }: NonNullable<BatchOptions['remote']> = options.remote ?? REMOTE_DEFAULTS;
   const counts = new JobCounts(await store.counters('jobs/'));
+  const runtime: BatchRuntime = { ...service, counts };
   const disk = new DiskSync();
   const profiles = new Profiles(options.profiles);
-  const observer = dependencies.observer ?? NO_OBSERVER;
-  const remote = new RemoteSigning({
-    portal: options.remote?.portal,
-    profiles,
-    observer,
-    clock,
-    log,
-    timeout: (options.remote ?? REMOTE_DEFAULTS).timeout,
-  });
-  const storage = new StorageMonitor({
-    folders: storageFolders(layout),
-    clock,
-    log,
-    changed: () => pipeline.wake(),
-  });
-  const webhooks = new JobWebhooks(options.webhooks ?? [], { system, store, clock, observer });
+  const secrets = options.secretKey && new SecretBox(options.secretKey, ids);
+  const remote = new RemoteSigning(runtime, portal, profiles, observer, remoteOptions.timeout);
+  const storage = new StorageMonitor(runtime, storageFolders(layout), () => pipeline.wake());
+  const webhooks = new JobWebhooks(options.webhooks ?? [], runtime, observer);
   const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
   const order = new OrderNumbers(clock, (newest?.key[0] as number | undefined) ?? 0, store.nodes?.slot);
-  const events = new EventLog(common);
-  const pipeline = new Pipeline({
-    system,
-    store,
-    counts,
-    clock,
-    log,
-    remote,
-    held: () => storage.held !== null,
-    maxConcurrency: options.maxConcurrency,
-    pollEvery: options.pollEvery,
-    nodes: store.nodes,
-  });
+  const events = new EventLog(runtime);
+  const pipeline = new Pipeline(runtime, remote, storage, options.maxConcurrency, options.pollEvery);
   remote.onChange(() => pipeline.wake());
-  const remotePoll = new RemotePoll(
-    {
-      ...common,
-      ...{ counts, pipeline, remote },
-      processing: layout.processing,
-      allProcessing: layout.allProcessing,
-    },
-    options.remote ?? REMOTE_DEFAULTS,
-  );
+  const remotePoll = new RemotePoll(runtime, pipeline, remote, layout, remoteOptions);
   const uploads = new Uploads(layout.input, ids, disk);
-  const maker = new JobFactory({ system, order, ids, announceEnds: webhooks.areConfigured });
+  const maker = new JobFactory(runtime, order, webhooks.areConfigured);
   const ends = new JobEnds(clock);
-  const jobs = new JobService({
-    system,
-    store,
-    counts,
-    names: new NameIndex(store, () => counts.count()),
+  const jobs = new JobService(
+    runtime,
+    new NameIndex(store, () => counts.count()),
     ends,
     maker,
     profiles,
     uploads,
-    uploadKeys: new UploadKeys(common),
+    new UploadKeys(runtime),
     layout,
-    faults,
-    secrets: options.secretKey && new SecretBox(options.secretKey, ids),
-  });
-  const intake = new FolderIntake({ ...common, maker, plan: (request) => jobs.plan(request) });
-  const operations = new OperationService({
-    ...common,
-    counts,
-    jobs,
-    clear: (jobIds) => clearTheseJobs({ system, clock }, jobIds),
-  });
-  const bulk = new BulkService({
-    ...common,
-    counts,
-    jobs,
-    clear: () =>
-      clearJobs({ system, store, counts, clock, record: (event) => events.record(event, ids.uuid()) }),
-  });
-  const statistics = new StatisticsService(common);
-  const folders = new Folders(options.folders, {
-    ...{ system, clock, log, isShared: store.nodes !== undefined },
-    enqueueFile: (folder, file) => intake.enqueueStable(folder, file),
-  });
-  const { maxConcurrency } = options;
-  const control = new PipelineService({ ...common, counts, storage, maxConcurrency });
-  const folderControl = new FolderService({
-    folders,
-    enqueueFile: (folder, file) => intake.enqueueByRescan(folder, file),
-    rescanned: (report) => events.record(rescanEvent(report, clock.now()), ids.uuid()),
-  });
+    secrets,
+  );
+  const intake = new FolderIntake(runtime, maker, jobs);
+  const operations = new OperationService(runtime, jobs);
+  const statistics = new StatisticsService(runtime);
+  const folders = new Folders(options.folders, runtime, intake);
   const observers = [(step: Step, _isOwn: boolean) => counts.move(step.counters)];
   return {
     definitions,
     handlers: {
       ...jobHandlers({
-        pool,
-        certificates: certificateChecks(options, profiles, dependencies, 'operator'),
-        clock,
-        log,
-        disk,
-        storage,
-        layout,
-        remote,
-        record: (event, id) => events.record(event, id),
+        ...{ pool, clock, log, disk, storage, layout, remote, events, secrets },
+        certificates: new CertificateChecks(runtime, profiles, options.trust, 'operator'),
         enqueueWebhooks: webhooks.handlers.enqueueWebhooks,
         outputCollision: options.outputCollision,
-        secrets: options.secretKey && new SecretBox(options.secretKey, ids),
       }),
       callJobWebhook: webhooks.handlers.callJobWebhook,
       operate: operateHandler(operations),
@@ -177,24 +119,23 @@ export async function planBatch(options: BatchOptions, dependencies: BatchDepend
     observe(step, isOwn) {
       for (const observe of observers) observe(step, isOwn);
     },
-    async open(runtime) {
+    async open(host) {
       await store.nodes?.countersInOrder('jobs/', (counters) => counts.reset(counters));
-      const recovery = await recover({ system, store, counts, layout, log });
-      if (recovery.failed + recovery.orphans > 0)
-        await events.record(recoveryEvent(recovery, clock.now()), ids.uuid());
+      const recovery = await recover(runtime, layout);
+      if (recovery.failed + recovery.orphans > 0) await events.record(recoveryEvent(recovery, clock.now()));
       const health = new HealthModel();
       health.add(
         databaseProbe(store, system),
-        shardsProbe(() => runtime.stats().shards),
+        shardsProbe(() => host.stats().shards),
         storage.probe,
         foldersProbe(folders),
         () => [licenseCheck(options.license)],
         () => (options.notices ?? []).map(({ name, says }) => degraded(name, says)),
         profilesProbe(profiles, clock),
         remoteProbe(remote, counts),
-        poolProbe(dependencies.pool),
+        poolProbe(pool),
       );
-      const inspection = new InspectionService({ runtime, pool: dependencies.pool, events, clock, ids });
+      const inspection = new InspectionService(runtime, host, pool, events);
       observers.push((step, isOwn) => {
         inspection.changes.observe();
         // Each node counts its own work in its metrics.
@@ -203,19 +144,15 @@ export async function planBatch(options: BatchOptions, dependencies: BatchDepend
         statistics.observe(step);
         observeStep(step, pipeline, folders, isOwn);
       });
-      const retention = new JobRetention({
-        ...common,
-        counts,
-        record: (event) => events.record(event, ids.uuid()),
-        keepJobs: options.keepJobs,
-      });
-      const singletons = new Singletons(dependencies);
+      const retention = new JobRetention(runtime, events, options.keepJobs);
+      const singletons = new Singletons(runtime);
       return {
-        ...{ jobs, bulk, operations, retention, statistics, events, webhooks, health, inspection, recovery },
+        ...{ jobs, operations, retention, statistics, events, webhooks, health, inspection, recovery },
+        bulk: new BulkService(runtime, jobs, events),
         profiles: new ProfileViews(profiles),
-        pipeline: control,
-        folders: folderControl,
-        validation: new FileValidations({ uploads, pool, clock }),
+        pipeline: new PipelineService(runtime, options.maxConcurrency, storage),
+        folders: new FolderService(clock, folders, intake, events),
+        validation: new FileValidations(uploads, pool, clock),
 
         /** Starts watching folders and claiming jobs. */
         async start(): Promise<void> {

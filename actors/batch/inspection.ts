@@ -1,20 +1,14 @@
 /** Inspects the actors of all services and restarts stopped ones. Implements `ActorInspection`. */
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import {
-  type Clock,
-  type Ids,
-  LoopUtilisation,
-  type MachineChart,
-  type NodeStatus,
-  type Runtime,
-} from '@sealwright/runtime';
+import { LoopUtilisation, type MachineChart, type NodeStatus, type Runtime } from '@sealwright/runtime';
 import type { NodeView, RuntimeView } from '../../contracts/batch/runtime.ts';
 import type { SigningPool } from '../pool/pool.ts';
 import type { ActorInspection } from './api/inspection.ts';
 import type { ActorPage, ActorQuery, ActorReport, ActorSummary, KindReport } from './api/service.ts';
 import { Changes } from './changes.ts';
 import type { EventLog } from './job-records/events.ts';
+import type { BatchRuntime } from './job-records/job-counts.ts';
 
 /** Sampling interval of the event loop delay, milliseconds. */
 const SAMPLE_INTERVAL_MS = 20;
@@ -24,56 +18,51 @@ const SHOWN_STALLED = 100;
 
 const NO_TIMES = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
 
-export interface InspectionDependencies {
-  readonly runtime: Runtime;
-  readonly pool: SigningPool;
-  readonly events: Pick<EventLog, 'record'>;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 export class InspectionService implements ActorInspection {
-  readonly #dependencies: InspectionDependencies;
   readonly changes: Changes;
   readonly #delay: IntervalHistogram;
   readonly #utilisation = new LoopUtilisation();
   readonly #started: number;
 
-  constructor(dependencies: InspectionDependencies) {
-    this.#dependencies = dependencies;
-    this.changes = new Changes(dependencies.clock, dependencies.ids);
-    this.#started = dependencies.clock.elapsed();
+  constructor(
+    private readonly common: Pick<BatchRuntime, 'clock' | 'ids'>,
+    private readonly host: Runtime,
+    private readonly pool: SigningPool,
+    private readonly events: Pick<EventLog, 'record'>,
+  ) {
+    this.changes = new Changes(common.clock, common.ids);
+    this.#started = common.clock.elapsed();
     this.#delay = monitorEventLoopDelay({ resolution: SAMPLE_INTERVAL_MS });
     this.#delay.enable();
   }
 
   kinds(): Promise<readonly KindReport[]> {
-    return this.#dependencies.runtime.inspector.kinds();
+    return this.host.inspector.kinds();
   }
 
   states(kind: string): readonly string[] | undefined {
-    return this.#dependencies.runtime.inspector.states(kind);
+    return this.host.inspector.states(kind);
   }
 
   chart(kind: string): MachineChart | undefined {
-    return this.#dependencies.runtime.inspector.chart(kind);
+    return this.host.inspector.chart(kind);
   }
 
   async stoppedActors(): ReturnType<ActorInspection['stoppedActors']> {
-    const { runtime, pool } = this.#dependencies;
+    const { host, pool } = this;
     return {
-      ...(await runtime.inspector.stoppedActors()),
+      ...(await host.inspector.stoppedActors()),
       hung: pool.stalled().length,
-      setAside: runtime.setAside().length,
+      setAside: host.setAside().length,
     };
   }
 
   /** Lists actors. The first page of stuck actors starts with those whose task is stalled. */
   async list(query: ActorQuery): Promise<ActorPage | undefined> {
-    const { inspector } = this.#dependencies.runtime;
+    const { inspector } = this.host;
     const page = await inspector.list(query);
     if (page === undefined || !query.stuck || query.after !== undefined) return page;
-    const subjects = new Set(this.#dependencies.pool.stalled().map(({ subject }) => subject));
+    const subjects = new Set(this.pool.stalled().map(({ subject }) => subject));
     for (const { id } of page.items) subjects.delete(id);
     const stalled: ActorSummary[] = [];
     for (const id of [...subjects].slice(0, query.limit)) {
@@ -87,16 +76,17 @@ export class InspectionService implements ActorInspection {
   }
 
   actor(address: { readonly kind: string; readonly id: string }): Promise<ActorReport | undefined> {
-    return this.#dependencies.runtime.inspector.actor(address);
+    return this.host.inspector.actor(address);
   }
 
   async restart(
     address: { readonly kind: string; readonly id: string },
     by: { readonly operator: string; readonly reason: string },
   ): Promise<'restarted' | 'running' | 'unknown'> {
-    const { runtime, events, clock, ids } = this.#dependencies;
-    const outcome = await runtime.system.restart(address);
-    const runsAgain = await runtime.runAgain(address);
+    const { clock, ids } = this.common;
+    const { host, events } = this;
+    const outcome = await host.system.restart(address);
+    const runsAgain = await host.runAgain(address);
     if (!outcome.accepted && !runsAgain) return outcome.reason === 'unknown-actor' ? 'unknown' : 'running';
     if (outcome.accepted) await outcome.durable;
     const what = outcome.accepted ? 'The stopped actor' : 'The effect that was set aside, of';
@@ -109,18 +99,19 @@ export class InspectionService implements ActorInspection {
   }
 
   async runtime(): Promise<RuntimeView> {
-    const { runtime, pool, clock } = this.#dependencies;
-    const { effectsInFlight, shards } = runtime.stats();
+    const { clock } = this.common;
+    const { host, pool } = this;
+    const { effectsInFlight, shards } = host.stats();
     const uptime = Math.max(1, clock.elapsed() - this.#started);
     const load = pool.load;
     let busyMs = 0;
     for (const stage of pool.stages.values()) busyMs += stage.busyMs;
-    const { engine, bytes = null } = runtime.store.describe();
+    const { engine, bytes = null } = host.store.describe();
     const memory = process.memoryUsage();
     const ownDelay = this.#eventLoopDelay();
-    const reports = await runtime.reports();
+    const reports = await host.reports();
     return {
-      nodes: ((await runtime.store.nodes?.list()) ?? []).map(nodeView),
+      nodes: ((await host.store.nodes?.list()) ?? []).map(nodeView),
       eventLoopDelay: ownDelay,
       eventLoopUtilisation: this.#utilisation.read(),
       effectsInFlight,
@@ -150,8 +141,9 @@ export class InspectionService implements ActorInspection {
   }
 
   async drain(node: string, operator: string): Promise<boolean> {
-    const { runtime, events, clock, ids } = this.#dependencies;
-    if (!(await runtime.store.nodes?.drain(node))) return false;
+    const { clock, ids } = this.common;
+    const { host, events } = this;
+    if (!(await host.store.nodes?.drain(node))) return false;
     const message = `The node ${node} finishes its work and ends.`;
     await events.record(
       { at: clock.now(), kind: 'NodeDraining', actor: operator, jobId: null, code: null, message },

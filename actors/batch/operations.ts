@@ -18,8 +18,9 @@ import { Refusal } from '../../machines/refusals.ts';
 import { timeOfOrderNumber } from '../shared/order-numbers.ts';
 import type { OperationRequest, Operations } from './api/bulk.ts';
 import type { Jobs } from './api/jobs.ts';
-import type { BatchRuntime, JobCounts } from './job-records/job-counts.ts';
+import type { BatchRuntime } from './job-records/job-counts.ts';
 import { JOB, OPERATION } from './job-records/kinds.ts';
+import { clearTheseJobs } from './jobs/clearing.ts';
 import { findFrom, findOldest, type JobSearch } from './jobs/job-list.ts';
 
 /** Maximum number of concurrent operations. */
@@ -34,34 +35,26 @@ const ACTION_STATES: { readonly [action in OperationAction]: readonly JobState[]
   clear: TERMINAL_STATES,
 };
 
-interface OperationsDependencies extends BatchRuntime {
-  readonly counts: JobCounts;
-  readonly jobs: Pick<Jobs, 'retry' | 'cancel'>;
-  /** Deletes finished jobs; resolves with the ids of those that remain. */
-  readonly clear: (ids: readonly JobId[]) => Promise<readonly JobId[]>;
-}
-
 type JobOutcome = 'done' | { readonly skipped: string };
 
 export class OperationService implements Operations {
-  readonly #dependencies: OperationsDependencies;
-
-  constructor(dependencies: OperationsDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: BatchRuntime,
+    private readonly jobs: Pick<Jobs, 'retry' | 'cancel'>,
+  ) {}
 
   async count(request: OperationRequest): Promise<number> {
     return this.#count(request.action, { ...request.filter, ...(await this.#end(request)) });
   }
 
   async #count(action: OperationAction, filter: OperationContext['filter']): Promise<number> {
-    const { store, counts } = this.#dependencies;
+    const { store, counts } = this.runtime;
     const search = this.#search(action, filter);
     return (await findOldest(store, counts, search, 0, this.#eligible(action))).matched;
   }
 
   async start(request: OperationRequest, operator: string): Promise<OperationView> {
-    const { system, store, clock, ids } = this.#dependencies;
+    const { system, store, clock, ids } = this.runtime;
     const running = await store.counters('operations/');
     const active = (running['operations/Running'] ?? 0) + (running['operations/Canceling'] ?? 0);
     if (active >= MAX_RUNNING)
@@ -79,13 +72,13 @@ export class OperationService implements Operations {
   }
 
   async get(id: string): Promise<OperationView> {
-    const actor = await this.#dependencies.system.read({ kind: OPERATION, id });
+    const actor = await this.runtime.system.read({ kind: OPERATION, id });
     if (actor === undefined) throw new Refusal('operation.not-found', `No operation has the id ${id}.`);
     return view(actor);
   }
 
   async list(page: number, pageSize: number) {
-    const { store, system } = this.#dependencies;
+    const { store, system } = this.runtime;
     const counters = await store.counters('operations/');
     const totalCount = Object.values(counters).reduce((sum, count) => sum + count, 0);
     const offset = (page - 1) * pageSize;
@@ -99,7 +92,7 @@ export class OperationService implements Operations {
 
   async cancel(id: string): Promise<OperationView> {
     const before = await this.get(id);
-    const outcome = await this.#dependencies.system.send({ kind: OPERATION, id }, { type: 'CANCEL' });
+    const outcome = await this.runtime.system.send({ kind: OPERATION, id }, { type: 'CANCEL' });
     if (!outcome.accepted)
       throw new Refusal(
         'operation.not-running',
@@ -111,13 +104,13 @@ export class OperationService implements Operations {
 
   /** Processes one batch and finds the next. Idempotent: a repetition counts jobs that are already done as done. */
   async operate({ ids, after }: OperateEffect, id: string) {
-    const actor = await this.#dependencies.system.read({ kind: OPERATION, id });
+    const actor = await this.runtime.system.read({ kind: OPERATION, id });
     const context = actor?.context;
     const nothing = { done: 0, skipped: 0, skippedByCode: {} };
     if (context === undefined || actor?.state !== 'Running')
       return { type: 'PROGRESS', next: null, ...nothing } as const;
     const counts = await this.#act(context, ids);
-    const { store, counts: jobCounts } = this.#dependencies;
+    const { store, counts: jobCounts } = this.runtime;
     const search = this.#search(context.action, context.filter);
     const eligible = this.#eligible(context.action);
     const next = await findFrom(store, jobCounts, search, after, BATCH_SIZE, eligible);
@@ -137,19 +130,19 @@ export class OperationService implements Operations {
   }
 
   async #clear(ids: readonly JobId[]): Promise<readonly JobOutcome[]> {
-    const staying = new Set(await this.#dependencies.clear(ids));
+    const staying = new Set(await clearTheseJobs(this.runtime, ids));
     return ids.map((id) => (staying.has(id) ? { skipped: 'job.not-cleared' } : 'done'));
   }
 
   async #retry(id: JobId): Promise<JobOutcome> {
     if (await this.#hasRetry(id)) return 'done';
-    return this.#attempt(id, () => this.#dependencies.jobs.retry(id));
+    return this.#attempt(id, () => this.jobs.retry(id));
   }
 
   async #cancel(id: JobId, reason: string | null): Promise<JobOutcome> {
-    const job = await this.#dependencies.system.read({ kind: JOB, id });
+    const job = await this.runtime.system.read({ kind: JOB, id });
     if (job?.state === 'Canceled') return 'done';
-    return this.#attempt(id, () => this.#dependencies.jobs.cancel(id, reason));
+    return this.#attempt(id, () => this.jobs.cancel(id, reason));
   }
 
   /** @throws {Retryable} for the whole batch, which is repeated later */
@@ -161,7 +154,7 @@ export class OperationService implements Operations {
       if (error instanceof Refusal) return { skipped: error.code };
       if (isRetryable(error)) throw error;
       const { message } = describeFailure(error);
-      this.#dependencies.log.error('One job of an operation failed.', { JobId: id, Error: message });
+      this.runtime.log.error('One job of an operation failed.', { JobId: id, Error: message });
       return { skipped: 'internal' };
     }
   }
@@ -172,7 +165,7 @@ export class OperationService implements Operations {
   }
 
   async #hasRetry(id: JobId): Promise<boolean> {
-    return (await this.#dependencies.store.rows({ view: 'jobs-of', prefix: [id], limit: 1 })).length > 0;
+    return (await this.runtime.store.rows({ view: 'jobs-of', prefix: [id], limit: 1 })).length > 0;
   }
 
   #search(action: OperationAction, filter: OperationContext['filter']): JobSearch {
@@ -181,7 +174,7 @@ export class OperationService implements Operations {
 
   /** Bounds that select the jobs existing now: later ones, such as its own retries, do not belong to the operation. */
   async #end({ filter }: OperationRequest): Promise<{ createdTo: number; beforeOrder: number }> {
-    const { store, clock } = this.#dependencies;
+    const { store, clock } = this.runtime;
     const [newest] = await store.rows({ view: 'jobs', reverse: true, limit: 1 });
     const last = (newest?.key[0] as number | undefined) ?? 0;
     // After the clock was set back, jobs may have creation times in the future.

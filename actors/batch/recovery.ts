@@ -9,7 +9,7 @@
  */
 import { mkdtemp, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ActorStore, type ActorSystem, describeFailure, type Log } from '@sealwright/runtime';
+import { type ActorStore, describeFailure } from '@sealwright/runtime';
 import { IN_FLIGHT_STATES } from '../../machines/batch/job-context.ts';
 import type { SystemEventContext } from '../../machines/batch/system-event.ts';
 import { type Millis, parseJobId } from '../../machines/ids.ts';
@@ -17,17 +17,11 @@ import { statIfPresent, syncDirectory } from '../shared/files/directories.ts';
 import { move } from '../shared/files/move.ts';
 import { SPARE_PREFIX } from '../shared/files/working-folders.ts';
 import { pathKey, pathOfUpload, type StorageLayout, uploadName } from '../shared/storage-layout.ts';
-import type { JobCounts } from './job-records/job-counts.ts';
+import type { BatchRuntime } from './job-records/job-counts.ts';
 import { jobIdOf } from './job-records/job-index.ts';
 import { JOB } from './job-records/kinds.ts';
 
-export interface RecoveryDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly counts: JobCounts;
-  readonly layout: StorageLayout;
-  readonly log: Log;
-}
+type RecoveryRuntime = Pick<BatchRuntime, 'system' | 'store' | 'counts' | 'log'>;
 
 export interface RecoveryReport {
   /** Jobs in flight that were failed. */
@@ -42,16 +36,16 @@ export interface RecoveryReport {
 
 const BATCH_SIZE = 256;
 
-export async function recover(dependencies: RecoveryDependencies): Promise<RecoveryReport> {
+export async function recover(runtime: RecoveryRuntime, layout: StorageLayout): Promise<RecoveryReport> {
   // First, while every job still owns the path of its input.
-  const uploads = await settleUploads(dependencies);
-  const failed = await failJobsInFlight(dependencies);
-  const orphans = await moveOrphans(dependencies);
-  await dependencies.store.flushed();
+  const uploads = await settleUploads(runtime.store, layout);
+  const failed = await failJobsInFlight(runtime);
+  const orphans = await moveOrphans(runtime, layout);
+  await runtime.store.flushed();
   return { failed, ...uploads, orphans };
 }
 
-async function failJobsInFlight({ store, system, counts, log }: RecoveryDependencies): Promise<number> {
+async function failJobsInFlight({ store, system, counts, log }: RecoveryRuntime): Promise<number> {
   let failed = 0;
   for (const profile of counts.profiles()) {
     for (const state of IN_FLIGHT_STATES) {
@@ -99,7 +93,7 @@ async function isInterrupted(store: ActorStore, id: string): Promise<boolean> {
 const UPLOAD_MS = 60 * 60_000;
 
 /** True for an upload that another node may still be receiving. */
-async function mayArrive({ store, layout }: RecoveryDependencies, path: string): Promise<boolean> {
+async function mayArrive(store: ActorStore, layout: StorageLayout, path: string): Promise<boolean> {
   if (store.nodes === undefined || store.nodes.count === 1) return false;
   const stats = await stat(path).catch(() => undefined);
   return stats === undefined || (await timeOf(layout.input)) - stats.mtimeMs < UPLOAD_MS;
@@ -120,9 +114,9 @@ async function timeOf(folder: string): Promise<Millis> {
  * others, whose clients never received an answer.
  */
 async function settleUploads(
-  dependencies: RecoveryDependencies,
+  store: ActorStore,
+  layout: StorageLayout,
 ): Promise<{ uploadsKept: number; uploadsDropped: number }> {
-  const { store, layout } = dependencies;
   let uploadsKept = 0;
   let uploadsDropped = 0;
   for (const name of await readdir(layout.input)) {
@@ -132,7 +126,7 @@ async function settleUploads(
     if (jobs.length > 0) {
       await renameIfPresent(uploadName(path), path);
       uploadsKept += 1;
-    } else if (!(await mayArrive(dependencies, uploadName(path)))) {
+    } else if (!(await mayArrive(store, layout, uploadName(path)))) {
       await rm(uploadName(path), { force: true });
       uploadsDropped += 1;
     }
@@ -157,7 +151,7 @@ const VOLUME_FOLDER = 'lost+found';
  * Moves working folders without a job that is queued, waits for a signer or still cleans up. A folder that cannot be
  * moved is logged and does not prevent the start.
  */
-async function moveOrphans({ system, layout, log }: RecoveryDependencies): Promise<number> {
+async function moveOrphans({ system, log }: RecoveryRuntime, layout: StorageLayout): Promise<number> {
   let orphans = 0;
   for (const name of await readdir(layout.processing)) {
     if (name === VOLUME_FOLDER) continue;

@@ -7,28 +7,22 @@ import { uploadName } from '../shared/storage-layout.ts';
 import type { FileValidation, ValidatedFile } from './api/service.ts';
 import type { Upload, Uploads } from './jobs/uploads.ts';
 
-export interface FileValidationDependencies {
-  readonly uploads: Pick<Uploads, 'open'>;
-  readonly pool: Pick<SigningPool, 'run'>;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
 export class FileValidations implements FileValidation {
-  readonly #dependencies: FileValidationDependencies;
-
-  constructor(dependencies: FileValidationDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly uploads: Pick<Uploads, 'open'>,
+    private readonly pool: Pick<SigningPool, 'run'>,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {}
 
   open(fileName: string): Promise<Upload> {
-    return this.#dependencies.uploads.open(fileName, false);
+    return this.uploads.open(fileName, false);
   }
 
   async validate(
     upload: Upload,
     { fileName, files, format, password }: Parameters<FileValidation['validate']>[1],
   ): Promise<ValidatedFile> {
-    const { pool, clock } = this.#dependencies;
+    const { pool, clock } = this;
     const answer = await pool.run({
       task: 'validate',
       documentId: 'validation',

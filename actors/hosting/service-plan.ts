@@ -14,10 +14,9 @@ import type {
   Runtime,
   Step,
 } from '@sealwright/runtime';
-import type { SigningPool } from '../pool/pool.ts';
 
-/** Dependencies of each service. */
-export interface ServiceDependencies {
+/** The common runtime and what comes with it: one object for all classes of a service. */
+export interface ServiceRuntime {
   /** Not to be called before the runtime is created. */
   readonly system: ActorSystem;
   readonly store: ActorStore;
@@ -25,7 +24,6 @@ export interface ServiceDependencies {
   readonly ids: Ids;
   readonly log: Log;
   readonly faults: Faults;
-  readonly pool: SigningPool;
 }
 
 /** Definitions and handlers that a service adds to the common runtime. */

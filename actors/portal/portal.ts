@@ -4,8 +4,9 @@
  * Shares runtime and store with the batch service (`services.ts`).
  */
 import { Fatal } from '@sealwright/runtime';
-import type { HostedService, ServiceDependencies, ServicePlan } from '../hosting/service-plan.ts';
-import { certificateChecks } from '../shared/certificate-checks.ts';
+import type { HostedService, ServicePlan, ServiceRuntime } from '../hosting/service-plan.ts';
+import type { SigningPool } from '../pool/pool.ts';
+import { CertificateChecks } from '../shared/certificate-checks.ts';
 import { DiskSync } from '../shared/disk-sync.ts';
 import { OrderNumbers } from '../shared/order-numbers.ts';
 import { type Profile, Profiles } from '../shared/profiles.ts';
@@ -177,8 +178,12 @@ export class Portal implements PortalService, HostedService {
   }
 
   /** Builds the service; the runtime it works on is created from the plan. */
-  static async plan(options: PortalOptions, dependencies: ServiceDependencies): Promise<ServicePlan<Portal>> {
-    const { system, store, clock, ids, log, faults, pool } = dependencies;
+  static async plan(
+    options: PortalOptions,
+    runtime: ServiceRuntime,
+    pool: SigningPool,
+  ): Promise<ServicePlan<Portal>> {
+    const { system, store, clock, ids, log, faults } = runtime;
     const { publicUrl } = options;
     const sealProfile = serviceProfileOf(options);
     const canTimestamp = options.profiles.some(
@@ -198,7 +203,12 @@ export class Portal implements PortalService, HostedService {
     const codeFor = codesFrom(keys.codes);
     const links = new SigningLinks({ tickets, clock, publicUrl });
     const watch = new DocumentWatch(clock);
-    const certificates = certificateChecks(options, new Profiles(options.profiles), { clock, log }, 'tenant');
+    const certificates = new CertificateChecks(
+      runtime,
+      new Profiles(options.profiles),
+      options.trust,
+      'tenant',
+    );
     const languageOf = languagesOf(system);
     const tellParticipants = options.notifyParticipants.concluded;
     const sealing = {
@@ -299,7 +309,7 @@ export class Portal implements PortalService, HostedService {
       }),
       idempotency: new IdempotentRequestService({ system, store, ids, faults }),
       sweeping,
-      singletons: new Singletons(dependencies),
+      singletons: new Singletons(runtime),
       validation: new Validation({ documents: directory, described, uploads, store, system }),
       drafts,
       editorSessions: new EditorSessionService({

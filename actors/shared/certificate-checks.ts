@@ -7,7 +7,7 @@
  * Source: docs/batch-values.md §6.5.
  */
 
-import { type Clock, Fatal, type Log } from '@sealwright/runtime/core';
+import { type Clock, Fatal } from '@sealwright/runtime/core';
 import {
   buildCertificationPaths,
   checkSigningCertificate,
@@ -18,21 +18,11 @@ import {
   type TrustSettings,
 } from '@sealwright/signatures';
 import type { Millis } from '../../machines/ids.ts';
+import type { ServiceRuntime } from '../hosting/service-plan.ts';
 import { createAuthorityTransport, type HttpTransport } from './authority-transport.ts';
 import { certificateProblem } from './certificate-problem.ts';
 import type { LocalProfile, Profiles } from './profiles.ts';
 import { NO_TRUST, type TrustOptions } from './trust.ts';
-
-export interface CertificateChecksDependencies {
-  readonly profiles: Pick<Profiles, 'find'>;
-  readonly trust: TrustOptions;
-  /** Revocation source for these anchors. */
-  readonly evidence: (anchors: readonly Buffer[]) => EvidenceSource;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly log: Log;
-  /** Audience of the error messages: those for operators name files and configuration keys. */
-  readonly audience: 'operator' | 'tenant';
-}
 
 interface CachedVerdict {
   readonly verdict: SigningCertificateVerdict;
@@ -43,14 +33,20 @@ interface CachedVerdict {
 const MINUTE = 60_000;
 
 export class CertificateChecks {
-  readonly #dependencies: CertificateChecksDependencies;
   /** By profile: two profiles may share a certificate and differ in roots. */
   readonly #cached = new Map<string, CachedVerdict>();
   readonly #pending = new Map<string, Promise<CachedVerdict>>();
   readonly #sources = new Map<string, EvidenceSource>();
+  readonly #transport: HttpTransport;
 
-  constructor(dependencies: CertificateChecksDependencies) {
-    this.#dependencies = dependencies;
+  constructor(
+    private readonly runtime: ServiceRuntime,
+    private readonly profiles: Pick<Profiles, 'find'>,
+    private readonly trust: TrustOptions = NO_TRUST,
+    /** Audience of the error messages: those for operators name files and configuration keys. */
+    private readonly audience: 'operator' | 'tenant',
+  ) {
+    this.#transport = createAuthorityTransport({ clock: runtime.clock, ...trust });
   }
 
   /**
@@ -60,7 +56,8 @@ export class CertificateChecks {
    *   code of `loadSigner` where certificate and key could not be loaded
    */
   check(profileName: string): void | Promise<void> {
-    const { profiles, clock, audience } = this.#dependencies;
+    const { clock } = this.runtime;
+    const { profiles, audience } = this;
     const profile = profiles.find(profileName);
     if (profile?.method !== 'Local') return undefined;
     const now = clock.now();
@@ -94,7 +91,8 @@ export class CertificateChecks {
   }
 
   async #judge(profile: LocalProfile, signer: LocalSigner, now: Millis): Promise<CachedVerdict> {
-    const { trust, clock, log } = this.#dependencies;
+    const { clock, log } = this.runtime;
+    const { trust } = this;
     const settings: TrustSettings = {
       anchors: profile.anchors,
       intermediates: trust.intermediates,
@@ -118,7 +116,7 @@ export class CertificateChecks {
   #sourceOf({ name, anchors }: LocalProfile): EvidenceSource {
     let source = this.#sources.get(name);
     if (source === undefined) {
-      source = this.#dependencies.evidence(anchors);
+      source = evidenceOver(this.#transport, { ...this.trust, roots: anchors }, this.runtime.clock);
       this.#sources.set(name, source);
     }
     return source;
@@ -144,20 +142,6 @@ function refusal({ name }: LocalProfile, code: string, reason: string): Fatal {
 
 /** Retries per responder: the next responder is tried sooner than this one a third time. */
 const RETRIES = 1;
-
-/** Creates the checks of the service, with revocation over HTTP. */
-export function certificateChecks(
-  options: { readonly trust?: TrustOptions },
-  profiles: Pick<Profiles, 'find'>,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-  audience: CertificateChecksDependencies['audience'],
-): CertificateChecks {
-  const { trust = NO_TRUST } = options;
-  const transport = createAuthorityTransport({ clock, ...trust });
-  const evidence = (anchors: readonly Buffer[]) =>
-    evidenceOver(transport, { ...trust, roots: anchors }, clock);
-  return new CertificateChecks({ profiles, trust, clock, log, audience, evidence });
-}
 
 /** Creates an evidence source with the settings of `Signing:Trust`. */
 export function evidenceOver(transport: HttpTransport, trust: TrustOptions, clock: Clock): EvidenceSource {

@@ -2,29 +2,21 @@
  * Components that run on one node at a time: each has a lease, which lasts as long as its node's session. Without other
  * nodes they start at once.
  */
-import { type Clock, describeFailure, type Log, type StoreNodes } from '@sealwright/runtime/core';
+
+import { describeFailure, type StoreNodes } from '@sealwright/runtime/core';
+import type { ServiceRuntime } from '../hosting/service-plan.ts';
 
 /** Milliseconds between two attempts to acquire a lease that another node has. */
 const RETRY_MS = 1000;
 
-export interface SingletonsDependencies {
-  /** Without `nodes` it belongs to this process alone. */
-  readonly store: { readonly nodes?: StoreNodes };
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 export class Singletons {
-  readonly #dependencies: SingletonsDependencies;
   readonly #cancels = new Map<string, () => void>();
   /** Attempts in progress. */
   readonly #attempts = new Map<string, Promise<void>>();
   readonly #held = new Set<string>();
   #stopped = false;
 
-  constructor(dependencies: SingletonsDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(private readonly runtime: Pick<ServiceRuntime, 'store' | 'clock' | 'log'>) {}
 
   /** True while the component of this name runs here. */
   runsHere(name: string): boolean {
@@ -33,7 +25,7 @@ export class Singletons {
 
   /** Starts a component once its lease is this node's; resolves after the first attempt. `start` is called once. */
   async run(name: string, start: () => Promise<void> | void): Promise<void> {
-    const { nodes } = this.#dependencies.store;
+    const { nodes } = this.runtime.store;
     if (nodes === undefined) {
       this.#held.add(name);
       await start();
@@ -53,7 +45,7 @@ export class Singletons {
 
   /** Releases the leases of stopped components, so that other nodes start them. */
   async release(): Promise<void> {
-    const { log, store } = this.#dependencies;
+    const { log, store } = this.runtime;
     for (const name of this.#held) {
       this.#held.delete(name);
       await store.nodes?.release(name).catch((error) =>
@@ -66,7 +58,7 @@ export class Singletons {
   }
 
   async #attempt(name: string, nodes: StoreNodes, start: () => Promise<void> | void): Promise<void> {
-    const { clock, log } = this.#dependencies;
+    const { clock, log } = this.runtime;
     if (this.#stopped) return;
     try {
       if (!this.#held.has(name) && (await nodes.acquire(name))) {

@@ -10,7 +10,6 @@ import {
   Retryable,
 } from '@sealwright/runtime';
 import type { JobEffect, JobMessage } from '../../../machines/batch/job-context.ts';
-import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
 import { describeDiskError, isStorageCode } from '../../pool/disk-errors.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import { LEASE_NOT_HELD } from '../../pool/task-failure.ts';
@@ -19,6 +18,7 @@ import type { CertificateChecks } from '../../shared/certificate-checks.ts';
 import type { DiskSync } from '../../shared/disk-sync.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
+import type { EventLog } from '../job-records/events.ts';
 import type { StorageMonitor } from '../pipeline/storage-monitor.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
 
@@ -29,8 +29,7 @@ export interface JobHandlerDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly remote: RemoteSigning;
-  /** Records an event under an id; idempotent per id. */
-  readonly record: (event: SystemEventContext, id: string) => Promise<void>;
+  readonly events: Pick<EventLog, 'record'>;
   readonly disk: DiskSync;
   readonly storage: StorageMonitor;
   readonly layout: Pick<StorageLayout, 'processing' | 'output'>;

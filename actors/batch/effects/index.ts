@@ -1,6 +1,6 @@
 /** The handlers of a job's effects. */
 import type { JobEffect } from '../../../machines/batch/job-context.ts';
-import { eventIdOf, withJob } from '../job-records/events.ts';
+import { type EventLog, eventIdOf, withJob } from '../job-records/events.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { cancelRemoteHandler, dispatchHandler } from './dispatch.ts';
 import { type JobHandler, type JobHandlerDependencies, NO_MESSAGE, whileWritable } from './effect-handler.ts';
@@ -30,19 +30,17 @@ export function jobHandlers(dependencies: JobHandlerDependencies): {
     release: waitsForRoom(releaseHandler(dependencies), dependencies),
     tidy: tidyHandler(dependencies),
     quarantine: quarantineHandler(dependencies),
-    recordEvent: recordEventHandler(dependencies),
+    recordEvent: recordEventHandler(dependencies.events),
     enqueueWebhooks: dependencies.enqueueWebhooks,
   };
 }
 
 /** Records a system event for `GET /api/events`. Source: docs/batch-values.md §15. */
-export function recordEventHandler({
-  record,
-}: Pick<JobHandlerDependencies, 'record'>): JobHandler<'recordEvent'> {
+export function recordEventHandler(events: Pick<EventLog, 'record'>): JobHandler<'recordEvent'> {
   return {
     after: 'visible',
     async run({ do: _, ...event }, { key, actor }) {
-      await record(withJob(event, actor.kind === JOB ? actor.id : null), eventIdOf(key));
+      await events.record(withJob(event, actor.kind === JOB ? actor.id : null), eventIdOf(key));
       return NO_MESSAGE;
     },
   };

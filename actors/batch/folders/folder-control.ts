@@ -2,13 +2,15 @@
 
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeFailure } from '@sealwright/runtime';
+import { type Clock, describeFailure } from '@sealwright/runtime';
 import type { FolderView, RescanCounts, RescanReport } from '../../../contracts/batch/folders.ts';
 import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
 import type { FolderName, Millis } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { FolderControl } from '../api/service.ts';
-import { type Candidate, createIgnoredNames, nameIn, walk } from '../watched-folder/index.ts';
+import type { EventLog } from '../job-records/events.ts';
+import { createIgnoredNames, nameIn, walk } from '../watched-folder/index.ts';
+import type { FolderIntake } from './folder-intake.ts';
 import type { FolderOptions, Folders } from './folders.ts';
 
 /** Files counted per folder. Source: docs/batch-values.md §0. */
@@ -20,28 +22,18 @@ const MAX_ENTRIES_READ = 2_000;
 /** Jobs created concurrently: they share commits, and uploads do not wait for a whole folder. */
 const CONCURRENCY = 64;
 
-export interface FolderControlDependencies {
-  readonly folders: Folders;
-  /** Creates a job for a file, also after a canceled or failed one; undefined when an active job owns the path. */
-  readonly enqueueFile: (
-    folder: FolderOptions,
-    file: Candidate,
-  ) => Promise<{ readonly fileName: string } | undefined>;
-  /** Called when a rescan is complete. */
-  readonly rescanned: (report: RescanReport) => Promise<void>;
-}
-
 type Counts = { -readonly [Name in keyof RescanCounts]: number };
 
 export class FolderService implements FolderControl {
-  readonly #dependencies: FolderControlDependencies;
-
-  constructor(dependencies: FolderControlDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly clock: Pick<Clock, 'now'>,
+    private readonly folders: Folders,
+    private readonly intake: FolderIntake,
+    private readonly events: EventLog,
+  ) {}
 
   async list(): Promise<readonly FolderView[]> {
-    const reports = await this.#dependencies.folders.reports();
+    const reports = await this.folders.reports();
     return Promise.all(
       reports.map(async (report) => {
         const files = await countFiles(report.options);
@@ -62,7 +54,7 @@ export class FolderService implements FolderControl {
   }
 
   async rescan(name: string | undefined): Promise<RescanReport> {
-    const all = this.#dependencies.folders.options;
+    const all = this.folders.options;
     const chosen = name === undefined ? all : all.filter((folder) => folder.name === name);
     if (chosen.length === 0 && name !== undefined) {
       const names = all.map((folder) => folder.name).join(', ') || 'none';
@@ -82,7 +74,7 @@ export class FolderService implements FolderControl {
         errors: sum('errors'),
       },
     };
-    await this.#dependencies.rescanned(report);
+    await this.events.record(rescanEvent(report, this.clock.now()));
     return report;
   }
 
@@ -136,7 +128,7 @@ export class FolderService implements FolderControl {
         counts.ignored += 1;
         return;
       }
-      const taken = await this.#dependencies.enqueueFile(folder, {
+      const taken = await this.intake.enqueueByRescan(folder, {
         path,
         fileName,
         subfolder,
@@ -183,7 +175,7 @@ async function countFiles(folder: FolderOptions): Promise<number> {
 }
 
 /** The system event of a finished rescan. */
-export function rescanEvent({ folders }: RescanReport, at: Millis): SystemEventContext {
+function rescanEvent({ folders }: RescanReport, at: Millis): SystemEventContext {
   const enqueued = folders.reduce((sum, folder) => sum + folder.enqueued, 0);
   const message = `Rescan of ${folders.map(({ name }) => name).join(', ') || 'no folder'}: ${enqueued} enqueued.`;
   return { at, kind: 'RescanCompleted', actor: 'operator', jobId: null, code: null, message };

@@ -4,18 +4,13 @@ import { Fatal, type Row } from '@sealwright/runtime';
 import type { JobView } from '../../../contracts/batch/jobs.ts';
 import type { FolderName, ProfileName } from '../../../machines/ids.ts';
 import { PATH_LIMIT, pathKey } from '../../shared/storage-layout.ts';
-import type { UploadPlan, UploadRequest } from '../api/jobs.ts';
 import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { PATH_ROW } from '../job-records/job-index.ts';
 import { jobView } from '../job-records/job-view.ts';
 import { accepted, type JobFactory, type NewJob } from '../jobs/job-factory.ts';
+import type { JobService } from '../jobs/jobs.ts';
 import { isProcessedPath, removeProcessedPath } from '../jobs/processed-paths.ts';
 import type { Candidate, OfferResult } from '../watched-folder/index.ts';
-
-interface FolderIntakeDependencies extends BatchRuntime {
-  readonly maker: JobFactory;
-  plan(request: UploadRequest): UploadPlan;
-}
 
 /** The folder that contains a file. */
 export interface FolderOfFile {
@@ -24,11 +19,11 @@ export interface FolderOfFile {
 }
 
 export class FolderIntake {
-  readonly #dependencies: FolderIntakeDependencies;
-
-  constructor(dependencies: FolderIntakeDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: BatchRuntime,
+    private readonly maker: JobFactory,
+    private readonly jobs: Pick<JobService, 'plan'>,
+  ) {}
 
   /**
    * Accepts a file that a watcher found stable. Resolves when the job is visible but not yet durable; until then the
@@ -40,7 +35,7 @@ export class FolderIntake {
     if (endedWithSameContent(rows, file)) return 'declined';
     // A create request could run after that job has failed and create a second job for the same content.
     if (isOwned(rows)) return 'active';
-    const outcome = await this.#dependencies.maker.create(this.#job(folder, file, 'watcher'));
+    const outcome = await this.maker.create(this.#job(folder, file, 'watcher'));
     if (!outcome.accepted) {
       if (outcome.reason === 'taken') return 'active';
       throw new Fatal('internal', `The job was refused: ${outcome.reason}.`);
@@ -58,7 +53,7 @@ export class FolderIntake {
     const rows = await this.#rowsOf(file);
     // Most files of a rescan have a job: a read costs a tenth of a rejected create.
     if (isOwned(rows)) return undefined;
-    const outcome = await this.#dependencies.maker.create(this.#job(folder, file, 'rescan'));
+    const outcome = await this.maker.create(this.#job(folder, file, 'rescan'));
     if (!outcome.accepted && outcome.reason === 'taken') return undefined;
     const { actor, durable } = accepted(outcome);
     await this.#removeProcessedPath(rows, file);
@@ -68,7 +63,7 @@ export class FolderIntake {
 
   /** The input of a job for a file. `by` is part of its first history entry. */
   #job(folder: FolderOfFile, file: Candidate, by: 'watcher' | 'rescan'): NewJob {
-    const { format } = this.#dependencies.plan({
+    const { format } = this.jobs.plan({
       fileName: file.fileName,
       format: undefined,
       profile: folder.profile,
@@ -89,11 +84,11 @@ export class FolderIntake {
 
   /** Reads the rows of the path: its newest job first, then the record of a cleared one. */
   #rowsOf(file: Candidate): Promise<readonly Row[]> {
-    return this.#dependencies.store.rows({ view: 'paths', prefix: [pathKey(file.path)], limit: 2 });
+    return this.runtime.store.rows({ view: 'paths', prefix: [pathKey(file.path)], limit: 2 });
   }
 
   async #removeProcessedPath(rows: readonly Row[], file: Candidate): Promise<void> {
-    if (rows.some(isProcessedPath)) await removeProcessedPath(this.#dependencies.system, pathKey(file.path));
+    if (rows.some(isProcessedPath)) await removeProcessedPath(this.runtime.system, pathKey(file.path));
   }
 }
 

@@ -3,9 +3,10 @@
  * docs/batch-values.md §0 (9 and 12) and §7.
  */
 
-import { type ActorSystem, type Clock, describeFailure, type Log, type MessageOf } from '@sealwright/runtime';
+import { describeFailure, type MessageOf } from '@sealwright/runtime';
 import type { InputFolderState } from '../../../machines/batch/input-folder.ts';
 import type { FolderName, Millis, ProfileName } from '../../../machines/ids.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { INPUT_FOLDER } from '../job-records/kinds.ts';
 import {
   type Candidate,
@@ -14,6 +15,7 @@ import {
   type WatchedFolder,
   type WatchedFolderSettings,
 } from '../watched-folder/index.ts';
+import type { FolderIntake } from './folder-intake.ts';
 
 export interface FolderOptions {
   readonly name: FolderName;
@@ -25,15 +27,7 @@ export interface FolderOptions {
   readonly budget: number;
 }
 
-export interface FolderDependencies {
-  readonly system: ActorSystem;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Creates a job for a stable file. Rejections consume the failure budget of the folder. */
-  readonly enqueueFile: (folder: FolderOptions, file: Candidate) => Promise<OfferResult>;
-  /** True: another node may watch the folders. @default false */
-  readonly isShared?: boolean;
-}
+type FolderRuntime = Pick<BatchRuntime, 'system' | 'store' | 'clock' | 'log'>;
 
 /** State of a folder, for readiness and lists. */
 export interface FolderReport {
@@ -53,8 +47,6 @@ const REPORT_EVERY: Millis = 1_000;
 
 /** One input folder with its watcher. */
 export class Folder {
-  readonly options: FolderOptions;
-  readonly #dependencies: FolderDependencies;
   readonly #watcher: WatchedFolder;
   #status: InputFolderState = 'Initializing';
   #lastError: string | null = null;
@@ -67,15 +59,18 @@ export class Folder {
   #countedAt = 0;
   #cancelReport: (() => void) | undefined;
 
-  constructor(options: FolderOptions, dependencies: FolderDependencies) {
-    this.options = options;
-    this.#dependencies = dependencies;
+  constructor(
+    readonly options: FolderOptions,
+    private readonly runtime: FolderRuntime,
+    /** Rejections consume the failure budget of the folder. */
+    private readonly intake: Pick<FolderIntake, 'enqueueStable'>,
+  ) {
     this.#watcher = createWatchedFolder({
       name: options.name,
       path: options.path,
       settings: options.settings,
-      clock: dependencies.clock,
-      log: dependencies.log,
+      clock: runtime.clock,
+      log: runtime.log,
       offer: (candidate) => this.#offer(candidate),
       onState: (state) => {
         if (state.phase === 'Running' && this.#status === 'Initializing')
@@ -91,7 +86,7 @@ export class Folder {
   /** Resets the failure budget and starts watching. A folder stopped before a restart gets its budget back. */
   async start(): Promise<void> {
     const { name, budget } = this.options;
-    const created = await this.#dependencies.system.create(this.#address, { name, budget });
+    const created = await this.runtime.system.create(this.#address, { name, budget });
     if (!created.accepted) await this.#send({ type: 'OPENED', budget });
     this.#isWatching = true;
     this.#watcher.start();
@@ -110,7 +105,8 @@ export class Folder {
   async report(): Promise<FolderReport> {
     const exists = await this.#watcher.exists();
     const seen = this.#watcher.state();
-    if (!this.#isWatching && this.#dependencies.isShared) await this.#readStatus();
+    // Another node may watch the folder.
+    if (!this.#isWatching && this.runtime.store.nodes !== undefined) await this.#readStatus();
     return {
       name: this.options.name,
       path: this.options.path,
@@ -126,7 +122,7 @@ export class Folder {
   /** Another node watches this folder. */
   async #readStatus(): Promise<void> {
     // Without an answer the last known status stays; the health of the store is a check of its own.
-    const actor = await this.#dependencies.system.read(this.#address).catch(() => undefined);
+    const actor = await this.runtime.system.read(this.#address).catch(() => undefined);
     if (actor === undefined) return;
     this.#status = actor.state as InputFolderState;
     this.#lastError = actor.context.lastError;
@@ -136,7 +132,7 @@ export class Folder {
     this.#offers += 1;
     const number = this.#offers;
     try {
-      const answer = await this.#dependencies.enqueueFile(this.options, candidate);
+      const answer = await this.intake.enqueueStable(this.options, candidate);
       if (answer === 'enqueued') this.#succeeded();
       return answer;
     } catch (error) {
@@ -156,13 +152,13 @@ export class Folder {
   }
 
   #succeeded(): void {
-    this.#lastEnqueueAt = this.#dependencies.clock.now();
+    this.#lastEnqueueAt = this.runtime.clock.now();
     if (this.#pendingReports) {
       this.#pendingReports = false;
       void this.#send({ type: 'ENQUEUED' });
       return;
     }
-    this.#cancelReport ??= this.#dependencies.clock.after(REPORT_EVERY, () => {
+    this.#cancelReport ??= this.runtime.clock.after(REPORT_EVERY, () => {
       this.#cancelReport = undefined;
       void this.#send({ type: 'ENQUEUED' });
     });
@@ -170,7 +166,7 @@ export class Folder {
 
   /** Sends a message to the folder's actor. A store failure consumes budget but does not stop the watcher. */
   async #send(event: MessageOf<typeof INPUT_FOLDER>): Promise<void> {
-    const { system, log } = this.#dependencies;
+    const { system, log } = this.runtime;
     try {
       const outcome = await system.send(this.#address, event);
       if (!outcome.accepted) return;
@@ -198,12 +194,13 @@ export class Folder {
 export class Folders {
   readonly #folders: readonly Folder[];
 
-  /** In the order of the configuration. */
-  readonly options: readonly FolderOptions[];
-
-  constructor(folders: readonly FolderOptions[], dependencies: FolderDependencies) {
-    this.options = folders;
-    this.#folders = folders.map((options) => new Folder(options, dependencies));
+  /** @param options in the order of the configuration */
+  constructor(
+    readonly options: readonly FolderOptions[],
+    runtime: FolderRuntime,
+    intake: FolderIntake,
+  ) {
+    this.#folders = options.map((one) => new Folder(one, runtime, intake));
   }
 
   async start(): Promise<void> {

@@ -29,25 +29,21 @@ export function eventCounters({ context }: ActorView<SystemEventContext>): {
 }
 
 export class EventLog implements SystemEvents {
-  readonly #runtime: BatchRuntime;
-
-  constructor(runtime: BatchRuntime) {
-    this.#runtime = runtime;
-  }
+  constructor(private readonly runtime: Pick<BatchRuntime, 'system' | 'store' | 'clock' | 'ids' | 'log'>) {}
 
   /** Resolves when visible. Idempotent per id. */
-  async record(event: SystemEventContext, id: string): Promise<void> {
-    const outcome = await this.#runtime.system.create({ kind: SYSTEM_EVENT, id }, event);
+  async record(event: SystemEventContext, id = this.runtime.ids.uuid()): Promise<void> {
+    const outcome = await this.runtime.system.create({ kind: SYSTEM_EVENT, id }, event);
     if (outcome.accepted || outcome.reason === 'exists') return;
     throw new Fatal('internal', `The event was refused: ${outcome.reason}.`);
   }
 
   async recordSession(kind: 'LoggedIn' | 'LoggedOut', operator: string, address: string): Promise<void> {
-    const { clock, ids, log } = this.#runtime;
+    const { clock, log } = this.runtime;
     const message = `${kind === 'LoggedIn' ? 'Logged in' : 'Logged out'} from ${address}.`;
     try {
       const event = { at: clock.now(), kind, actor: operator, jobId: null, code: null, message };
-      await this.record(event, ids.uuid());
+      await this.record(event);
     } catch (error) {
       // Operators must be able to log in while the store takes nothing, e.g. while its disk is full.
       log.error('A session could not be recorded in the history.', {
@@ -62,7 +58,7 @@ export class EventLog implements SystemEvents {
     readonly page: number;
     readonly pageSize: number;
   }): Promise<{ readonly items: readonly SystemEvent[]; readonly totalCount: number }> {
-    const { store, system } = this.#runtime;
+    const { store, system } = this.runtime;
     const counters = await store.counters('events/');
     const kinds = query.kinds.length > 0 ? query.kinds : SYSTEM_EVENT_KINDS;
     const totalCount = kinds.reduce((sum, kind) => sum + (counters[`events/${kind}`] ?? 0), 0);
@@ -74,7 +70,7 @@ export class EventLog implements SystemEvents {
   }
 
   async #page(kinds: readonly SystemEventKind[], offset: number, limit: number): Promise<readonly string[]> {
-    const { store } = this.#runtime;
+    const { store } = this.runtime;
     if (kinds.length === 0) {
       const rows = await store.rows({ view: 'events', reverse: true, offset, limit });
       return rows.map(({ value }) => value as string);

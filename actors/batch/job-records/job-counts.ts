@@ -3,7 +3,7 @@
  * committed step. Saves the pipeline and the metrics a range read per query.
  */
 import { IN_FLIGHT_STATES, type JobFormat, type JobState } from '../../../machines/batch/job-context.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 
 interface Cell {
   readonly state: JobState;
@@ -12,8 +12,10 @@ interface Cell {
   count: number;
 }
 
-/** Common part of what the classes of the batch service use. */
-export type BatchRuntime = Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids' | 'log'>;
+/** Holds what the classes of the batch service have in common. */
+export interface BatchRuntime extends ServiceRuntime {
+  readonly counts: JobCounts;
+}
 
 export class JobCounts {
   readonly #cells = new Map<string, Cell>();

@@ -10,7 +10,9 @@ import type { JobId } from '../../../machines/ids.ts';
 import { Refusal, type RefusalCode } from '../../../machines/refusals.ts';
 import type { BulkJobs, BulkQuery, BulkReport, ClearReport } from '../api/bulk.ts';
 import type { Jobs } from '../api/jobs.ts';
-import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
+import type { EventLog } from '../job-records/events.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
+import { clearJobs } from './clearing.ts';
 import { findOldest } from './job-list.ts';
 
 /** Jobs processed concurrently: their steps share commits, and other requests wait little. */
@@ -19,22 +21,17 @@ const CONCURRENCY = 64;
 /** Default states of a cancel. */
 const CANCELABLE: readonly JobState[] = ['Queued', 'AwaitingSigner'];
 
-interface BulkDependencies extends BatchRuntime {
-  readonly counts: JobCounts;
-  readonly jobs: Pick<Jobs, 'retry' | 'cancel'>;
-  readonly clear: () => Promise<ClearReport>;
-}
-
 export class BulkService implements BulkJobs {
-  readonly #dependencies: BulkDependencies;
-
-  constructor(dependencies: BulkDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: BatchRuntime,
+    private readonly jobs: Pick<Jobs, 'retry' | 'cancel'>,
+    private readonly events: EventLog,
+  ) {}
 
   /** Skips a failed job that has a retry: only the newest retry can be retried. */
   async retryMany(query: BulkQuery): Promise<BulkReport> {
-    const { store, counts, jobs } = this.#dependencies;
+    const { store, counts } = this.runtime;
+    const { jobs } = this;
     const search = { statuses: ['Failed'] as const, ...filterOf(query) };
     const found = await findOldest(store, counts, search, query.limit, async (id) => {
       const children = await store.rows({ view: 'jobs-of', prefix: [id], limit: 1 });
@@ -44,7 +41,8 @@ export class BulkService implements BulkJobs {
   }
 
   async cancelMany(query: BulkQuery, reason: string | null): Promise<BulkReport> {
-    const { store, counts, jobs } = this.#dependencies;
+    const { store, counts } = this.runtime;
+    const { jobs } = this;
     const statuses = query.statuses?.length ? query.statuses : CANCELABLE;
     const found = await findOldest(store, counts, { statuses, ...filterOf(query) }, query.limit);
     const report = await this.#each(query, found, (id) => jobs.cancel(id, reason));
@@ -53,7 +51,7 @@ export class BulkService implements BulkJobs {
   }
 
   clear(): Promise<ClearReport> {
-    return this.#dependencies.clear();
+    return clearJobs(this.runtime, this.events);
   }
 
   async #each(
@@ -88,7 +86,7 @@ export class BulkService implements BulkJobs {
   #codeOf(id: JobId, error: unknown, request: BulkQuery['request']): RefusalCode {
     if (error instanceof Refusal) return error.code;
     if (isRetryable(error)) return 'service.busy';
-    this.#dependencies.log.error('One job of a bulk action failed.', {
+    this.runtime.log.error('One job of a bulk action failed.', {
       JobId: id,
       Error: describeFailure(error).message,
       ...request,

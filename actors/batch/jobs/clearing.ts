@@ -4,12 +4,12 @@
  */
 import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ActorStore, ActorSystem, Clock, Row } from '@sealwright/runtime';
+import type { Row } from '@sealwright/runtime';
 import { ACTIVE_STATES, type FileStamp, TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
-import type { SystemEventContext } from '../../../machines/batch/system-event.ts';
 import type { JobId } from '../../../machines/ids.ts';
 import type { ClearReport } from '../api/bulk.ts';
-import type { JobCounts } from '../job-records/job-counts.ts';
+import type { EventLog } from '../job-records/events.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { fileStampOf, isClosed, jobIdOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { recordProcessedPath } from './processed-paths.ts';
@@ -18,17 +18,9 @@ import { holdsUploadKey } from './upload-keys.ts';
 /** Jobs per batch; less than the store's limit per transaction. */
 const BATCH_SIZE = 128;
 
-export interface ClearingDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly counts: JobCounts;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly record: (event: SystemEventContext) => Promise<void>;
-}
-
 /** Deletes all clearable jobs; resolves when durable. */
-export async function clearJobs(dependencies: ClearingDependencies): Promise<ClearReport> {
-  const { store, counts, clock, record } = dependencies;
+export async function clearJobs(runtime: BatchRuntime, events: EventLog): Promise<ClearReport> {
+  const { store, counts, clock } = runtime;
   let deleted = 0;
   let kept = 0;
   for (const profile of counts.profiles()) {
@@ -42,7 +34,7 @@ export async function clearJobs(dependencies: ClearingDependencies): Promise<Cle
           limit: BATCH_SIZE,
           ...(after && { after }),
         });
-        const outcomes = await clearBatch(dependencies, rows.map(jobIdOf));
+        const outcomes = await clearBatch(runtime, rows.map(jobIdOf));
         deleted += outcomes.deleted;
         kept += outcomes.kept;
         after = rows.at(-1)?.key;
@@ -52,7 +44,7 @@ export async function clearJobs(dependencies: ClearingDependencies): Promise<Cle
     }
   }
   const skipped = kept + counts.count(ACTIVE_STATES);
-  await record({
+  await events.record({
     at: clock.now(),
     kind: 'JobsCleared',
     actor: 'operator',
@@ -66,28 +58,28 @@ export async function clearJobs(dependencies: ClearingDependencies): Promise<Cle
 
 /** Deletes the finished ones of these jobs; resolves with the ids of those that remain. */
 export async function clearTheseJobs(
-  parts: Pick<ClearingDependencies, 'system' | 'clock'>,
+  runtime: BatchRuntime,
   ids: readonly JobId[],
 ): Promise<readonly JobId[]> {
-  return (await clearBatch(parts, ids)).staying;
+  return (await clearBatch(runtime, ids)).staying;
 }
 
 async function clearBatch(
-  parts: Pick<ClearingDependencies, 'system' | 'clock'>,
+  runtime: BatchRuntime,
   ids: readonly JobId[],
 ): Promise<{ readonly deleted: number; readonly kept: number; readonly staying: readonly JobId[] }> {
-  const looks = await Promise.all(ids.map((id) => clearCandidate(parts, id)));
+  const looks = await Promise.all(ids.map((id) => clearCandidate(runtime, id)));
   const clearable = looks.filter((look) => look.may === 'go');
   // Recorded first, so that a watcher never sees a canceled file as new.
   await Promise.all(
     clearable.map(
       ({ id, remember }) =>
-        remember && recordProcessedPath(parts.system, remember.pathKey, id, remember.stamp),
+        remember && recordProcessedPath(runtime.system, remember.pathKey, id, remember.stamp),
     ),
   );
   // All in one turn of the event loop: the store writes them in one transaction.
   const outcomes = await Promise.all(
-    clearable.map(({ id }) => parts.system.send({ kind: JOB, id }, { type: 'CLEAR' })),
+    clearable.map(({ id }) => runtime.system.send({ kind: JOB, id }, { type: 'CLEAR' })),
   );
   const deleted = outcomes.filter(({ accepted }) => accepted).length;
   const refused = clearable.filter((_, index) => {
@@ -106,10 +98,7 @@ interface ClearCandidate {
   readonly remember?: { readonly pathKey: string; readonly stamp: FileStamp };
 }
 
-async function clearCandidate(
-  { system, clock }: Pick<ClearingDependencies, 'system' | 'clock'>,
-  id: JobId,
-): Promise<ClearCandidate> {
+async function clearCandidate({ system, clock }: BatchRuntime, id: JobId): Promise<ClearCandidate> {
   const job = await system.read({ kind: JOB, id });
   if (job === undefined) return { id, may: 'nothing' };
   const context = job.context;

@@ -1,32 +1,27 @@
 /** Creates jobs: assigns id, order number and time. */
 
-import { type ActorSystem, Fatal, type Ids, type StepOutcome } from '@sealwright/runtime';
+import { Fatal, type StepOutcome } from '@sealwright/runtime';
 import type { JobInput } from '../../../machines/batch/job-context.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
 import { pathKey } from '../../shared/storage-layout.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { JOB } from '../job-records/kinds.ts';
-
-export interface JobFactoryDependencies {
-  readonly system: ActorSystem;
-  readonly order: OrderNumbers;
-  readonly ids: Ids;
-  /** True: the ends of jobs are announced to webhooks. @default false */
-  readonly announceEnds?: boolean;
-}
 
 export type NewJob = Omit<JobInput, 'order' | 'pathKey' | 'at' | 'webhooksPending'>;
 
 export class JobFactory {
-  readonly #dependencies: JobFactoryDependencies;
-
-  constructor(dependencies: JobFactoryDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: Pick<BatchRuntime, 'system' | 'ids'>,
+    private readonly order: OrderNumbers,
+    /** True: the ends of jobs are announced to webhooks. @default false */
+    private readonly announceEnds?: boolean,
+  ) {}
 
   /** `taken`: an active job owns the path, or a job holds the upload key. */
   create(job: NewJob): Promise<StepOutcome> {
-    const { system, ids, order, announceEnds } = this.#dependencies;
+    const { system, ids } = this.runtime;
+    const { order, announceEnds } = this;
     const { order: number, at } = order.next();
     // Copies named members only: the caller's object may hold more than the job stores.
     const input = {

@@ -9,7 +9,7 @@ import { TERMINAL_STATES } from '../../../machines/batch/job-context.ts';
 import { firstOrderNumberAt } from '../../shared/order-numbers.ts';
 import type { Retention } from '../api/bulk.ts';
 import type { EventLog } from '../job-records/events.ts';
-import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobIdOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { clearTheseJobs } from './clearing.ts';
@@ -19,25 +19,20 @@ const SWEEP_INTERVAL_MS = 3_600_000;
 /** Jobs per batch; less than the store's limit per transaction. */
 const BATCH_SIZE = 128;
 
-interface JobRetentionDependencies extends BatchRuntime {
-  readonly counts: JobCounts;
-  readonly record: (event: Parameters<EventLog['record']>[0]) => Promise<void>;
-  /** Age since a job's end after which it is deleted, milliseconds; undefined = never. */
-  readonly keepJobs: Millis | undefined;
-}
-
 export class JobRetention implements Retention {
-  readonly #dependencies: JobRetentionDependencies;
   #sweeping: Promise<number> | undefined;
   #stopped = false;
   #cancelNext: () => void = () => {};
 
-  constructor(dependencies: JobRetentionDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: BatchRuntime,
+    private readonly events: EventLog,
+    /** Age since a job's end after which it is deleted, milliseconds; undefined = never. */
+    private readonly keepJobs: Millis | undefined,
+  ) {}
 
   get isConfigured(): boolean {
-    return this.#dependencies.keepJobs !== undefined;
+    return this.keepJobs !== undefined;
   }
 
   /** Sweeps now and then every hour; does nothing without a configured age. */
@@ -46,11 +41,11 @@ export class JobRetention implements Retention {
     void this.sweep()
       .catch((error: unknown) => {
         const text = 'Finished jobs could not be removed by age; this is tried again in an hour.';
-        this.#dependencies.log.error(text, { Error: describeFailure(error).message });
+        this.runtime.log.error(text, { Error: describeFailure(error).message });
       })
       .finally(() => {
         if (!this.#stopped)
-          this.#cancelNext = this.#dependencies.clock.after(SWEEP_INTERVAL_MS, () => this.start());
+          this.#cancelNext = this.runtime.clock.after(SWEEP_INTERVAL_MS, () => this.start());
       });
   }
 
@@ -70,7 +65,8 @@ export class JobRetention implements Retention {
   }
 
   async #sweep(): Promise<number> {
-    const { counts, clock, store, record, keepJobs } = this.#dependencies;
+    const { counts, clock, store } = this.runtime;
+    const { events, keepJobs } = this;
     if (keepJobs === undefined) return 0;
     const endedBefore = clock.now() - keepJobs;
     let deleted = 0;
@@ -79,7 +75,7 @@ export class JobRetention implements Retention {
     }
     if (deleted > 0) {
       const message = `Retention: ${deleted} finished jobs deleted that ended more than ${Math.round(keepJobs / 86_400_000)} days ago.`;
-      await record({
+      await events.record({
         at: clock.now(),
         kind: 'JobsCleared',
         actor: 'system',
@@ -94,7 +90,7 @@ export class JobRetention implements Retention {
 
   /** Sweeps one range. A job that ended before a time was also created before it, so the range ends at that order. */
   async #sweepRange(prefix: readonly [profile: string, state: string], endedBefore: Millis): Promise<number> {
-    const { store, system, clock } = this.#dependencies;
+    const { store, system } = this.runtime;
     const below = firstOrderNumberAt(endedBefore);
     let after: readonly (string | number)[] | undefined;
     let deleted = 0;
@@ -111,7 +107,7 @@ export class JobRetention implements Retention {
         const context = jobs[index]?.context;
         return context !== undefined && (context.endedAt ?? context.updatedAt) < endedBefore;
       });
-      const staying = await clearTheseJobs({ system, clock }, due.map(jobIdOf));
+      const staying = await clearTheseJobs(this.runtime, due.map(jobIdOf));
       deleted += due.length - staying.length;
       after = rows.at(-1)?.key;
       if (older.length < BATCH_SIZE) break;

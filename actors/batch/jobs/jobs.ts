@@ -2,16 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import {
-  type ActorStore,
-  type ActorSystem,
-  Fatal,
-  type Faults,
-  isRetryable,
-  Retryable,
-  type Step,
-  type StepOutcome,
-} from '@sealwright/runtime';
+import { Fatal, isRetryable, Retryable, type Step, type StepOutcome } from '@sealwright/runtime';
 import { LRUCache } from 'lru-cache';
 import type { JobDetail, JobView } from '../../../contracts/batch/jobs.ts';
 import type { FailureReport } from '../../../contracts/batch/statistics.ts';
@@ -38,7 +29,7 @@ import type {
   UploadRequest,
 } from '../api/jobs.ts';
 import { PASSWORD_PLACE } from '../effects/effect-handler.ts';
-import type { JobCounts } from '../job-records/job-counts.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail, jobView } from '../job-records/job-view.ts';
 import { JOB, uploadKeyName } from '../job-records/kinds.ts';
@@ -57,24 +48,7 @@ const MAX_KEY_ATTEMPTS = 3;
 /** Jobs with cached details, about five kilobytes each. */
 const DETAIL_CACHE_SIZE = 2000;
 
-export interface JobsDependencies {
-  /** Encrypts passwords of uploads at rest. @default uploads with a password are refused */
-  readonly secrets?: SecretBox | undefined;
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly counts: JobCounts;
-  readonly names: NameIndex;
-  readonly ends: JobEnds;
-  readonly maker: JobFactory;
-  readonly profiles: Profiles;
-  readonly uploads: Uploads;
-  readonly uploadKeys: UploadKeys;
-  readonly layout: StorageLayout;
-  readonly faults: Faults;
-}
-
 export class JobService implements Jobs {
-  readonly #dependencies: JobsDependencies;
   /** Cached details; clients poll the same job until it ends. */
   readonly #details = new LRUCache<JobId, JobDetail>({ max: DETAIL_CACHE_SIZE });
   /** Number of steps seen: a read that overlaps a step may be stale and is not cached. */
@@ -82,9 +56,18 @@ export class JobService implements Jobs {
   /** Uploads refused because the store failed: it is unknown whether their jobs are stored. */
   readonly #unconfirmed = new Set<Upload>();
 
-  constructor(dependencies: JobsDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: BatchRuntime,
+    private readonly names: NameIndex,
+    private readonly ends: JobEnds,
+    private readonly maker: JobFactory,
+    private readonly profiles: Profiles,
+    private readonly uploads: Uploads,
+    private readonly uploadKeys: UploadKeys,
+    private readonly layout: StorageLayout,
+    /** Encrypts passwords of uploads at rest. @default uploads with a password are refused */
+    private readonly secrets?: SecretBox | undefined,
+  ) {}
 
   receive(upload: IncomingUpload): Promise<JobView> {
     return receiveUpload(this, upload);
@@ -92,7 +75,7 @@ export class JobService implements Jobs {
 
   /** Finds the profile that a file names (or the default one) and the format it gets. Refusals: `profile.not-found`. */
   plan(request: UploadRequest): UploadPlan {
-    const profile = this.#dependencies.profiles.find(request.profile);
+    const profile = this.profiles.find(request.profile);
     if (!profile) throw new Refusal('profile.not-found', `No signing profile is called ${request.profile}.`);
     if (request.operation === 'Extend') assertExtends(profile);
     const format = request.format ?? profile.format ?? formatByName(request.fileName);
@@ -108,9 +91,9 @@ export class JobService implements Jobs {
   }
 
   async openUpload(fileName: string, key?: UploadKey): Promise<Upload | RepeatedUpload> {
-    if (key !== undefined && (await this.#dependencies.uploadKeys.find(uploadKeyText(key))) !== undefined)
+    if (key !== undefined && (await this.uploadKeys.find(uploadKeyText(key))) !== undefined)
       return new RepeatedUpload();
-    return this.#dependencies.uploads.open(fileName, key !== undefined);
+    return this.uploads.open(fileName, key !== undefined);
   }
 
   /** @param upload opened with the same `key` */
@@ -118,7 +101,7 @@ export class JobService implements Jobs {
     if (upload.length === 0) throw new Refusal('upload.empty', 'The file has no bytes.');
     const sha256 = upload.sha256();
     if (upload instanceof RepeatedUpload) return this.#repeated(job, sha256);
-    const { faults } = this.#dependencies;
+    const { faults } = this.runtime;
     const seen = await upload.finish().catch((error: unknown) => {
       throw unavailable(error);
     });
@@ -166,7 +149,7 @@ export class JobService implements Jobs {
     job: Omit<UploadContent, 'sha256'> & { readonly key?: UploadKey | undefined },
     sha256: string | undefined,
   ): Promise<JobView> {
-    const made = job.key && (await this.#dependencies.uploadKeys.find(uploadKeyText(job.key)));
+    const made = job.key && (await this.uploadKeys.find(uploadKeyText(job.key)));
     // The job existed when the upload began; its key has expired since.
     if (!made)
       throw new Retryable('upload.key-expired', 'The key has expired meanwhile; send the upload again.');
@@ -179,7 +162,7 @@ export class JobService implements Jobs {
     for (const upload of this.#unconfirmed) {
       const prefix = [pathKey(upload.path)];
       try {
-        const [job] = await this.#dependencies.store.rows({ view: 'paths', prefix, limit: 1 });
+        const [job] = await this.runtime.store.rows({ view: 'paths', prefix, limit: 1 });
         if (job) await upload.rename();
         else await upload.remove();
         this.#unconfirmed.delete(upload);
@@ -195,7 +178,7 @@ export class JobService implements Jobs {
     uploadKey: string | null,
     job: Parameters<JobFactory['create']>[0],
   ): Promise<{ readonly outcome: StepOutcome } | { readonly found: JobActor }> {
-    const { maker, uploadKeys } = this.#dependencies;
+    const { maker, uploadKeys } = this;
     for (let tries = 1; ; tries += 1) {
       const outcome = await maker.create({ ...job, uploadKey });
       if (outcome.accepted || outcome.reason !== 'taken' || uploadKey === null) return { outcome };
@@ -206,19 +189,19 @@ export class JobService implements Jobs {
   }
 
   #encrypted(password: string): string {
-    const { secrets } = this.#dependencies;
+    const { secrets } = this;
     if (secrets === undefined) throw new Fatal('internal', 'There is no key to encrypt passwords with.');
     return secrets.encrypt(password, PASSWORD_PLACE);
   }
 
   failures(): Promise<FailureReport> {
-    const { store, counts } = this.#dependencies;
+    const { store, counts } = this.runtime;
     return groupFailures(store, counts);
   }
 
   async list(query: JobQuery): Promise<{ readonly items: readonly JobView[]; readonly totalCount: number }> {
-    const { store, counts, system } = this.#dependencies;
-    const { ids, totalCount } = await listJobs(store, counts, query, this.#dependencies.names);
+    const { store, counts, system } = this.runtime;
+    const { ids, totalCount } = await listJobs(store, counts, query, this.names);
     const actors = await Promise.all(ids.map((id) => system.read({ kind: JOB, id })));
     return { items: actors.filter((actor) => actor !== undefined).map(jobView), totalCount };
   }
@@ -227,13 +210,13 @@ export class JobService implements Jobs {
     const address = { kind: JOB, id };
     const steps = this.#steps;
     const actor = await this.#existing(id);
-    const detail = jobDetail(actor, await this.#dependencies.store.journal(address));
+    const detail = jobDetail(actor, await this.runtime.store.journal(address));
     if (this.#steps === steps) this.#details.set(id, detail);
     return detail;
   }
 
   async whenEnded(id: JobId, within: Millis): Promise<JobDetail | undefined> {
-    const waiting = this.#dependencies.ends.wait(id, within);
+    const waiting = this.ends.wait(id, within);
     const now = await this.get(id);
     if (TERMINAL_STATES.includes(now.status)) return now;
     await waiting;
@@ -249,8 +232,8 @@ export class JobService implements Jobs {
   observe(step: Step): void {
     const { address } = step.actor;
     if (address.kind !== JOB) return;
-    this.#dependencies.names.observe(step);
-    this.#dependencies.ends.observe(step);
+    this.names.observe(step);
+    this.ends.observe(step);
     this.#steps += 1;
     this.#details.delete(address.id as JobId);
   }
@@ -262,7 +245,7 @@ export class JobService implements Jobs {
     if (context.outputFileName === null || published === null) {
       throw new Refusal('job.output-unavailable', `Job ${id} is ${actor.state} and has no output.`);
     }
-    const path = join(this.#dependencies.layout.output, context.outputFileName);
+    const path = join(this.layout.output, context.outputFileName);
     const file = await stat(path).catch(() => undefined);
     if (!file?.isFile())
       throw new Refusal('job.output-gone', `${context.outputFileName} is no longer in the output folder.`);
@@ -277,7 +260,7 @@ export class JobService implements Jobs {
 
   /** Determines the content type: the job records encryption, the profile the format below it. */
   #contentType({ format, profileName, outputEncrypted, outputFileName }: JobContext): string {
-    const form = this.#dependencies.profiles.find(profileName)?.form;
+    const form = this.profiles.find(profileName)?.form;
     const { container: _, ...others } = form ?? {};
     return outputContentType(format, {
       ...others,
@@ -291,7 +274,7 @@ export class JobService implements Jobs {
   async cancel(id: JobId, reason: string | null): Promise<JobView> {
     const before = await this.#existing(id);
     if (before.state !== 'Queued' && before.state !== 'AwaitingSigner') throw notCancelable(before);
-    const outcome = await this.#dependencies.system.send({ kind: JOB, id }, { type: 'CANCEL', reason });
+    const outcome = await this.runtime.system.send({ kind: JOB, id }, { type: 'CANCEL', reason });
     if (!outcome.accepted) {
       const now = await this.#existing(id);
       throw new Refusal('job.race-lost', `Job ${id} became ${now.state} before it could be canceled.`);
@@ -304,12 +287,12 @@ export class JobService implements Jobs {
     const parent = await this.#existing(id);
     const context = parent.context;
     if (parent.state !== 'Failed') throw new Refusal('job.not-failed', `Job ${id} is ${parent.state}.`);
-    if (!this.#dependencies.profiles.find(context.profileName)) {
+    if (!this.profiles.find(context.profileName)) {
       throw new Refusal('profile.not-found', `The profile ${context.profileName} is no longer configured.`);
     }
     const file = await stat(context.originalPath).catch(() => undefined);
     if (!file?.isFile()) throw new Refusal('job.input-missing', `${context.originalPath} is gone.`);
-    const outcome = await this.#dependencies.maker.create({
+    const outcome = await this.maker.create({
       fileName: context.fileName,
       originalPath: context.originalPath,
       format: context.format,
@@ -326,7 +309,7 @@ export class JobService implements Jobs {
       message: `Retry of job ${id}.`,
     });
     const child = accepted(outcome);
-    const recorded = await this.#dependencies.system.send(
+    const recorded = await this.runtime.system.send(
       { kind: JOB, id },
       { type: 'RETRIED', jobId: child.actor.id as JobId },
     );
@@ -335,7 +318,7 @@ export class JobService implements Jobs {
   }
 
   async #existing(id: JobId): Promise<JobActor> {
-    const actor = await this.#dependencies.system.read({ kind: JOB, id });
+    const actor = await this.runtime.system.read({ kind: JOB, id });
     if (!actor) throw new Refusal('job.not-found', `No job has the id ${id}.`);
     return actor;
   }

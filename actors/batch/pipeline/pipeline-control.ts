@@ -4,26 +4,21 @@ import { Fatal } from '@sealwright/runtime';
 import type { PipelineView } from '../../../contracts/batch/pipeline.ts';
 import { IN_FLIGHT_STATES, type JobFormat } from '../../../machines/batch/job-context.ts';
 import type { PipelineControl } from '../api/service.ts';
-import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
 import type { StorageMonitor } from './storage-monitor.ts';
 
-interface PipelineControlDependencies extends BatchRuntime {
-  readonly counts: JobCounts;
-  readonly maxConcurrency: number;
-  readonly storage: Pick<StorageMonitor, 'held'>;
-}
-
 export class PipelineService implements PipelineControl {
-  readonly #dependencies: PipelineControlDependencies;
-
-  constructor(dependencies: PipelineControlDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: BatchRuntime,
+    private readonly maxConcurrency: number,
+    private readonly storage: Pick<StorageMonitor, 'held'>,
+  ) {}
 
   async state(): Promise<PipelineView> {
-    const { system, counts, maxConcurrency, storage } = this.#dependencies;
+    const { system, counts } = this.runtime;
+    const { maxConcurrency, storage } = this;
     const actor = await system.read(PIPELINE_ADDRESS);
     const context = actor?.context;
     const inFlight = (format: JobFormat) => counts.count(IN_FLIGHT_STATES, undefined, format);
@@ -43,7 +38,7 @@ export class PipelineService implements PipelineControl {
   }
 
   async oldestQueuedAt(): Promise<number | null> {
-    const { system, store, counts } = this.#dependencies;
+    const { system, store, counts } = this.runtime;
     const firsts = counts
       .profiles()
       .filter((profile) => counts.count(['Queued'], [profile]) > 0)
@@ -69,7 +64,7 @@ export class PipelineService implements PipelineControl {
     readonly type: 'PAUSE' | 'RESUME';
     readonly reason: string | null;
   }): Promise<PipelineView> {
-    const outcome = await this.#dependencies.system.send(PIPELINE_ADDRESS, event);
+    const outcome = await this.runtime.system.send(PIPELINE_ADDRESS, event);
     if (outcome.accepted) await outcome.durable;
     else if (outcome.reason !== 'not-accepted') {
       throw new Fatal('internal', `The pipeline did not take the message: ${outcome.reason}.`);

@@ -3,44 +3,16 @@
  * lost wake-up delays a job but never loses it.
  */
 
-import {
-  type ActorStore,
-  type ActorSystem,
-  type Clock,
-  isRetryable,
-  type Log,
-  type StoredActor,
-  type StoreNodes,
-} from '@sealwright/runtime';
+import { isRetryable, type StoredActor } from '@sealwright/runtime';
 import { IN_FLIGHT_STATES, type JobState } from '../../../machines/batch/job-context.ts';
 import { freeSlots, type PipelineState } from '../../../machines/batch/pipeline.ts';
-import type { JobCounts } from '../job-records/job-counts.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB, PIPELINE_ADDRESS } from '../job-records/kinds.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
-
-export interface PipelineDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly counts: JobCounts;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** The remote portal: the profiles it serves, whether it accepts jobs, and the jobs with waiting uploads. */
-  readonly remote: Pick<RemoteSigning, 'serves' | 'mayClaim'> & {
-    readonly uploads: Pick<RemoteSigning['uploads'], 'waiting'>;
-  };
-  /** True while the disk is full or a folder is not writable: nothing is claimed. */
-  readonly held: () => boolean;
-  /** `Pipeline:MaxConcurrency`. */
-  readonly maxConcurrency: number;
-  /** `Pipeline:PollIntervalSeconds`, in milliseconds: the maximum delay after a lost wake-up. */
-  readonly pollEvery: number;
-  /** The other nodes that claim from the same queue; undefined: there are none. */
-  readonly nodes?: Pick<StoreNodes, 'slot' | 'count' | 'sync'> | undefined;
-}
+import type { StorageMonitor } from './storage-monitor.ts';
 
 export class Pipeline {
-  readonly #dependencies: PipelineDependencies;
   #state: PipelineState = 'Running';
   #running = false;
   #again = false;
@@ -59,13 +31,23 @@ export class Pipeline {
   /** Jobs in flight that supervision has stopped: no work runs for them, so they hold no slot. */
   readonly #stopped = new Set<string>();
 
-  constructor(dependencies: PipelineDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: Omit<BatchRuntime, 'ids' | 'faults'>,
+    /** The remote portal: the profiles it serves, whether it accepts jobs, and the jobs with waiting uploads. */
+    private readonly remote: Pick<RemoteSigning, 'serves' | 'mayClaim'> & {
+      readonly uploads: Pick<RemoteSigning['uploads'], 'waiting'>;
+    },
+    /** Held while the disk is full or a folder is not writable: nothing is claimed. */
+    private readonly storage: Pick<StorageMonitor, 'held'>,
+    /** `Pipeline:MaxConcurrency`. */
+    private readonly maxConcurrency: number,
+    /** `Pipeline:PollIntervalSeconds`, in milliseconds: the maximum delay after a lost wake-up. */
+    private readonly pollEvery: number,
+  ) {}
 
   /** Reads the state of the pipeline and starts claiming. */
   async start(): Promise<void> {
-    const { system } = this.#dependencies;
+    const { system } = this.runtime;
     const outcome = await system.create(PIPELINE_ADDRESS, null);
     const actor = outcome.accepted ? outcome.actor : await system.read(PIPELINE_ADDRESS);
     this.#state = (actor?.state as PipelineState | undefined) ?? 'Running';
@@ -85,8 +67,9 @@ export class Pipeline {
 
   /** Number of jobs in flight that hold a slot: with work in progress that does not wait for the remote portal. */
   working(): number {
-    const { counts, remote, nodes } = this.#dependencies;
-    if (nodes !== undefined) return Math.max(0, this.#own.size - remote.uploads.waiting);
+    const { counts, store } = this.runtime;
+    const { remote } = this;
+    if (store.nodes !== undefined) return Math.max(0, this.#own.size - remote.uploads.waiting);
     return Math.max(0, counts.inFlight() - this.#stopped.size - remote.uploads.waiting);
   }
 
@@ -153,7 +136,7 @@ export class Pipeline {
   }
 
   #poll(): void {
-    this.#cancelPoll = this.#dependencies.clock.after(this.#dependencies.pollEvery, () => {
+    this.#cancelPoll = this.runtime.clock.after(this.pollEvery, () => {
       this.wake();
       this.#poll();
     });
@@ -162,18 +145,18 @@ export class Pipeline {
   async #claimWhatFits(): Promise<void> {
     this.#again = false;
     try {
-      const { maxConcurrency, held } = this.#dependencies;
-      if (held()) return;
+      const { maxConcurrency } = this;
+      if (this.storage.held !== null) return;
       const taken = this.working() + this.#requested.size + this.#reserved;
       const free = this.#serveWaiters(freeSlots(this.#state, taken, maxConcurrency));
       if (!this.#running || free === 0) return;
       const queued = await this.#share(free);
       // A pause that another node answered before these jobs were stored must hold for them.
-      if (queued.length > 0) await this.#dependencies.nodes?.sync();
+      if (queued.length > 0) await this.runtime.store.nodes?.sync();
       if (!this.#running || freeSlots(this.#state, taken, maxConcurrency) === 0) return;
       for (const { id, profile } of queued) this.#claim(id, profile);
     } catch (error) {
-      this.#dependencies.log.error('The queue could not be read; it is read again at the next poll.', {
+      this.runtime.log.error('The queue could not be read; it is read again at the next poll.', {
         Error: error instanceof Error ? error.message : String(error),
       });
     }
@@ -203,8 +186,8 @@ export class Pipeline {
         this.#requested.delete(id);
         // Delayed: an immediate retry would loop while the store refuses.
         const pause = isRetryable(error) ? error.retryAfter : undefined;
-        if (pause !== undefined) this.#dependencies.clock.after(pause, () => this.wake());
-        this.#dependencies.log.warn('A claim failed; the job stays queued until a later try.', {
+        if (pause !== undefined) this.runtime.clock.after(pause, () => this.wake());
+        this.runtime.log.warn('A claim failed; the job stays queued until a later try.', {
           JobId: id,
           Error: error instanceof Error ? error.message : String(error),
         });
@@ -213,16 +196,16 @@ export class Pipeline {
   }
 
   async #sendClaim(id: string, profile: string): Promise<void> {
-    const type = this.#dependencies.remote.serves(profile) ? 'CLAIM_REMOTE' : 'CLAIM';
-    const outcome = await this.#dependencies.system.send({ kind: JOB, id }, { type });
+    const type = this.remote.serves(profile) ? 'CLAIM_REMOTE' : 'CLAIM';
+    const outcome = await this.runtime.system.send({ kind: JOB, id }, { type });
     if (outcome.accepted || outcome.reason === 'not-accepted') return;
     this.#unclaimable.add(id);
-    this.#dependencies.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.reason });
+    this.runtime.log.error('A queued job cannot be claimed.', { JobId: id, Because: outcome.reason });
   }
 
   /** Finds jobs in flight that recovery could not end because their actor is stopped. */
   async #findStopped(): Promise<void> {
-    const { store, counts, system } = this.#dependencies;
+    const { store, counts, system } = this.runtime;
     for (const profile of counts.profiles()) {
       for (const state of IN_FLIGHT_STATES) {
         const limit = counts.count([state], [profile]);
@@ -237,7 +220,7 @@ export class Pipeline {
 
   #failUnclaimable(id: string, state: string, error: string | undefined): void {
     this.#stopped.add(id);
-    this.#dependencies.log.error('A job in flight was stopped; its slot is given to others.', {
+    this.runtime.log.error('A job in flight was stopped; its slot is given to others.', {
       JobId: id,
       State: state,
       Error: error,
@@ -249,7 +232,7 @@ export class Pipeline {
    * rarely claim the same ones; the job accepts one claim.
    */
   async #share(free: number): Promise<readonly { readonly id: string; readonly profile: string }[]> {
-    const { nodes } = this.#dependencies;
+    const { nodes } = this.runtime.store;
     if (nodes === undefined || nodes.count <= 1) return this.#oldest(free);
     const oldest = await this.#oldest(free * nodes.count);
     const from = (nodes.slot % nodes.count) * free;
@@ -258,7 +241,8 @@ export class Pipeline {
 
   /** The next queued jobs to claim, over all profiles. */
   async #oldest(limit: number): Promise<readonly { readonly id: string; readonly profile: string }[]> {
-    const { store, counts, remote } = this.#dependencies;
+    const { store, counts } = this.runtime;
+    const { remote } = this;
     const state: JobState = 'Queued';
     const { mayClaim } = remote;
     const known = this.#requested.size + this.#unclaimable.size;

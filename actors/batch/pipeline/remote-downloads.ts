@@ -4,11 +4,14 @@
  *
  * Source: docs/batch-values.md §8.
  */
+
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ActorSystem, describeFailure, type Log } from '@sealwright/runtime';
+import { describeFailure } from '@sealwright/runtime';
 import { outputName } from '../../shared/file-names.ts';
 import { workingFolder } from '../../shared/files/working-folders.ts';
+import type { StorageLayout } from '../../shared/storage-layout.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { JOB } from '../job-records/kinds.ts';
 import type { RemoteSigning } from '../remote/remote-signing.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -17,17 +20,6 @@ import type { RemoteFailures } from './remote-failures.ts';
 /** Maximum number of concurrent downloads, including downloaded files that wait for a slot. */
 const CONCURRENT_DOWNLOADS = 4;
 
-export interface RemoteDownloadsDependencies {
-  readonly system: Pick<ActorSystem, 'send'>;
-  readonly log: Log;
-  readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>;
-  readonly remote: Pick<RemoteSigning, 'portal'>;
-  /** The folder with the jobs' working folders. */
-  readonly processing: string;
-  /** See `StorageLayout`. */
-  readonly allProcessing: string | undefined;
-}
-
 interface Concluded {
   readonly id: string;
   readonly documentId: string;
@@ -35,20 +27,20 @@ interface Concluded {
 }
 
 export class RemoteDownloads {
-  readonly #dependencies: RemoteDownloadsDependencies;
-  readonly #failures: RemoteFailures;
-  readonly #signal: AbortSignal;
   /** Waiting and running downloads; bounded by the number of jobs that wait for a signer. */
   readonly #downloads = new Set<string>();
   readonly #queue: Concluded[] = [];
   readonly #running = new Set<Promise<void>>();
 
   /** @param signal aborted at the stop of the service: starts no further download and ends all waits for a slot */
-  constructor(dependencies: RemoteDownloadsDependencies, failures: RemoteFailures, signal: AbortSignal) {
-    this.#dependencies = dependencies;
-    this.#failures = failures;
-    this.#signal = signal;
-  }
+  constructor(
+    private readonly runtime: BatchRuntime,
+    private readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>,
+    private readonly remote: Pick<RemoteSigning, 'portal'>,
+    private readonly layout: StorageLayout,
+    private readonly failures: RemoteFailures,
+    private readonly signal: AbortSignal,
+  ) {}
 
   has(id: string): boolean {
     return this.#downloads.has(id);
@@ -71,10 +63,10 @@ export class RemoteDownloads {
   async #work(): Promise<void> {
     for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift()) {
       try {
-        if (!this.#signal.aborted) await this.#download(job);
+        if (!this.signal.aborted) await this.#download(job);
       } catch (error) {
-        await this.#failures.failed(job.id, 'download', error).catch((failure: unknown) => {
-          this.#dependencies.log.error(
+        await this.failures.failed(job.id, 'download', error).catch((failure: unknown) => {
+          this.runtime.log.error(
             'A job did not accept the failure of its download; the document is polled again.',
             {
               JobId: job.id,
@@ -89,10 +81,11 @@ export class RemoteDownloads {
   }
 
   async #download({ id, documentId, fileName }: Concluded): Promise<void> {
-    const { system, pipeline, processing, allProcessing, remote } = this.#dependencies;
+    const { system } = this.runtime;
+    const { pipeline, layout, remote } = this;
     const { portal } = remote;
     if (portal === undefined || pipeline.paused) return;
-    const folder = workingFolder(processing, allProcessing, id);
+    const folder = workingFolder(layout.processing, layout.allProcessing, id);
     const target = join(folder, outputName(fileName));
     let concluded = false;
     try {
@@ -100,9 +93,9 @@ export class RemoteDownloads {
       // Left by an attempt that was interrupted between download and commit.
       await rm(target, { force: true });
       const signed = await portal.download(documentId, target);
-      this.#failures.forgive(id, 'download');
+      this.failures.forgive(id, 'download');
       // Acquired before the job becomes Verifying, to respect `Pipeline:MaxConcurrency`.
-      const giveBack = await pipeline.acquireSlot(this.#signal);
+      const giveBack = await pipeline.acquireSlot(this.signal);
       if (giveBack === undefined) return;
       try {
         concluded = (await system.send({ kind: JOB, id }, { type: 'CONCLUDED', signed })).accepted;

@@ -3,7 +3,9 @@
  *
  * Source: docs/batch-values.md §8, failure table, "transient … while polling or downloading" and "permanent".
  */
-import { type ActorSystem, type Clock, describeFailure, type Log } from '@sealwright/runtime';
+
+import { describeFailure } from '@sealwright/runtime';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { JOB } from '../job-records/kinds.ts';
 import { CircuitOpen, RemoteFailure } from '../remote/ports.ts';
 
@@ -15,26 +17,18 @@ interface Count {
   until: number;
 }
 
-export interface RemoteFailuresDependencies {
-  readonly system: Pick<ActorSystem, 'send'>;
-  readonly clock: Pick<Clock, 'elapsed'>;
-  readonly log: Log;
-}
-
 export class RemoteFailures {
-  readonly #dependencies: RemoteFailuresDependencies;
-  readonly #maxFailures: number;
   readonly #counts = new Map<string, Count>();
 
   /** @param maxFailures more consecutive failures of one kind than this fail the job; 0 = no limit */
-  constructor(dependencies: RemoteFailuresDependencies, maxFailures: number) {
-    this.#dependencies = dependencies;
-    this.#maxFailures = maxFailures;
-  }
+  constructor(
+    private readonly runtime: BatchRuntime,
+    private readonly maxFailures: number,
+  ) {}
 
   /** True during a pause that the portal requested for this document. */
   mustRest(id: string): boolean {
-    return (this.#counts.get(id)?.until ?? 0) > this.#dependencies.clock.elapsed();
+    return (this.#counts.get(id)?.until ?? 0) > this.runtime.clock.elapsed();
   }
 
   /** Resets the failure count of one kind of call after a success. */
@@ -49,7 +43,7 @@ export class RemoteFailures {
   }
 
   async failed(id: string, call: WaitingCall, error: unknown): Promise<void> {
-    const { log, clock } = this.#dependencies;
+    const { log, clock } = this.runtime;
     if (!(error instanceof RemoteFailure)) {
       log.error('What the remote portal signed could not be stored; it is tried again at the next poll.', {
         JobId: id,
@@ -64,7 +58,7 @@ export class RemoteFailures {
     count.failures[call] += 1;
     count.until = clock.elapsed() + (error.retryAfter ?? 0);
     const failures = count.failures[call];
-    if (this.#maxFailures > 0 && failures > this.#maxFailures)
+    if (this.maxFailures > 0 && failures > this.maxFailures)
       return this.fail(id, 'remote.unreachable', `${error.message} (${failures} failures in a row)`);
     log.warn('The remote portal could not be asked; it is asked again at the next poll.', {
       JobId: id,
@@ -77,6 +71,6 @@ export class RemoteFailures {
   async fail(id: string, code: string, sentence: string): Promise<void> {
     this.#counts.delete(id);
     const message = `${code}: ${sentence}`;
-    await this.#dependencies.system.send({ kind: JOB, id }, { type: 'FAIL', code, message });
+    await this.runtime.system.send({ kind: JOB, id }, { type: 'FAIL', code, message });
   }
 }

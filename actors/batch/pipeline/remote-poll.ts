@@ -8,7 +8,8 @@
 import { describeFailure } from '@sealwright/runtime';
 import type { JobContext } from '../../../machines/batch/job-context.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { BatchRuntime, JobCounts } from '../job-records/job-counts.ts';
+import type { StorageLayout } from '../../shared/storage-layout.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { jobRowOf } from '../job-records/job-index.ts';
 import { JOB } from '../job-records/kinds.ts';
 import type { RemotePortal } from '../remote/ports.ts';
@@ -16,16 +17,6 @@ import type { RemoteSigning } from '../remote/remote-signing.ts';
 import type { Pipeline } from './pipeline.ts';
 import { RemoteDownloads } from './remote-downloads.ts';
 import { RemoteFailures } from './remote-failures.ts';
-
-interface RemotePollDependencies extends BatchRuntime {
-  readonly counts: JobCounts;
-  readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>;
-  readonly remote: RemoteSigning;
-  /** The folder with the jobs' working folders. */
-  readonly processing: string;
-  /** See `StorageLayout`. */
-  readonly allProcessing: string | undefined;
-}
 
 export interface RemotePollOptions {
   /** `RemoteSigner:PollIntervalSeconds`, in milliseconds. */
@@ -47,8 +38,6 @@ interface Waiting {
 }
 
 export class RemotePoll {
-  readonly #dependencies: RemotePollDependencies;
-  readonly #options: RemotePollOptions;
   readonly #failures: RemoteFailures;
   readonly #downloads: RemoteDownloads;
   readonly #warned = new Set<string>();
@@ -58,11 +47,16 @@ export class RemotePoll {
   #pass: Promise<void> = Promise.resolve();
   #cancelNext: () => void = () => {};
 
-  constructor(dependencies: RemotePollDependencies, options: RemotePollOptions) {
-    this.#dependencies = dependencies;
-    this.#options = options;
-    this.#failures = new RemoteFailures(dependencies, options.maxFailures);
-    this.#downloads = new RemoteDownloads(dependencies, this.#failures, this.#stopping.signal);
+  constructor(
+    private readonly runtime: BatchRuntime,
+    private readonly pipeline: Pick<Pipeline, 'paused' | 'acquireSlot'>,
+    private readonly remote: RemoteSigning,
+    layout: StorageLayout,
+    private readonly options: RemotePollOptions,
+  ) {
+    this.#failures = new RemoteFailures(runtime, options.maxFailures);
+    const { signal } = this.#stopping;
+    this.#downloads = new RemoteDownloads(runtime, pipeline, remote, layout, this.#failures, signal);
   }
 
   /** Starts the first pass at once. */
@@ -74,25 +68,26 @@ export class RemotePoll {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#cancelNext();
-    this.#dependencies.remote.stop();
+    this.remote.stop();
     await Promise.all([this.#pass, this.#downloads.idle()]);
   }
 
   #next(): void {
     this.#pass = this.#pollAll()
       .catch((error: unknown) => {
-        this.#dependencies.log.error('The jobs that wait for a signer could not be read.', {
+        this.runtime.log.error('The jobs that wait for a signer could not be read.', {
           Error: describeFailure(error).message,
         });
       })
       .finally(() => {
         if (this.#stopping.signal.aborted) return;
-        this.#cancelNext = this.#dependencies.clock.after(this.#options.every, () => this.#next());
+        this.#cancelNext = this.runtime.clock.after(this.options.every, () => this.#next());
       });
   }
 
   async #pollAll(): Promise<void> {
-    const { clock, pipeline, remote } = this.#dependencies;
+    const { clock } = this.runtime;
+    const { pipeline, remote } = this;
     if (pipeline.paused) return;
     const waiting = await this.#waiting();
     this.#dropEnded(waiting);
@@ -111,7 +106,7 @@ export class RemotePoll {
 
   /** Waiting jobs of all profiles, also of removed ones, oldest first. */
   async #waiting(): Promise<readonly Waiting[]> {
-    const { store, counts } = this.#dependencies;
+    const { store, counts } = this.runtime;
     const found: Waiting[] = [];
     for (const profile of counts.profiles()) {
       const prefix = [profile, 'AwaitingSigner'];
@@ -137,13 +132,14 @@ export class RemotePoll {
   }
 
   async #pollOne(id: string): Promise<void> {
-    const { system, clock, remote } = this.#dependencies;
+    const { system, clock } = this.runtime;
+    const { remote } = this;
     const job = await system.read({ kind: JOB, id });
     if (job?.state !== 'AwaitingSigner') return;
     const context = job.context;
     const since = context.awaitingSignerSince ?? context.updatedAt;
-    if (clock.now() - since > this.#options.timeout) {
-      const hours = Math.round(this.#options.timeout / 3_600_000);
+    if (clock.now() - since > this.options.timeout) {
+      const hours = Math.round(this.options.timeout / 3_600_000);
       return this.#failures.fail(id, 'remote.timeout', `The document was not signed within ${hours} hours.`);
     }
     const { portal } = remote;
@@ -186,16 +182,16 @@ export class RemotePoll {
     if (this.#warned.has(id)) return;
     this.#warned.add(id);
     const text = 'The remote portal reports a status that is not known here; the job goes on waiting.';
-    this.#dependencies.log.warn(text, { JobId: id, Status: status });
+    this.runtime.log.warn(text, { JobId: id, Status: status });
   }
 
   /** Logs once per profile. */
   #warnOfProfile(profile: string): void {
     if (this.#orphanedProfiles.has(profile)) return;
     this.#orphanedProfiles.add(profile);
-    this.#dependencies.log.warn(
+    this.runtime.log.warn(
       'Jobs wait for the remote portal with a profile that is not signed there any more. They fail when their time is over; configure the profile and RemoteSigner:Endpoint again, or cancel the jobs.',
-      { Profile: profile, Jobs: this.#dependencies.counts.count(['AwaitingSigner'], [profile]) },
+      { Profile: profile, Jobs: this.runtime.counts.count(['AwaitingSigner'], [profile]) },
     );
   }
 }

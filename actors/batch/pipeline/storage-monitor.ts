@@ -7,13 +7,14 @@
 
 import { access, constants, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, describeFailure, type Log } from '@sealwright/runtime';
+import { describeFailure } from '@sealwright/runtime';
 import type { PipelineHold } from '../../../contracts/batch/pipeline.ts';
 import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { SPARE_PREFIX } from '../../shared/files/working-folders.ts';
 import type { StorageLayout } from '../../shared/storage-layout.ts';
 import type { HealthCheck } from '../api/inspection.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import { healthy, unhealthy } from './health.ts';
 
 export interface WatchedStorage {
@@ -23,14 +24,6 @@ export interface WatchedStorage {
   readonly path: string;
   /** Name of a file written and removed before a hold ends; undefined: the folder must hold no other files. */
   readonly probe: string | undefined;
-}
-
-export interface StorageMonitorDependencies {
-  readonly folders: readonly WatchedStorage[];
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Called when a hold begins or ends. */
-  readonly changed: () => void;
 }
 
 /** Failure of one folder. */
@@ -64,7 +57,6 @@ const CALM_MS: Millis = 60_000;
 const MEBIBYTE = 1 << 20;
 
 export class StorageMonitor {
-  readonly #deps: StorageMonitorDependencies;
   #hold: (PipelineHold & { readonly code: Fault['code'] }) | undefined;
   /** Results of the last check. */
   #checks: readonly FolderCheck[] = [];
@@ -78,9 +70,12 @@ export class StorageMonitor {
   #cancel = () => {};
   #running = false;
 
-  constructor(dependencies: StorageMonitorDependencies) {
-    this.#deps = dependencies;
-  }
+  constructor(
+    private readonly runtime: Pick<BatchRuntime, 'clock' | 'log'>,
+    private readonly folders: readonly WatchedStorage[],
+    /** Called when a hold begins or ends. */
+    private readonly changed: () => void,
+  ) {}
 
   /** Checks now and then at intervals. */
   async start(): Promise<void> {
@@ -105,7 +100,7 @@ export class StorageMonitor {
   /** Records that a task failed on a full disk or a folder that is not writable. */
   report(fault: Fault): void {
     const free = new Map(this.#checks.map(({ folder, freeBytes }) => [folder.name, freeBytes]));
-    const at = this.#deps.clock.elapsed();
+    const at = this.runtime.clock.elapsed();
     if (this.#failure === undefined) this.#holds = at - this.#endedAt < CALM_MS ? this.#holds + 1 : 1;
     this.#failure = { at, free };
     this.#begin(fault);
@@ -147,14 +142,14 @@ export class StorageMonitor {
 
   #schedule(): void {
     if (!this.#running) return;
-    this.#cancel = this.#deps.clock.after(CHECK_INTERVAL_MS, () => {
+    this.#cancel = this.runtime.clock.after(CHECK_INTERVAL_MS, () => {
       void this.#check().then(() => this.#schedule());
     });
   }
 
   #checkNow(): Promise<void> {
     this.#checking = this.#checking.then(async () => {
-      this.#checks = await Promise.all(this.#deps.folders.map(checkFolder));
+      this.#checks = await Promise.all(this.folders.map(checkFolder));
     });
     return this.#checking;
   }
@@ -170,7 +165,7 @@ export class StorageMonitor {
   #hasGained(): boolean {
     const failure = this.#failure;
     if (failure === undefined) return true;
-    if (this.#deps.clock.elapsed() - failure.at >= pauseAfter(this.#holds, RETRY)) return true;
+    if (this.runtime.clock.elapsed() - failure.at >= pauseAfter(this.#holds, RETRY)) return true;
     if (this.#hold?.code === 'disk.not-writable') return true;
     return this.#checks.some(
       ({ folder, freeBytes }) => freeBytes >= (failure.free.get(folder.name) ?? 0) + GAIN_BYTES,
@@ -178,7 +173,7 @@ export class StorageMonitor {
   }
 
   async #canWrite(): Promise<boolean> {
-    for (const { path, probe } of this.#deps.folders) {
+    for (const { path, probe } of this.folders) {
       if (probe === undefined) continue;
       const file = join(path, probe);
       try {
@@ -198,27 +193,27 @@ export class StorageMonitor {
       this.#hold = { code, reason, since: this.#hold.since };
       return;
     }
-    this.#hold = { code, reason, since: this.#deps.clock.now() };
-    this.#deps.log.error(
+    this.#hold = { code, reason, since: this.runtime.clock.now() };
+    this.runtime.log.error(
       'The pipeline is held: nothing is claimed until there is room and folders can be written.',
       {
         Code: code,
         Reason: reason,
       },
     );
-    this.#deps.changed();
+    this.changed();
   }
 
   #end(): void {
     const since = this.#hold?.since ?? 0;
     this.#hold = undefined;
     this.#failure = undefined;
-    this.#endedAt = this.#deps.clock.elapsed();
-    this.#deps.log.warn('The pipeline goes on: there is room and folders can be written.', {
+    this.#endedAt = this.runtime.clock.elapsed();
+    this.runtime.log.warn('The pipeline goes on: there is room and folders can be written.', {
       HeldSince: new Date(since).toISOString(),
     });
     for (const resolve of this.#waiting.splice(0)) resolve();
-    this.#deps.changed();
+    this.changed();
   }
 }
 

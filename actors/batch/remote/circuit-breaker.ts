@@ -13,14 +13,6 @@ const FIRST_PROBE_MS = 1_000;
 /** Longest pause between two probes, milliseconds, unless the endpoint requests a longer one. */
 const MAX_PROBE_MS = 60_000;
 
-export interface CircuitBreakerDependencies {
-  readonly clock: Pick<Clock, 'now' | 'after'>;
-  /** Makes one call without side effects; the caller reports its result. Never rejects. */
-  readonly probe: () => Promise<void>;
-  /** Called when the circuit opens or closes. */
-  readonly onChange: (open: boolean) => void;
-}
-
 export interface OpenCircuit {
   readonly since: Millis;
   /** Message of the failure that opened the circuit. */
@@ -28,7 +20,6 @@ export interface OpenCircuit {
 }
 
 export class CircuitBreaker {
-  readonly #dependencies: CircuitBreakerDependencies;
   #failures = 0;
   #open: OpenCircuit | undefined;
   #probePause = FIRST_PROBE_MS;
@@ -38,9 +29,13 @@ export class CircuitBreaker {
   #stopped = false;
   readonly #closedListeners = new Set<() => void>();
 
-  constructor(dependencies: CircuitBreakerDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly clock: Pick<Clock, 'now' | 'after'>,
+    /** Makes one call without side effects; the caller reports its result. Never rejects. */
+    private readonly probe: () => Promise<void>,
+    /** Called when the circuit opens or closes. */
+    private readonly onChange: (open: boolean) => void,
+  ) {}
 
   /** Undefined while the circuit is closed. */
   get open(): OpenCircuit | undefined {
@@ -53,7 +48,7 @@ export class CircuitBreaker {
     if (this.#open === undefined) return;
     this.#open = undefined;
     this.#cancelProbe();
-    this.#dependencies.onChange(false);
+    this.onChange(false);
     for (const listener of [...this.#closedListeners]) listener();
   }
 
@@ -62,10 +57,10 @@ export class CircuitBreaker {
     this.#failures += 1;
     this.#retryAfter = retryAfter;
     if (this.#open !== undefined || this.#failures < FAILURE_THRESHOLD || this.#stopped) return;
-    this.#open = { since: this.#dependencies.clock.now(), reason };
+    this.#open = { since: this.clock.now(), reason };
     this.#probePause = FIRST_PROBE_MS;
     this.#scheduleProbe();
-    this.#dependencies.onChange(true);
+    this.onChange(true);
   }
 
   /** Resolves once the circuit is closed. @throws the signal's reason when it is aborted first */
@@ -92,11 +87,11 @@ export class CircuitBreaker {
 
   #scheduleProbe(): void {
     const pause = Math.max(this.#probePause, this.#retryAfter);
-    this.#cancelProbe = this.#dependencies.clock.after(pause, () => void this.#probe());
+    this.#cancelProbe = this.clock.after(pause, () => void this.#probe());
   }
 
   async #probe(): Promise<void> {
-    await this.#dependencies.probe();
+    await this.probe();
     if (this.#open === undefined || this.#stopped) return;
     this.#probePause = Math.min(MAX_PROBE_MS, this.#probePause * 2);
     this.#scheduleProbe();

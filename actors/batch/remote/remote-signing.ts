@@ -4,7 +4,9 @@
  *
  * Source: docs/batch-values.md §8.
  */
-import { type Clock, Fatal, type Log, type Millis } from '@sealwright/runtime';
+
+import { Fatal, type Millis } from '@sealwright/runtime';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Profiles, RemoteProfile } from '../../shared/profiles.ts';
 import { CircuitBreaker, type OpenCircuit } from './circuit-breaker.ts';
 import { CircuitOpen, RemoteFailure, type RemoteOperation, type RemotePortal } from './ports.ts';
@@ -21,36 +23,31 @@ export interface RemoteObserver {
 /** Maximum number of uploads that wait for a retry; above it no further jobs are claimed. */
 const MAX_WAITING_UPLOADS = 8;
 
-export interface RemoteSigningDependencies {
-  /** Undefined where no endpoint is configured. */
-  readonly portal: RemotePortal | undefined;
-  readonly profiles: Profiles;
-  readonly observer: RemoteObserver;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** `RemoteSigner:TimeoutHours`, in milliseconds. */
-  readonly timeout: Millis;
-}
-
 export class RemoteSigning {
   /** Refuses calls while the circuit is open; undefined where no endpoint is configured. */
   readonly portal: RemotePortal | undefined;
   readonly uploads: UploadRetries;
-  readonly #dependencies: RemoteSigningDependencies;
   readonly #breaker: CircuitBreaker;
   /** Set once the pipeline exists. */
   #onChange: () => void = () => {};
 
-  constructor(dependencies: RemoteSigningDependencies) {
-    this.#dependencies = dependencies;
-    const { portal, observer, clock, log, timeout } = dependencies;
+  constructor(
+    runtime: ServiceRuntime,
+    /** Undefined where no endpoint is configured. */
+    portal: RemotePortal | undefined,
+    private readonly configured: Profiles,
+    private readonly observer: RemoteObserver,
+    /** `RemoteSigner:TimeoutHours`, in milliseconds. */
+    timeout: Millis,
+  ) {
+    const { clock, log } = runtime;
     const onFailure = (operation: RemoteOperation) => observer.callFailed(operation);
-    const breaker: CircuitBreaker = new CircuitBreaker({
+    const breaker: CircuitBreaker = new CircuitBreaker(
       clock,
-      probe: async () => {
+      async () => {
         if (portal !== undefined) await probePortal(portal, breaker, onFailure);
       },
-      onChange: (open) => {
+      (open) => {
         if (open) {
           log.warn('The remote portal does not answer. Its jobs wait, and it is probed until it does.', {
             Error: breaker.open?.reason,
@@ -58,10 +55,10 @@ export class RemoteSigning {
         } else log.info('The remote portal answers again.');
         this.#onChange();
       },
-    });
+    );
     this.#breaker = breaker;
     this.portal = portal && guardPortal(portal, breaker, onFailure);
-    this.uploads = new UploadRetries({ clock, breaker, timeout, onChange: () => this.#onChange() });
+    this.uploads = new UploadRetries(clock, breaker, timeout, () => this.#onChange());
   }
 
   /** @param listener called whenever `mayClaim` or the number of waiting uploads may have changed */
@@ -71,14 +68,12 @@ export class RemoteSigning {
 
   /** Names of the profiles that sign on the portal. */
   get profiles(): readonly string[] {
-    return this.#dependencies.profiles.all
-      .filter(({ method }) => method === 'RemoteSigner')
-      .map(({ name }) => name);
+    return this.configured.all.filter(({ method }) => method === 'RemoteSigner').map(({ name }) => name);
   }
 
   /** True for a profile that signs on the portal. */
   serves(profileName: string): boolean {
-    return this.#dependencies.profiles.find(profileName)?.method === 'RemoteSigner';
+    return this.configured.find(profileName)?.method === 'RemoteSigner';
   }
 
   /** The open circuit; undefined while the portal responds. */
@@ -93,7 +88,7 @@ export class RemoteSigning {
 
   /** @throws {Fatal} `profile.not-found` when the profile is removed or signs locally now */
   profileOf(profileName: string): { readonly portal: RemotePortal; readonly profile: RemoteProfile } {
-    const profile = this.#dependencies.profiles.find(profileName);
+    const profile = this.configured.find(profileName);
     if (profile?.method !== 'RemoteSigner' || this.portal === undefined) {
       throw new Fatal('profile.not-found', `The profile ${profileName} has no remote portal (any more).`);
     }
@@ -101,11 +96,11 @@ export class RemoteSigning {
   }
 
   dispatched(profile: string): void {
-    this.#dependencies.observer.dispatched(profile);
+    this.observer.dispatched(profile);
   }
 
   polled(milliseconds: number): void {
-    this.#dependencies.observer.polled(milliseconds);
+    this.observer.polled(milliseconds);
   }
 
   /** Stops probes and waiting uploads. */

@@ -15,23 +15,18 @@ const MAX_TRIES = 16;
 /** Pauses after failures. */
 const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 
-export interface UploadRetriesDependencies {
-  readonly clock: Pick<Clock, 'after' | 'sleep'>;
-  readonly breaker: CircuitBreaker;
-  /** `RemoteSigner:TimeoutHours`, in milliseconds: the maximum duration of an upload with its retries. */
-  readonly timeout: Millis;
-  /** Called when an upload starts or stops waiting. */
-  readonly onChange: () => void;
-}
-
 export class UploadRetries {
-  readonly #dependencies: UploadRetriesDependencies;
   readonly #waiting = new Set<string>();
   readonly #stopping = new AbortController();
 
-  constructor(dependencies: UploadRetriesDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly clock: Pick<Clock, 'after' | 'sleep'>,
+    private readonly breaker: CircuitBreaker,
+    /** `RemoteSigner:TimeoutHours`, in milliseconds: the maximum duration of an upload with its retries. */
+    private readonly timeout: Millis,
+    /** Called when an upload starts or stops waiting. */
+    private readonly onChange: () => void,
+  ) {}
 
   /** Number of jobs whose upload waits for a retry. */
   get waiting(): number {
@@ -51,7 +46,7 @@ export class UploadRetries {
    * @throws {Fatal} `remote.unreachable`; {Retryable} `service.stopping`
    */
   async run<T>(jobId: string, work: () => Promise<T>, tried: AbortSignal): Promise<T> {
-    const { clock, breaker, timeout } = this.#dependencies;
+    const { clock, breaker, timeout } = this;
     const late = new AbortController();
     const cancel = clock.after(timeout, () => late.abort());
     const stopped = AbortSignal.any([tried, this.#stopping.signal]);
@@ -85,14 +80,14 @@ export class UploadRetries {
       }
     } finally {
       cancel();
-      if (!abandoned && this.#waiting.delete(jobId)) this.#dependencies.onChange();
+      if (!abandoned && this.#waiting.delete(jobId)) this.onChange();
     }
   }
 
   #delay(jobId: string): void {
     if (this.#waiting.has(jobId)) return;
     this.#waiting.add(jobId);
-    this.#dependencies.onChange();
+    this.onChange();
   }
 }
 

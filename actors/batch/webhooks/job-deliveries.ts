@@ -5,15 +5,7 @@
  * `job-deliveries/<status>`. Source: docs/webhooks.md.
  */
 
-import {
-  type ActorAddress,
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  defineActor,
-  type Row,
-} from '@sealwright/runtime';
+import { type ActorAddress, type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
 import type { WebhookDeliveryView } from '../../../contracts/batch/webhooks.ts';
 import {
   type JobDeliveryContext,
@@ -24,6 +16,7 @@ import { DELIVERY_QUEUE_ENDED, type Delivery, nextDue } from '../../../machines/
 import type { JobId } from '../../../machines/ids.ts';
 import { Refusal } from '../../../machines/refusals.ts';
 import type { DeliveryStatus, WebhookDeliveries } from '../api/webhooks.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobWebhook } from './job-webhook.ts';
 
 export const JOB_DELIVERY = actorKind<typeof jobDeliveryMachine, JobDeliveryContext, JobDeliveryInput>(
@@ -78,21 +71,14 @@ function addressOf(delivery: string): ActorAddress<typeof JOB_DELIVERY> | undefi
   return webhookId === undefined || jobId === undefined ? undefined : jobDeliveryAddress(webhookId, jobId);
 }
 
-export interface JobDeliveriesDependencies {
-  readonly system: Pick<ActorSystem, 'read' | 'send'>;
-  readonly store: Pick<ActorStore, 'rows' | 'counters'>;
-  readonly webhooks: readonly JobWebhook[];
-}
-
 export class JobDeliveries implements WebhookDeliveries {
-  readonly #dependencies: JobDeliveriesDependencies;
-
-  constructor(dependencies: JobDeliveriesDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly runtime: Pick<BatchRuntime, 'system' | 'store'>,
+    private readonly webhooks: readonly JobWebhook[],
+  ) {}
 
   async counts(): Promise<{ readonly [status in DeliveryStatus]: number }> {
-    const stored = await this.#dependencies.store.counters(`${VIEW}/`);
+    const stored = await this.runtime.store.counters(`${VIEW}/`);
     const count = (status: DeliveryStatus) => stored[deliveryCounter(status)] ?? 0;
     return { Pending: count('Pending'), Delivered: count('Delivered'), Failed: count('Failed') };
   }
@@ -104,7 +90,7 @@ export class JobDeliveries implements WebhookDeliveries {
     const offset = (page - 1) * pageSize;
     if (offset >= totalCount) return { items: [], totalCount };
     const prefix = [status ?? ANY];
-    const { store } = this.#dependencies;
+    const { store } = this.runtime;
     const found = await store.rows({ view: VIEW, prefix, reverse: true, offset, limit: pageSize });
     const items = await Promise.all(found.map((row) => this.#find(idOf(row))));
     return { items: items.filter((item) => item !== undefined), totalCount };
@@ -118,7 +104,7 @@ export class JobDeliveries implements WebhookDeliveries {
   }
 
   async replay({ from, to, failedOnly }: Parameters<WebhookDeliveries['replay']>[0]) {
-    const { store } = this.#dependencies;
+    const { store } = this.runtime;
     // A delivery that is sent again leaves the range of failed ones, and returns to it only after another attempt.
     const prefix = [failedOnly ? 'Failed' : ANY];
     let after: Row['key'] = [...prefix, from];
@@ -139,7 +125,7 @@ export class JobDeliveries implements WebhookDeliveries {
   async #resend(id: string): Promise<boolean> {
     const address = addressOf(id);
     if (address === undefined) return false;
-    const system = this.#dependencies.system;
+    const system = this.runtime.system;
     const before = (await system.read(address))?.context;
     const outcome = await system.send(address, { type: 'RESEND', ids: [id] });
     if (!outcome.accepted) return false;
@@ -148,7 +134,8 @@ export class JobDeliveries implements WebhookDeliveries {
   }
 
   async #find(id: string): Promise<WebhookDeliveryView | undefined> {
-    const { system, webhooks } = this.#dependencies;
+    const { system } = this.runtime;
+    const { webhooks } = this;
     const address = addressOf(id);
     const context = (address && (await system.read(address)))?.context;
     const delivery = context?.deliveries.find((one) => one.id === id);

@@ -1,14 +1,6 @@
 /** Webhooks for ended jobs: handlers of their effects, and queries about deliveries. */
 
-import {
-  type ActorStore,
-  type ActorSystem,
-  type Clock,
-  type EffectContext,
-  type EffectHandler,
-  Fatal,
-  Retryable,
-} from '@sealwright/runtime';
+import { type Clock, type EffectContext, type EffectHandler, Fatal, Retryable } from '@sealwright/runtime';
 import type { CallJobWebhookEffect, JobDeliveryInput } from '../../../machines/batch/job-webhook.ts';
 import type { AttemptedMessage } from '../../../machines/delivery-queue.ts';
 import type { JobId, Millis } from '../../../machines/ids.ts';
@@ -21,6 +13,7 @@ import {
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import type { BatchObserver } from '../api/batch-observer.ts';
 import type { JobHandler } from '../effects/effect-handler.ts';
+import type { BatchRuntime } from '../job-records/job-counts.ts';
 import type { JobActor } from '../job-records/job-index.ts';
 import { jobDetail } from '../job-records/job-view.ts';
 import { JOB } from '../job-records/kinds.ts';
@@ -32,13 +25,6 @@ import {
   jobEventType,
   jobWebhooks,
 } from './job-webhook.ts';
-
-export interface JobWebhooksDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Clock;
-  readonly observer: Pick<BatchObserver, 'webhookCalled'>;
-}
 
 export class JobWebhooks {
   /** True: jobs that are made from now on are announced when they end. */
@@ -53,17 +39,18 @@ export class JobWebhooks {
   /** @param options `Notifications:Webhooks` */
   constructor(
     options: readonly JobWebhookOptions[],
-    { system, store, clock, observer }: JobWebhooksDependencies,
+    runtime: Pick<BatchRuntime, 'system' | 'store' | 'clock'>,
+    observer: Pick<BatchObserver, 'webhookCalled'>,
   ) {
     const webhooks = jobWebhooks(options);
-    const caller = createHttpWebhookCaller({ clock, allowPrivate: true });
+    const caller = createHttpWebhookCaller({ clock: runtime.clock, allowPrivate: true });
     this.areConfigured = webhooks.length > 0;
     this.handlers = {
       enqueueWebhooks: enqueueWebhooksHandler(webhooks),
-      callJobWebhook: callJobWebhookHandler({ clock, webhooks, caller, observer }),
+      callJobWebhook: callJobWebhookHandler(runtime.clock, webhooks, caller, observer),
     };
     this.#caller = caller;
-    this.deliveries = new JobDeliveries({ system, store, webhooks });
+    this.deliveries = new JobDeliveries(runtime, webhooks);
   }
 
   /** Closes connections; calls in progress fail and are repeated after the next start. */
@@ -76,17 +63,12 @@ export class JobWebhooks {
 const CONCURRENCY = 64;
 const CONCURRENCY_PER_WEBHOOK = 8;
 
-interface CallJobWebhookDependencies {
-  readonly clock: Pick<Clock, 'now' | 'elapsed'>;
-  readonly webhooks: readonly JobWebhook[];
-  readonly caller: WebhookCaller;
-  readonly observer: Pick<BatchObserver, 'webhookCalled'>;
-}
-
 function callJobWebhookHandler(
-  dependencies: CallJobWebhookDependencies,
+  clock: Clock,
+  webhooks: readonly JobWebhook[],
+  caller: WebhookCaller,
+  observer: Pick<BatchObserver, 'webhookCalled'>,
 ): EffectHandler<CallJobWebhookEffect> {
-  const { webhooks, caller, clock, observer } = dependencies;
   return {
     after: 'durable',
     timeLimitMs: WEBHOOK_TIME_LIMIT_MS,

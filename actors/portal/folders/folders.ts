@@ -23,7 +23,7 @@ import type { Page } from '../../../contracts/portal/lists.ts';
 import { type FolderId, type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import { FOLDER_REMOVED, type FolderContext, folderMachine } from '../../../machines/portal/folder.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import { assertReachable, reachesFolder } from '../shared/folder-scope.ts';
@@ -98,11 +98,11 @@ export interface FolderView extends Pick<FolderContext, 'name' | 'parentId'> {
 }
 
 export class Folders {
-  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
   /** Callers that wait for the end of a folder. */
   readonly #waiting = new Map<string, () => void>();
 
-  constructor(runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>) {
+  constructor(runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>) {
     this.#runtime = runtime;
   }
 

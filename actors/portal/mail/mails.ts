@@ -31,7 +31,7 @@ import {
   mailMachine,
 } from '../../../machines/portal/mail.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { Mailer } from './mail-port.ts';
 
@@ -112,13 +112,13 @@ interface MailQuery {
 export type OperatorMails = Pick<Mails, 'get' | 'sendNow' | 'mailbox' | 'textState' | 'content'>;
 
 export class Mails {
-  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
   readonly #mailer: Pick<Mailer, 'contentOf' | 'hasContent'>;
   /** Sends a test mail now. */
   readonly sendTest: TestMailSender;
 
   constructor(
-    runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>,
+    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
     mailer: Pick<Mailer, 'contentOf' | 'hasContent'>,
     sendTest: TestMailSender,
   ) {

@@ -14,7 +14,7 @@ import {
   type ReportRange,
   reportMachine,
 } from '../../../machines/portal/report.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { StoredFile } from '../api/uploads.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import { type Blobs, blobCounters } from '../uploads/blobs.ts';
@@ -43,14 +43,14 @@ export const reportDefinition = defineActor(REPORT, {
 });
 
 export class Reports {
-  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
   readonly #blobs: Blobs;
   readonly #tickets: Tickets;
   /** Waiting callers by report. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor(
-    runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>,
+    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
     blobs: Blobs,
     tickets: Tickets,
   ) {

@@ -10,7 +10,7 @@ import {
   marksSessionMachine,
 } from '../../../machines/portal/marks-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant, Tenants } from '../api/callers.ts';
 import { pageLookOf } from '../branding/branding.ts';
 import { createRecord } from '../shared/organization-records.ts';
@@ -30,14 +30,14 @@ export const marksSessionDefinition = defineActor(MARKS_SESSION, {
 });
 
 export class MarksSessionService {
-  readonly #runtime: Pick<ServiceDependencies, 'system' | 'clock' | 'ids'>;
+  readonly #runtime: Pick<ServiceRuntime, 'system' | 'clock' | 'ids'>;
   readonly #uploads: Uploads;
   readonly #tenants: Tenants;
   readonly #publicUrl: () => string;
 
   /** @param publicUrl gives `Portal:PublicUrl`, without a slash at its end */
   constructor(
-    runtime: Pick<ServiceDependencies, 'system' | 'clock' | 'ids'>,
+    runtime: Pick<ServiceRuntime, 'system' | 'clock' | 'ids'>,
     uploads: Uploads,
     tenants: Tenants,
     publicUrl: () => string,

@@ -35,7 +35,7 @@ import {
   USER_REMOVED,
   type UserContext,
 } from '../../../machines/portal/portal-user.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { addressKey, isMailAddress } from '../shared/mail-address.ts';
 
@@ -104,9 +104,9 @@ type StoredUser = UserContext & { readonly id: string };
  * `by`: who asked for it, for the journal.
  */
 export class UserDirectory {
-  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
 
-  constructor(runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>) {
+  constructor(runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>) {
     this.#runtime = runtime;
   }
 

@@ -21,7 +21,7 @@ import {
   type WebhookQueueInput,
   webhookDeliveryMachine,
 } from '../../../machines/portal/webhook.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { attemptWebhook } from '../../shared/webhooks/webhook-attempt.ts';
 import type { WebhookCaller } from '../../shared/webhooks/webhook-port.ts';
 import { callerName, type Tenant } from '../api/callers.ts';
@@ -102,12 +102,12 @@ export interface DeliveryQuery {
 }
 
 export class Deliveries {
-  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
   readonly #registry: WebhookRegistry;
   readonly #caller: WebhookCaller;
 
   constructor(
-    runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>,
+    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>,
     registry: WebhookRegistry,
     caller: WebhookCaller,
   ) {

@@ -25,7 +25,7 @@ import {
 import type { OrganizationId, WebhookId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
 import type { WebhookEndpoint } from '../../shared/webhooks/webhook-attempt.ts';
 import { parseWebhookSecret } from '../../shared/webhooks/webhook-signature.ts';
@@ -77,7 +77,7 @@ const MAX_CONFIGURED = 10_000;
 const MAX_KNOWN = 10_000;
 
 export class WebhookRegistry {
-  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'ids'>;
+  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'ids'>;
   readonly #secretBox: SecretBox;
   readonly #allowPrivate: boolean;
   readonly #withoutAny = new LRUCache<OrganizationId, true>({ max: MAX_KNOWN });
@@ -86,7 +86,7 @@ export class WebhookRegistry {
 
   /** @param allowPrivate `Portal:WebhookAllowPrivate` */
   constructor(
-    runtime: Pick<ServiceDependencies, 'system' | 'store' | 'ids'>,
+    runtime: Pick<ServiceRuntime, 'system' | 'store' | 'ids'>,
     secretBox: SecretBox,
     allowPrivate: boolean,
   ) {

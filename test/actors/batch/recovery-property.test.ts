@@ -106,7 +106,7 @@ async function wreckage(layout: StorageLayout, seed: number) {
   });
   const { system } = runtime;
   runtime.start();
-  const maker = new JobFactory({ system, order: new OrderNumbers(systemClock, 0), ids });
+  const maker = new JobFactory({ system, ids }, new OrderNumbers(systemClock, 0));
   const made: Made[] = [];
   for (let index = 0; index < JOBS; index += 1) {
     const way = chance.pick(WAYS) ?? 'Queued';

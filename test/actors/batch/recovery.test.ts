@@ -114,7 +114,7 @@ test('an upload that another node may be receiving survives the start of a node'
     await writeFile(upload, 'half of the bytes');
     const time = Date.now() / 1000 - hoursOld * 3600;
     await utimes(upload, time, time);
-    const report = await recover({ system, store: shared(nodes), counts, layout, log });
+    const report = await recover({ system, store: shared(nodes), counts, log }, layout);
     t.is(report.uploadsDropped, dropped, `${nodes} nodes, ${hoursOld} hours`);
     t.is(existsSync(upload), dropped === 0);
   }

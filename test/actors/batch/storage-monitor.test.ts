@@ -13,7 +13,7 @@ async function monitored(t: ExecutionContext) {
   const silent = () => {};
   const log = { debug: silent, info: silent, warn: silent, error: silent, child: () => log };
   const folders = [{ name: 'output', path, probe: '.probe' }];
-  const monitor = new StorageMonitor({ folders, clock, log, changed: silent });
+  const monitor = new StorageMonitor({ clock, log }, folders, silent);
   await monitor.start();
   t.teardown(async () => {
     await monitor.stop();

@@ -85,9 +85,8 @@ async function startDoors(t: ExecutionContext): Promise<Doors> {
   const setup = { ...layout, faults: '', profiles: [], trust: NO_TRUST, encryptionKey: undefined };
   const pool = new SigningPool({ threads: 1, clock: systemClock, log, setup });
   const events: string[] = [];
-  const inspection = new InspectionService({
-    ...{ runtime, pool, clock: systemClock, ids: systemIds },
-    events: { record: async ({ message }) => void events.push(message) },
+  const inspection = new InspectionService({ clock: systemClock, ids: systemIds }, runtime, pool, {
+    record: async ({ message }) => void events.push(message),
   });
   runtime.start();
   const { url } = await startServer(t, {}, systemClock, { inspection });

@@ -19,8 +19,9 @@ const hasty: Clock = {
 test('a file whose path is too long counts as one failure and is not offered again until it changes', async (t) => {
   const path = await mkdtemp(join(tmpdir(), 'sealwright-folder-'));
   t.teardown(() => rm(path, { recursive: true, force: true }));
+  const store = new MemoryStore();
   const { system } = createRuntime({
-    store: new MemoryStore(),
+    store,
     clock: systemClock,
     ids: systemIds,
     log: LOG,
@@ -44,11 +45,9 @@ test('a file whose path is too long counts as one failure and is not offered aga
         sweepIntervalMs: 1_000,
       },
     },
+    { system, store, clock: hasty, log: LOG },
     {
-      system,
-      clock: hasty,
-      log: LOG,
-      enqueueFile: async (_, { fileName }) => {
+      enqueueStable: async (_, { fileName }) => {
         taken.push(fileName);
         heard();
         if (fileName === 'long') throw new Fatal('job.path-too-long', 'The path is too long.');

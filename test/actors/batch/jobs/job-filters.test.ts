@@ -45,7 +45,7 @@ async function manyJobs(
       names.observe(step);
     },
   });
-  const maker = new JobFactory({ system, ids, order: new OrderNumbers(clock, 0) });
+  const maker = new JobFactory({ system, ids }, new OrderNumbers(clock, 0));
   const jobs: { readonly id: JobId; state: JobState; readonly context: JobContext }[] = [];
   for (let index = 0; index < 60; index += 1) {
     const parent = index % 7 === 6 ? jobs[index - 6] : undefined;

@@ -61,17 +61,13 @@ async function makePipeline({ store = new UnwillingStore(), maxConcurrency = 1 }
     onCommitted: (step) => observe(step),
     options: { restarts: { restarts: 0 } },
   });
-  const pipeline = new Pipeline({
-    system,
-    store,
-    counts,
-    clock,
-    log,
-    remote: { serves: () => false, mayClaim: true, uploads: { waiting: 0 } },
-    held: () => false,
+  const pipeline = new Pipeline(
+    { system, store, counts, clock, log },
+    { serves: () => false, mayClaim: true, uploads: { waiting: 0 } },
+    { held: null },
     maxConcurrency,
-    pollEvery: POLL,
-  });
+    POLL,
+  );
   observe = (step) => {
     counts.move(step.counters);
     if (step.actor.address.kind !== JOB) return;

@@ -7,15 +7,15 @@ function breaker(answers: () => boolean) {
   const start = clock.elapsed();
   const probes: number[] = [];
   const changes: boolean[] = [];
-  const made: CircuitBreaker = new CircuitBreaker({
+  const made: CircuitBreaker = new CircuitBreaker(
     clock,
-    probe: async () => {
+    async () => {
       probes.push((clock.elapsed() - start) / 1000);
       if (answers()) made.succeeded();
       else made.failed('no answer');
     },
-    onChange: (open) => changes.push(open),
-  });
+    (open) => changes.push(open),
+  );
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
       clock.advance(1000);

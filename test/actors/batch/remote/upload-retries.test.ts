@@ -9,8 +9,12 @@ import { UploadRetries } from '../../../../actors/batch/remote/upload-retries.ts
 
 function uploads(timeout = 3_600_000) {
   const clock = new SimulatedClock();
-  const breaker = new CircuitBreaker({ clock, probe: async () => {}, onChange: () => {} });
-  const made = new UploadRetries({ clock, breaker, timeout, onChange: () => {} });
+  const breaker = new CircuitBreaker(
+    clock,
+    async () => {},
+    () => {},
+  );
+  const made = new UploadRetries(clock, breaker, timeout, () => {});
   const stop = () => {
     breaker.stop();
     made.stop();

@@ -41,8 +41,8 @@ async function canceledJob(t: ExecutionContext, receiver: Pick<Receiver, 'url'>,
         elapsed: () => clock.elapsed(),
         after: systemClock.after.bind(systemClock),
       }),
-      observer: { webhookCalled: (delivered) => calls.push(delivered) },
     },
+    { webhookCalled: (delivered) => calls.push(delivered) },
   );
   const nothing: EffectHandler = { after: 'visible', run: async () => ({ type: 'NOTHING' }) };
   const others = ['sign', 'dispatch', 'release', 'tidy', 'quarantine', 'cancelRemote', 'operate'];

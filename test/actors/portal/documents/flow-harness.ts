@@ -160,7 +160,8 @@ export async function portalFixture(
       webhooks: { allowPrivate: true, concludedDelay: 0 },
       ...more,
     },
-    { system, store, clock, ids: systemIds, log, faults, pool },
+    { system, store, clock, ids: systemIds, log, faults },
+    pool,
   );
   const runtime = createRuntime({
     system,
