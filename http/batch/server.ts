@@ -1,8 +1,6 @@
 /**
  * The batch service's listener.
  */
-import { tmpdir } from 'node:os';
-import type { Clock, Ids, Log } from '@sealwright/runtime';
 import type { Operations } from '../../actors/batch/api/bulk.ts';
 import type { ActorInspection } from '../../actors/batch/api/inspection.ts';
 import type { BatchService } from '../../actors/batch/api/service.ts';
@@ -14,7 +12,6 @@ import type {
   OperatorWebhooks,
 } from '../../actors/portal/api.ts';
 import { type Authenticator, createAuthenticator } from '../core/access/auth.ts';
-import { createCallerFinder } from '../core/access/caller.ts';
 import { openEndedSessions } from '../core/access/ended-sessions.ts';
 import { createOneTimeLogins, type OneTimeLogins } from '../core/access/one-time-logins.ts';
 import { createOperatorCheck } from '../core/access/operator-check.ts';
@@ -22,18 +19,12 @@ import { createRateLimiter } from '../core/access/rate-limit.ts';
 import { memorySessionKeys, openSessionKeyRing, type SessionKeyStore } from '../core/access/session-keys.ts';
 import { createSessions } from '../core/access/sessions.ts';
 import { createWrongKeys, type WrongKeys } from '../core/access/wrong-keys.ts';
-import { BlockPool } from '../core/body/block-pool.ts';
-import { Dispatcher } from '../core/dispatch.ts';
 import { FAVICON_ROUTE } from '../core/icon.ts';
-import { type HttpServer, Listener } from '../core/listener.ts';
-import { createLoadGuard, type LoadGuard } from '../core/load-guard.ts';
+import type { HttpServer } from '../core/listener.ts';
 import { operatorFrame, withReference } from '../core/openapi/routes.ts';
-import { limiterOf, type OtherNodes } from '../core/other-nodes.ts';
-import { PlainRequests } from '../core/plain-requests.ts';
 import { createAccessCheck } from '../core/request/access-check.ts';
-import type { RequestObservation } from '../core/request/request-outcome.ts';
-import { createRequestIds } from '../core/request-ids.ts';
-import { type AnyRoute, Router } from '../core/router.ts';
+import type { AnyRoute } from '../core/router.ts';
+import { createServer, type HttpProcess } from '../core/server.ts';
 import type { HttpSettings } from '../core/settings.ts';
 import { controlRoutes } from './control.ts';
 import { batchConventions } from './conventions.ts';
@@ -54,12 +45,9 @@ import { portalWebhookRoutes, webhookRoutes } from './webhooks.ts';
 const NO_VERSIONS = { version: '', includes: () => false };
 const UNREPORTED_ROUTES: PageSettings = { version: 'development', pollSeconds: 5, systemInfo: [] };
 
-export interface BatchServerDependencies {
+export interface BatchServerDependencies extends HttpProcess {
   readonly service: BatchService;
   readonly settings: HttpSettings;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
   /** Storage of the session keys. @default in memory: sessions end with the process */
   readonly sessionKeys?: SessionKeyStore;
   /** Storage of the sessions ended by logout. @default in memory */
@@ -84,45 +72,13 @@ export interface BatchServerDependencies {
   readonly portalKeys?: OperatorKeys | undefined;
   /** Activity of the portal; without it `/api/portal/activity` does not exist. */
   readonly portalActivity?: OperatorActivity | undefined;
-  /** Resources shared by all listeners of a process. @default its own */
-  readonly load?: LoadGuard;
-  /** Other nodes of the service. @default none */
-  readonly nodes?: OtherNodes | undefined;
-  /** Called with the outcome of every request. */
-  readonly observe?: (observation: RequestObservation) => void;
-}
-
-export interface BatchRoutesDependencies
-  extends Pick<
-    BatchServerDependencies,
-    | 'service'
-    | 'pages'
-    | 'metrics'
-    | 'inspection'
-    | 'mails'
-    | 'operations'
-    | 'webhooks'
-    | 'portalWebhooks'
-    | 'portalKeys'
-    | 'portalActivity'
-  > {
-  readonly settings: Pick<
-    HttpSettings,
-    'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey' | 'runId'
-  >;
-  readonly clock: Pick<Clock, 'now' | 'elapsed' | 'after'>;
-  readonly authenticator: Authenticator;
-  readonly wrongKeys: WrongKeys;
 }
 
 /** Every route of the batch service, its pages and its description. */
-export function batchRoutes(dependencies: BatchRoutesDependencies): readonly AnyRoute[] {
-  const {
+export function batchRoutes(
+  {
     service,
-    settings,
     clock,
-    authenticator,
-    wrongKeys,
     pages = UNREPORTED_ROUTES,
     metrics,
     inspection,
@@ -132,7 +88,11 @@ export function batchRoutes(dependencies: BatchRoutesDependencies): readonly Any
     portalWebhooks,
     portalKeys,
     portalActivity,
-  } = dependencies;
+  }: Omit<BatchServerDependencies, 'settings' | 'ids' | 'log'>,
+  settings: Pick<HttpSettings, 'maxUploadBytes' | 'apiKeyHeader' | 'cookieName' | 'metricsNeedKey' | 'runId'>,
+  authenticator: Authenticator,
+  wrongKeys: WrongKeys,
+): readonly AnyRoute[] {
   const shared = new SharedAnswers(inspection?.changes ?? NO_VERSIONS, clock);
   const routes = [
     ...sessionRoutes(authenticator, createRateLimiter(FAILED_LOGINS, clock), service.events),
@@ -173,41 +133,27 @@ export function createBatchServer(dependencies: BatchServerDependencies): HttpSe
   const {
     settings,
     clock,
-    ids,
-    log,
-    nodes,
+    metrics,
+    observe,
     oneTimeLogins = createOneTimeLogins(dependencies),
   } = dependencies;
-  const { rateLimiting } = settings;
+  const { enabled, upload, actions } = settings.rateLimiting;
   const authenticator = createAuthenticator(settings, openSessions(dependencies), oneTimeLogins);
   const wrongKeys = createWrongKeys(clock);
-  const dispatcher = new Dispatcher({
-    router: new Router(batchRoutes({ ...dependencies, authenticator, wrongKeys })),
+  const api = {
+    routes: batchRoutes(dependencies, settings, authenticator, wrongKeys),
     conventions: batchConventions,
     accessCheck: createAccessCheck(authenticator, settings, wrongKeys),
-    findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
     challenge: authenticator.challenge,
-    limiters: rateLimiting.enabled
-      ? {
-          upload: limiterOf(nodes, 'upload', rateLimiting.upload, clock),
-          actions: limiterOf(nodes, 'actions', rateLimiting.actions, clock),
-        }
-      : undefined,
-    requestIds: createRequestIds(ids),
-    pool: new BlockPool(),
-    spoolFolder: settings.spoolFolder ?? tmpdir(),
-    plain: new PlainRequests(batchConventions),
-    load: dependencies.load ?? createLoadGuard(clock, log),
-    clock,
-    log,
-    production: settings.production,
-    nodes,
+    rates: enabled ? { upload, actions } : undefined,
+  };
+  return createServer(api, settings, {
+    ...dependencies,
     observe: (observation) => {
-      dependencies.metrics?.request(observation);
-      dependencies.observe?.(observation);
+      metrics?.request(observation);
+      observe?.(observation);
     },
   });
-  return new Listener(dispatcher, settings, clock, log);
 }
 
 function openSessions(dependencies: BatchServerDependencies) {

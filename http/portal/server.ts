@@ -1,24 +1,15 @@
 /**
  * The portal's listener.
  */
-import { tmpdir } from 'node:os';
-import type { Clock, Ids, Log } from '@sealwright/runtime';
 import type { PortalService } from '../../actors/portal/api.ts';
-import { createCallerFinder } from '../core/access/caller.ts';
 import type { RateWindow } from '../core/access/rate-limit.ts';
 import { createWrongKeys } from '../core/access/wrong-keys.ts';
-import { BlockPool } from '../core/body/block-pool.ts';
-import { Dispatcher } from '../core/dispatch.ts';
 import { FAVICON_ROUTE } from '../core/icon.ts';
-import { type HttpServer, Listener } from '../core/listener.ts';
-import { createLoadGuard, type LoadGuard } from '../core/load-guard.ts';
+import type { HttpServer } from '../core/listener.ts';
 import { withReference } from '../core/openapi/routes.ts';
-import { limiterOf, type OtherNodes } from '../core/other-nodes.ts';
 import { assetRoutes } from '../core/page-assets.ts';
-import { PlainRequests } from '../core/plain-requests.ts';
-import type { RequestObservation } from '../core/request/request-outcome.ts';
-import { createRequestIds } from '../core/request-ids.ts';
-import { type AnyRoute, Router } from '../core/router.ts';
+import type { AnyRoute } from '../core/router.ts';
+import { createServer, type HttpProcess } from '../core/server.ts';
 import type { ListenSettings } from '../core/settings.ts';
 import { createPortalAccessCheck } from './access-check.ts';
 import { brandingRoutes } from './branding/branding-routes.ts';
@@ -49,24 +40,15 @@ import { editorSessionRoutes } from './sender/editor-session-routes.ts';
 import { fieldUploadRoutes } from './signing/field-uploads.ts';
 import { signingRoutes } from './signing/signing-routes.ts';
 
-export interface PortalServerDependencies {
+export interface PortalServerDependencies extends HttpProcess {
   readonly service: PortalService;
   readonly settings: ListenSettings;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly log: Log;
   /** Version of the program in the API description. @default development */
   readonly version?: string;
   /** Path of the host below which the portal is served, without a slash at its end. @default none */
   readonly basePath?: string;
   /** Pages for people and their assets. @default none */
   readonly pageRoutes?: readonly AnyRoute[];
-  /** Resources shared by all listeners of a process. @default its own */
-  readonly load?: LoadGuard;
-  /** Other nodes of the service. @default none */
-  readonly nodes?: OtherNodes | undefined;
-  /** Called with the outcome of every request. */
-  readonly observe?: (observation: RequestObservation) => void;
 }
 
 /** Rate limit of validation by key, per client. Source: docs/portal-values.md §17 and §21. */
@@ -129,31 +111,17 @@ export function portalRoutes(
 }
 
 export function createPortalServer(dependencies: PortalServerDependencies): HttpServer {
-  const { service, settings, clock, ids, log, nodes, version = 'development', pageRoutes } = dependencies;
-  const bodies = createBodyReading(log);
-  const conventions = portalConventions(bodies, dependencies.basePath ?? '');
-  const dispatcher = new Dispatcher({
-    router: new Router(portalRoutes(service, version, pageRoutes, settings.runId), { trailingSlash: true }),
-    conventions,
-    accessCheck: createPortalAccessCheck(service, settings, createWrongKeys(clock)),
-    findCaller: createCallerFinder(settings.tls !== undefined, settings.forwarded),
+  const { service, settings, version = 'development', basePath = '', pageRoutes } = dependencies;
+  const bodies = createBodyReading(dependencies.log);
+  const api = {
+    routes: portalRoutes(service, version, pageRoutes, settings.runId),
+    trailingSlash: true,
+    conventions: portalConventions(bodies, basePath),
+    accessCheck: createPortalAccessCheck(service, settings, createWrongKeys(dependencies.clock)),
     challenge: 'ApiKey header="X-Api-Key"',
-    limiters: {
-      validation: limiterOf(nodes, 'validation', VALIDATION_RATE, clock),
-      upload: limiterOf(nodes, 'upload', UPLOAD_RATE, clock),
-    },
-    nodes,
-    requestIds: createRequestIds(ids),
-    pool: new BlockPool(),
-    spoolFolder: settings.spoolFolder ?? tmpdir(),
-    plain: new PlainRequests(conventions),
-    load: dependencies.load ?? createLoadGuard(clock, log),
-    clock,
-    log,
-    production: settings.production,
-    observe: dependencies.observe,
-  });
-  const listener = new Listener(dispatcher, settings, clock, log);
+    rates: { validation: VALIDATION_RATE, upload: UPLOAD_RATE },
+  };
+  const listener = createServer(api, settings, dependencies);
   return {
     listen: () => listener.listen(),
     async close() {

@@ -160,16 +160,11 @@ export function batchDocument(): OpenApiDocument {
 
 /** Every route of the batch service, without working handlers. */
 export function batchTable(): readonly AnyRoute[] {
-  return batchRoutes({
+  const { cookieName, apiKeyHeader } = SETTINGS;
+  const authenticator = { cookieName, apiKeyHeader, challenge: '' } as Authenticator;
+  const parts = {
     service: {} as BatchService,
-    settings: SETTINGS,
     clock: systemClock,
-    authenticator: {
-      cookieName: SETTINGS.cookieName,
-      apiKeyHeader: SETTINGS.apiKeyHeader,
-      challenge: '',
-    } as Authenticator,
-    wrongKeys: { count: () => {} },
     pages: { version: 'test', pollSeconds: 5, systemInfo: [] },
     metrics: {} as BatchMetrics,
     inspection: {} as ActorInspection,
@@ -179,7 +174,8 @@ export function batchTable(): readonly AnyRoute[] {
     portalActivity: {} as OperatorActivity,
     operations: {} as Operations,
     webhooks: {} as WebhookDeliveries,
-  });
+  };
+  return batchRoutes(parts, SETTINGS, authenticator, { count: () => {} });
 }
 
 const books = new Map<string, AnswerBook>();

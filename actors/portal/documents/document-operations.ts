@@ -34,7 +34,7 @@ import {
   type OperateDocumentsEffect,
 } from '../../../machines/portal/document-operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { timeOfOrderNumber } from '../../shared/order-numbers.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import {
@@ -80,9 +80,9 @@ function isRunning(state: string): boolean {
 type Request = Pick<NewDocumentOperation, 'action' | 'filter'>;
 
 export class DocumentOperations {
-  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
 
-  constructor(runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>) {
+  constructor(runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>) {
     this.#runtime = runtime;
   }
 

@@ -28,7 +28,7 @@ import {
   SYSTEM_ORGANIZATION,
 } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ServiceDependencies } from '../../hosting/service-plan.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import { containing, pageOfRows } from '../../shared/row-pages.ts';
 import { ORGANIZATION, ORGANIZATION_ROW, ORGANIZATIONS_COUNTER, organizationName } from './organizations.ts';
 import { secretDigest } from './tenants.ts';
@@ -44,9 +44,9 @@ export type OrganizationView = ReturnType<typeof viewOf>;
 export type ApplicationView = OrganizationView['applications'][number];
 
 export class Administration {
-  readonly #runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>;
+  readonly #runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
 
-  constructor(runtime: Pick<ServiceDependencies, 'system' | 'store' | 'clock' | 'ids'>) {
+  constructor(runtime: Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>) {
     this.#runtime = runtime;
   }
 

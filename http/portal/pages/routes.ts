@@ -3,9 +3,10 @@
  * Those for participants change nothing and set no cookie; users sign in to theirs.
  */
 
-import type { Clock, Ids, Log } from '@sealwright/runtime';
+import type { Log } from '@sealwright/runtime';
 import type { PortalService } from '../../../actors/portal/api.ts';
 import type { AnyRoute } from '../../core/router.ts';
+import type { HttpProcess } from '../../core/server.ts';
 import { applicationPageRoutes } from '../account/application-pages.ts';
 import { organizationPageRoutes } from '../account/organization-page.ts';
 import { signInRoutes } from '../account/sign-in-pages.ts';
@@ -43,15 +44,9 @@ export type PageService = Pick<
   | 'folders'
 >;
 
-export interface PageDependencies {
-  readonly clock: Pick<Clock, 'elapsed' | 'after'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly log?: Log;
-}
-
 export function portalPageRoutes(
   service: PageService,
-  { clock, ids, log }: PageDependencies,
+  { clock, ids, log }: Pick<HttpProcess, 'clock' | 'ids'> & { readonly log?: Log },
 ): readonly AnyRoute[] {
   return [
     ...homePageRoutes(),
