@@ -2,7 +2,10 @@
  * Validates replies by the API description: status, headers and body. Every suite with a server uses it, so that an
  * undescribed reply fails the test that received it.
  */
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { systemClock } from '#runtime/model/clock.js';
 import type { Operations } from '../../actors/batch/api/bulk.ts';
@@ -58,9 +61,15 @@ const BATCH_WITHOUT_ROUTE: WithoutRoute = {
   schema: () => 'Problem',
 };
 
+/** References of a description to its components, and their names at the validator, which takes each by itself. */
+const [COMPONENT, NAMED] = ['"#/components/schemas/', '"/schemas/'];
+
 export class AnswerBook {
   readonly #document: OpenApiDocument;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
+  /** Compiled schemas by what they are of. Few of hundreds are needed in one process, and only these are compiled. */
+  readonly #checks = new Map<string, ValidateFunction>();
+  readonly #added = new Set<string>();
   readonly #paths: readonly { readonly path: string; readonly pattern: RegExp }[];
   readonly #without: WithoutRoute;
 
@@ -68,7 +77,6 @@ export class AnswerBook {
     this.#document = document;
     this.#without = without;
     formats.default(this.#ajv);
-    this.#ajv.addSchema(document, 'api');
     this.#paths = Object.keys(document.paths)
       .map((path) => ({
         path,
@@ -100,7 +108,8 @@ export class AnswerBook {
     if (codes === undefined) return [`${answer.status} for a path and method that are not described`];
     if (answer.body === undefined || answer.body === '') return [];
     const body = JSON.parse(answer.body) as { code?: string };
-    const found = this.#against(`api#/components/schemas/${this.#without.schema(answer.status)}`, body);
+    const name = this.#without.schema(answer.status);
+    const found = this.#against(`schema ${name}`, this.#document.components['schemas']?.[name], body);
     return codes.includes(body.code) ? found : [...found, `the code ${body.code} at an unknown route`];
   }
 
@@ -117,15 +126,28 @@ export class AnswerBook {
     const media = content[type] ?? content['*/*'];
     if (media === undefined) return [`the type ${JSON.stringify(type)} is not described`];
     if (media.schema === undefined || !/json$/.test(type) || answer.body === undefined) return [];
-    const pointer = [...at, 'content', type, 'schema'].map(escapePointer).join('/');
-    return this.#against(`api#/${pointer}`, JSON.parse(answer.body));
+    return this.#against([...at, type].join(' '), media.schema, JSON.parse(answer.body));
   }
 
-  #against(reference: string, value: unknown): readonly string[] {
-    const check = this.#ajv.getSchema(reference);
-    if (check === undefined) throw new Error(`The description has no ${reference}.`);
-    if (check(value) === true) return [];
+  #against(what: string, schema: object | undefined, value: unknown): readonly string[] {
+    if (schema === undefined) throw new Error(`The description has no ${what}.`);
+    const check = this.#checks.get(what) ?? this.#ajv.compile(this.#withNames(schema));
+    this.#checks.set(what, check);
+    if (check(value)) return [];
     return (check.errors ?? []).map((error) => `body${error.instancePath} ${error.message}`);
+  }
+
+  /** A copy that refers to components by their names; the validator then knows each of them. */
+  #withNames(schema: object): object {
+    const text = JSON.stringify(schema).replaceAll(COMPONENT, NAMED);
+    for (const [, name = ''] of text.matchAll(/"\/schemas\/([^"/]+)"/g)) {
+      if (this.#added.has(name)) continue;
+      this.#added.add(name);
+      const component = this.#document.components['schemas']?.[name];
+      if (component === undefined) throw new Error(`The description has no schema ${name}.`);
+      this.#ajv.addSchema(this.#withNames(component), `/schemas/${name}`);
+    }
+    return JSON.parse(text);
   }
 
   /** Resolves a response reference; returns it with its place. */
@@ -146,9 +168,28 @@ export class AnswerBook {
   }
 }
 
-/** `encodeURIComponent` because the reference is a fragment of a URI. */
-function escapePointer(step: string): string {
-  return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
+/** Folder of the compiled tree; its build leaves there what the sources were. */
+const DIST = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * A description as some process of this build has made it, which takes seconds. Kept beside the build and named by it,
+ * so no description outlives its sources.
+ */
+export function describedOnce(name: string, make: () => OpenApiDocument): OpenApiDocument {
+  const path = `${DIST}described/${buildName()}/${name}.json`;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as OpenApiDocument;
+  } catch {
+    const document = make();
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(`${path}.${process.pid}`, JSON.stringify(document));
+    renameSync(`${path}.${process.pid}`, path);
+    return document;
+  }
+}
+
+function buildName(): string {
+  return readFileSync(`${DIST}.built`, 'utf8').slice(0, 32);
 }
 
 const SETTINGS = { apiKeyHeader: 'X-API-Key', cookieName: 'batch-auth', maxUploadBytes: 1024 };
@@ -184,7 +225,7 @@ const askOriginal = globalThis.fetch;
 
 /** Makes `fetch` reject when the service at this address sends an undescribed reply. @default the batch service */
 export function checkAnswersOf(url: string, book?: AnswerBook): void {
-  batchBook ??= new AnswerBook(batchDocument());
+  batchBook ??= new AnswerBook(describedOnce('batch', batchDocument));
   books.set(new URL(url).origin, book ?? batchBook);
   globalThis.fetch = checkedFetch;
 }

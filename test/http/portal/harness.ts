@@ -10,7 +10,7 @@ import { createPortalServer, type HttpServer, type ListenSettings } from '../../
 import { portalApi } from '../../../http/portal/reference.ts';
 import { portalRoutes } from '../../../http/portal/server.ts';
 import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
-import { AnswerBook, assertAnswersDescribed, checkAnswersOf } from '../answers.ts';
+import { AnswerBook, assertAnswersDescribed, checkAnswersOf, describedOnce } from '../answers.ts';
 import { type LogLine, recorder } from '../harness.ts';
 import { HTTP_LIBRARY } from '../library.ts';
 import { createMemoryPortal, KEY, type MemoryPortal } from './memory-portal.ts';
@@ -48,8 +48,11 @@ export function portalDocument(pageRoutes: readonly AnyRoute[] = []): OpenApiDoc
   return describeApi(portalTable(pageRoutes), portalApi('test'));
 }
 
+/** @param pageRoutes all routes of pages, where the service has them */
 export function portalBook(pageRoutes: readonly AnyRoute[] = []): AnswerBook {
-  return new AnswerBook(portalDocument(pageRoutes), {
+  const name = pageRoutes.length === 0 ? 'portal' : 'portal-with-pages';
+  const document = describedOnce(name, () => portalDocument(pageRoutes));
+  return new AnswerBook(document, {
     codes: {
       400: ['BadRequest'],
       404: [undefined],

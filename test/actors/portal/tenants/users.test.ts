@@ -1,5 +1,8 @@
 import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
+import { brandingDefinition } from '../../../../actors/portal/branding/branding.ts';
+import { SigningLinks } from '../../../../actors/portal/mail/signing-links.ts';
+import { UserSignIn } from '../../../../actors/portal/tenants/sign-in.ts';
 import { portalUserDefinition, UserDirectory } from '../../../../actors/portal/tenants/users.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import { type PortalStoreOptions, portalStoreFixture } from '../uploads/upload-harness.ts';
@@ -96,4 +99,21 @@ test('an invalid description of a person is refused', async (t) => {
     await t.throwsAsync(users.add(A, wrong, OPERATOR), { code: 'BadRequest' });
   }
   t.is((await users.find(PAGE)).totalCount, 0);
+});
+
+test('a session ends after its lifetime, also one that is in use', async (t) => {
+  const place = portalStoreFixture(t, { definitions: [portalUserDefinition, brandingDefinition] });
+  const { runtime, store, clock, tickets } = place;
+  const parts = { system: runtime.system, store, clock, ids: systemIds };
+  const links = new SigningLinks({ tickets, clock, publicUrl: () => 'http://localhost' });
+  const signIn = new UserSignIn({ ...parts, links, sessionLifetime: 3_600_000 });
+  const { id: organization } = await place.administration.createOrganization({ name: 'Acme' });
+  const zoe = await new UserDirectory(parts).add(organization, person('Zoe'), OPERATOR);
+  const link = new URL((await signIn.linkFor(zoe.id)) ?? '');
+  const token = await signIn.begin(link.searchParams.get('ticket') ?? '', organization);
+  t.is((await signIn.session(token))?.id, zoe.id);
+  clock.forward(3_500_000);
+  t.is((await signIn.session(token))?.id, zoe.id, 'before the end');
+  clock.forward(100_000);
+  t.is(await signIn.session(token), undefined, 'at the end');
 });
