@@ -69,6 +69,8 @@ export interface TestAuthority {
 }
 
 export interface FreshOptions {
+  /** Address of the time-stamps. @default that of the authority */
+  readonly url?: string;
   /** Milliseconds. @default 5,000 */
   readonly timeoutMs?: number;
   /** @default 0 */

@@ -247,6 +247,31 @@ test('an actor that was removed offline is reported, and one that ended is not',
   t.like(report, { fault: undefined, checkpoints: 2, leaves: 2 });
 });
 
+test('the record of a deletion excuses no lines that were sealed after it', async (t) => {
+  const folder = folderFor(t);
+  const store = openLmdbStore({ folder });
+  const { tell, sealer, clock } = await historyFixture(store);
+  await tell('a', BORN, 'WRITE', 'END');
+  await sealer.seal();
+  clock.advance(10);
+  await tell('a', BORN, 'WRITE');
+  await sealer.stop();
+  await store.close();
+  const check = async () => {
+    const reader = openLmdbReader(folder);
+    const { fault, checkpoints } = await verifyHistory(reader, { kinds: KINDS });
+    await reader.close();
+    t.is(checkpoints, fault === undefined ? 2 : 1);
+    return fault?.problem;
+  };
+  t.is(await check(), undefined);
+  const tables = openTables(folder);
+  tables.actors.removeSync(['thing', 'a']);
+  for (const number of [1, 2]) tables.journal.removeSync(['thing', 'a', number]);
+  await tables.root.close();
+  t.is(await check(), 'The line that checkpoint 2 sealed is missing, and no deletion was recorded.');
+});
+
 test('each end of an actor that was made anew is sealed', async (t) => {
   const store = new MemoryStore();
   const { tell, sealer, clock } = await historyFixture(store);
@@ -281,6 +306,16 @@ test('checkpoints that were changed, removed or signed anew offline are reported
     tables.rows.putSync([CHECKPOINTS_VIEW, node, 2], JSON.stringify(forged));
   };
   t.is(await afterEdit(t, sign), '');
+  // One that has a successor is named by it.
+  const signFirst = (tables: Tables) => {
+    const { sequence, at, leaves, root, previous } = own(tables, 1);
+    const forged = createCheckpointSigner(privateKey).sign({ sequence, at: at + 1, leaves, root, previous });
+    tables.rows.putSync([CHECKPOINTS_VIEW, node, 1], JSON.stringify(forged));
+  };
+  t.is(
+    await afterEdit(t, signFirst),
+    `checkpoint 2 of node ${node}: It was made after another checkpoint than the one before it.`,
+  );
   t.is(
     await afterEdit(t, sign, (all) => all),
     `checkpoint 2 of node ${node}: The store holds another checkpoint of this number than the copy.`,

@@ -376,6 +376,15 @@ test('signatures by another library for Node pass, and fail after a change', (t)
   }
 });
 
+test('text and elements around a signature that covers only its own content are reported', (t) => {
+  const data = `<ds:Object xmlns:ds="${DS}" Id="o"><pay>100</pay></ds:Object>`;
+  const signature = forge({ references: [{ uri: '#o', data }], objects: data });
+  const around = (more: string) => complaints(`<r>${more}${signature}</r>`);
+  t.deepEqual(around(' '), []);
+  for (const more of ['<pay>999</pay>', '999', '&#57;'])
+    t.deepEqual(around(more), ['failed scope.detour SIG_CONSTRAINTS_FAILURE'], more);
+});
+
 test('the referenced identifiers are found among very many, and duplicates are detected', (t) => {
   const rows = Array.from({ length: 60_000 }, (_, index) => `<w Id="w${index}"></w>`).join('');
   const data = '<pay Id="p">100</pay>';

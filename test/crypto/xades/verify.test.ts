@@ -5,6 +5,7 @@ import { verifyXades, verifyXml } from '#crypto/xades/verify.js';
 import { pki } from '../../pki/pki.ts';
 import { requireTool } from '../../verifiers/index.ts';
 import { seeded } from '../xml/documents.ts';
+import { ENVELOPED, EXC, forge, transform } from './forging.ts';
 import { byXmlsec, failed, NOW, newPath, signDocument, verdict } from './signing.ts';
 
 const ORIGINAL = '<?p q?><r xmlns="urn:r"><pay to="A">100</pay><!-- c --><last/></r>';
@@ -309,6 +310,18 @@ test('the original document passes every check that the tampered ones fail', (t)
   t.true(report.ok);
   const seen = report.checks.map(({ name }) => name);
   for (const { check } of TAMPERINGS) t.true(seen.includes(check), check);
+});
+
+test('a signature over a part of a document fails the check of its coverage where the content is not compared', (t) => {
+  const part = '<part Id="p">100</part>';
+  const path = newPath();
+  const verified = (uri: string, data: string, transforms: string) => {
+    const signature = forge({ references: [{ uri, data, transforms }], at: NOW });
+    writeFileSync(path, `<r>${part}${signature}</r>`);
+    return failed(verifyXades({ format: 'Xades', path, at: NOW }));
+  };
+  t.deepEqual(verified('', `<r>${part}</r>`, transform(ENVELOPED) + transform(EXC)), []);
+  t.deepEqual(verified('#p', part, transform(EXC)), ['coverage']);
 });
 
 test('a changed byte anywhere in a signed document is detected', (t) => {

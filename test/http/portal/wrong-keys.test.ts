@@ -19,6 +19,25 @@ test('after 120 wrong keys a minute the portal refuses further ones with 429 and
   t.is((await call('/api/documents')).status, 200);
 });
 
+for (const [what, path, header, token] of [
+  ['sessions of the editor', '/api/editor-sessions/current', 'x-editor-session', ''],
+  ['sessions of users', '/api/documents', 'cookie', 'sealwright-user='],
+] as const) {
+  test(`guesses of ${what} are counted as wrong keys`, async (t) => {
+    const { call } = await startPortal(t, {}, { clock: new SimulatedClock() });
+    const guess = (text: string) =>
+      call(path, {
+        headers: { 'x-api-key': '', [header]: `${token}${text}`, 'sec-fetch-site': 'same-origin' },
+      });
+    for (let count = 0; count < PER_ADDRESS.permits; count += 1) {
+      const answer = await guess(`guess-${count}`);
+      t.is(answer.status, 401);
+      await answer.arrayBuffer();
+    }
+    await assertRefused(t, await guess('one more'), 'TooManyRequests');
+  });
+}
+
 test('invalid addresses in lists are refused as the description states', async (t) => {
   const { call, send, set } = await startPortal(t);
   const refuse = () => {
