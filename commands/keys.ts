@@ -66,7 +66,7 @@ export async function keys(
   }
   try {
     createStorageFolders(layout, []);
-    const store = await openStore(settings, { clock, log: SILENT });
+    const store = await openStore(settings, clock, SILENT);
     try {
       const offline = administrationOf({ store, clock, ids, log: SILENT });
       const exit = await execute(offline, words, options.json, terminal);

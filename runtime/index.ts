@@ -74,7 +74,8 @@ export type {
   StoreNodes,
   StoreReader,
 } from './model/ports.ts';
-export { createRuntime, type Runtime, type RuntimeOptions, type ShardOptions } from './runtime.ts';
+export { createRuntime, type Runtime, type RuntimeOptions } from './runtime.ts';
+export type { ShardOptions } from './shards/sharded-host.ts';
 export type { ShardModule } from './shards/wire.ts';
 export { migrateStore } from './step/migrate.ts';
 export { firstStep, nextStep } from './step/step.ts';

@@ -18,7 +18,7 @@ import { describeFailure, Fatal } from './model/failures.ts';
 import { Faults } from './model/faults.ts';
 import { assertStorable } from './model/machine-shape.ts';
 import type { ActorAddress, ActorStore, Clock, Ids, Log, Millis, Step, StoredEffect } from './model/ports.ts';
-import { ShardedHost } from './shards/sharded-host.ts';
+import { ShardedHost, type ShardOptions } from './shards/sharded-host.ts';
 import { SEND_EFFECT } from './step/step.ts';
 import { Timers } from './timers/timers.ts';
 
@@ -59,26 +59,6 @@ export interface RuntimeDependencies {
   readonly crashJournal?: string;
   /** Hosts actors on threads of their own; missing = on this one. */
   readonly shards?: ShardOptions;
-}
-
-/** Threads that host actors. */
-export interface ShardOptions {
-  /** Whole number, at least 2. */
-  readonly count: number;
-  /** URL of the module that exports, as `shardModule`, the definitions above and the partitions of the handlers. */
-  readonly parts: string;
-  /** Fault points to arm on each of the threads, as text. */
-  readonly faults: string;
-  /** Heap limit of one thread, megabytes. @default 512 */
-  readonly memory?: number;
-  /** Milliseconds without an answer after which a thread is stuck and replaced. @default 2000 */
-  readonly heartbeatTimeoutMs?: number;
-  /** Maximum number of lost threads of one shard. @default 10 within a minute */
-  readonly losses?: RestartLimit;
-  /** Called for each thread that is lost and replaced. */
-  readonly onReplaced?: () => void;
-  /** Called when a shard loses too many threads: the process must be restarted. */
-  readonly onLost: (why: string) => void;
 }
 
 export interface Runtime {
@@ -151,12 +131,12 @@ export function createRuntime(dependencies: RuntimeDependencies): Runtime {
     options.effectsInFlight,
     options.messagesInFlight,
   );
-  const timers = new Timers({ store, clock, log, faults, host, onUnaccepted });
+  const timers = new Timers(store, clock, log, faults, host, onUnaccepted);
   followNodes(dependencies, { definitions, host, outboxes, timers, committed });
   let isStopping = false;
   return {
     store,
-    inspector: new Inspector({ store, definitions, host }),
+    inspector: new Inspector(store, definitions, host),
     system: {
       create: (address, input) => system.create(address, input),
       send: (address, event, sendOptions) => system.send(address, event, sendOptions),
@@ -215,7 +195,7 @@ function createHost(
   const { cachedActors: cached, restarts } = options;
   if (shards !== undefined) {
     const setup = { effects: [...effects.keys()], cached, restarts, faults: shards.faults };
-    return new ShardedHost({ ...shards, store, clock, log, setup, committed });
+    return new ShardedHost(shards, store, clock, log, setup, committed);
   }
   return new Host({
     store,
@@ -281,7 +261,7 @@ function startOutboxes(
     if (!isStopping()) outboxes.start();
   };
   if (journal === undefined) start();
-  else void runExclusive({ journal, store, clock, log, outbox: outboxes.common }).then(start);
+  else void runExclusive(journal, store, clock, log, outboxes.common).then(start);
 }
 
 /** Corrects due times after the wall clock was set back. */

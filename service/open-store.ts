@@ -7,20 +7,20 @@ import { storageLayout } from '../actors/index.ts';
 import type { Settings } from '../settings.ts';
 import { nodeName } from './service-file.ts';
 
-export interface StoreDependencies {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly faults?: Faults;
-  /** Version of the program, for the other nodes. */
-  readonly version?: string;
-  /** Called once when the store accepts no more steps. */
-  readonly onLost?: (why: string) => void;
-}
-
-/** Throws `store.locked`, `store.too-new`, `store.unavailable`. */
-export async function openStore(settings: Settings, dependencies: StoreDependencies): Promise<ActorStore> {
+/**
+ * Throws `store.locked`, `store.too-new`, `store.unavailable`.
+ * @param version of the program, for the other nodes
+ * @param onLost called once when the store accepts no more steps
+ */
+export async function openStore(
+  settings: Settings,
+  clock: Clock,
+  log: Log,
+  faults?: Faults,
+  version = '',
+  onLost?: (why: string) => void,
+): Promise<ActorStore> {
   const { runtime, storage } = settings;
-  const { clock, log, faults, onLost, version = '' } = dependencies;
   if (runtime.store === 'lmdb') {
     return openLmdbStore({
       folder: storageLayout(storage.root).db,

@@ -56,10 +56,7 @@ async function openBase(settings: Settings, log: Logging, options: StartOptions)
   const lost = new Promise<string>((resolve) => {
     tellLost = resolve;
   });
-  const store = await openStore(settings, {
-    ...{ clock: systemClock, log, faults, version: options.version },
-    onLost: (why) => tellLost(why),
-  });
+  const store = await openStore(settings, systemClock, log, faults, options.version, (why) => tellLost(why));
   // All nodes use the time of the store, not their own clocks.
   const clock = store.nodes?.clock ?? systemClock;
   return { settings, log, options, ids: systemIds, layout, faults, keys, lost, tellLost, store, clock };

@@ -106,7 +106,7 @@ function preparedSteps(first: number) {
 /** Calls of the function `commit_steps`, with nothing around it. */
 export async function commitSide(options: SideOptions): Promise<StepSide> {
   const { pool, token } = await openPlain(options);
-  const watch = new StatementWatch({ pool: new pg.Pool({ connectionString: options.url, max: 1 }) });
+  const watch = new StatementWatch(new pg.Pool({ connectionString: options.url, max: 1 }));
   const statements = commitStatements(pool, watch);
   const steps = preparedSteps(options.process * ACTORS_PER_PROCESS);
   const write = async (group: readonly EncodedStep[]): Promise<void> => {

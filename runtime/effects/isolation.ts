@@ -8,22 +8,19 @@ import type { Outbox } from './outbox.ts';
 /** Maximum time that others wait for one isolated effect, milliseconds: longer than a task of a pool may take. */
 const MAX_WAIT: Millis = 20 * 60_000;
 
-export interface IsolationDependencies {
-  readonly journal: CrashJournal;
-  readonly store: Pick<ActorStore, 'pendingEffects' | 'deferEffect'>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly outbox: Pick<Outbox, 'runAlone'>;
-}
-
 /**
  * Reports the quarantined effect and runs the exclusive one; the outboxes may start afterwards. Never rejects. Returns
  * at once after an orderly stop.
  */
-export async function runExclusive(dependencies: IsolationDependencies): Promise<void> {
-  const { journal, store, clock, log } = dependencies;
+export async function runExclusive(
+  journal: CrashJournal,
+  store: Pick<ActorStore, 'pendingEffects' | 'deferEffect'>,
+  clock: Clock,
+  log: Log,
+  outbox: Pick<Outbox, 'runAlone'>,
+): Promise<void> {
   try {
-    await reportSetAside(dependencies);
+    await reportSetAside(journal, store, clock, log);
     const pending = await findPending(journal.isolated, store);
     journal.forget(new Set(journal.isolated.map(({ key }) => key).filter((key) => !pending.has(key))));
     if (journal.isolated.length === 0) return;
@@ -39,7 +36,7 @@ export async function runExclusive(dependencies: IsolationDependencies): Promise
       effect: effect.key,
       do: effect.effect.do,
     });
-    await withinLimit(dependencies.outbox.runAlone(effect), clock);
+    await withinLimit(outbox.runAlone(effect), clock);
     journal.endExclusive();
   } catch (error) {
     log.error('Effects could not be run one at a time.', describeFailure(error));
@@ -73,8 +70,12 @@ export function isolationQueue(clock: Clock): (run: () => Promise<void>) => void
 }
 
 /** Shows the quarantined effect among the failed effects. */
-async function reportSetAside({ journal, store, clock, log }: IsolationDependencies): Promise<void> {
-  const { newlySetAside } = journal;
+async function reportSetAside(
+  { newlySetAside }: CrashJournal,
+  store: Pick<ActorStore, 'deferEffect'>,
+  clock: Clock,
+  log: Log,
+): Promise<void> {
   if (newlySetAside === undefined) return;
   const { key, actor } = newlySetAside;
   const message =

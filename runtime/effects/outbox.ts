@@ -93,21 +93,12 @@ export class Outboxes {
 /** Time that a handler has to end after its signal was aborted, milliseconds. Then it is abandoned. */
 const ABANDON_AFTER_MS = 1000;
 
-/** Runs one attempt of an effect handler. */
-interface HandlerRunDependencies {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly context: EffectContext;
-  /** Time limit of handlers without one of their own, milliseconds. */
-  readonly timeLimitMs: Millis;
-}
-
 /**
- * Resolves with what the handler resolves with. Rejects once the time limit has passed, or with the reason of `stop` once
+ * Runs one attempt of an effect handler. Resolves with what the handler resolves with. Rejects once the time limit has passed, or with the reason of `stop` once
  * that is aborted: a later outcome is not used.
  */
 export async function runHandler(
-  { clock, log, context, timeLimitMs: defaultLimit }: HandlerRunDependencies,
+  { clock, log, context, timeLimitMs: defaultLimit }: OutboxDependencies,
   handler: EffectHandler,
   { key, actor, failures, effect }: StoredEffect,
   stop: AbortSignal,

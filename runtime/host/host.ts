@@ -164,10 +164,7 @@ function refused(reason: 'not-accepted' | 'duplicate' | 'stopped', stored: Store
 }
 
 /** The step is stored, and its sender is answered, even if the observer throws. */
-export function announce(
-  { committed, log }: { readonly committed: (step: Step) => void; readonly log: Log },
-  step: Step,
-): void {
+export function announce(committed: (step: Step) => void, log: Log, step: Step): void {
   try {
     committed(step);
   } catch (error) {
@@ -524,7 +521,7 @@ export class Host implements ActorHost {
       const after = faults.at('step.committed.before-reply', step.actor.address.kind);
       if (after !== undefined) await after;
       if (!step.ends) this.#cache?.set(key, withFrozenContext(step.actor));
-      if (!this.#dependencies.isShared) announce(this.#dependencies, step);
+      if (!this.#dependencies.isShared) announce(this.#dependencies.committed, this.#dependencies.log, step);
       return {
         accepted: true,
         actor: viewOf(step.actor),

@@ -66,22 +66,16 @@ export interface ActorReport extends ActorSummary {
   readonly shard: number;
 }
 
-export interface InspectorDependencies {
-  readonly store: ActorStore;
-  readonly definitions: ReadonlyMap<string, ActorDefinition>;
-  readonly host: Pick<ActorHost, 'reports' | 'shardOf'>;
-}
-
 export class Inspector {
-  readonly #dependencies: InspectorDependencies;
-
-  constructor(dependencies: InspectorDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly store: ActorStore,
+    private readonly definitions: ReadonlyMap<string, ActorDefinition>,
+    private readonly host: Pick<ActorHost, 'reports' | 'shardOf'>,
+  ) {}
 
   /** Number of stopped actors, and of failed effects that are retried. */
   async stoppedActors(): Promise<{ readonly stopped: number; readonly failing: number }> {
-    const { store } = this.#dependencies;
+    const { store } = this;
     const stopped = Object.values(await store.counters(STOPPED_PREFIX));
     return {
       stopped: stopped.reduce((sum, count) => sum + count, 0),
@@ -91,7 +85,7 @@ export class Inspector {
 
   /** Lists all kinds, also those without an actor. */
   async kinds(): Promise<readonly KindReport[]> {
-    const { store, definitions, host } = this.#dependencies;
+    const { store, definitions, host } = this;
     const stateCounts = parseStateCounter(await store.counters(STATE_INDEX_PREFIX));
     const stopped = await store.counters(STOPPED_PREFIX);
     const awake = new Map<string, { count: number; deepest: number }>();
@@ -124,25 +118,25 @@ export class Inspector {
 
   /** Lists the states of actors of this kind; undefined for an unknown kind. */
   states(kind: string): readonly string[] | undefined {
-    const definition = this.#dependencies.definitions.get(kind);
+    const definition = this.definitions.get(kind);
     return definition && stateNames(definition);
   }
 
   /** Returns states and transitions of this kind; undefined for an unknown kind. */
   chart(kind: string): MachineChart | undefined {
-    const definition = this.#dependencies.definitions.get(kind);
+    const definition = this.definitions.get(kind);
     return definition && machineChart(definition);
   }
 
   /** One page of the actors of one kind, in the order of their ids; undefined for an unknown kind. */
   async list(query: ActorQuery): Promise<ActorPage | undefined> {
-    const { store, definitions, host } = this.#dependencies;
+    const { store, definitions, host } = this;
     return definitions.has(query.kind) ? actorPage(store, () => host.reports(), query) : undefined;
   }
 
   /** Returns the details of one actor; undefined when there is none. */
   async actor(address: ActorAddress): Promise<ActorReport | undefined> {
-    const { store, definitions, host } = this.#dependencies;
+    const { store, definitions, host } = this;
     const definition = definitions.get(address.kind);
     const stored = await store.load(address);
     if (definition === undefined || stored === undefined) return undefined;
@@ -171,7 +165,7 @@ export class Inspector {
 
   /** Returns those that exist. */
   async #present(addresses: readonly ActorAddress[]): Promise<readonly ActorAddress[]> {
-    const stored = await Promise.all(addresses.map((address) => this.#dependencies.store.load(address)));
+    const stored = await Promise.all(addresses.map((address) => this.store.load(address)));
     return addresses.filter((_, at) => stored[at] !== undefined);
   }
 }

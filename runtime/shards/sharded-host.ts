@@ -88,25 +88,23 @@ const MAX_LOSSES_BY_ACTOR: RestartLimit = { restarts: 2, within: 60_000 };
 const DURABLE = Promise.resolve();
 const NO_ACTOR = Promise.resolve();
 
-export interface ShardedHostDependencies {
-  /** At least 2. */
+/** Threads that host actors. */
+export interface ShardOptions {
+  /** Whole number, at least 2. */
   readonly count: number;
-  /** URL of the module with the `shardModule` of the definitions. */
+  /** URL of the module that exports, as `shardModule`, the definitions above and the partitions of the handlers. */
   readonly parts: string;
-  readonly store: ActorStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly setup: ShardSetup;
+  /** Fault points to arm on each of the threads, as text. */
+  readonly faults: string;
   /** Heap limit of one thread, megabytes. @default 512 */
-  readonly memory?: number | undefined;
-  /** Milliseconds without an answer after which a thread is stuck. @default 2000 */
-  readonly heartbeatTimeoutMs?: number | undefined;
+  readonly memory?: number;
+  /** Milliseconds without an answer after which a thread is stuck and replaced. @default 2000 */
+  readonly heartbeatTimeoutMs?: number;
   /** Maximum number of lost threads of one shard. @default 10 within a minute */
-  readonly losses?: RestartLimit | undefined;
-  readonly committed: (step: Step) => void;
+  readonly losses?: RestartLimit;
   /** Called for each thread that is lost and replaced. */
-  readonly onReplaced?: (() => void) | undefined;
-  /** Called when a shard loses too many threads. */
+  readonly onReplaced?: () => void;
+  /** Called when a shard loses too many threads: the process must be restarted. */
   readonly onLost: (why: string) => void;
 }
 
@@ -122,7 +120,6 @@ interface Shard {
 }
 
 export class ShardedHost implements ActorHost {
-  readonly #dependencies: ShardedHostDependencies;
   readonly #share: NonNullable<ActorStore['shareWithThreads']>;
   readonly #shards: Shard[] = [];
   readonly #losses: Supervisor;
@@ -135,16 +132,22 @@ export class ShardedHost implements ActorHost {
   #closed = false;
 
   /** Starts the threads; messages wait for them. @throws {Fatal} `store.not-shared` */
-  constructor(dependencies: ShardedHostDependencies) {
-    this.#dependencies = dependencies;
-    this.#losses = new Supervisor(dependencies.losses ?? MAX_LOSSES);
-    const { shareWithThreads: share } = dependencies.store;
+  constructor(
+    private readonly options: ShardOptions,
+    private readonly store: ActorStore,
+    private readonly clock: Clock,
+    private readonly log: Log,
+    private readonly setup: ShardSetup,
+    private readonly committed: (step: Step) => void,
+  ) {
+    this.#losses = new Supervisor(options.losses ?? MAX_LOSSES);
+    const { shareWithThreads: share } = store;
     if (share === undefined) {
-      const { engine } = dependencies.store.describe();
+      const { engine } = store.describe();
       throw new Fatal('store.not-shared', `Only one thread can use a store of the kind ${engine}.`);
     }
-    this.#share = share.bind(dependencies.store);
-    for (let index = 0; index < dependencies.count; index += 1) {
+    this.#share = share.bind(store);
+    for (let index = 0; index < options.count; index += 1) {
       const shard: Shard = {
         index,
         thread: undefined,
@@ -167,7 +170,7 @@ export class ShardedHost implements ActorHost {
     for (const text of [kind, '/', id])
       for (let at = 0; at < text.length; at += 1)
         hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
-    return hash % this.#dependencies.count;
+    return hash % this.options.count;
   }
 
   create(address: ActorAddress, input: Json): Promise<StepOutcome> {
@@ -191,7 +194,7 @@ export class ShardedHost implements ActorHost {
   }
 
   async read(address: ActorAddress): Promise<CommittedActor | undefined> {
-    const stored = await this.#dependencies.store.load(address);
+    const stored = await this.store.load(address);
     return stored && { ...viewOf(stored), revision: stored.revision, stopped: stored.stopped !== null };
   }
 
@@ -222,8 +225,7 @@ export class ShardedHost implements ActorHost {
   /** Ends a shard's thread as a crash does. For tests. */
   async crash(index: number): Promise<void> {
     const shard = this.#shards[index];
-    while (shard !== undefined && shard.thread === undefined)
-      await this.#dependencies.clock.sleep(RESTART_DELAY_MS);
+    while (shard !== undefined && shard.thread === undefined) await this.clock.sleep(RESTART_DELAY_MS);
     await shard?.thread?.terminate('It was told to.');
   }
 
@@ -252,8 +254,8 @@ export class ShardedHost implements ActorHost {
   }
 
   #newThread(): ShardThread {
-    const { parts, memory = HEAP_MIB, setup } = this.#dependencies;
-    const thread = new ShardThread({ parts, memory, setup, share: this.#share });
+    const { parts, memory = HEAP_MIB } = this.options;
+    const thread = new ShardThread({ parts, memory, setup: this.setup, share: this.#share });
     this.#threads.add(thread);
     return thread;
   }
@@ -275,10 +277,10 @@ export class ShardedHost implements ActorHost {
     shard.thread = thread;
     calls.start();
     thread.assign(shard.index, {
-      log: this.#dependencies.log,
+      log: this.log,
       onCommitted: ({ serial, steps }) => {
         for (const step of steps) {
-          announce(this.#dependencies, step);
+          announce(this.committed, this.log, step);
           calls.onStep(step);
         }
         calls.onCommitted(serial);
@@ -294,7 +296,7 @@ export class ShardedHost implements ActorHost {
   /** Loading takes processor time; calls waiting for the newly assigned thread come first. */
   #startSpare(): void {
     this.#cancelSpare();
-    this.#cancelSpare = this.#dependencies.clock.after(SPARE_DELAY_MS, () => {
+    this.#cancelSpare = this.clock.after(SPARE_DELAY_MS, () => {
       this.#spare ??= this.#newThread();
     });
   }
@@ -302,7 +304,8 @@ export class ShardedHost implements ActorHost {
   /** Handles the end of the thread of a shard. */
   #replace(shard: Shard, thread: ShardThread, why: string): void {
     if (this.#closed) return;
-    const { log, clock, onLost, onReplaced } = this.#dependencies;
+    const { log, clock } = this;
+    const { onLost, onReplaced } = this.options;
     const actor = thread.computing;
     this.#threads.delete(thread);
     shard.thread = undefined;
@@ -338,7 +341,7 @@ export class ShardedHost implements ActorHost {
     const address = { kind: actor.slice(0, slash), id: actor.slice(slash + 1) };
     const error = `Its steps ended the threads they ran on: ${why}`;
     shard.calls.addFirst(this.#numbered({ call: 'giveUp', address, error })).catch((error: unknown) => {
-      this.#dependencies.log.error('An actor could not be stopped.', {
+      this.log.error('An actor could not be stopped.', {
         Actor: actor,
         ...describeFailure(error),
       });
@@ -347,7 +350,8 @@ export class ShardedHost implements ActorHost {
 
   /** Replaces a thread that does not answer. */
   #watch(thread: ShardThread): void {
-    const { clock, heartbeatTimeoutMs = HEARTBEAT_TIMEOUT_MS } = this.#dependencies;
+    const { clock } = this;
+    const { heartbeatTimeoutMs = HEARTBEAT_TIMEOUT_MS } = this.options;
     watchHeartbeat({
       clock,
       timeoutMs: heartbeatTimeoutMs,

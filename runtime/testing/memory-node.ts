@@ -32,19 +32,17 @@ export async function openMemoryNode(
   const storeClock = new StoreClock(clock);
   const session = await Session.open(sessionsOver(database, link), options, clock, storeClock, log);
   let committer: Committer | undefined;
-  const feed = await ChangeFeed.open({
-    ...{ statements: changesOver(database, link), clock, log },
-    session: () => session.token,
+  const feed = await ChangeFeed.open(changesOver(database, link), clock, log, session, {
     answered: async () => committer?.answered(),
     tellUncertain: async () => committer?.tellUncertain(),
   });
   committer = new Committer(commitsOver(database, link), session, new Faults(), feed);
-  const leases = new EffectLeases({
+  const leases = new EffectLeases(
     clock,
-    release: (held) => link(() => database.releaseAllBut(session.token, held)),
-    released: () => feed.listener?.adopted(),
-  });
-  return storeOf(options, storeClock, { session, feed, committer, leases });
+    (held) => link(() => database.releaseAllBut(session.token, held)),
+    () => feed.listener?.adopted(),
+  );
+  return storeOf(options, storeClock, session, feed, committer, leases);
 }
 
 function sessionsOver(database: MemoryDatabase, link: Link): SessionStatements {
@@ -71,17 +69,13 @@ function changesOver(database: MemoryDatabase, link: Link): ChangeStatements {
   };
 }
 
-interface NodeDependencies {
-  readonly session: Session;
-  readonly feed: ChangeFeed;
-  readonly committer: Committer;
-  readonly leases: EffectLeases;
-}
-
 function storeOf(
   { database, link, node }: MemoryNodeOptions,
   clock: StoreClock,
-  { session, feed, committer, leases }: NodeDependencies,
+  session: Session,
+  feed: ChangeFeed,
+  committer: Committer,
+  leases: EffectLeases,
 ): ActorStore & { readonly nodes: StoreNodes } {
   const ask = async <Result>(read: (store: MemoryStore) => Promise<Result>): Promise<Result> => {
     try {

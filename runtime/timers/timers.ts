@@ -21,18 +21,7 @@ const BATCH = 256;
 /** Pause for a deadline whose actor threw or is stopped, milliseconds. */
 const PARK_MS = 10_000;
 
-export interface TimersDependencies {
-  readonly store: ActorStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly faults: Faults;
-  readonly host: Pick<Host, 'deliver'>;
-  /** Called with the actor that did not accept a deadline. */
-  readonly onUnaccepted: (actor: ActorAddress, what: 'deadline') => void;
-}
-
 export class Timers {
-  readonly #dependencies: TimersDependencies;
   /** Paused deadlines and the end of their pauses (monotonic milliseconds). */
   readonly #parked = new Map<string, { readonly until: number; readonly actor: ActorAddress }>();
   #started = false;
@@ -40,9 +29,15 @@ export class Timers {
   #pollAgain = false;
   #alarm: { readonly at: Millis; readonly cancel: () => void } | undefined;
 
-  constructor(dependencies: TimersDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly store: ActorStore,
+    private readonly clock: Clock,
+    private readonly log: Log,
+    private readonly faults: Faults,
+    private readonly host: Pick<Host, 'deliver'>,
+    /** Called with the actor that did not accept a deadline. */
+    private readonly onUnaccepted: (actor: ActorAddress, what: 'deadline') => void,
+  ) {}
 
   start(): void {
     this.#started = true;
@@ -87,14 +82,14 @@ export class Timers {
   }
 
   #setAlarm(due: Millis): void {
-    const { clock } = this.#dependencies;
+    const { clock } = this;
     this.#alarm?.cancel();
     const delay = Math.max(0, Math.min(CHECK_INTERVAL_MS, due - clock.now()));
     this.#alarm = { at: due, cancel: clock.after(delay, () => this.wake()) };
   }
 
   async #poll(): Promise<void> {
-    const { store, clock, log } = this.#dependencies;
+    const { store, clock, log } = this;
     this.#pollAgain = false;
     this.#alarm?.cancel();
     this.#alarm = undefined;
@@ -124,12 +119,12 @@ export class Timers {
   }
 
   #unparkExpired(): void {
-    const elapsed = this.#dependencies.clock.elapsed();
+    const elapsed = this.clock.elapsed();
     for (const [key, { until }] of this.#parked) if (until <= elapsed) this.#parked.delete(key);
   }
 
   async #fire(timer: StoredTimer, fired: Set<string>): Promise<void> {
-    const { host, clock, log, faults } = this.#dependencies;
+    const { host, clock, log, faults } = this;
     try {
       if (fired.has(keyOf(timer))) throw new Error('It was told and is still stored.');
       fired.add(keyOf(timer));
@@ -140,7 +135,7 @@ export class Timers {
       if (outcome.accepted || outcome.reason === 'duplicate') return;
       if (outcome.reason === 'not-accepted') {
         log.info('The actor did not accept a deadline.', { timer: keyOf(timer), event: timer.event.type });
-        this.#dependencies.onUnaccepted(timer.actor, 'deadline');
+        this.onUnaccepted(timer.actor, 'deadline');
         return;
       }
       log.warn('A timer could not be delivered; it is tried again.', {

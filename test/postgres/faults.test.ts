@@ -160,7 +160,7 @@ scenario(
     const store = await fixture.open('one');
     const options = { url: fixture.server.url, schema: fixture.schema };
     const pool = openPool({ ...options, poolSize: 2 }, () => {});
-    const watch = new StatementWatch({ pool: openPool({ ...options, poolSize: 1 }, () => {}) });
+    const watch = new StatementWatch(openPool({ ...options, poolSize: 1 }, () => {}));
     const { commit, stored } = commitStatements(pool, watch);
     const [session] = await fixture.query('SELECT token FROM sessions');
     const commits: readonly (readonly [string, () => Promise<unknown>])[] = [
@@ -192,7 +192,7 @@ scenario('failed looks for statements that were answered do not count for later 
   const pool = openPool({ url: fixture.server.url, poolSize: 2 }, () => {});
   const nowhere = openPool({ url: 'postgres://sealwright@127.0.0.1:1/postgres', poolSize: 1 }, () => {});
   const log = { debug: () => (failures += 1), warn() {} };
-  const watch = new StatementWatch({ pool: nowhere, clock, log });
+  const watch = new StatementWatch(nowhere, log, clock);
   const holder = await pool.connect();
   try {
     for (const round of [1, 2]) {

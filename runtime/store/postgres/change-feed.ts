@@ -19,20 +19,15 @@ const INTERVAL_MS = 100;
 /** Changes read at once. */
 const PAGE_SIZE = 256;
 
-export interface ChangeFeedDependencies {
-  readonly statements: ChangeStatements;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Token of this node's session. */
-  readonly session: () => number;
+/** The commits of this node. */
+interface CommitsInProgress {
   /** Resolves when the commits that this node has sent so far are answered. */
-  readonly answered: () => Promise<void>;
+  answered(): Promise<void>;
   /** Tells of stored steps whose commit was not answered and that no change reports. Rejects with `store.unavailable`. */
-  readonly tellUncertain: () => Promise<void>;
+  tellUncertain(): Promise<void>;
 }
 
 export class ChangeFeed {
-  readonly #dependencies: ChangeFeedDependencies;
   #snapshot: string;
   #xmin: string;
   #listener: NodeListener | undefined;
@@ -50,18 +45,32 @@ export class ChangeFeed {
   /** Duration of the last read, milliseconds. */
   #took = 0;
 
-  private constructor(dependencies: ChangeFeedDependencies, snapshot: string, xmin: string) {
-    this.#dependencies = dependencies;
+  private constructor(
+    private readonly statements: ChangeStatements,
+    private readonly clock: Clock,
+    private readonly log: Log,
+    /** Session of this node. */
+    private readonly session: { readonly token: number },
+    private readonly commits: CommitsInProgress,
+    snapshot: string,
+    xmin: string,
+  ) {
     this.#snapshot = snapshot;
     this.#xmin = xmin;
-    this.#readAt = dependencies.clock.elapsed();
+    this.#readAt = clock.elapsed();
     this.#arm();
   }
 
   /** Starts at the present. The session exists already, so every later commit of another node writes its change. */
-  static async open(dependencies: ChangeFeedDependencies): Promise<ChangeFeed> {
-    const { snapshot, xmin } = await dependencies.statements.open(dependencies.session());
-    return new ChangeFeed(dependencies, snapshot, xmin);
+  static async open(
+    statements: ChangeStatements,
+    clock: Clock,
+    log: Log,
+    session: { readonly token: number },
+    commits: CommitsInProgress,
+  ): Promise<ChangeFeed> {
+    const { snapshot, xmin } = await statements.open(session.token);
+    return new ChangeFeed(statements, clock, log, session, commits, snapshot, xmin);
   }
 
   /** Tells `listener` of each change from now on. */
@@ -80,7 +89,7 @@ export class ChangeFeed {
 
   /** Milliseconds since the last read, and the duration of that read. */
   get lag(): { readonly sinceMs: number; readonly tookMs: number } {
-    return { sinceMs: this.#dependencies.clock.elapsed() - this.#readAt, tookMs: this.#took };
+    return { sinceMs: this.clock.elapsed() - this.#readAt, tookMs: this.#took };
   }
 
   /** Keeps the steps of an answered commit until their change is read. */
@@ -94,7 +103,7 @@ export class ChangeFeed {
       try {
         this.#listener?.committed(step, isOwn);
       } catch (error) {
-        this.#dependencies.log.error('An observer of committed steps threw.', describeFailure(error));
+        this.log.error('An observer of committed steps threw.', describeFailure(error));
       }
     }
   }
@@ -116,7 +125,7 @@ export class ChangeFeed {
     return this.#enqueue(async () => {
       await this.#read();
       try {
-        await this.#dependencies.statements.consistently(async ({ page, counters }) => {
+        await this.statements.consistently(async ({ page, counters }) => {
           await this.#readPages(page);
           use(await counters(prefix));
         });
@@ -141,10 +150,10 @@ export class ChangeFeed {
 
   #arm(): void {
     if (this.#stopped) return;
-    this.#cancel = this.#dependencies.clock.after(INTERVAL_MS, () => {
+    this.#cancel = this.clock.after(INTERVAL_MS, () => {
       this.sync()
         .catch((error) =>
-          this.#dependencies.log.debug(
+          this.log.debug(
             'Steps of other nodes could not be read; the next read finds them.',
             describeFailure(error),
           ),
@@ -154,9 +163,9 @@ export class ChangeFeed {
   }
 
   async #read(): Promise<void> {
-    const { clock } = this.#dependencies;
+    const { clock } = this;
     const begun = clock.elapsed();
-    await this.#dependencies.tellUncertain();
+    await this.commits.tellUncertain();
     // A read that began earlier may end before the steps that this one must report.
     if (this.#begun !== undefined) await this.#readPages();
     await this.#readPages();
@@ -165,14 +174,13 @@ export class ChangeFeed {
   }
 
   async #readPages(
-    read: (query: ChangePageQuery) => Promise<readonly ChangeRow[]> = (query) =>
-      this.#dependencies.statements.page(query),
+    read: (query: ChangePageQuery) => Promise<readonly ChangeRow[]> = (query) => this.statements.page(query),
   ): Promise<void> {
     for (;;) {
       const rows = await this.#page(read);
       const changes = rows.filter(({ seq }) => seq !== null);
       // A change of this node may be read before its commit is answered.
-      if (changes.length > 0) await this.#dependencies.answered();
+      if (changes.length > 0) await this.commits.answered();
       const [first] = rows;
       if (first === undefined) return;
       this.#begun ??= { snapshot: first.snapshot, xmin: first.xmin, after: 0 };
@@ -189,7 +197,7 @@ export class ChangeFeed {
     read: (query: ChangePageQuery) => Promise<readonly ChangeRow[]>,
   ): Promise<readonly ChangeRow[]> {
     const { snapshot: target = null, after = 0 } = this.#begun ?? {};
-    const session = this.#dependencies.session();
+    const session = this.session.token;
     const own = [...this.#own.keys()];
     try {
       return await read({ snapshot: this.#snapshot, session, own, after, target, limit: PAGE_SIZE });
@@ -200,7 +208,7 @@ export class ChangeFeed {
 
   #deliver({ seq, session, steps }: ChangeRow): void {
     const own = this.#own.get(seq ?? 0);
-    const isOwn = session === this.#dependencies.session();
+    const isOwn = session === this.session.token;
     this.#own.delete(seq ?? 0);
     this.tell(own ?? (steps ?? []).map(parseChange), isOwn);
     // The answer of this commit was lost; its effects and timers are in the store.

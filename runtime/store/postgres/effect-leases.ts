@@ -7,16 +7,7 @@ import type { Clock, EffectKey } from '../../model/ports.ts';
 /** Time in which the server may still run a statement of a connection that was cut, milliseconds. */
 const LATE_MS = 10_000;
 
-export interface EffectLeasesDependencies {
-  readonly clock: Pick<Clock, 'elapsed'>;
-  /** Gives back the leases of all other effects of this node; resolves with their number. */
-  readonly release: (held: readonly EffectKey[]) => Promise<number>;
-  /** Called after leases were given back. */
-  readonly released: () => void;
-}
-
 export class EffectLeases {
-  readonly #dependencies: EffectLeasesDependencies;
   readonly #held = new Set<EffectKey>();
   /** Leases without an answer so far. */
   readonly #pending = new Set<Promise<unknown>>();
@@ -24,9 +15,13 @@ export class EffectLeases {
   #failedAt: number | undefined;
   #releasing: Promise<void> | undefined;
 
-  constructor(dependencies: EffectLeasesDependencies) {
-    this.#dependencies = dependencies;
-  }
+  constructor(
+    private readonly clock: Pick<Clock, 'elapsed'>,
+    /** Gives back the leases of all other effects of this node; resolves with their number. */
+    private readonly release: (held: readonly EffectKey[]) => Promise<number>,
+    /** Called after leases were given back. */
+    private readonly released: () => void,
+  ) {}
 
   /** Runs `lease` and records what it resolves with. Rejects as it does. */
   async add<Leased extends { readonly key: EffectKey }>(
@@ -40,7 +35,7 @@ export class EffectLeases {
       for (const { key } of leased) this.#held.add(key);
       return leased;
     } catch (error) {
-      this.#failedAt = this.#dependencies.clock.elapsed();
+      this.#failedAt = this.clock.elapsed();
       throw error;
     } finally {
       this.#pending.delete(pending);
@@ -60,7 +55,7 @@ export class EffectLeases {
   }
 
   async #release(failedAt: number): Promise<void> {
-    const { clock, release, released } = this.#dependencies;
+    const { clock, release, released } = this;
     // Leases that follow wait for this one, so afterwards every known lease is in `#held`.
     await Promise.allSettled(this.#pending);
     const found = await release([...this.#held]);

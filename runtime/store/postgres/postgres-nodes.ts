@@ -28,25 +28,15 @@ const TAKE_PERMIT = `WITH now AS (SELECT clock_timestamp() AS at)
 /** Most permits of a window: the statement adds one to it as an `integer`. */
 const MAX_PERMITS = 2 ** 31 - 2;
 
-export interface PostgresNodesDependencies {
-  readonly statements: WatchedStatements;
-  readonly session: Session;
-  readonly feed: ChangeFeed;
-  /** Clock of the database. */
-  readonly clock: SharedClock;
-  readonly name: string;
-}
-
 export class PostgresNodes implements StoreNodes {
-  readonly #dependencies: PostgresNodesDependencies;
-  readonly clock: SharedClock;
-  readonly name: string;
-
-  constructor(dependencies: PostgresNodesDependencies) {
-    this.#dependencies = dependencies;
-    this.clock = dependencies.clock;
-    this.name = dependencies.name;
-    const { session, feed } = dependencies;
+  constructor(
+    private readonly statements: WatchedStatements,
+    private readonly session: Session,
+    private readonly feed: ChangeFeed,
+    /** Clock of the database. */
+    readonly clock: SharedClock,
+    readonly name: string,
+  ) {
     session.attach({
       report: () => {
         const { sinceMs, tookMs } = feed.lag;
@@ -59,40 +49,40 @@ export class PostgresNodes implements StoreNodes {
   }
 
   get slot(): number {
-    return this.#dependencies.session.slot;
+    return this.session.slot;
   }
 
   get deadline(): LeaseDeadline {
-    return this.#dependencies.session.deadline;
+    return this.session.deadline;
   }
 
   get count(): number {
-    return this.#dependencies.session.nodes;
+    return this.session.nodes;
   }
 
   follow(listener: NodeListener): void {
-    this.#dependencies.feed.follow(listener);
+    this.feed.follow(listener);
   }
 
   sync(): Promise<void> {
-    return this.#dependencies.feed.sync();
+    return this.feed.sync();
   }
 
   async countersInOrder(
     prefix: string,
     use: (counters: { readonly [name: string]: number }) => void,
   ): Promise<void> {
-    await this.#dependencies.feed.readCounters(prefix, use);
+    await this.feed.readCounters(prefix, use);
   }
 
   async acquire(name: string): Promise<boolean> {
-    const { session } = this.#dependencies;
+    const { session } = this;
     const rows = await this.#repeatable<{ session: number }>('acquire', ACQUIRE, [name, session.token]);
     return rows.length > 0;
   }
 
   async release(name: string): Promise<void> {
-    const { session } = this.#dependencies;
+    const { session } = this;
     await this.#repeatable('release', 'DELETE FROM leases WHERE name = $1 AND session = $2', [
       name,
       session.token,
@@ -102,7 +92,7 @@ export class PostgresNodes implements StoreNodes {
   async takePermit(name: string, permits: number, windowSeconds: number): Promise<number> {
     // Not repeated: each run takes one more.
     const [row] = await this.#rows(
-      this.#dependencies.statements.query<{ used: number; left: number }>({
+      this.statements.query<{ used: number; left: number }>({
         name: 'permit',
         text: TAKE_PERMIT,
         values: [name, Math.min(permits, MAX_PERMITS), Math.min(windowSeconds, MAX_PERMIT_SECONDS)],
@@ -112,7 +102,7 @@ export class PostgresNodes implements StoreNodes {
   }
 
   async list(): Promise<readonly NodeStatus[]> {
-    const { statements, session } = this.#dependencies;
+    const { statements, session } = this;
     try {
       return await readNodes(statements, session.token);
     } catch (error) {
@@ -134,7 +124,7 @@ export class PostgresNodes implements StoreNodes {
     text: string,
     values: unknown[],
   ): Promise<readonly R[]> {
-    return this.#rows(this.#dependencies.statements.repeatable<R>({ name, text, values }));
+    return this.#rows(this.statements.repeatable<R>({ name, text, values }));
   }
 
   async #rows<R extends pg.QueryResultRow>(result: Promise<pg.QueryResult<R>>): Promise<readonly R[]> {

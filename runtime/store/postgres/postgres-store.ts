@@ -56,16 +56,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     });
     const engine = `PostgreSQL ${version.rows[0]?.server_version ?? ''}`.trim();
     let committer: Committer | undefined;
-    const feed = await ChangeFeed.open({
-      ...{ statements: changeStatements(pool, watch), clock, log },
-      session: () => session.token,
+    const feed = await ChangeFeed.open(changeStatements(pool, watch), clock, log, session, {
       answered: async () => committer?.answered(),
       tellUncertain: async () => committer?.tellUncertain(),
     });
     committer = new Committer(commitStatements(pool, watch), session, options.faults ?? new Faults(), feed);
-    const nodes = new PostgresNodes({
-      ...{ statements: watch.on(pool), session, feed, clock: storeClock, name: options.node },
-    });
+    const nodes = new PostgresNodes(watch.on(pool), session, feed, storeClock, options.node);
     const folding = new CounterFolding(pool, clock, log, options.longestWindowSeconds);
     const description = { engine, location: describeLocation(options) };
     return new PostgresStore(watch.on(pool), session, {
@@ -89,7 +85,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 /** A look has to fail soon where the database does not answer. */
 function openWatch(options: PostgresOptions, failed: (error: Error) => void, log?: Log): StatementWatch {
   const pool = openPool({ ...options, poolSize: 1, connectTimeoutMs: LOOK_CONNECT_MS }, failed);
-  return new StatementWatch({ pool, ...(log && { log }) });
+  return new StatementWatch(pool, log);
 }
 
 class PostgresStore extends PostgresWork implements ActorStore {

@@ -22,7 +22,7 @@ export class PostgresWork extends PostgresReads {
   ) {
     super(statements);
     this.session = session;
-    this.leases = new EffectLeases({ clock, released, release: (held) => this.#releaseAllBut(held) });
+    this.leases = new EffectLeases(clock, (held) => this.#releaseAllBut(held), released);
   }
 
   async leaseEffects(now: Millis, limit: number, partition?: string): Promise<readonly StoredEffect[]> {

@@ -68,30 +68,19 @@ interface Running {
   bytes: number | undefined;
 }
 
-export interface StatementWatchDependencies {
-  /** A connection for looks; it is opened when the first statement is late. */
-  readonly pool: pg.Pool;
-  /** @default nothing is logged */
-  readonly log?: Pick<Log, 'debug' | 'warn'>;
-  /** @default the clock of the system */
-  readonly clock?: Pick<Clock, 'after' | 'elapsed'>;
-}
-
 export class StatementWatch {
-  readonly #pool: pg.Pool;
-  readonly #log: Pick<Log, 'debug' | 'warn'> | undefined;
-  readonly #clock: Pick<Clock, 'after' | 'elapsed'>;
   readonly #backends = new WeakMap<pg.PoolClient, Backend>();
   readonly #running = new Set<Running>();
   #failedLooks = 0;
   #isArmed = false;
   #cancel: () => void = () => {};
 
-  constructor({ pool, log, clock = systemClock }: StatementWatchDependencies) {
-    this.#pool = pool;
-    this.#log = log;
-    this.#clock = clock;
-  }
+  constructor(
+    /** A connection for looks; it is opened when the first statement is late. */
+    private readonly pool: pg.Pool,
+    private readonly log?: Pick<Log, 'debug' | 'warn'>,
+    private readonly clock: Pick<Clock, 'after' | 'elapsed'> = systemClock,
+  ) {}
 
   /** Statements on the connections of a pool. */
   on(pool: pg.Pool): WatchedStatements {
@@ -115,7 +104,7 @@ export class StatementWatch {
 
   /** Ends a backend; resolves when it is gone. Rejects if it is not, or that is unknown. */
   async end({ pid, started }: Backend): Promise<void> {
-    const { rows } = await this.#pool.query<{ is_gone: boolean }>({
+    const { rows } = await this.pool.query<{ is_gone: boolean }>({
       text: `SELECT pg_terminate_backend(pid, $3) AS is_gone FROM pg_stat_activity
         WHERE pid = $1 AND backend_start = $2::timestamptz`,
       values: [pid, started, ANSWER_MS],
@@ -129,7 +118,7 @@ export class StatementWatch {
   async close(): Promise<void> {
     this.#cancel();
     this.#isArmed = true;
-    await this.#pool.end();
+    await this.pool.end();
   }
 
   async #run<R extends pg.QueryResultRow>(
@@ -153,7 +142,7 @@ export class StatementWatch {
         return true;
       };
       const running: Running = {
-        ...{ client, backend, since: this.#clock.elapsed(), idleLooks: 0, bytes: undefined },
+        ...{ client, backend, since: this.clock.elapsed(), idleLooks: 0, bytes: undefined },
         fail: (error) => {
           if (end(false)) reject(error);
         },
@@ -187,7 +176,7 @@ export class StatementWatch {
   #arm(): void {
     if (this.#isArmed) return;
     this.#isArmed = true;
-    this.#cancel = this.#clock.after(LOOK_MS, () => {
+    this.#cancel = this.clock.after(LOOK_MS, () => {
       void this.#look().then(() => {
         this.#isArmed = false;
         if (this.#running.size > 0) this.#arm();
@@ -197,7 +186,7 @@ export class StatementWatch {
 
   /** Never rejects. */
   async #look(): Promise<void> {
-    const now = this.#clock.elapsed();
+    const now = this.clock.elapsed();
     const late = [...this.#running].filter(({ since }) => now - since >= LOOK_MS);
     if (late.length === 0) {
       this.#failedLooks = 0;
@@ -209,7 +198,7 @@ export class StatementWatch {
       for (const running of late) await this.#judge(running, working);
     } catch (error) {
       this.#failedLooks += 1;
-      this.#log?.debug('Late statements could not be looked for.', describeFailure(error));
+      this.log?.debug('Late statements could not be looked for.', describeFailure(error));
       if (this.#failedLooks < FAILED_LOOKS) return;
       this.#failedLooks = 0;
       for (const { fail } of late)
@@ -219,7 +208,7 @@ export class StatementWatch {
 
   /** Keys of the backends that work on a statement or wait for a lock, and not for their clients. */
   async #working(pids: readonly number[]): Promise<ReadonlySet<string>> {
-    const { rows } = await this.#pool.query<Backend>({
+    const { rows } = await this.pool.query<Backend>({
       text: `SELECT pid, backend_start::text AS started FROM pg_stat_activity
         WHERE pid = ANY ($1) AND wait_event_type IS DISTINCT FROM 'Client'`,
       values: [pids],
@@ -237,7 +226,7 @@ export class StatementWatch {
     running.bytes = bytes;
     if (running.idleLooks < IDLE_LOOKS || !this.#running.has(running)) return;
     await this.end(backend);
-    this.#log?.warn('A connection to PostgreSQL was dead; its backend was ended.', { pid: backend.pid });
+    this.log?.warn('A connection to PostgreSQL was dead; its backend was ended.', { pid: backend.pid });
     fail(new DeadConnection('The connection was dead.'));
   }
 }
