@@ -6,6 +6,7 @@ export type { FolderOptions } from './batch/folders/folders.ts';
 export { licenseCheck } from './batch/health-probes.ts';
 export { exportJobs } from './batch/jobs/job-export.ts';
 export { createRemotePortal } from './batch/remote/remote-portal.ts';
+export { createHistory, type History } from './history/history.ts';
 export { createHttpClient } from './http-client/index.ts';
 export { createMailFolder } from './portal/mail/mail-folder.ts';
 export type { Mailer } from './portal/mail/mail-port.ts';

@@ -95,12 +95,19 @@ export class Services {
     const portalPlan = options.portal && (await Portal.plan(options.portal, common, pool));
     const plans: readonly ServicePlan[] = portalPlan ? [batchPlan, portalPlan] : [batchPlan];
     const definitions = plans.flatMap((plan) => plan.definitions);
-    // Before the runtime starts: migrates actors that an earlier version stored.
-    await migrateStore(store, shardModule.definitions, log, clock.now(), options.version);
     const history = options.history && createHistory(options.history, common, ACTOR_KINDS);
-    const singletons = new Singletons(common);
     // Before the first step, so that none is missed; a node that takes over later compares all chains.
     if (store.nodes === undefined) await history?.start();
+    // Before the runtime starts: migrates actors that an earlier version stored.
+    const { migrated, rearmed } = await migrateStore(
+      store,
+      shardModule.definitions,
+      log,
+      clock.now(),
+      options.version,
+    );
+    if (store.nodes === undefined && migrated + rearmed > 0) history?.compare();
+    const singletons = new Singletons(common);
     const runtime = createRuntime({
       system,
       store,

@@ -19,6 +19,7 @@ import { describeFailure, Fatal } from '@sealwright/runtime';
 import { backupLmdbStore, noteBackup } from '@sealwright/runtime/lmdb';
 import { storageLayout } from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
+import { ANCHOR_FILE } from '../service/history-anchor.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -68,6 +69,8 @@ function copyKeys(from: string, to: string): void {
   for (const name of readdirSync(from)) {
     // Files in progress have temporary names.
     if (name.startsWith('.') || !statSync(join(from, name)).isFile()) continue;
+    // It may be newer than the copied store.
+    if (name.startsWith(ANCHOR_FILE)) continue;
     copyFileSync(join(from, name), join(to, name));
     chmodSync(join(to, name), 0o600);
   }

@@ -5,12 +5,21 @@
  * Source: docs/operations.md; docs/portal-values.md §0.
  */
 
-import type { Log } from '@sealwright/runtime';
+import type { ActorStore, Log } from '@sealwright/runtime';
 import { folderOwner } from '@sealwright/runtime/lmdb';
-import { administrationOf, createStorageFolders, storageLayout } from '../actors/index.ts';
+import {
+  ACTOR_KINDS,
+  administrationOf,
+  createHistory,
+  createStorageFolders,
+  type History,
+  storageLayout,
+} from '../actors/index.ts';
 import { escapeControls } from '../logging.ts';
 import { SYSTEM_ORGANIZATION } from '../machines/portal/organization.ts';
 import type { UserRole } from '../machines/portal/portal-user.ts';
+import { historyAnchor } from '../service/history-anchor.ts';
+import { keepHistoryKey, openKeyFolder } from '../service/key-folder.ts';
 import { openStore } from '../service/open-store.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -68,8 +77,15 @@ export async function keys(
     createStorageFolders(layout, []);
     const store = await openStore(settings, clock, SILENT);
     try {
-      const offline = administrationOf({ store, clock, ids, log: SILENT });
-      const exit = await execute(offline, words, options.json, terminal);
+      // Nodes that run cover what this one does.
+      const history =
+        store.nodes === undefined ? await openHistory(settings, store, { clock, ids }) : undefined;
+      await history?.start();
+      const offline = administrationOf({
+        ...{ store, clock, ids, log: SILENT },
+        onCommitted: (step) => history?.observe(step),
+      });
+      const exit = await execute(offline, words, options.json, terminal).finally(() => history?.stop());
       await store.flushed();
       return exit;
     } finally {
@@ -79,6 +95,26 @@ export async function keys(
     terminal.err(`sealwright keys: ${error instanceof Error ? error.message : String(error)}\n`);
     return isRefusal(error) ? EXIT.refused : exitCodeOf(error);
   }
+}
+
+/** Covers the changes by a checkpoint, as the service would. */
+async function openHistory(
+  { storage, history }: Settings,
+  store: ActorStore,
+  { clock, ids }: Pick<CommandContext, 'clock' | 'ids'>,
+): Promise<History> {
+  const keys = openKeyFolder(storageLayout(storage.root).keys, ids);
+  return createHistory(
+    {
+      key: await keepHistoryKey(keys),
+      anchor: historyAnchor(keys),
+      every: history.checkpointMinutes * 60_000,
+      webhookUrl: history.webhookUrl,
+      timestampUrl: history.timestampUrl,
+    },
+    { store, clock, ids, log: SILENT },
+    ACTOR_KINDS,
+  );
 }
 
 function isRefusal(error: unknown): boolean {

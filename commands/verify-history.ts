@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { type Checkpoint, type HistoryReport, parseCheckpoint, verifyHistory } from '@sealwright/runtime';
-import { ACTOR_KINDS } from '../actors/index.ts';
+import { ACTOR_KINDS, storageLayout } from '../actors/index.ts';
+import { readAnchors } from '../service/history-anchor.ts';
 import { openReader } from '../service/open-store.ts';
 import type { Settings } from '../settings.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
@@ -30,7 +31,12 @@ export async function verifyHistoryCommand(
     }
     const store = await openReader(settings);
     try {
-      const report = await verifyHistory(store, { kinds: ACTOR_KINDS, copies });
+      const { keys } = storageLayout(settings.storage.root);
+      const report = await verifyHistory(store, {
+        kinds: ACTOR_KINDS,
+        copies,
+        anchors: () => readAnchors(keys),
+      });
       const ok = report.fault === undefined;
       terminal.out(
         json
@@ -48,8 +54,10 @@ export async function verifyHistoryCommand(
 }
 
 function reportText(report: HistoryReport, copies: number): string {
-  const { actors, lines, checkpoints, leaves, fault } = report;
-  const compared = copies === 0 ? '' : ` ${copies} copies of checkpoints agree.`;
+  const { actors, lines, checkpoints, leaves, uncovered, fault } = report;
+  const compared =
+    (copies === 0 ? '' : ` ${copies} copies of checkpoints agree.`) +
+    (uncovered === 0 ? '' : ` No checkpoint covers the state of ${uncovered} actors yet.`);
   if (fault === undefined)
     return `The history is whole: ${lines} lines of ${actors} actors, ${leaves} leaves of ${checkpoints} checkpoints.${compared}\n`;
   return `The history was changed. The first broken entry: ${fault.entry}. ${fault.problem}\nCompare with a backup or with copies of checkpoints (--copy), and keep this store for an investigation.\n`;

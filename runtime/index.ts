@@ -1,5 +1,6 @@
 /** The public names of the runtime; the drivers of stores and the equipment for tests have entries of their own. */
 
+export { type AnchoredCheckpoint, type HistoryAnchor, parseAnchor } from './history/anchor.ts';
 export {
   CHECKPOINT,
   CHECKPOINTS_VIEW,

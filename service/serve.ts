@@ -7,6 +7,7 @@ import { createBatchMetrics, createLoadGuard, createOneTimeLogins } from '../htt
 import type { Logging } from '../logging.ts';
 import { faultLine, inputOverlaps, type Settings } from '../settings.ts';
 import { setUpBatch } from './batch-setup.ts';
+import { historyAnchor } from './history-anchor.ts';
 import { keepHistoryKey, loadOrCreateApiKey, openKeyFolder } from './key-folder.ts';
 import { listenForBatch, listenForHealth, listenForPortal } from './listeners.ts';
 import { openStore } from './open-store.ts';
@@ -92,7 +93,11 @@ async function serveOn(base: Base, working: (() => Promise<void>)[]): Promise<Om
       shards: settings.runtime.shards,
       onLost: (why) => base.tellLost(why),
       onDraining: () => tellDraining(),
-      history: { key: await keepHistoryKey(keys), ...historyOptions(settings) },
+      history: {
+        key: await keepHistoryKey(keys),
+        anchor: historyAnchor(keys),
+        ...historyOptions(settings),
+      },
       batch: await setUpBatch(settings, keys, signing, { layout, clock, ids, working }),
     },
     { store, clock, ids, log, faults, faultsText: options.faults ?? '', observer: metrics.observer },

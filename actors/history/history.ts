@@ -6,6 +6,7 @@ import {
   type ActorStore,
   type Clock,
   createCheckpointSigner,
+  type HistoryAnchor,
   HistorySealer,
   type Ids,
   type Log,
@@ -19,6 +20,8 @@ import { HistoryPublisher } from './history-publisher.ts';
 export interface HistoryOptions {
   /** Ed25519 private key of this node. */
   readonly key: KeyObject;
+  /** Keeps the newest checkpoint outside of the store. */
+  readonly anchor: HistoryAnchor;
   /** `History:CheckpointMinutes`, in milliseconds. */
   readonly every: number;
   readonly webhookUrl?: string | undefined;
@@ -28,6 +31,8 @@ export interface HistoryOptions {
 export interface History {
   observe(step: Step): void;
   start(): Promise<void>;
+  /** Covers steps that were not observed; see `HistorySealer.compare`. */
+  compare(): void;
   /** Writes and publishes the last checkpoint. */
   stop(): Promise<void>;
 }
@@ -35,7 +40,7 @@ export interface History {
 const TIMEOUT_MS = 10_000;
 
 export function createHistory(
-  { key, every, webhookUrl, timestampUrl }: HistoryOptions,
+  { key, anchor, every, webhookUrl, timestampUrl }: HistoryOptions,
   {
     store,
     clock,
@@ -50,6 +55,7 @@ export function createHistory(
     clock,
     log,
     signer: createCheckpointSigner(key),
+    anchor,
     every,
     kinds,
     publishes,
@@ -81,6 +87,7 @@ export function createHistory(
   return {
     observe: (step) => sealer.observe(step),
     start: () => sealer.start(),
+    compare: () => sealer.compare(),
     async stop() {
       await sealer.seal();
       if (publishes) await publisher.publish();

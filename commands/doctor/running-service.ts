@@ -2,7 +2,8 @@
 
 import { describeFailure, type StoreReader, verifyHistory } from '@sealwright/runtime';
 import type { HealthCheck } from '../../actors/batch/api/inspection.ts';
-import { ACTOR_KINDS } from '../../actors/index.ts';
+import { ACTOR_KINDS, storageLayout } from '../../actors/index.ts';
+import { readAnchors } from '../../service/history-anchor.ts';
 import { openReader } from '../../service/open-store.ts';
 import type { Settings } from '../../settings.ts';
 import { findService, localApiKey, NoService, requestLocal } from '../local-service.ts';
@@ -93,7 +94,11 @@ export async function checkHistory(settings: Settings): Promise<Finding> {
     });
   }
   try {
-    const report = await verifyHistory(store, { kinds: ACTOR_KINDS, limit: MAX_ENTRIES });
+    const report = await verifyHistory(store, {
+      kinds: ACTOR_KINDS,
+      limit: MAX_ENTRIES,
+      anchors: () => readAnchors(storageLayout(settings.storage.root).keys),
+    });
     const { lines, checkpoints, complete, fault } = report;
     if (fault !== undefined)
       return bad('failed', 'history', {

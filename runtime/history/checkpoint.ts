@@ -12,8 +12,8 @@
  * |---------------------|-----------------------|---------------------------------------------------|
  * | history-checkpoints | node, sequence        | the checkpoint                                    |
  * | history-leaves      | node, sequence, index | the leaf                                          |
- * | history-heads       | kind, id              | position of the actor's newest leaf               |
- * | history-deletions   | kind, id              | time of the checkpoint with its newest deletion   |
+ * | history-heads       | kind, id              | position of the newest leaf of the actor's chain; that of its state follows it |
+ * | history-deletions   | kind, id              | position of the leaf of its newest deletion; of earlier programs the time of its checkpoint |
  * | history-unsealed    | kind, id, revision, hash | an actor that was deleted since; once without hash |
  * | history-unsent      | node, sequence        | null: not sent to every destination yet           |
  * | history-stamps      | node, sequence        | Base64 DER of a time-stamp token (RFC 3161)       |
@@ -22,7 +22,7 @@
  */
 import { createHash, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { jsonType } from '../model/json.ts';
-import type { ActorAddress, JournalLine, Json, Millis } from '../model/ports.ts';
+import type { ActorAddress, JournalLine, Json, Millis, StoredActor } from '../model/ports.ts';
 
 /** Takes the place of the previous hash for the first line of a chain. */
 export const CHAIN_START = '';
@@ -50,14 +50,17 @@ export const UNSEALED_VIEW = 'history-unsealed';
 export const UNSENT_VIEW = 'history-unsent';
 export const STAMPS_VIEW = 'history-stamps';
 
-/** One leaf: the newest line of an actor's chain, or the line at which a deleted actor's chain ended. */
+/**
+ * One leaf: the newest line of an actor's chain, the line at which a deleted actor's chain ended, or the state that an
+ * actor had.
+ */
 export interface HistoryLeaf {
-  readonly type: 'head' | 'deleted';
+  readonly type: 'head' | 'deleted' | 'state';
   readonly kind: string;
   readonly id: string;
-  /** Number of the line. */
+  /** Number of the line; revision of a state. */
   readonly line: number;
-  /** Hash of that line. */
+  /** Hash of that line; `stateHash` of a state. */
   readonly hash: string;
 }
 
@@ -82,8 +85,15 @@ export interface Checkpoint {
 /** Stored checkpoints and leaves. */
 export const CHECKPOINT = jsonType<Checkpoint>();
 export const LEAF = jsonType<HistoryLeaf>();
+/** Position of a leaf. */
+export type LeafPosition = readonly [node: string, sequence: number, index: number];
 
 export type UnsignedCheckpoint = Omit<Checkpoint, 'node' | 'publicKey' | 'signature'>;
+
+/** Lower-case hex SHA-256 over what a step stores of an actor besides its journal. */
+export function stateHash({ revision, version, state, context, timers, consumed }: StoredActor): string {
+  return hash('sha256', JSON.stringify([revision, version, state, context, timers, consumed]));
+}
 
 /** Content of a leaf, as it is hashed. */
 export function leafText({ type, kind, id, line, hash }: HistoryLeaf): string {
@@ -150,6 +160,23 @@ export function parseCheckpoint(value: unknown): Checkpoint | undefined {
   if (!isText(node) || !isText(root) || !isText(previous) || !isText(publicKey) || !isText(signature))
     return undefined;
   return { node, sequence, at, leaves, root, previous, publicKey, signature };
+}
+
+/** Parses a stored leaf; undefined when it is not one. */
+export function parseLeaf(value: unknown): HistoryLeaf | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { type, kind, id, line, hash }: { readonly [name in keyof HistoryLeaf]?: unknown } = value;
+  if (type !== 'head' && type !== 'deleted' && type !== 'state') return undefined;
+  if (!isText(kind) || !isText(id) || !isCount(line) || !isText(hash)) return undefined;
+  return { type, kind, id, line, hash };
+}
+
+/** Parses a stored position of a leaf; undefined when it is not one. */
+export function parsePosition(value: unknown): LeafPosition | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [node, sequence, index]: readonly unknown[] = value;
+  if (!isText(node) || !isCount(sequence) || !isCount(index)) return undefined;
+  return [node, sequence, index];
 }
 
 function isText(value: unknown): value is string {

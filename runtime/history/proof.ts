@@ -42,7 +42,8 @@ export class HistoryProofs {
   async of(actor: ActorAddress): Promise<HistoryProof | undefined> {
     const newest = await newestLeaf(this.#store, actor);
     if (newest === undefined || newest.leaf.type !== 'head') return undefined;
-    const { leaf, node, sequence, index } = newest;
+    const { leaf, position } = newest;
+    const [node, sequence, index] = position;
     const [row] = await this.#store.rows({ view: CHECKPOINTS_VIEW, prefix: [node, sequence], limit: 1 });
     const checkpoint = parseCheckpoint(row?.value);
     if (checkpoint === undefined) return undefined;

@@ -1,15 +1,17 @@
 /**
- * Signs checkpoints of the history at intervals: the newest line of every chain that grew, and every deletion, become
- * leaves of a Merkle tree whose signed root is stored and logged.
+ * Signs checkpoints of the history at intervals: the newest line and the state of every actor that changed, and every
+ * deletion, become leaves of a Merkle tree whose signed root is stored, logged and anchored outside of the store.
  *
- * Chains that grew are tracked in memory, so that steps have no extra cost; after a start that follows a crash every
- * actor is compared with its newest leaf instead. Deletions are rows of the step that deletes.
+ * Actors that changed are tracked in memory, so that steps have no extra cost; after a start that follows a crash every
+ * actor is compared with its newest leaves instead. Deletions are rows of the step that deletes.
  *
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
+
+import { setImmediate } from 'node:timers/promises';
 import { describeFailure } from '../model/failures.ts';
-import { jsonType } from '../model/json.ts';
 import type { ActorStore, Clock, Log, Millis, Row, Step, StoredActor } from '../model/ports.ts';
+import { type AnchoredCheckpoint, type HistoryAnchor, parseAnchor } from './anchor.ts';
 import {
   CHECKPOINT,
   CHECKPOINTS_VIEW,
@@ -21,7 +23,12 @@ import {
   type HistoryLeaf,
   LEAF,
   LEAVES_VIEW,
+  type LeafPosition,
   leafText,
+  parseCheckpoint,
+  parseLeaf,
+  parsePosition,
+  stateHash,
   UNSEALED_VIEW,
   UNSENT_VIEW,
 } from './checkpoint.ts';
@@ -36,6 +43,8 @@ export interface HistorySealerOptions {
   readonly every: Millis;
   /** Kinds of actors, for the comparison after a crash. */
   readonly kinds: readonly string[];
+  /** Keeps the newest checkpoint outside of the store. */
+  readonly anchor?: HistoryAnchor;
   /** True: checkpoints are queued for `HistoryPublisher`. */
   readonly publishes: boolean;
   /** True: other nodes commit steps while this one does not observe them, so every start compares. @default false */
@@ -47,21 +56,27 @@ export interface HistorySealerOptions {
 /** Kind of the actor whose steps store checkpoints; one for each node. No machine belongs to it. */
 export const HISTORY_KIND = 'history';
 
-/** Node, sequence number and index of the newest leaf of an actor. */
-const HEAD = jsonType<readonly [string, number, number]>();
-
 /** Leaves of one checkpoint; more changes make several checkpoints in a row. */
 const MAX_LEAVES = 2048;
-/** Chains tracked before the interval is shortened. */
+/** Actors tracked before the interval is shortened. */
 const MAX_REMEMBERED = 50_000;
 /** Actors compared at once after a crash. */
 const PAGE_SIZE = 256;
+/** Actors read for a checkpoint before other work has its turn. */
+const READ_AT_ONCE = 64;
+
+/** An actor that changed since its newest leaves. */
+interface Changed {
+  readonly kind: string;
+  readonly id: string;
+}
 
 type Rows = { readonly put: readonly Row[]; readonly remove: readonly Omit<Row, 'value'>[] };
 
 export class HistorySealer {
   readonly #options: HistorySealerOptions;
-  readonly #heads = new Map<string, HistoryLeaf>();
+  /** By kind and id; a new object for each step. */
+  readonly #changed = new Map<string, Changed>();
   #own: StoredActor | undefined;
   #last: Checkpoint | undefined;
   #cancel = (): void => {};
@@ -74,19 +89,17 @@ export class HistorySealer {
   }
 
   /** Records a committed step; call it for each. */
-  observe({ actor, journal, ends }: Step): void {
+  observe({ actor, ends }: Step): void {
     const { kind, id } = actor.address;
     const name = `${kind}/${id}`;
-    const last = journal.at(-1);
-    if (ends) this.#heads.delete(name);
-    else if (last?.hash !== undefined)
-      this.#heads.set(name, { type: 'head', kind, id, line: last.id, hash: last.hash });
-    if (this.#heads.size === MAX_REMEMBERED) void this.#round();
+    if (ends) this.#changed.delete(name);
+    else if (actor.journalHash !== undefined) this.#changed.set(name, { kind, id });
+    if (this.#changed.size === MAX_REMEMBERED) void this.#round();
   }
 
   /** Reads the newest checkpoint and starts the interval. Compares all actors in the background after a crash. */
   async start(): Promise<void> {
-    const { store, signer, log } = this.#options;
+    const { store, signer } = this.#options;
     this.#own = await store.load({ kind: HISTORY_KIND, id: signer.node });
     const [newest] = await store.rows({
       view: CHECKPOINTS_VIEW,
@@ -95,15 +108,21 @@ export class HistorySealer {
       limit: 1,
     });
     this.#last = newest && CHECKPOINT.read(newest.value);
+    await this.#compareWithAnchor();
     const wasClean = this.#own?.state === 'Stopped' && !this.#options.alwaysCompares;
     await this.#enqueue(() => this.#commit({ put: [], remove: [] }, 'Running'));
-    if (!wasClean)
-      this.#enqueue(() => this.#compareAll()).catch((error: unknown) =>
-        log.warn('Chains of the history could not be compared with their checkpoints.', {
-          ...describeFailure(error),
-        }),
-      );
+    this.#anchor(false);
+    if (!wasClean) this.compare();
     this.#arm();
+  }
+
+  /** Finds in the background what no checkpoint covers; call it when steps were committed that were not observed. */
+  compare(): void {
+    this.#enqueue(() => this.#compareAll()).catch((error: unknown) =>
+      this.#options.log.warn('The history could not be compared with its checkpoints.', {
+        ...describeFailure(error),
+      }),
+    );
   }
 
   /**
@@ -115,6 +134,7 @@ export class HistorySealer {
     await this.#enqueue(async () => {
       await this.#sealAll();
       await this.#commit({ put: [], remove: [] }, 'Stopped');
+      this.#anchor(true);
     });
   }
 
@@ -157,22 +177,69 @@ export class HistorySealer {
   }
 
   async #sealAll(): Promise<void> {
+    const before = this.#last;
+    // Actors that change meanwhile are covered by the next checkpoint: else a busy service would never end this.
+    let left = this.#changed.size;
     for (;;) {
-      const { leaves, unsealed, names } = await this.#collect();
-      if (leaves.length === 0) break;
-      await this.#sealLeaves(leaves, unsealed);
-      for (const [name, leaf] of names) if (this.#heads.get(name) === leaf) this.#heads.delete(name);
+      const { leaves, unsealed, taken } = await this.#collect(left);
+      if (leaves.length > 0) await this.#sealLeaves(leaves, unsealed);
+      left -= taken.length;
+      for (const [name, actor] of taken) {
+        const newest = this.#changed.get(name);
+        this.#changed.delete(name);
+        if (newest !== undefined && newest !== actor) this.#changed.set(name, newest);
+      }
+      if (left <= 0 && unsealed.length < MAX_LEAVES) break;
     }
+    if (this.#last !== before) this.#anchor(false);
   }
 
-  async #collect() {
+  /** Reads what changed: an actor that changes meanwhile has leaves of a moment between, and new ones next time. */
+  async #collect(mostActors: number) {
     const unsealed = await this.#options.store.rows({ view: UNSEALED_VIEW, limit: MAX_LEAVES });
     const deletions = unsealed.map(({ key: [kind, id], value }): HistoryLeaf => {
       const { line, hash } = value as { readonly line: number; readonly hash: string };
       return { type: 'deleted', kind: String(kind), id: String(id), line, hash };
     });
-    const names = [...this.#heads].slice(0, MAX_LEAVES - deletions.length);
-    return { leaves: [...deletions, ...names.map(([, leaf]) => leaf)], unsealed, names };
+    const leaves = [...deletions];
+    const taken = [...this.#changed].slice(0, Math.min(mostActors, (MAX_LEAVES - deletions.length) / 2));
+    for (let from = 0; from < taken.length; from += READ_AT_ONCE) {
+      const some = taken.slice(from, from + READ_AT_ONCE);
+      const actors = await Promise.all(some.map(([, address]) => this.#options.store.load(address)));
+      for (const actor of actors) if (actor !== undefined) leaves.push(...leavesOf(actor));
+      await setImmediate();
+    }
+    return { leaves, unsealed, taken };
+  }
+
+  /** A part that fails is repeated with the next checkpoint. */
+  #anchor(stopped: boolean): void {
+    const { anchor, log } = this.#options;
+    if (anchor === undefined || this.#last === undefined) return;
+    try {
+      anchor.keep(JSON.stringify({ checkpoint: this.#last, stopped } satisfies AnchoredCheckpoint));
+    } catch (error) {
+      log.warn('The newest checkpoint of the history could not be kept outside of the store.', {
+        ...describeFailure(error),
+      });
+    }
+  }
+
+  /** Sets an anchor aside that the store contradicts, so that `verifyHistory` finds it until somebody removes it. */
+  async #compareWithAnchor(): Promise<void> {
+    const { anchor, store, signer, log } = this.#options;
+    const text = anchor?.read();
+    const anchored = parseAnchor(text);
+    if (anchor === undefined || text === undefined || anchored?.checkpoint.node !== signer.node) return;
+    const { node, sequence } = anchored.checkpoint;
+    const [row] = await store.rows({ view: CHECKPOINTS_VIEW, prefix: [node, sequence], limit: 1 });
+    const stored = parseCheckpoint(row?.value);
+    if (stored !== undefined && checkpointHash(stored) === checkpointHash(anchored.checkpoint)) return;
+    log.error(
+      'The store does not hold the newest checkpoint of the history: it was changed or restored from a backup. Run sealwright verify-history.',
+      { Sequence: sequence },
+    );
+    anchor.setAside(text);
   }
 
   async #sealLeaves(leaves: readonly HistoryLeaf[], unsealed: readonly Row[]): Promise<void> {
@@ -184,7 +251,7 @@ export class HistorySealer {
       root: merkleRoot(leaves.map((leaf) => leafHash(leafText(leaf)))),
       previous: this.#last === undefined ? '' : checkpointHash(this.#last),
     });
-    const { node, sequence, at } = checkpoint;
+    const { node, sequence } = checkpoint;
     const put: Row[] = [
       { view: CHECKPOINTS_VIEW, key: [node, sequence], value: CHECKPOINT.write(checkpoint) },
     ];
@@ -192,12 +259,14 @@ export class HistorySealer {
     // An actor that was made anew has several leaves, but one row of each of these; PostgreSQL refuses a row put twice.
     const rowsOfActors = new Map<string, Row>();
     for (const [index, leaf] of leaves.entries()) {
-      const { kind, id } = leaf;
-      put.push({ view: LEAVES_VIEW, key: [node, sequence, index], value: LEAF.write(leaf) });
-      const row = { view: HEADS_VIEW, key: [kind, id], value: [node, sequence, index] };
-      rowsOfActors.set(`head ${kind}/${id}`, row);
-      if (leaf.type === 'deleted')
-        rowsOfActors.set(`deletion ${kind}/${id}`, { view: DELETIONS_VIEW, key: [kind, id], value: at });
+      const { type, kind, id } = leaf;
+      const key = [kind, id];
+      const position = [node, sequence, index];
+      put.push({ view: LEAVES_VIEW, key: position, value: LEAF.write(leaf) });
+      if (type !== 'state')
+        rowsOfActors.set(`head ${kind}/${id}`, { view: HEADS_VIEW, key, value: position });
+      if (type === 'deleted')
+        rowsOfActors.set(`deletion ${kind}/${id}`, { view: DELETIONS_VIEW, key, value: position });
     }
     put.push(...rowsOfActors.values());
     await this.#commit({ put, remove: unsealed.map(({ view, key }) => ({ view, key })) }, 'Running');
@@ -245,7 +314,7 @@ export class HistorySealer {
     this.#own = actor;
   }
 
-  /** Finds the chains whose newest line no checkpoint covers. */
+  /** Finds the actors whose newest line, or whose state, no checkpoint covers. */
   async #compareAll(): Promise<void> {
     const { store, kinds } = this.#options;
     for (const kind of kinds) {
@@ -258,36 +327,62 @@ export class HistorySealer {
     }
   }
 
-  async #compare({
-    address: { kind, id },
-    journalHash: hash,
-    journalLength: line,
-  }: StoredActor): Promise<void> {
+  async #compare({ address: { kind, id }, journalHash: hash, revision }: StoredActor): Promise<void> {
     if (hash === undefined) return;
-    const leaf = await newestLeaf(this.#options.store, { kind, id });
+    const { store } = this.#options;
+    const newest = await newestLeaf(store, { kind, id });
+    // Leaves of earlier programs have no state; it is covered from the next step on.
+    const isCovered =
+      newest?.leaf.hash === hash && (newest.state === undefined || newest.state.line === revision);
     const name = `${kind}/${id}`;
-    // The line observed meanwhile is newer.
-    if (leaf?.leaf.hash !== hash && !this.#heads.has(name))
-      this.#heads.set(name, { type: 'head', kind, id, line, hash });
+    if (!isCovered && !this.#changed.has(name)) this.#changed.set(name, { kind, id });
   }
 }
 
-/** Returns the newest leaf of an actor with its position; undefined while there is none. */
+function leavesOf(actor: StoredActor): readonly HistoryLeaf[] {
+  const { address, journalHash: hash, journalLength: line, revision } = actor;
+  const { kind, id } = address;
+  if (hash === undefined) return [];
+  return [
+    { type: 'head', kind, id, line, hash },
+    { type: 'state', kind, id, line: revision, hash: stateHash(actor) },
+  ];
+}
+
+/** Returns the newest leaf of an actor's chain with its position; undefined while there is none. */
 export async function newestLeaf(
   store: Pick<ActorStore, 'rows'>,
   { kind, id }: { readonly kind: string; readonly id: string },
 ): Promise<
   | {
       readonly leaf: HistoryLeaf;
-      readonly node: string;
-      readonly sequence: number;
-      readonly index: number;
+      readonly position: LeafPosition;
+      /** The leaf of its state; undefined after a deletion, and in checkpoints of earlier programs. */
+      readonly state: HistoryLeaf | undefined;
     }
   | undefined
 > {
   const [head] = await store.rows({ view: HEADS_VIEW, prefix: [kind, id], limit: 1 });
   if (head === undefined) return undefined;
-  const [node, sequence, index] = HEAD.read(head.value);
-  const [row] = await store.rows({ view: LEAVES_VIEW, prefix: [node, sequence, index], limit: 1 });
-  return row && { leaf: LEAF.read(row.value), node, sequence, index };
+  const position = parsePosition(head.value);
+  const leaf = position && (await leafAt(store, position));
+  if (position === undefined || leaf === undefined) return undefined;
+  const [node, sequence, index] = position;
+  // The leaf of the state follows that of the chain.
+  const next: LeafPosition = [node, sequence, index + 1];
+  const state = await leafAt(store, next);
+  return {
+    leaf,
+    position,
+    state: state?.type === 'state' && state.kind === kind && state.id === id ? state : undefined,
+  };
+}
+
+/** Returns the leaf at a position; undefined when there is none, or none that can be read. */
+export async function leafAt(
+  store: Pick<ActorStore, 'rows'>,
+  position: LeafPosition,
+): Promise<HistoryLeaf | undefined> {
+  const [row] = await store.rows({ view: LEAVES_VIEW, prefix: position, limit: 1 });
+  return parseLeaf(row?.value);
 }

@@ -1,10 +1,13 @@
 /**
- * Verifies the history of a store: every chain, every checkpoint with its tree, every leaf against the chain it names,
- * and copies of checkpoints that were kept elsewhere.
+ * Verifies the history of a store: every chain, every checkpoint with its tree, every leaf against the chain, the state
+ * or the deletion that it names, and copies of checkpoints that were kept elsewhere.
+ *
+ * Every loop advances by keys in ascending order; a store whose order is broken has a fault there.
  *
  * Source: docs/decisions/0053-tamper-evident-history.md.
  */
-import type { ActorAddress, ActorStore, JournalLine, Millis, StoredActor } from '../model/ports.ts';
+import type { ActorAddress, ActorStore, JournalLine, Json, Millis, StoredActor } from '../model/ports.ts';
+import type { AnchoredCheckpoint } from './anchor.ts';
 import {
   CHAIN_START,
   CHECKPOINTS_VIEW,
@@ -13,14 +16,18 @@ import {
   DELETIONS_VIEW,
   type HistoryLeaf,
   isSigned,
-  LEAF,
   LEAVES_VIEW,
+  type LeafPosition,
   leafText,
   lineHash,
   parseCheckpoint,
+  parseLeaf,
+  parsePosition,
+  stateHash,
   UNSEALED_VIEW,
 } from './checkpoint.ts';
 import { leafHash, merkleRoot } from './merkle.ts';
+import { HISTORY_KIND, leafAt, newestLeaf } from './sealer.ts';
 
 export type HistoryReader = Pick<ActorStore, 'load' | 'actors' | 'journal' | 'rows'>;
 
@@ -29,6 +36,8 @@ export interface VerifyHistoryOptions {
   readonly kinds: readonly string[];
   /** Copies of checkpoints stored elsewhere; the store must hold the same. */
   readonly copies?: readonly Checkpoint[];
+  /** Reads the anchors, also again when a service may have started meanwhile. */
+  readonly anchors?: () => readonly AnchoredCheckpoint[];
   /** Maximum number of lines and leaves to verify. @default all */
   readonly limit?: number;
 }
@@ -46,6 +55,8 @@ export interface HistoryReport {
   readonly lines: number;
   readonly checkpoints: number;
   readonly leaves: number;
+  /** Actors that changed after the newest checkpoint that covers them, or were never covered. */
+  readonly uncovered: number;
   /** False when the limit ended the verification. */
   readonly complete: boolean;
   readonly fault: HistoryFault | undefined;
@@ -72,30 +83,45 @@ export async function verifyHistory(
   let fault: HistoryFault | undefined;
   let complete = true;
   try {
-    await verification.run();
+    complete = await verification.run();
+    await verification.late();
   } catch (error) {
     if (error instanceof Broken) fault = error.fault;
-    else if (error instanceof LimitReached) complete = false;
+    else if ((error as { readonly code?: unknown }).code === 'store.damaged')
+      fault = { entry: 'the store', problem: (error as Error).message };
     else throw error;
   }
   return { ...verification.counts, complete, fault };
 }
 
 class Verification {
-  readonly counts = { actors: 0, lines: 0, checkpoints: 0, leaves: 0 };
+  readonly counts = { actors: 0, lines: 0, checkpoints: 0, leaves: 0, uncovered: 0 };
   readonly #store: HistoryReader;
   readonly #options: VerifyHistoryOptions;
+  #changedLate: StoredActor | undefined;
 
   constructor(store: HistoryReader, options: VerifyHistoryOptions) {
     this.#store = store;
     this.#options = options;
   }
 
-  async run(): Promise<void> {
+  /** @returns false when the limit ended it */
+  async run(): Promise<boolean> {
+    try {
+      await this.#all();
+      return true;
+    } catch (error) {
+      if (error instanceof LimitReached) return false;
+      throw error;
+    }
+  }
+
+  async #all(): Promise<void> {
     for (const copy of this.#options.copies ?? []) await this.#copy(copy);
+    for (const { checkpoint } of this.#anchors()) await this.#anchor(checkpoint);
     for (const kind of this.#options.kinds) await this.#kind(kind);
     let last: Checkpoint | undefined;
-    for await (const { key, value } of this.#all(CHECKPOINTS_VIEW)) {
+    for await (const { key, value } of this.#rows(CHECKPOINTS_VIEW)) {
       const checkpoint = parseCheckpoint(value);
       const [node, sequence] = key;
       const entry = `checkpoint ${sequence} of node ${node}`;
@@ -107,12 +133,24 @@ class Verification {
     }
   }
 
+  #anchors(): readonly AnchoredCheckpoint[] {
+    return this.#options.anchors?.() ?? [];
+  }
+
+  /** True when every service that wrote to the store has ended in order: then checkpoints cover everything. */
+  async #isStopped(): Promise<boolean> {
+    const anchors = this.#anchors();
+    if (anchors.length > 0) return anchors.every(({ stopped }) => stopped);
+    const sealers = await this.#store.actors({ kind: HISTORY_KIND, limit: PAGE_SIZE });
+    return sealers.length > 0 && sealers.every(({ state }) => state === 'Stopped');
+  }
+
   #spend(): void {
     const { limit = Number.POSITIVE_INFINITY } = this.#options;
     if (this.counts.lines + this.counts.leaves >= limit) throw new LimitReached();
   }
 
-  async *#all(view: string, prefix: readonly (string | number)[] = []) {
+  async *#rows(view: string, prefix: readonly (string | number)[] = []) {
     let after: readonly (string | number)[] | undefined;
     for (;;) {
       const rows = await this.#store.rows({ view, prefix, limit: PAGE_SIZE, ...(after && { after }) });
@@ -131,11 +169,37 @@ class Verification {
         ...(after !== undefined && { after }),
       });
       for (const actor of actors) {
+        const { address } = actor;
+        if (address.kind !== kind || !isBehind(after, address.id))
+          throw new Broken(nameOf(address), 'The actor is stored in the place of another.');
+        after = address.id;
         await this.#chain(actor);
+        await this.#coverage(actor);
         this.counts.actors += 1;
       }
-      after = actors.length < PAGE_SIZE ? undefined : actors.at(-1)?.address.id;
+      if (actors.length < PAGE_SIZE) return;
     } while (after !== undefined);
+  }
+
+  /** Finds actors that changed after the last checkpoint; a stopped service leaves none. */
+  async #coverage(actor: StoredActor): Promise<void> {
+    if (actor.journalHash === undefined) return;
+    const { address, revision } = actor;
+    const newest = await newestLeaf(this.#store, address);
+    if (newest?.leaf.hash === actor.journalHash && newest.state?.line === revision) return;
+    // Leaves of earlier programs cover no state.
+    const isOld =
+      newest !== undefined && newest.state === undefined && newest.leaf.hash === actor.journalHash;
+    this.counts.uncovered += 1;
+    if (!isOld) this.#changedLate ??= actor;
+  }
+
+  /** Reports an actor that a stopped service has not sealed. Last: what a checkpoint says of it is more precise. */
+  async late(): Promise<void> {
+    if (this.#changedLate === undefined || !(await this.#isStopped())) return;
+    const { address, revision } = this.#changedLate;
+    if ((await this.#store.load(address))?.revision === revision)
+      throw new Broken(nameOf(address), 'It was changed after the service had stopped.');
   }
 
   async #chain({ address, journalLength, journalHash = CHAIN_START }: StoredActor): Promise<void> {
@@ -143,17 +207,15 @@ class Verification {
     let head = CHAIN_START;
     let next = 1;
     while (next <= journalLength) {
-      const lines = await this.#store.journal(address, { after: next - 1, limit: PAGE_SIZE });
-      for (const line of lines) {
-        if (line.id > journalLength) break;
+      const [first, ...others] = await this.#store.journal(address, { after: next - 1, limit: PAGE_SIZE });
+      if (first?.id !== next) break;
+      for (const line of [first, ...others]) {
+        if (line.id !== next || line.id > journalLength) break;
         this.#spend();
-        if (line.id !== next) break;
         head = checkedHash(name, address, head, line);
         this.counts.lines += 1;
         next += 1;
       }
-      if (lines.length > 0 && lines[0]?.id !== undefined && next > journalLength) break;
-      if (lines.find(({ id }) => id === next) === undefined) break;
     }
     if (next <= journalLength) {
       // The actor was deleted since it was read.
@@ -185,9 +247,11 @@ class Verification {
       throw new Broken(entry, 'It was made after another checkpoint than the one before it.');
     const hashes: string[] = [];
     const leaves: HistoryLeaf[] = [];
-    for await (const { value } of this.#all(LEAVES_VIEW, [checkpoint.node, checkpoint.sequence])) {
+    for await (const { value } of this.#rows(LEAVES_VIEW, [checkpoint.node, checkpoint.sequence])) {
       this.#spend();
-      const leaf = LEAF.read(value);
+      const leaf = parseLeaf(value);
+      if (leaf === undefined || leaves.length === checkpoint.leaves)
+        throw new Broken(entry, 'It has a leaf that cannot be read, or one too many.');
       leaves.push(leaf);
       hashes.push(leafHash(leafText(leaf)));
       this.counts.leaves += 1;
@@ -199,6 +263,7 @@ class Verification {
 
   async #leaf(leaf: HistoryLeaf, { at, sequence }: Checkpoint): Promise<void> {
     if (leaf.type === 'deleted') return;
+    if (leaf.type === 'state') return this.#state(leaf, at, sequence);
     const [line] = await this.#store.journal(leaf, { after: leaf.line - 1, limit: 1 });
     if (line?.id === leaf.line && line.hash === leaf.hash) return;
     if (await this.#wasDeleted(leaf, at)) return;
@@ -209,22 +274,77 @@ class Verification {
     throw new Broken(`${nameOf(leaf)} line ${leaf.line}`, problem);
   }
 
+  /** Compares the state of an actor with the one that was sealed, unless a later step has replaced it. */
+  async #state(leaf: HistoryLeaf, sealedAt: Millis, sequence: number): Promise<void> {
+    const actor = await this.#store.load(leaf);
+    if (actor !== undefined && actor.revision === leaf.line && stateHash(actor) === leaf.hash) return;
+    // A later state must have a later leaf, or wait for one.
+    if (actor !== undefined && actor.revision > leaf.line) {
+      const newest = await newestLeaf(this.#store, leaf);
+      if (newest?.state !== undefined && newest.state.line >= leaf.line) return;
+    }
+    if (await this.#wasDeleted(leaf, sealedAt)) return;
+    const problem =
+      actor === undefined
+        ? 'It is missing, and no deletion was recorded.'
+        : `Its state is not the one that checkpoint ${sequence} sealed.`;
+    throw new Broken(nameOf(leaf), problem);
+  }
+
+  /** True when a checkpoint has sealed a deletion since, or the next one will. */
   async #wasDeleted({ kind, id }: HistoryLeaf, sealedAt: Millis): Promise<boolean> {
     const [sealed] = await this.#store.rows({ view: DELETIONS_VIEW, prefix: [kind, id], limit: 1 });
-    if (sealed !== undefined && Number(sealed.value) >= sealedAt) return true;
+    if (sealed !== undefined) {
+      const position = parsePosition(sealed.value) ?? (await this.#positionOf(kind, id, sealed.value));
+      if (position !== undefined && (await this.#isDeletion(position, { kind, id }, sealedAt))) return true;
+    }
     const [unsealed] = await this.#store.rows({ view: UNSEALED_VIEW, prefix: [kind, id], limit: 1 });
-    return unsealed !== undefined;
+    return unsealed !== undefined && !(await this.#isStopped());
+  }
+
+  /** Its checkpoint is verified with all others. */
+  async #isDeletion(position: LeafPosition, { kind, id }: ActorAddress, sealedAt: Millis): Promise<boolean> {
+    const leaf = await leafAt(this.#store, position);
+    if (leaf?.type !== 'deleted' || leaf.kind !== kind || leaf.id !== id) return false;
+    const checkpoint = await this.#stored(position[0], position[1]);
+    return checkpoint !== undefined && position[2] < checkpoint.leaves && checkpoint.at >= sealedAt;
+  }
+
+  /** Finds the leaf of a deletion of which an earlier program has noted the time of its checkpoint alone. */
+  async #positionOf(kind: string, id: string, at: Json): Promise<LeafPosition | undefined> {
+    const newest = await newestLeaf(this.#store, { kind, id });
+    if (newest?.leaf.type === 'deleted') return newest.position;
+    for await (const { key, value } of this.#rows(CHECKPOINTS_VIEW)) {
+      if (parseCheckpoint(value)?.at !== at) continue;
+      for await (const row of this.#rows(LEAVES_VIEW, key)) {
+        const leaf = parseLeaf(row.value);
+        if (leaf?.type === 'deleted' && leaf.kind === kind && leaf.id === id) return parsePosition(row.key);
+      }
+    }
+    return undefined;
+  }
+
+  async #stored(node: string, sequence: number): Promise<Checkpoint | undefined> {
+    const [row] = await this.#store.rows({ view: CHECKPOINTS_VIEW, prefix: [node, sequence], limit: 1 });
+    return parseCheckpoint(row?.value);
+  }
+
+  async #anchor(anchored: Checkpoint): Promise<void> {
+    const { node, sequence } = anchored;
+    const entry = `checkpoint ${sequence} of node ${node}`;
+    if (!isSigned(anchored)) throw new Broken(entry, 'The signature of the anchor is not valid.');
+    const stored = await this.#stored(node, sequence);
+    if (stored !== undefined && checkpointHash(stored) === checkpointHash(anchored)) return;
+    throw new Broken(
+      entry,
+      `The folder of keys has an anchor of it, and the store holds ${stored === undefined ? 'no such checkpoint' : 'another one'}. The store was changed, or restored from an older backup.`,
+    );
   }
 
   async #copy(copy: Checkpoint): Promise<void> {
     const entry = `checkpoint ${copy.sequence} of node ${copy.node}`;
     if (!isSigned(copy)) throw new Broken(entry, 'The signature of the copy is not valid.');
-    const [row] = await this.#store.rows({
-      view: CHECKPOINTS_VIEW,
-      prefix: [copy.node, copy.sequence],
-      limit: 1,
-    });
-    const stored = parseCheckpoint(row?.value);
+    const stored = await this.#stored(copy.node, copy.sequence);
     if (stored === undefined) throw new Broken(entry, 'The store does not hold it, but the copy does.');
     if (checkpointHash(stored) !== checkpointHash(copy))
       throw new Broken(entry, 'The store holds another checkpoint of this number than the copy.');
@@ -245,4 +365,9 @@ function checkedHash(name: string, address: ActorAddress, head: string, line: Jo
 
 function nameOf({ kind, id }: ActorAddress): string {
   return `${kind}/${id}`;
+}
+
+/** True when an id sorts behind another one in a store, by the bytes of UTF-8. */
+function isBehind(before: string | undefined, id: string): boolean {
+  return before === undefined || Buffer.compare(Buffer.from(before), Buffer.from(id)) < 0;
 }

@@ -85,7 +85,11 @@ export async function migrateStore(
   log: Pick<Log, 'info'>,
   now: Millis,
   version = '',
-): Promise<{ readonly migrated: number }> {
+): Promise<{
+  readonly migrated: number;
+  /** Actors of the newest version that got a deadline. */
+  readonly rearmed: number;
+}> {
   const others = (await store.nodes?.list())?.filter(({ isThis }) => !isThis) ?? [];
   const areMixed = others.some(({ info }) => versionOf(info) !== version);
   const stored = parseStateCounter(await store.counters(STATE_INDEX_PREFIX));
@@ -102,7 +106,7 @@ export async function migrateStore(
     );
   }
   let migrated = 0;
-  if (areMixed) return { migrated };
+  if (areMixed) return { migrated, rearmed: 0 };
   for (const definition of definitions) {
     const old = stateCounts.filter(
       ({ kind, version }) => kind === definition.kind && version < definition.version,
@@ -116,8 +120,9 @@ export async function migrateStore(
     });
     migrated += await migrateKind(store, definition, now);
   }
-  for (const definition of definitions) await addDeadlines(store, definition, stored, log, now);
-  return { migrated };
+  let rearmed = 0;
+  for (const definition of definitions) rearmed += await addDeadlines(store, definition, stored, log, now);
+  return { migrated, rearmed };
 }
 
 /** Version of the program of a node; see `NodeStatus.info`. */
@@ -176,8 +181,9 @@ async function addDeadlines(
   stateCounts: readonly StateCount[],
   log: Pick<Log, 'info'>,
   now: Millis,
-): Promise<void> {
+): Promise<number> {
   const { kind, machine, version } = definition;
+  let all = 0;
   const isBehind = (actor: StoredActor | undefined): actor is StoredActor =>
     actor?.version === version && currentDeadlines(machine, actor, now).begun > 0;
   for (const { state } of stateCounts.filter((line) => line.kind === kind && line.version === version)) {
@@ -196,10 +202,12 @@ async function addDeadlines(
       changed += await commitAll(store, definition, steps);
       after = rows.length < BATCH ? undefined : rows.at(-1)?.key;
     } while (after !== undefined);
+    all += changed;
     log.info('Stored actors got a deadline that is new in their state.', {
       ...{ Kind: kind, State: state, Count: changed },
     });
   }
+  return all;
 }
 
 /**

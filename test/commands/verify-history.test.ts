@@ -32,7 +32,17 @@ test('verify-history and doctor report an offline edit of the history of a job',
     await verified(root),
     /^0 The history is whole: \d+ lines of \d+ actors, \d+ leaves of [1-9]\d* checkpoints\.\n$/,
   );
+  // The command covers what it changes, as the service does.
+  const keyMade = await run(freshFolder(), ['keys', 'create', 'Ana', 'erp', `--Storage:Root=${root}`]);
+  t.is(keyMade.code, 0, keyMade.err);
+  t.regex(await verified(root), /^0 The history is whole: .* checkpoints\.\n$/);
   const tables = openTables(join(root, 'db'));
+  const stored = tables.actors.get(['job', jobId]) ?? '';
+  const { revision } = JSON.parse(stored) as { readonly revision: number };
+  t.true(stored.includes('report.txt'));
+  tables.actors.putSync(['job', jobId], stored.replaceAll('report.txt', 'refund.txt'), revision);
+  t.regex(await verified(root), new RegExp(`^1 .*job/${jobId}\\. Its state is not the one that checkpoint`));
+  tables.actors.putSync(['job', jobId], stored, revision);
   const key = ['job', jobId, 2];
   const line = JSON.parse(tables.journal.get(key) ?? '{}') as JournalLine;
   tables.journal.putSync(key, JSON.stringify({ ...line, message: 'Nothing happened.' }));
@@ -141,6 +151,7 @@ test('checkpoints are sent to the log and to a webhook with a time-stamp, and re
   for (const { key } of [...tables.rows.getRange({ start: ['history-'], end: ['history-~'] })])
     tables.rows.removeSync(key);
   await tables.root.close();
+  t.regex(await verified(root), /^1 .*The folder of keys has an anchor of it/s);
   t.regex(await verified(root, '--copy', kept), /^1 .*The store does not hold it, but the copy does\./s);
   writeFileSync(kept, 'no checkpoint');
   t.regex(await verified(root, '--copy', kept), /^2 .*hold no checkpoint/);

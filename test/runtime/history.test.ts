@@ -13,7 +13,7 @@ import {
   isProven,
   lineHash,
   nextStep,
-  type Step,
+  parseAnchor,
   type StoredActor,
   verifyHistory,
 } from '@sealwright/runtime';
@@ -59,7 +59,23 @@ interface HistoryFixture {
   tell(id: string, ...events: readonly string[]): Promise<void>;
 }
 
-async function historyFixture(store: ActorStore, key = privateKey): Promise<HistoryFixture> {
+/** An anchor in memory. */
+function memoryAnchor() {
+  const texts = new Map<string, string>();
+  return {
+    texts,
+    read: () => texts.get('newest'),
+    keep: (text: string) => void texts.set('newest', text),
+    setAside: (text: string) => void texts.set('aside', text),
+    all: () => [...texts.values()].flatMap((text) => parseAnchor(text) ?? []),
+  };
+}
+
+async function historyFixture(
+  store: ActorStore,
+  key = privateKey,
+  anchor = memoryAnchor(),
+): Promise<HistoryFixture> {
   const clock = new SimulatedClock(1000);
   const signer = createCheckpointSigner(key);
   const sealer = new HistorySealer({
@@ -67,6 +83,7 @@ async function historyFixture(store: ActorStore, key = privateKey): Promise<Hist
     clock,
     log: QUIET,
     signer,
+    anchor,
     every: 60_000,
     kinds: KINDS,
     publishes: false,
@@ -100,10 +117,12 @@ async function afterEdit(
   t: ExecutionContext,
   edit: (tables: Tables) => void | Promise<void>,
   copies: (all: readonly Checkpoint[]) => readonly Checkpoint[] = () => [],
+  isAnchored = false,
 ): Promise<string> {
   const folder = folderFor(t);
   const store = openLmdbStore({ folder });
-  const { tell, sealer, clock } = await historyFixture(store);
+  const anchor = memoryAnchor();
+  const { tell, sealer, clock } = await historyFixture(store, privateKey, anchor);
   await tell('a', BORN, 'WRITE', 'WRITE', 'WRITE');
   await tell('b', BORN, 'WRITE');
   await sealer.seal();
@@ -117,7 +136,11 @@ async function afterEdit(
   await tables.root.close();
   const reader = openLmdbReader(folder);
   const kept = copies(checkpoints.map(({ value }) => value as unknown as Checkpoint));
-  const { fault, complete } = await verifyHistory(reader, { kinds: KINDS, copies: kept });
+  const { fault, complete } = await verifyHistory(reader, {
+    kinds: KINDS,
+    copies: kept,
+    ...(isAnchored && { anchors: anchor.all }),
+  });
   await reader.close();
   t.true(complete);
   return fault === undefined ? '' : `${fault.entry}: ${fault.problem}`;
@@ -227,12 +250,8 @@ test('a chain that was rewritten offline differs from the sealed one', async (t)
 });
 
 test('an actor that was removed offline is reported, and one that ended is not', async (t) => {
-  const remove = (tables: Tables) => {
-    tables.actors.removeSync(['thing', 'a']);
-    for (const number of [1, 2, 3]) tables.journal.removeSync(['thing', 'a', number]);
-  };
   t.is(
-    await afterEdit(t, remove),
+    await afterEdit(t, (tables) => removeActor(tables, 'a')),
     'thing/a line 3: The line that checkpoint 1 sealed is missing, and no deletion was recorded.',
   );
   const store = new MemoryStore();
@@ -244,7 +263,132 @@ test('an actor that was removed offline is reported, and one that ended is not',
   t.is((await verifyHistory(store, { kinds: KINDS })).fault, undefined, 'not sealed yet');
   await sealer.seal();
   const report = await verifyHistory(store, { kinds: KINDS });
-  t.like(report, { fault: undefined, checkpoints: 2, leaves: 2 });
+  t.like(report, { fault: undefined, checkpoints: 2, leaves: 3 });
+});
+
+test('two exchanged lines, and an actor in the place of another, end the verification with a fault', async (t) => {
+  const exchange = (tables: Tables) => {
+    const [second, third] = [line(tables, 'a', 2), line(tables, 'a', 3)];
+    put(tables, 'a', 2, third);
+    put(tables, 'a', 3, second);
+  };
+  t.is(await afterEdit(t, exchange), 'thing/a line 2: The line is missing.');
+  // Followed by its id, a list would begin anew behind it without end.
+  const rename = (tables: Tables) => {
+    const actor = JSON.parse(tables.actors.get(['thing', 'b']) ?? '{}') as StoredActor;
+    const renamed = { ...actor, address: { kind: 'thing', id: 'a' } };
+    tables.actors.putSync(['thing', 'b'], JSON.stringify(renamed), actor.revision);
+  };
+  t.regex(await afterEdit(t, rename), /^the store: The store holds another actor in the place of thing\/b:/);
+  const damage = (tables: Tables) => void tables.actors.putSync(['thing', 'b'], '{"address"', 1);
+  t.regex(await afterEdit(t, damage), /^the store: The store holds a value that is no JSON/);
+});
+
+function removeActor(tables: Tables, id: string): void {
+  tables.actors.removeSync(['thing', id]);
+  for (const number of [1, 2, 3]) tables.journal.removeSync(['thing', id, number]);
+}
+
+test('a deletion counts only where a sealed leaf says so', async (t) => {
+  const node = createCheckpointSigner(privateKey).node;
+  const missing =
+    'thing/a line 3: The line that checkpoint 1 sealed is missing, and no deletion was recorded.';
+  for (const value of [9_999_999_999_999, [node, 1, 0], [node, 1, 99], [node, 7, 0], 'gone', null]) {
+    const forge = (tables: Tables) => {
+      removeActor(tables, 'a');
+      tables.rows.putSync(['history-deletions', 'thing', 'a'], JSON.stringify(value));
+    };
+    t.is(await afterEdit(t, forge, (all) => all), missing, JSON.stringify(value));
+  }
+  const unsealed = (tables: Tables) => {
+    removeActor(tables, 'a');
+    tables.rows.putSync(['history-unsealed', 'thing', 'a', 4, 'aa'], '{"line":3,"hash":"aa"}');
+  };
+  t.is(await afterEdit(t, unsealed), missing, 'a stopped service has sealed all of its deletions');
+});
+
+test('a deletion that an earlier program noted by its time is found', async (t) => {
+  const store = new MemoryStore();
+  const { tell, sealer, clock } = await historyFixture(store);
+  await tell('a', BORN, 'WRITE');
+  await sealer.seal();
+  clock.advance(5);
+  await tell('a', 'END', BORN, 'WRITE');
+  const { at } = (await sealer.seal()) ?? { at: 0 };
+  const old = { view: 'history-deletions', key: ['thing', 'a'], value: at };
+  await sealer.changeRows({ put: [old], remove: [] });
+  t.is((await verifyHistory(store, { kinds: KINDS })).fault, undefined);
+  await sealer.changeRows({ put: [{ ...old, value: at + 1 }], remove: [] });
+  t.regex((await verifyHistory(store, { kinds: KINDS })).fault?.entry ?? '', /^thing\/a/);
+});
+
+test('a state that was changed offline is reported, with the same revision or a later one', async (t) => {
+  const change = (change: (actor: StoredActor) => object) => (tables: Tables) => {
+    const actor = JSON.parse(tables.actors.get(['thing', 'a']) ?? '{}') as StoredActor;
+    const changed = { ...actor, ...change(actor) } as StoredActor;
+    tables.actors.putSync(['thing', 'a'], JSON.stringify(changed), changed.revision);
+  };
+  const context = { turns: 7 };
+  t.is(
+    await afterEdit(
+      t,
+      change(() => ({ context })),
+    ),
+    'thing/a: Its state is not the one that checkpoint 1 sealed.',
+  );
+  t.is(
+    await afterEdit(
+      t,
+      change(() => ({ timers: { later: 5 } })),
+    ),
+    'thing/a: Its state is not the one that checkpoint 1 sealed.',
+  );
+  const later = change(({ revision }) => ({ context, revision: revision + 1 }));
+  t.is(await afterEdit(t, later), 'thing/a: It was changed after the service had stopped.');
+  const earlier = change(({ revision }) => ({ context, revision: revision - 1 }));
+  t.is(await afterEdit(t, earlier), 'thing/a: Its state is not the one that checkpoint 1 sealed.');
+});
+
+test('removed checkpoints are missed by the anchor, at a verification and at the next start', async (t) => {
+  const node = createCheckpointSigner(privateKey).node;
+  const remove = (tables: Tables) => {
+    for (const { key } of [...tables.rows.getRange({ start: ['history-'], end: ['history-~'] })])
+      if (key.includes(node) === false || key[2] === 2) tables.rows.removeSync(key);
+  };
+  t.is(await afterEdit(t, remove, () => [], true), `checkpoint 2 of node ${node}: ${ANCHORED}`);
+  t.is(
+    await afterEdit(
+      t,
+      () => {},
+      () => [],
+      true,
+    ),
+    '',
+  );
+  const anchor = memoryAnchor();
+  const before = await historyFixture(new MemoryStore(), privateKey, anchor);
+  await before.tell('a', BORN, 'WRITE');
+  await before.sealer.stop();
+  const restored = new MemoryStore();
+  const { tell, sealer } = await historyFixture(restored, privateKey, anchor);
+  await tell('b', BORN, 'WRITE');
+  await sealer.seal();
+  const { fault } = await verifyHistory(restored, { kinds: KINDS, anchors: anchor.all });
+  t.regex(fault?.problem ?? '', /^The folder of keys has an anchor of it/);
+});
+
+const ANCHORED =
+  'The folder of keys has an anchor of it, and the store holds no such checkpoint. The store was changed, or restored from an older backup.';
+
+test('actors that changed since the newest checkpoint are counted while the service runs', async (t) => {
+  const store = new MemoryStore();
+  const { tell, sealer } = await historyFixture(store);
+  await tell('a', BORN, 'WRITE');
+  t.like(await verifyHistory(store, { kinds: KINDS }), { fault: undefined, uncovered: 1 });
+  await sealer.seal();
+  t.like(await verifyHistory(store, { kinds: KINDS }), { fault: undefined, uncovered: 0 });
+  await tell('a', 'WRITE');
+  t.like(await verifyHistory(store, { kinds: KINDS }), { fault: undefined, uncovered: 1 });
 });
 
 test('the record of a deletion excuses no lines that were sealed after it', async (t) => {
@@ -349,7 +493,7 @@ test('after a crash the chains that were not sealed are found and sealed', async
   // Its sealer is never stopped.
   const { sealer } = await historyFixture(store);
   const checkpoint = await sealer.seal();
-  t.like(checkpoint, { sequence: 2, leaves: 1 });
+  t.like(checkpoint, { sequence: 2, leaves: 2 });
   const proof = await new HistoryProofs(store).of({ kind: 'thing', id: 'b' });
   t.is(proof?.line, 2);
 });
@@ -362,11 +506,6 @@ test('checkpoints are made at the interval, in pages after many changes, and non
   while ((await store.rows({ view: CHECKPOINTS_VIEW, limit: 5 })).length === 0)
     await new Promise((resolve) => setImmediate(resolve));
   t.is((await sealer.seal())?.sequence, 1);
-  const step = (n: number) =>
-    ({
-      actor: { address: { kind: 'thing', id: `x${n}` } },
-      journal: [{ id: 1, at: 1, state: 'Live', message: '', cause: 'X', hash: 'aa' }],
-    }) as unknown as Step;
-  for (let n = 0; n < 5000; n++) sealer.observe(step(n));
-  t.is((await sealer.seal())?.sequence, 4);
+  for (let n = 0; n < 2500; n++) await tell(`x${n}`, BORN, 'WRITE');
+  t.like(await sealer.seal(), { sequence: 4, leaves: 2 * (2500 - 2 * 1024) });
 });

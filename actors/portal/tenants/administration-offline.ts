@@ -2,7 +2,14 @@
  * Administration of a stopped service's store, for the command line. Starts the actors of organizations and users only;
  * pending work of others waits for the next start.
  */
-import { type ActorStore, type Clock, createRuntime, type Ids, type Log } from '@sealwright/runtime';
+import {
+  type ActorStore,
+  type Clock,
+  createRuntime,
+  type Ids,
+  type Log,
+  type Step,
+} from '@sealwright/runtime';
 import { Administration } from './administration.ts';
 import { organizationDefinition } from './organizations.ts';
 import { portalUserDefinition, UserDirectory } from './users.ts';
@@ -12,6 +19,7 @@ export function administrationOf(parts: {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  readonly onCommitted: (step: Step) => void;
 }): { readonly administration: Administration; readonly users: UserDirectory } {
   const definitions = [organizationDefinition, portalUserDefinition];
   const { system, store } = createRuntime({ ...parts, definitions, handlers: {} });

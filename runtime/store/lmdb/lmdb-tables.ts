@@ -187,13 +187,23 @@ export function readActors(
 ): StoredActor[] {
   const start = after === undefined ? [kind] : [kind, after];
   if (!fitsKey(start)) return [];
-  return valuesOf(
-    actors.getRange({
-      start,
-      exclusiveStart: after !== undefined,
-      end: [kind, AFTER_ALL_TEXT],
-      limit,
-    }),
+  const range = actors.getRange({
+    start,
+    exclusiveStart: after !== undefined,
+    end: [kind, AFTER_ALL_TEXT],
+    limit,
+  });
+  return [...range].map(({ key, value }) => actorAt(key, value));
+}
+
+/** @throws {Fatal} `store.damaged` for an actor in the place of another: a list continued after it would not end */
+function actorAt(key: Key, value: string): StoredActor {
+  const actor = parseStored<StoredActor>(value);
+  const [kind, id] = partsOf(key);
+  if (actor.address?.kind === kind && actor.address.id === id) return actor;
+  throw new Fatal(
+    'store.damaged',
+    `The store holds another actor in the place of ${kind}/${id}: its file was changed from outside. Stop the service, keep a copy of the folder, and restore the last backup (docs/operations.md).`,
   );
 }
 

@@ -1,0 +1,29 @@
+/** Anchors of the history in the folder of keys. Source: docs/decisions/0053-tamper-evident-history.md. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type AnchoredCheckpoint, type HistoryAnchor, parseAnchor } from '@sealwright/runtime';
+import type { KeyFolder } from './key-folder.ts';
+
+/** Beginning of the names of their files; the newest has no more, others were set aside. */
+export const ANCHOR_FILE = 'history-anchor';
+
+/** Keeps the newest checkpoint of the history beside the keys, outside of the store. */
+export function historyAnchor(keys: KeyFolder): HistoryAnchor {
+  return {
+    read: () => keys.read(ANCHOR_FILE),
+    keep: (text) => keys.replace(ANCHOR_FILE, text),
+    setAside(text) {
+      const mark = createHash('sha256').update(text).digest('hex').slice(0, 16);
+      keys.replace(`${ANCHOR_FILE}-${mark}`, text);
+    },
+  };
+}
+
+/** Reads all anchors in a folder of keys; none where there is no folder. */
+export function readAnchors(path: string): readonly AnchoredCheckpoint[] {
+  if (!existsSync(path)) return [];
+  return readdirSync(path)
+    .filter((name) => name.startsWith(ANCHOR_FILE))
+    .flatMap((name) => parseAnchor(readFileSync(join(path, name), 'utf8')) ?? []);
+}
