@@ -8,7 +8,7 @@ import { closeSync, openSync, rmSync, statSync, truncateSync, writeFileSync, wri
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SignFileRequest } from '#crypto/core/types.js';
-import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/issue.js';
+import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
 import { type Bench, type BenchContext, Unverified } from './frame/bench.ts';
 import { memoryFolder, sha256sum } from './frame/limits.ts';
 import type { LargeJob, LargeResult } from './large-job.ts';

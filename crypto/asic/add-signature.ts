@@ -1,6 +1,6 @@
 /** Adds a signature to an existing container (EN 319 162-1 §4.3.3, §4.4.3). */
 
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import {
   CryptoError,
   type SignatureLevel,

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { amendSignedData } from '../cms/amend.ts';
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
 import type { EvidenceSource, SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
 import { readTimestampToken } from '../evidence/timestamp-reader.ts';

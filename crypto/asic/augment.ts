@@ -1,7 +1,7 @@
 /** Augments the signatures of a container and renews its archive time-stamps (EN 319 162-1 §4.4.4, §5). */
 
 import { augmented } from '../cades/augment.ts';
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { augmentedChunks } from '../xades/augment.ts';

@@ -13,7 +13,7 @@ import {
   timestampInfo,
   UNKNOWN_SIGNATURE_INFO,
 } from '../validation/signature-info.ts';
-import { hashNamed } from '../x509/algorithm-identifier.ts';
+import { hashNamed } from '../x509/signature-algorithms.ts';
 import type { Container } from './container.ts';
 import { type CoveringSignature, forContainer } from './coverage.ts';
 import { type ListedMembers, listedMembers, type MemberDigests } from './listed-members.ts';

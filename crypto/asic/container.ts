@@ -1,6 +1,6 @@
 /** An existing container: its members and their roles. */
 import { hashSource } from '../cades/content-digests.ts';
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import { readDirectory, type ZipDirectory, type ZipEntry } from '../zip/zip-directory.ts';
 import { ZipError } from '../zip/zip-error.ts';

@@ -1,7 +1,7 @@
 /** A file that is read once for signing and once for writing, and must be the same both times. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
 
 /** Measurement of a file in its first complete reading. */

@@ -1,7 +1,7 @@
 /** Comparison of a manifest's entries with the members. */
 import { createHash } from 'node:crypto';
 import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
-import type { HashName } from '../x509/algorithm-identifier.ts';
+import type { HashName } from '../x509/signature-algorithms.ts';
 import { nameOfUri, printableName } from '../zip/zip-names.ts';
 import type { Container } from './container.ts';
 import { MAX_MANIFEST, type Manifest, readManifest } from './manifest.ts';

@@ -1,7 +1,7 @@
 /** Reads ASiCManifest and ASiCArchiveManifest (EN 319 162-1 Annex A.4). */
 
 import { CryptoError, type DigestName } from '../core/types.ts';
-import type { HashName } from '../x509/algorithm-identifier.ts';
+import type { HashName } from '../x509/signature-algorithms.ts';
 import { DIGEST_URI, DS } from '../xades/elements/identifiers.ts';
 import { mimeTypeOf, mimeTypeText } from '../xades/elements/signature-text.ts';
 import { hashOf } from '../xades/validation/algorithms.ts';

@@ -1,6 +1,6 @@
 /** Creates containers: files and a signature over all of them (EN 319 162-1 §4.3, §4.4, baseline §5). */
 import { basename } from 'node:path';
-import { openSource, type Source, SourceRange } from '../core/source.ts';
+import { openSource, type Source, SourceRange } from '../core/files.ts';
 import {
   CryptoError,
   type Fingerprint,

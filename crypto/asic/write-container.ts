@@ -1,7 +1,6 @@
 /** Writes a container: new, or an existing one with members added and replaced. */
 import { createHash } from 'node:crypto';
-import { memorySource, type Source } from '../core/source.ts';
-import { createTarget } from '../core/target.ts';
+import { createTarget, memorySource, type Source } from '../core/files.ts';
 import type { SignedFile } from '../core/types.ts';
 import { ZipWriter } from '../zip/zip-writer.ts';
 import type { Container } from './container.ts';

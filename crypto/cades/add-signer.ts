@@ -2,7 +2,7 @@
 
 import { DIGEST_BY_OID } from '../asn1/oids.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import {
   CryptoError,
   type SignatureLevel,
@@ -11,7 +11,7 @@ import {
   type Signer,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { algorithmOf, digestIdentifier } from '../x509/algorithm-identifier.ts';
+import { algorithmOf, digestIdentifier } from '../x509/signature-algorithms.ts';
 import {
   amended,
   assertExtensible,

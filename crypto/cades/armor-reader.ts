@@ -1,7 +1,7 @@
 /** Reads the bytes of a signature that is encoded as text, at any size: PEM (RFC 7468 §8), MIME, or bare Base64. */
 
+import { IN_MEMORY_BYTES, type Source } from '../core/files.ts';
 import { HEADER_BYTES, MAX_ENCODINGS, type TextEncoding, textEncodingOf } from '../core/header-format.ts';
-import { IN_MEMORY_BYTES, type Source } from '../core/source.ts';
 import { CryptoError } from '../core/types.ts';
 
 const END = /\r?\n?-----END (PKCS7|CMS|PKCS #7 SIGNED DATA)-----\s*$/;

@@ -3,7 +3,7 @@
 import { OID } from '../asn1/oids.ts';
 import { Asn1Error } from '../asn1/read.ts';
 import type { SignedData, SignerInfo } from '../cms/parse.ts';
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { evidenceInData } from '../evidence/embedded-evidence.ts';

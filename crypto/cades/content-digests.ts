@@ -1,6 +1,6 @@
 /** Computes the digests of a file in one pass. */
 import { createHash } from 'node:crypto';
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import type { DigestName } from '../core/types.ts';
 
 export interface ContentDigests {

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { OID } from '../asn1/oids.ts';
 import { unsignedAttribute } from '../cms/attributes-template.ts';
 import { completeSignerInfo, prepareSignedData } from '../cms/build.ts';
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import { CryptoError, type SignatureParameters, type SignedFile, type Signer } from '../core/types.ts';
-import { algorithmOf } from '../x509/algorithm-identifier.ts';
+import { algorithmOf } from '../x509/signature-algorithms.ts';
 import {
   amended,
   assertExtensible,

@@ -13,9 +13,9 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { sequence, tlv } from '../asn1/write.ts';
+import type { Source } from '../core/files.ts';
 import { HEADER_BYTES } from '../core/header-format.ts';
-import type { Source } from '../core/source.ts';
-import { HASH_BY_OID, type HashName } from '../x509/algorithm-identifier.ts';
+import { HASH_BY_OID, type HashName } from '../x509/signature-algorithms.ts';
 
 export interface DetachedSignedData {
   /** The same SignedData without its content. */

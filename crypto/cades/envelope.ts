@@ -1,13 +1,16 @@
 /** Encodes the bytes around content inside its CMS signature (RFC 5652 §5.2, EN 319 122-1 §6.3). */
-
 import { ID } from '../asn1/oids.ts';
 import { TAG } from '../asn1/read.ts';
 import { fitsUtcTime } from '../asn1/time.ts';
 import { header } from '../asn1/write.ts';
 import { type AroundContent, aroundContent } from '../cms/amend.ts';
-import { buildSignerInfos, signerInfosLength, usualSignatureLength } from '../cms/build.ts';
-import { signerInfoTemplate } from '../cms/signer-info.ts';
-import type { Source } from '../core/source.ts';
+import {
+  buildSignerInfos,
+  signerInfosLength,
+  signerInfoTemplate,
+  usualSignatureLength,
+} from '../cms/build.ts';
+import type { Source } from '../core/files.ts';
 import { CryptoError, type SignatureParameters, type Signer } from '../core/types.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
 import type { SignatureOutput } from './signature-files.ts';

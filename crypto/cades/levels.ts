@@ -9,7 +9,7 @@ import type {
   SignFileRequest,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { algorithmOf } from '../x509/algorithm-identifier.ts';
+import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
 import { writeEnveloping } from './envelope.ts';
 import { type LevelServices, raiseLevel, servicesFor } from './raise-level.ts';

@@ -11,8 +11,8 @@ import { signerCertificate } from '../cms/signing-certificate.ts';
 import { CryptoError, type DigestName, type SignatureLevel } from '../core/types.ts';
 import type { EvidenceSource, SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
 import { readTimestampToken } from '../evidence/timestamp-reader.ts';
-import { digestIdentifier } from '../x509/algorithm-identifier.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
+import { digestIdentifier } from '../x509/signature-algorithms.ts';
 
 interface RaiseLevelRequest {
   readonly to: SignatureLevel;

@@ -1,9 +1,9 @@
 /** CAdES-B-B, enveloping or detached: one pass over the input, one over the output, bounded memory. */
 import { createHash } from 'node:crypto';
 import { buildSignedData } from '../cms/build.ts';
-import { IN_MEMORY_BYTES, type Source } from '../core/source.ts';
+import { IN_MEMORY_BYTES, type Source } from '../core/files.ts';
 import { CryptoError, type SignedFile, type SignFileRequest } from '../core/types.ts';
-import { algorithmOf } from '../x509/algorithm-identifier.ts';
+import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { hashSource } from './content-digests.ts';
 import { type Envelope, type EnvelopeRequest, envelope, indefiniteHead, indefiniteTail } from './envelope.ts';
 import { type FilesDone, type SignatureOutput, withFiles } from './signature-files.ts';

@@ -1,7 +1,6 @@
 /** Input and output files of signing and augmenting in CAdES. */
 import { createHash } from 'node:crypto';
-import { openSource, type Source } from '../core/source.ts';
-import { createTarget, type Target } from '../core/target.ts';
+import { createTarget, openSource, type Source, type Target } from '../core/files.ts';
 import { type CadesFormat, CryptoError, type SignedFile } from '../core/types.ts';
 import { textEncoding } from './armor-reader.ts';
 

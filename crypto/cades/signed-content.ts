@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { Asn1Error } from '../asn1/read.ts';
-import { memorySource, type Source, SourceRange } from '../core/source.ts';
+import { memorySource, type Source, SourceRange } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Finding } from '../core/validation-report.ts';
 import type { SignatureInfo } from '../validation/signature-info.ts';
-import type { HashName } from '../x509/algorithm-identifier.ts';
+import type { HashName } from '../x509/signature-algorithms.ts';
 import { signatureSource, textEncoding } from './armor-reader.ts';
 import { type ContentInfo, type DetachedSignedData, readDetachedContent } from './detached-content.ts';
 

@@ -4,7 +4,7 @@ import { OID } from '../asn1/oids.ts';
 import { octets } from '../asn1/read.ts';
 import { completeSignedData, prepareSignedData } from '../cms/build.ts';
 import { parseSignedData } from '../cms/parse.ts';
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import {
   type BeginSigningRequest,
   type BegunSigning,
@@ -23,7 +23,7 @@ import {
   signerFromStored,
   storedSigner,
 } from '../keys/stored-signer.ts';
-import { algorithmOf } from '../x509/algorithm-identifier.ts';
+import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { type ContentDigests, hashSource } from './content-digests.ts';
 import { writeEnveloping } from './envelope.ts';
 import { orMalformed } from './existing-signature.ts';

@@ -2,8 +2,8 @@
 
 import { OID } from '../asn1/oids.ts';
 import { parseSignedData } from '../cms/parse.ts';
+import type { Source } from '../core/files.ts';
 import { isCmsHeader } from '../core/header-format.ts';
-import type { Source } from '../core/source.ts';
 import type { Finding } from '../core/validation-report.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';

@@ -1,6 +1,6 @@
 /** Quick check of CAdES files just made, read from disk in bounded memory (EN 319 122-1 §6.3). */
 
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import type { Check, VerificationReport, VerifyFileRequest } from '../core/types.ts';
 import { inspectSignedData } from '../validation/signed-data/verify.ts';
 import { type ContentDigests, readSignatureFile, type SignatureFile } from './signed-content.ts';

@@ -17,7 +17,7 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { oid } from '../asn1/write.ts';
-import { HASH_BY_OID, type HashName } from '../x509/algorithm-identifier.ts';
+import { HASH_BY_OID, type HashName } from '../x509/signature-algorithms.ts';
 import type { Attributes, SignedData, SignerInfo } from './parse.ts';
 
 /** Hashes of the values that an archive time-stamp covers in addition to the signature itself. */

@@ -1,13 +1,18 @@
 /** Checks the signed attributes of a SignerInfo (RFC 5652 §11, EN 319 122-1 §5). */
-
 import { OID } from '../asn1/oids.ts';
 import { Asn1Error, type Element, enter, octets, oidText, parseAlgorithm, TAG } from '../asn1/read.ts';
 import { readTime } from '../asn1/time.ts';
 import { setOf, tlv } from '../asn1/write.ts';
 import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
-import { HASH_BY_OID, type HashName } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
-import { disagreementOf, faultOf, keyBits, signatureMethod } from '../x509/signature-value.ts';
+import {
+  disagreementOf,
+  faultOf,
+  HASH_BY_OID,
+  type HashName,
+  keyBits,
+  signatureMethod,
+} from '../x509/signature-algorithms.ts';
 import { CONTENT_IDENTIFIER } from './attributes-template.ts';
 import type { Attributes, SignerInfo } from './parse.ts';
 

@@ -5,8 +5,8 @@ import { TAG } from '../asn1/read.ts';
 import { timeText } from '../asn1/time.ts';
 import { octetString, oid, sequence, setOf, tlv } from '../asn1/write.ts';
 import { CryptoError, type DigestName, type SignaturePolicy } from '../core/types.ts';
-import { DIGEST_LENGTH, digestIdentifier } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { DIGEST_LENGTH, digestIdentifier } from '../x509/signature-algorithms.ts';
 
 /** Form of the signing-time attribute: absent, or one of the two forms of RFC 5652 §11.3. */
 export type TimeFormat = 'none' | 'utc' | 'generalized';

@@ -13,8 +13,8 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import type { AlgorithmUse, Finding } from '../core/validation-report.ts';
-import { HASH_BY_OID, type HashName } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { HASH_BY_OID, type HashName } from '../x509/signature-algorithms.ts';
 import type { SignerId, SignerInfo } from './parse.ts';
 
 /** Returns the certificate that a SignerIdentifier names (RFC 5652 §5.3). */

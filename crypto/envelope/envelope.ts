@@ -1,8 +1,7 @@
 /** Decrypts an encryption envelope, chunk by chunk. Source: docs/batch-values.md §9. */
 import { createCipheriv, createDecipheriv, createHash, pbkdf2 } from 'node:crypto';
 import { linkSync, renameSync, unlinkSync } from 'node:fs';
-import { openSource } from '../core/source.ts';
-import { createTarget } from '../core/target.ts';
+import { createTarget, openSource } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 
 /** Failure to open an envelope. Matched on `code`. */

@@ -1,5 +1,4 @@
 /** Certificate revocation lists (RFC 5280 §5): complete, delta and indirect ones, for all or some reasons. */
-
 import {
   Asn1Error,
   Cursor,
@@ -19,12 +18,44 @@ import {
   readCrlPoints,
   readPointName,
   readReasonFlags,
-} from '../x509/distribution-points.ts';
-import { splitExtensions } from '../x509/extensions.ts';
+  splitExtensions,
+} from '../x509/extensions.ts';
 import { nameKey, readGeneralNames } from '../x509/names.ts';
-import { readSignedStructure, type SignedStructure, structureFault } from '../x509/structure-signature.ts';
+import { readSignedStructure, type SignedStructure, structureFault } from '../x509/signature-algorithms.ts';
 import { memoizeParsed } from './lazy-value.ts';
-import { type Revocation, readReason } from './revocation-reasons.ts';
+
+/** CRLReason (RFC 5280 §5.3.1) by number. */
+const REASONS = [
+  'unspecified',
+  'keyCompromise',
+  'cACompromise',
+  'affiliationChanged',
+  'superseded',
+  'cessationOfOperation',
+  'certificateHold',
+  undefined,
+  'removeFromCRL',
+  'privilegeWithdrawn',
+  'aACompromise',
+] as const;
+
+type RevocationReason = NonNullable<(typeof REASONS)[number]>;
+
+/** Time and reason of a revocation. */
+export interface Revocation {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly reason: RevocationReason;
+}
+
+const ENUMERATED = 0x0a;
+
+/** Reads CRLReason ::= ENUMERATED (RFC 5280 §5.3.1). @throws {Asn1Error} */
+export function readReason(element: Element): RevocationReason {
+  const [number = -1] = contents(element);
+  if (element.tag !== ENUMERATED) throw new Asn1Error('revocation reason malformed', element.start);
+  return REASONS[number] ?? 'unspecified';
+}
 
 export interface Crl {
   readonly der: Buffer;

@@ -15,13 +15,18 @@ import {
   TAG,
 } from '../asn1/read.ts';
 import { readFractionalTime } from '../asn1/time.ts';
-import { HASH_BY_OID, type HashName } from '../x509/algorithm-identifier.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { type Extension, splitExtensions } from '../x509/extensions.ts';
 import { nameKey } from '../x509/names.ts';
-import { readSignedStructure, type SignedStructure, structureFault } from '../x509/structure-signature.ts';
+import {
+  HASH_BY_OID,
+  type HashName,
+  readSignedStructure,
+  type SignedStructure,
+  structureFault,
+} from '../x509/signature-algorithms.ts';
+import { type Revocation, readReason } from './crl.ts';
 import { memoizeParsed } from './lazy-value.ts';
-import { type Revocation, readReason } from './revocation-reasons.ts';
 
 export interface OcspAnswer {
   /** DER of the BasicOCSPResponse. */

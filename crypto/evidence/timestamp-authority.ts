@@ -13,7 +13,7 @@ import {
 } from '../asn1/read.ts';
 import { NULL, octetString, sequence, small, TRUE, unsigned } from '../asn1/write.ts';
 import { CryptoError, type DigestName } from '../core/types.ts';
-import { HASH_BY_OID } from '../x509/algorithm-identifier.ts';
+import { HASH_BY_OID } from '../x509/signature-algorithms.ts';
 import {
   type AuthorityTransport,
   publicName,

@@ -6,8 +6,8 @@ import { attributesFault, singleValue } from '../cms/attribute-checks.ts';
 import type { Attributes } from '../cms/parse.ts';
 import { certIdError, signerCertificate } from '../cms/signing-certificate.ts';
 import type { Finding } from '../core/validation-report.ts';
-import { HASH_BY_OID, type HashName, hashNamed } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { HASH_BY_OID, type HashName, hashNamed } from '../x509/signature-algorithms.ts';
 import { type ImprintSource, TIMESTAMP_INFO, type TimestampToken } from './timestamp-reader.ts';
 
 const TIMESTAMPING = '1.3.6.1.5.5.7.3.8';

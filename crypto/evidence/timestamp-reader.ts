@@ -17,9 +17,9 @@ import { readFractionalTime } from '../asn1/time.ts';
 import { parseSignedData, type SignedData } from '../cms/parse.ts';
 import { signerCertificate } from '../cms/signing-certificate.ts';
 import { CryptoError } from '../core/types.ts';
-import { HASH_BY_OID, hashNamed } from '../x509/algorithm-identifier.ts';
 import { type Certificate, readableCertificates } from '../x509/certificate.ts';
 import { splitExtensions } from '../x509/extensions.ts';
+import { HASH_BY_OID, hashNamed } from '../x509/signature-algorithms.ts';
 
 /** id-ct-TSTInfo. */
 export const TIMESTAMP_INFO = '1.2.840.113549.1.9.16.1.4';

@@ -1,5 +1,4 @@
 /** Signer and parameters as text, for the state between the two steps of signing. Contains no secret. */
-
 import {
   CryptoError,
   type KeyType,
@@ -8,9 +7,8 @@ import {
   type SignaturePolicy,
   type SignerIdentity,
 } from '../core/types.ts';
-import { kindOf } from '../x509/algorithm-identifier.ts';
 import { fingerprintOf, readCertificate } from '../x509/certificate.ts';
-import { derValue, valueFault } from '../x509/signature-value.ts';
+import { derValue, kindOf, valueFault } from '../x509/signature-algorithms.ts';
 
 /** Signer and signature parameters, common to all signing requests. */
 export type SignerAndParameters = SignatureParameters & { readonly signer: SignerIdentity };

@@ -1,10 +1,44 @@
-/** Serializes signers for pool threads; each thread creates its key object once. */
-import { createPrivateKey } from 'node:crypto';
-import type { Signer } from '../core/types.ts';
+/**
+ * Serializes signers for pool threads; each thread creates its key object once.
+ *
+ * Private keys in this process's memory.
+ */
+import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import type { Signer, SigningKey } from '../core/types.ts';
 import { readCertificate } from '../x509/certificate.ts';
-import { type LocalKey, localKey } from './local-key.ts';
+import { assertFits, kindOf } from '../x509/signature-algorithms.ts';
 import { SessionPool } from './pkcs11/session-pool.ts';
 import { type TokenKey, type TokenPlace, tokenKey } from './pkcs11/token-key.ts';
+
+/** A signing key that can be transferred to another thread. */
+export interface LocalKey extends SigningKey {
+  readonly where: 'memory';
+  readonly keyObject: KeyObject;
+}
+
+/**
+ * Wraps an RSA or RSA-PSS key of 2048 to 4096 bits, an EC key on a supported curve, or an Ed25519 key.
+ * @throws {CryptoError} `key.unsupported`
+ */
+export function localKey(keyObject: KeyObject): LocalKey {
+  const { type, bits } = kindOf(keyObject);
+  const pss = {
+    key: keyObject,
+    padding: constants.RSA_PKCS1_PSS_PADDING,
+    saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+  };
+  return {
+    type,
+    bits,
+    where: 'memory',
+    keyObject,
+    sign(data, algorithm) {
+      assertFits(type, algorithm);
+      if (algorithm.scheme === 'ed25519') return sign(null, data, keyObject);
+      return sign(algorithm.digest, data, algorithm.scheme === 'rsa-pss' ? pss : keyObject);
+    },
+  };
+}
 
 interface SerializedIdentity {
   readonly certificate: Uint8Array;

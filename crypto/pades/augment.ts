@@ -1,11 +1,10 @@
 /** Raises the signatures of a PDF to a higher level, and renews archive time-stamps (ETSI EN 319 142-1, clause 6). */
-
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import { type AugmentFileRequest, CryptoError, type DigestName, type SignedFile } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import { integrityFailure } from '../validation/soundness.ts';
-import { appendEvidence, evidenceOf } from './evidence.ts';
 import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
+import { appendEvidence, evidenceOf } from './levels.ts';
 import { readStoredSignatures, type StoredSignature, type StoredSignatures } from './stored-signatures.ts';
 import { appendDocumentTimestamp, timestampsOf } from './time-stamping.ts';
 import { inspectPades } from './validate.ts';

@@ -1,8 +1,8 @@
 /** Digests of the ranges that the signatures of one file cover. */
 
 import { createHash, type Hash } from 'node:crypto';
-import type { Source } from '../core/source.ts';
-import type { HashName } from '../x509/algorithm-identifier.ts';
+import type { Source } from '../core/files.ts';
+import type { HashName } from '../x509/signature-algorithms.ts';
 import type { Coverage, FoundSignature } from './fields/signatures.ts';
 
 /** Digests per algorithm; the first request computes those of all signatures in one pass. */

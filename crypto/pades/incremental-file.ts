@@ -3,11 +3,10 @@
  * and hashed once for any number of updates, and only the updates are in memory.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { IN_MEMORY_BYTES, openSource, type Source } from '../core/source.ts';
-import { createTarget, type Target } from '../core/target.ts';
+import { createTarget, IN_MEMORY_BYTES, openSource, type Source, type Target } from '../core/files.ts';
 import { CryptoError, type DigestName, type SignedFile } from '../core/types.ts';
 import type { ByteSource } from '../pdf/index.ts';
-import type { PreparedUpdate } from './fields/signature-dictionary.ts';
+import type { PreparedUpdate } from './fields/signatures.ts';
 
 /** Opens the input as `openSource`. @throws {CryptoError} also `input.empty` */
 export function openIncrementalFile(path: string, password?: string): Source {

@@ -15,8 +15,8 @@ import {
   UNKNOWN_SIGNATURE_INFO,
 } from '../validation/signature-info.ts';
 import { inspectCms } from '../validation/signed-data/signed-data-report.ts';
-import { type HashName, hashNamed } from '../x509/algorithm-identifier.ts';
 import type { Certificate } from '../x509/certificate.ts';
+import { type HashName, hashNamed } from '../x509/signature-algorithms.ts';
 import type { FoundSignature } from './fields/signatures.ts';
 import { CHANGES } from './validation/judged-changes.ts';
 import { failed, passed } from './validation/placement-findings.ts';

@@ -2,19 +2,201 @@
  * Signs a PDF: PAdES baseline B-B (ETSI EN 319 142-1) by an incremental update; no byte of the original changes.
  */
 import { createHash } from 'node:crypto';
-import { buildSignedData } from '../cms/build.ts';
+import { timeText } from '../asn1/time.ts';
+import { buildSignedData, maxSignedDataLength } from '../cms/build.ts';
 import {
   type BeginSigningRequest,
   CryptoError,
+  type DigestName,
+  type PadesFormat,
+  type PageContent,
+  type SignatureParameters,
   type SignedFile,
   type Signer,
+  type SignerIdentity,
   type SignFileRequest,
 } from '../core/types.ts';
-import { bufferSource } from '../pdf/index.ts';
-import { algorithmOf } from '../x509/algorithm-identifier.ts';
-import { fillPlaceholder, type PreparedUpdate } from './fields/signature-dictionary.ts';
+import {
+  asName,
+  asReference,
+  assertSignable,
+  type ByteSource,
+  bufferSource,
+  type PdfDict,
+  type PdfDocument,
+  sourceText,
+  withPdf,
+} from '../pdf/index.ts';
+import { textString } from '../pdf/syntax/values.ts';
+import { IncrementalUpdate, referenceText } from '../pdf/update/incremental-update.ts';
+import { algorithmOf } from '../x509/signature-algorithms.ts';
+import { addPageContent } from './content/page-content.ts';
+import { needsAppearances, showsAllValues } from './content/settled-appearances.ts';
+import {
+  type FormSurvey,
+  type SignedField,
+  surveyForm,
+  type TargetField,
+  targetField,
+  updateField,
+} from './fields/field-update.ts';
+import { assertSeedValue, FILTER, SUB_FILTER } from './fields/seed-value.ts';
+import { fillPlaceholder, type PreparedUpdate, signatureValue, writeUpdate } from './fields/signatures.ts';
 import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
-import { type PadesOptions, preparePades } from './prepare.ts';
+import { policyOf } from './validation/change-policy.ts';
+
+/**
+ * Builds the incremental update that adds a signature to a PDF, complete except for the signature value
+ * (ETSI EN 319 142-1, clauses 5 and 6.3; ISO 32000-2, 12.7.5.5 and 12.8.1).
+ */
+export interface PadesOptions extends Pick<SignatureParameters, 'padding' | 'includeChain' | 'policy'> {
+  readonly signer: SignerIdentity;
+  /** Claimed signing time, milliseconds since the epoch; it goes into /M. */
+  readonly at: number;
+  readonly digest: DigestName;
+  readonly form?: PadesFormat;
+  /** Bytes reserved for unsigned attributes; 0 without any. @default 0 */
+  readonly unsignedLength?: number;
+}
+
+const INVISIBLE: PadesFormat = {};
+const NO_CONTENT: PageContent = { stamps: [], fields: [] };
+
+/**
+ * Reads the PDF and lays out the update.
+ * @throws {CryptoError} `pdf.malformed`, `pdf.encrypted`, `pdf.no-pages`, `pdf.change-forbidden`, `input.too-large`,
+ *   `request.invalid`
+ */
+export function preparePades(source: ByteSource, options: PadesOptions): PreparedUpdate {
+  return withPdf(source, (pdf) => layOut(source, pdf, options));
+}
+
+function layOut(source: ByteSource, pdf: PdfDocument, options: PadesOptions): PreparedUpdate {
+  const { form = INVISIBLE, signer, unsignedLength = 0 } = options;
+  const survey = surveyForm(pdf, form);
+  const target = targetField(pdf, survey, form);
+  assertSigningAllowed(pdf, survey, target, form);
+  assertSignable(pdf, target.kind);
+  const field = target.kind === 'empty' ? target.found.field.dict : undefined;
+  if (field !== undefined) {
+    assertSeedValue(pdf, field, { signer, digest: options.digest, form, timestamped: unsignedLength > 0 });
+  }
+  const update = new IncrementalUpdate(pdf);
+  const reference = update.reserve();
+  if (form.certification !== undefined) {
+    update.catalog.child('Perms').set('DocMDP', referenceText(reference));
+  }
+  const isSigned = survey.signed.length > 0;
+  // Viewers that draw the fields of the form hide the appearance of the signature.
+  const hides = form.appearance !== undefined && needsAppearances(pdf);
+  if (form.content !== undefined || (hides && !isSigned))
+    addPageContent(update, form.content ?? NO_CONTENT, isSigned);
+  // In a signed file the appearances of other fields stay as they are.
+  if (hides && isSigned && showsAllValues(pdf))
+    update.catalog.child('AcroForm').set('NeedAppearances', 'false');
+  updateField(update, target, reference, {
+    appearance: form.appearance,
+    isSigned,
+  });
+  const value = signatureValue(
+    source.size,
+    `/Type/Sig/Filter/${FILTER}/SubFilter/${SUB_FILTER}`,
+    maxSignedDataLength(signer, options, { unsignedLength }),
+    `/M(${pdfTime(options.at)})${textEntries(form)}${references(pdf, form, field)}`,
+  );
+  const lastByte = source.read(source.size - 1, 1)[0];
+  const seed = `${options.at} ${signer.fingerprint}`;
+  return writeUpdate({ pdf, size: source.size, lastByte, seed }, update, { ...value, reference });
+}
+
+/** Formats a date (7.9.4) in UTC. */
+function pdfTime(at: number): string {
+  return `D:${timeText(at)}`;
+}
+
+/** Table 255. */
+function textEntries({ name, reason, location, contactInfo }: PadesFormat): string {
+  let text = '';
+  if (name !== undefined) text += `/Name${textString(name)}`;
+  if (reason !== undefined) text += `/Reason${textString(reason)}`;
+  if (location !== undefined) text += `/Location${textString(location)}`;
+  if (contactInfo !== undefined) text += `/ContactInfo${textString(contactInfo)}`;
+  return text;
+}
+
+/** Builds signature reference dictionaries (table 256): a certification, and the lock of the signed field. */
+function references(pdf: PdfDocument, { certification }: PadesFormat, field: PdfDict | undefined): string {
+  const found: string[] = [];
+  if (certification !== undefined) found.push(transform('DocMDP', `/P ${certification}`, ''));
+  const lock = pdf.dict(field?.get('Lock'));
+  const action = lock && asName(pdf.resolve(lock.get('Action')));
+  if (lock !== undefined && (action === 'All' || action === 'Include' || action === 'Exclude')) {
+    const names = action === 'All' ? '' : `/Fields ${sourceText(pdf.resolve(lock.get('Fields')))}`;
+    const root = asReference(pdf.xref.trailer.get('Root'));
+    const data = root === undefined ? '' : `/Data ${referenceText(root)}`;
+    found.push(transform('FieldMDP', `/Action/${action}${names}`, data));
+  }
+  return found.length === 0 ? '' : `/Reference[${found.join('')}]`;
+}
+
+function transform(method: string, parameters: string, data: string): string {
+  return (
+    `<</Type/SigRef/TransformMethod/${method}${data}` +
+    `/TransformParams<</Type/TransformParams/V/1.2${parameters}>>>>`
+  );
+}
+
+// Checks that earlier signatures and the field itself permit another signature (ISO 32000-2, 12.8.2.2, 12.8.2.4 and
+// 12.7.5.5). All of them permit document time-stamps and a document security store (12.8.2.2.1).
+
+/** DocMDP level that permits no change; adding a signature needs 2 or more. */
+const NO_CHANGES = 1;
+
+/**
+ * @param target the field to be signed
+ * @throws {CryptoError} `pdf.change-forbidden`
+ */
+function assertSigningAllowed(
+  pdf: PdfDocument,
+  survey: FormSurvey,
+  target: TargetField,
+  form: PadesFormat,
+): void {
+  const certification = pdf.dict(pdf.dict(pdf.catalog.get('Perms'))?.get('DocMDP'));
+  if (certification !== undefined && policyOf(pdf, certification, undefined).level <= NO_CHANGES) {
+    throw forbidden('The PDF is certified and its author allows no further changes.');
+  }
+  if (certification !== undefined && target.kind === 'new' && form.appearance !== undefined) {
+    // A new visible field could cover certified content, so validators reject it.
+    throw forbidden('The PDF is certified, so only a field its author made can show a signature.');
+  }
+  if (form.certification !== undefined && (certification !== undefined || survey.signed.length > 0)) {
+    throw forbidden(
+      certification === undefined
+        ? 'The PDF has signatures, and only the first one can certify it.'
+        : 'The PDF is certified already.',
+    );
+  }
+  for (const signed of survey.signed) assertSignatureAllows(pdf, signed, target);
+}
+
+function assertSignatureAllows(
+  pdf: PdfDocument,
+  { name, dict, signature }: SignedField,
+  target: TargetField,
+): void {
+  const policy = policyOf(pdf, signature, dict);
+  if (policy.level <= NO_CHANGES) {
+    throw forbidden(`The signature in field ${name} allows no further changes.`);
+  }
+  if (policy.locks(target.name, target.kind === 'new')) {
+    throw forbidden(`The signature in field ${name} locked the field ${target.name}.`);
+  }
+}
+
+function forbidden(message: string): CryptoError {
+  return new CryptoError('pdf.change-forbidden', message);
+}
 
 /** `PadesOptions` with a local key. */
 export interface SignPadesOptions extends PadesOptions {

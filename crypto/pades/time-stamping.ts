@@ -9,18 +9,11 @@ import { CryptoError, type DigestName, type SignatureAlgorithm } from '../core/t
 import type { SigningServices, TimestampAuthority } from '../evidence/authorities.ts';
 import { type ByteSource, withPdf } from '../pdf/index.ts';
 import { IncrementalUpdate } from '../pdf/update/incremental-update.ts';
-import { updateField } from './fields/field-update.ts';
-import { surveyForm, targetField } from './fields/form-survey.ts';
+import { surveyForm, targetField, updateField } from './fields/field-update.ts';
 import { FILTER } from './fields/seed-value.ts';
-import {
-  fillPlaceholder,
-  type PreparedUpdate,
-  signatureValue,
-  writeUpdate,
-} from './fields/signature-dictionary.ts';
+import { fillPlaceholder, type PreparedUpdate, signatureValue, writeUpdate } from './fields/signatures.ts';
 import type { IncrementalFile } from './incremental-file.ts';
-import { type PadesOptions, preparePades } from './prepare.ts';
-import type { SignPadesOptions } from './sign.ts';
+import { type PadesOptions, preparePades, type SignPadesOptions } from './sign.ts';
 
 /** Returns the time-stamp authority. @throws {CryptoError} `request.invalid` when there is none */
 export function timestampsOf({ timestamps }: SigningServices, level: string): TimestampAuthority {

@@ -22,11 +22,10 @@ import {
   signerFromStored,
   storedSigner,
 } from '../keys/stored-signer.ts';
-import { appendEvidence, evidenceOf } from './evidence.ts';
-import { fillPlaceholder, type PreparedUpdate, placeholderBytes } from './fields/signature-dictionary.ts';
+import { fillPlaceholder, type PreparedUpdate, placeholderBytes } from './fields/signatures.ts';
 import { IncrementalFile, openIncrementalFile } from './incremental-file.ts';
-import { type PadesOptions, preparePades } from './prepare.ts';
-import { padesOptions } from './sign.ts';
+import { appendEvidence, evidenceOf } from './levels.ts';
+import { type PadesOptions, padesOptions, preparePades } from './sign.ts';
 import { newestSignatures } from './stored-signatures.ts';
 import { appendDocumentTimestamp, attributeSpace, stampedAttribute, timestampsOf } from './time-stamping.ts';
 

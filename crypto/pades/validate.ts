@@ -4,7 +4,7 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Finding, SignatureScope } from '../core/validation-report.ts';
 import { WORK_BUDGET_EXCEEDED, WorkBudget, withinWorkBudget } from '../core/work-budget.ts';

@@ -3,11 +3,11 @@
  * integrity for earlier ones.
  */
 
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import { type Check, CryptoError, type VerificationReport, type VerifyFileRequest } from '../core/types.ts';
 import { withPdf } from '../pdf/index.ts';
 import { verifySignedData } from '../validation/signed-data/verify.ts';
-import type { HashName } from '../x509/algorithm-identifier.ts';
+import type { HashName } from '../x509/signature-algorithms.ts';
 import { type FoundSignature, findSignatures } from './fields/signatures.ts';
 import { FileDigests } from './file-digests.ts';
 

@@ -3,15 +3,105 @@
  * all formats. A format determines coverage, digests and values; this folder judges chains, revocation, times and
  * algorithms by date.
  */
-
 import { CryptoError, type SignatureFormat, type SignatureLevel } from '../core/types.ts';
-import type { AlgorithmUse, ChangeRecord, Finding, SignatureScope } from '../core/validation-report.ts';
+import type {
+  AlgorithmUse,
+  ChangeRecord,
+  Finding,
+  Indication,
+  SignatureScope,
+  SubIndication,
+  ValidationItem,
+  ValidationResults,
+} from '../core/validation-report.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
 import { type Evidence, NO_EVIDENCE } from '../evidence/authorities.ts';
 import { evidenceInAttributes, evidenceInData, joinEvidence } from '../evidence/embedded-evidence.ts';
 import { checkToken } from '../evidence/timestamp-checks.ts';
 import { type ImprintSource, readTimestampToken, type TimestampToken } from '../evidence/timestamp-reader.ts';
 import type { Certificate } from '../x509/certificate.ts';
+
+/** Sub-indications of TOTAL-FAILED (EN 319 102-1 table 5); all others are INDETERMINATE. */
+const TOTAL: ReadonlySet<SubIndication> = new Set<SubIndication>([
+  'FORMAT_FAILURE',
+  'HASH_FAILURE',
+  'SIG_CRYPTO_FAILURE',
+  'REVOKED',
+  'EXPIRED',
+  'NOT_YET_VALID',
+]);
+
+interface Verdict {
+  readonly indication: Indication;
+  readonly subIndication?: SubIndication;
+}
+
+/** A check to be added to the results. */
+export interface Check {
+  readonly type: string;
+  readonly message: string;
+  readonly detail?: string | undefined;
+  readonly inner?: ValidationResults | undefined;
+}
+
+/** Returns the indication for a sub-indication. */
+function indicationOf(subIndication: SubIndication): Indication {
+  return TOTAL.has(subIndication) ? 'TOTAL-FAILED' : 'INDETERMINATE';
+}
+
+/** Collects checks into validation results and derives their verdict. */
+export class ResultsBuilder {
+  readonly #passed: ValidationItem[] = [];
+  readonly #errors: ValidationItem[] = [];
+  readonly #warnings: ValidationItem[] = [];
+  #proven: SubIndication | undefined;
+  #open: SubIndication | undefined;
+
+  passed(check: Check): void {
+    this.#passed.push(itemOf(check));
+  }
+
+  warning(check: Check): void {
+    this.#warnings.push(itemOf(check));
+  }
+
+  failed(subIndication: SubIndication, check: Check): void {
+    this.#errors.push(itemOf(check));
+    if (TOTAL.has(subIndication)) this.#proven ??= subIndication;
+    else this.#open ??= subIndication;
+  }
+
+  finding({ status, subIndication, ...check }: Finding): void {
+    if (status === 'passed') this.passed(check);
+    else if (status === 'warning') this.warning(check);
+    else this.failed(subIndication ?? 'FORMAT_FAILURE', check);
+  }
+
+  /** Derives the verdict: TOTAL-FAILED outranks INDETERMINATE; otherwise the first failure decides. */
+  verdict(): Verdict {
+    const subIndication = this.#proven ?? this.#open;
+    if (subIndication === undefined) return { indication: 'TOTAL-PASSED' };
+    return { indication: indicationOf(subIndication), subIndication };
+  }
+
+  results(): ValidationResults {
+    return {
+      isValid: this.#errors.length === 0,
+      passedChecks: this.#passed,
+      errors: this.#errors,
+      warnings: this.#warnings,
+    };
+  }
+}
+
+function itemOf({ type, message, detail, inner }: Check): ValidationItem {
+  return {
+    type,
+    message,
+    ...(detail === undefined ? {} : { detail }),
+    ...(inner === undefined ? {} : { inner }),
+  };
+}
 
 export interface TimestampInfo {
   readonly kind: 'content' | 'signature' | 'archive' | 'document';

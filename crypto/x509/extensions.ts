@@ -1,6 +1,8 @@
 /** Extensions of an X.509 v3 certificate (RFC 5280 §4.2) that path validation, revocation and reports use. */
 import {
   Asn1Error,
+  Cursor,
+  childrenOf,
   contents,
   type Element,
   enter,
@@ -10,22 +12,246 @@ import {
   smallInteger,
   TAG,
 } from '../asn1/read.ts';
-import { type CrlPoint, pointUrls, readCrlPoints } from './distribution-points.ts';
-import {
-  elementsOf,
-  type KeyUsage,
-  type NameConstraints,
-  type PolicyMapping,
-  readAuthorityInformation,
-  readBasicConstraints,
-  readKeyUsage,
-  readNameConstraints,
-  readPolicyConstraints,
-  readPolicyMappings,
-} from './extension-values.ts';
-import { type GeneralName, readGeneralName } from './names.ts';
+import { sequence, tlv } from '../asn1/write.ts';
+import { type GeneralName, httpUrls, nameKey, readGeneralName, readGeneralNames } from './names.ts';
 
-export type { KeyUsage, NameConstraints } from './extension-values.ts';
+/** DistributionPointName: full names, or a name relative to the issuer of the CRL. */
+interface PointName {
+  readonly full: readonly GeneralName[];
+  /** Content of the RelativeDistinguishedName. */
+  readonly relative: Buffer | undefined;
+}
+
+/** DistributionPoint (RFC 5280 §4.2.1.13, §5.2.5): names under which a CA publishes partial revocation lists. */
+export interface CrlPoint {
+  /** Undefined: the CRL issuer alone identifies the point. */
+  readonly name: PointName | undefined;
+  /** Bits of ReasonFlags, the first one highest; undefined: all. */
+  readonly reasons: number | undefined;
+  /** DER of the names of its CRL issuers; empty: the issuer of the certificate. */
+  readonly crlIssuers: readonly Buffer[];
+}
+
+/** All reasons of a list: bits 1 to 8; bit 0 is unused. */
+export const ALL_REASONS = 0x7f80;
+/** ReasonFlags certificateHold (RFC 5280 §4.2.1.13). */
+export const HOLD_REASON = 0x0200;
+
+/**
+ * Reads cRLDistributionPoints. @throws {Asn1Error}
+ *     CRLDistributionPoints ::= SEQUENCE OF DistributionPoint
+ *     DistributionPoint ::= SEQUENCE {
+ *      distributionPoint  [0] EXPLICIT DistributionPointName OPTIONAL,
+ *      reasons            [1] IMPLICIT ReasonFlags OPTIONAL,
+ *      cRLIssuer          [2] IMPLICIT GeneralNames OPTIONAL }
+ */
+export function readCrlPoints(value: Element): CrlPoint[] {
+  return elementsOf(value).map((point) => {
+    const fields = enter(point, TAG.sequence);
+    const name = fields.nextIf(TAG.context0Constructed);
+    const reasons = fields.nextIf(0x81);
+    const issuers = fields.nextIf(0xa2);
+    fields.end();
+    return {
+      name: name === undefined ? undefined : readPointName(name),
+      reasons: reasons === undefined ? undefined : readReasonFlags(reasons),
+      crlIssuers: (issuers === undefined ? [] : readGeneralNames(issuers)).flatMap((one) =>
+        one.kind === 'directory' ? [one.name] : [],
+      ),
+    };
+  });
+}
+
+/**
+ * Reads a DistributionPointName. @param element the [0] around the choice. @throws {Asn1Error}
+ *     DistributionPointName ::= CHOICE {
+ *      fullName                 [0] IMPLICIT GeneralNames,
+ *      nameRelativeToCRLIssuer  [1] IMPLICIT RelativeDistinguishedName }
+ */
+export function readPointName(element: Element): PointName {
+  const cursor = new Cursor(element);
+  const full = cursor.nextIf(TAG.context0Constructed);
+  if (full !== undefined) return { full: readGeneralNames(full), relative: undefined };
+  const relative = cursor.nextIf(TAG.context1Constructed);
+  if (relative === undefined) throw new Asn1Error('a distribution point has no name', element.start);
+  return { full: [], relative: contents(relative) };
+}
+
+/** Returns the BIT STRING as a number. */
+export function readReasonFlags(element: Element): number {
+  const [, first = 0, second = 0] = contents(element);
+  return ((first << 8) | second) & ALL_REASONS;
+}
+
+/** Returns the addresses of points without a separate CRL issuer. */
+export function pointUrls(points: readonly CrlPoint[]): string[] {
+  return points.flatMap(({ name, reasons, crlIssuers }) =>
+    reasons === undefined && crlIssuers.length === 0 ? httpUrls(name?.full ?? []) : [],
+  );
+}
+
+/** Returns keys that are equal for matching names. @param issuer DER of the name that completes relative ones */
+export function comparableNames({ full, relative }: PointName, issuer: Buffer): string[] {
+  if (relative !== undefined) return [directory(completed(issuer, relative))];
+  return full.flatMap((name) =>
+    name.kind === 'directory' ? [directory(name.name)] : name.kind === 'uri' ? [`uri ${name.text}`] : [],
+  );
+}
+
+export function directory(name: Buffer): string {
+  return `directory ${nameKey(name)}`;
+}
+
+function completed(issuer: Buffer, relative: Buffer): Buffer {
+  return sequence(contents(readWhole(issuer)), tlv(TAG.set, relative));
+}
+
+/** Reads values of certificate extensions (RFC 5280 §4.2.1, §4.2.2). */
+export interface KeyUsage {
+  readonly digitalSignature: boolean;
+  readonly nonRepudiation: boolean;
+  readonly keyEncipherment: boolean;
+  readonly dataEncipherment: boolean;
+  readonly keyAgreement: boolean;
+  readonly keyCertSign: boolean;
+  readonly cRLSign: boolean;
+}
+
+interface PolicyMapping {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** Permitted and excluded subtrees (RFC 5280 §4.2.1.10). */
+export interface NameConstraints {
+  readonly permitted: readonly GeneralName[];
+  readonly excluded: readonly GeneralName[];
+}
+
+/** Returns the elements of a SEQUENCE OF. @throws {Asn1Error} */
+export function elementsOf(value: Element): Element[] {
+  if (value.tag !== TAG.sequence) throw new Asn1Error('extension malformed', value.start);
+  return childrenOf(value);
+}
+
+/**
+ * Reads basicConstraints (RFC 5280 §4.2.1.9). @throws {Asn1Error}
+ *     BasicConstraints ::= SEQUENCE { cA BOOLEAN DEFAULT FALSE, pathLenConstraint INTEGER OPTIONAL }
+ */
+function readBasicConstraints(value: Element): {
+  readonly ca: boolean;
+  readonly pathLength: number | undefined;
+} {
+  const fields = enter(value, TAG.sequence);
+  const authority = fields.nextIf(TAG.boolean);
+  const length = fields.nextIf(TAG.integer);
+  return {
+    ca: authority !== undefined && contents(authority)[0] !== 0,
+    pathLength: length === undefined ? undefined : smallInteger(length),
+  };
+}
+
+/**
+ * Reads keyUsage, without encipherOnly and decipherOnly (RFC 5280 §4.2.1.3). @throws {Asn1Error}
+ *     KeyUsage ::= BIT STRING { digitalSignature(0), nonRepudiation(1), keyEncipherment(2), dataEncipherment(3),
+ *      keyAgreement(4), keyCertSign(5), cRLSign(6), encipherOnly(7), decipherOnly(8) }
+ */
+function readKeyUsage(element: Element): KeyUsage {
+  if (element.tag !== TAG.bitString) throw new Asn1Error('key usage malformed', element.start);
+  const bits = contents(element)[1] ?? 0;
+  return {
+    digitalSignature: (bits & 0x80) !== 0,
+    nonRepudiation: (bits & 0x40) !== 0,
+    keyEncipherment: (bits & 0x20) !== 0,
+    dataEncipherment: (bits & 0x10) !== 0,
+    keyAgreement: (bits & 0x08) !== 0,
+    keyCertSign: (bits & 0x04) !== 0,
+    cRLSign: (bits & 0x02) !== 0,
+  };
+}
+
+/**
+ * Reads nameConstraints (RFC 5280 §4.2.1.10). @throws {Asn1Error}
+ *     NameConstraints ::= SEQUENCE {
+ *      permittedSubtrees  [0] IMPLICIT SEQUENCE OF GeneralSubtree OPTIONAL,
+ *      excludedSubtrees   [1] IMPLICIT SEQUENCE OF GeneralSubtree OPTIONAL }
+ */
+function readNameConstraints(value: Element): NameConstraints {
+  const fields = enter(value, TAG.sequence);
+  const permitted = fields.nextIf(TAG.context0Constructed);
+  const excluded = fields.nextIf(TAG.context1Constructed);
+  fields.end();
+  return { permitted: readSubtrees(permitted), excluded: readSubtrees(excluded) };
+}
+
+/**
+ * Reads subtrees; minimum is 0 and maximum absent in this profile (RFC 5280 §4.2.1.10).
+ *     GeneralSubtree ::= SEQUENCE { base GeneralName, minimum [0] INTEGER DEFAULT 0, maximum [1] INTEGER OPTIONAL }
+ */
+function readSubtrees(element: Element | undefined): GeneralName[] {
+  return (element === undefined ? [] : childrenOf(element)).map((subtree) => {
+    const fields = enter(subtree, TAG.sequence);
+    const name = readGeneralName(fields.next());
+    const minimum = fields.nextIf(TAG.context0);
+    if (minimum !== undefined && contents(minimum).some((octet) => octet !== 0)) {
+      throw new Asn1Error('a name constraint has a minimum', subtree.start);
+    }
+    fields.end();
+    return name;
+  });
+}
+
+/**
+ * Reads policyMappings (RFC 5280 §4.2.1.5). @throws {Asn1Error}
+ *     PolicyMappings ::= SEQUENCE OF SEQUENCE { issuerDomainPolicy CertPolicyId, subjectDomainPolicy CertPolicyId }
+ */
+function readPolicyMappings(value: Element): PolicyMapping[] {
+  return elementsOf(value).map((mapping) => {
+    const fields = enter(mapping, TAG.sequence);
+    return { issuer: oidText(fields.next()), subject: oidText(fields.next()) };
+  });
+}
+
+/**
+ * Reads policyConstraints (RFC 5280 §4.2.1.11). @throws {Asn1Error}
+ *     PolicyConstraints ::= SEQUENCE {
+ *      requireExplicitPolicy  [0] IMPLICIT INTEGER OPTIONAL,
+ *      inhibitPolicyMapping   [1] IMPLICIT INTEGER OPTIONAL }
+ */
+function readPolicyConstraints(value: Element): {
+  readonly requireExplicitPolicy: number | undefined;
+  readonly inhibitPolicyMapping: number | undefined;
+} {
+  const fields = enter(value, TAG.sequence);
+  const explicit = fields.nextIf(TAG.context0);
+  const mapping = fields.nextIf(TAG.context0 + 1);
+  fields.end();
+  // Implicit tags: read the elements as INTEGERs.
+  const count = (element: Element | undefined) =>
+    element === undefined ? undefined : smallInteger({ ...element, tag: TAG.integer });
+  return { requireExplicitPolicy: count(explicit), inhibitPolicyMapping: count(mapping) };
+}
+
+const OCSP_ACCESS = '1.3.6.1.5.5.7.48.1';
+const ISSUER_ACCESS = '1.3.6.1.5.5.7.48.2';
+
+/**
+ * Reads authorityInfoAccess (RFC 5280 §4.2.2.1). @throws {Asn1Error}
+ *     AuthorityInfoAccessSyntax ::= SEQUENCE OF SEQUENCE {
+ *      accessMethod OBJECT IDENTIFIER, accessLocation GeneralName }
+ */
+function readAuthorityInformation(value: Element): {
+  readonly ocspUrls: readonly string[];
+  readonly issuerUrls: readonly string[];
+} {
+  const descriptions = elementsOf(value).map((description) => {
+    const fields = enter(description, TAG.sequence);
+    return { method: oidText(fields.next()), location: readGeneralName(fields.next()) };
+  });
+  const at = (wanted: string) =>
+    httpUrls(descriptions.flatMap(({ method, location }) => (method === wanted ? [location] : [])));
+  return { ocspUrls: at(OCSP_ACCESS), issuerUrls: at(ISSUER_ACCESS) };
+}
 
 export interface CertificateExtensions {
   /** From basicConstraints; `pathLength` is the number of CA certificates permitted below. */

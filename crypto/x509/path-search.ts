@@ -1,10 +1,335 @@
-/** Builds certification paths from a certificate to an anchor (RFC 4158), by names and signatures only. */
-
+/**
+ * Builds certification paths from a certificate to an anchor (RFC 4158), by names and signatures only.
+ *
+ * Checks the names of a certificate against name constraints (RFC 5280 §4.2.1.10).
+ *
+ * Certificate policies on a path (RFC 5280 §6.1) with user-initial-policy-set any-policy: a path is rejected only when
+ * its own certificates require an explicit policy and none is valid on the whole path.
+ *
+ * Keeps the set of policies that the next certificate may have, in place of the policy tree: the set is empty exactly
+ * when the tree is, and the qualifiers and parents in the tree are not needed here.
+ */
 import type { Check } from '../core/types.ts';
 import type { WorkBudget } from '../core/work-budget.ts';
 import { type Certificate, readableCertificates, readCertificate } from './certificate.ts';
-import { nameFields } from './names.ts';
-import { pathDefects, timeDefect } from './path-checks.ts';
+import type { NameConstraints } from './extensions.ts';
+import { holderText } from './holder.ts';
+import { type GeneralName, nameFields, readName, relativeKeys } from './names.ts';
+
+const ANY = '2.5.29.32.0';
+
+/** Most policies in one certificate, and mappings; real ones have fewer than twenty. */
+const MAX_POLICIES = 200;
+
+interface PolicyFault {
+  readonly certificate: Certificate;
+  readonly reason: string;
+}
+
+/** Returns the policy defect of a path. @param path end certificate first, anchor last; the anchor is not processed */
+function policyFault(path: readonly Certificate[]): PolicyFault | undefined {
+  const certificates = path.slice(0, -1).reverse();
+  if (certificates.every((certificate) => certificate.requireExplicitPolicy === undefined)) {
+    return mappingFault(certificates);
+  }
+  // Certificates that may still follow before the rule applies; 0: it applies.
+  const start = certificates.length + 1;
+  const left = { explicit: start, mapping: start, any: start };
+  let valid = new Set([ANY]);
+  for (const [index, certificate] of certificates.entries()) {
+    const last = index === certificates.length - 1;
+    if ((certificate.policies?.length ?? 0) > MAX_POLICIES) {
+      return { certificate, reason: 'has too many policies' };
+    }
+    const selfIssued = certificate.subjectKey === certificate.issuerKey;
+    valid = narrowed(valid, certificate, left.any > 0 || (!last && selfIssued));
+    if (last) break;
+    if (left.explicit === 0 && valid.size === 0) return NO_POLICY(certificate);
+    const fault = mappingFault([certificate]);
+    if (fault !== undefined) return fault;
+    valid = mapped(valid, certificate, left.mapping > 0);
+    if (!selfIssued) {
+      left.explicit = Math.max(0, left.explicit - 1);
+      left.mapping = Math.max(0, left.mapping - 1);
+      left.any = Math.max(0, left.any - 1);
+    }
+    left.explicit = Math.min(left.explicit, certificate.requireExplicitPolicy ?? left.explicit);
+    left.mapping = Math.min(left.mapping, certificate.inhibitPolicyMapping ?? left.mapping);
+    left.any = Math.min(left.any, certificate.inhibitAnyPolicy ?? left.any);
+  }
+  const [end] = path;
+  const explicit = left.explicit <= 1 || end?.requireExplicitPolicy === 0;
+  return explicit && valid.size === 0 && end !== undefined ? NO_POLICY(end) : undefined;
+}
+
+const NO_POLICY = (certificate: Certificate): PolicyFault => ({
+  certificate,
+  reason: 'has no policy that is valid on the whole path, and one is required',
+});
+
+/** Returns the valid policies that this certificate has too (§6.1.3 d, e). */
+function narrowed(valid: ReadonlySet<string>, { policies }: Certificate, anyCounts: boolean): Set<string> {
+  const next = new Set<string>();
+  for (const policy of policies ?? []) {
+    if (policy !== ANY && (valid.has(policy) || valid.has(ANY))) next.add(policy);
+    if (policy === ANY && anyCounts) for (const each of valid) next.add(each);
+  }
+  return next;
+}
+
+/** Applies the policy mappings for the certificates below (§6.1.4 b). */
+function mapped(valid: ReadonlySet<string>, { policyMappings }: Certificate, allowed: boolean): Set<string> {
+  const next = new Set(valid);
+  for (const { issuer } of policyMappings) next.delete(issuer);
+  if (!allowed) return next;
+  for (const { issuer, subject } of policyMappings) {
+    if (valid.has(issuer) || valid.has(ANY)) next.add(subject);
+  }
+  return next;
+}
+
+/** Rejects a mapping from or to anyPolicy (§6.1.4 a). */
+function mappingFault(certificates: readonly Certificate[]): PolicyFault | undefined {
+  for (const certificate of certificates) {
+    const { policyMappings } = certificate;
+    if (policyMappings.length > MAX_POLICIES) return { certificate, reason: 'has too many policy mappings' };
+    if (policyMappings.some(({ issuer, subject }) => issuer === ANY || subject === ANY)) {
+      return { certificate, reason: 'maps the policy that stands for all' };
+    }
+  }
+  return undefined;
+}
+
+/** Most comparisons for one certificate and one set of constraints; real ones need fewer than a hundred. */
+const MAX_COMPARISONS = 10_000;
+
+/** Returns the name that the constraints forbid, as a reason; undefined when all names are permitted. */
+function constraintFault(certificate: Certificate, constraints: NameConstraints): string | undefined {
+  const { permitted, excluded } = constraints;
+  const names = namesOf(certificate);
+  if (names.length * (permitted.length + excluded.length) > MAX_COMPARISONS) {
+    return 'has too many names to compare with the constraints';
+  }
+  for (const name of names) {
+    if (excluded.some((subtree) => isWithin(name, subtree))) return `has the excluded name ${describe(name)}`;
+    const sameKind = permitted.filter((subtree) => isSameKind(name, subtree));
+    if (sameKind.length > 0 && !sameKind.some((subtree) => isWithin(name, subtree))) {
+      return `has a name that is not permitted, ${describe(name)}`;
+    }
+    // A name that can't be compared is treated as excluded.
+    if (isUnclear(name) && excluded.some((subtree) => isSameKind(name, subtree))) {
+      return `has a constrained name that can't be compared, ${describe(name)}`;
+    }
+  }
+  return undefined;
+}
+
+/** Returns the subject, the alternative names, and e-mail addresses in the subject of older certificates. */
+function namesOf(certificate: Certificate): GeneralName[] {
+  const names: GeneralName[] = [...certificate.alternativeNames];
+  const attributes = readName(certificate.subject).flat();
+  if (attributes.length > 0) names.push({ kind: 'directory', name: certificate.subject });
+  for (const { type, value } of attributes) {
+    if (type === '1.2.840.113549.1.9.1') names.push({ kind: 'email', text: value });
+  }
+  return names;
+}
+
+function isSameKind(name: GeneralName, subtree: GeneralName): boolean {
+  if (name.kind === 'other') return subtree.kind === 'other' && subtree.tag === name.tag;
+  return name.kind === subtree.kind;
+}
+
+function isWithin(name: GeneralName, subtree: GeneralName): boolean {
+  if (name.kind === 'email' && subtree.kind === 'email') return isEmailWithin(name.text, subtree.text);
+  if (name.kind === 'dns' && subtree.kind === 'dns') return isDnsWithin(name.text, subtree.text);
+  if (name.kind === 'uri' && subtree.kind === 'uri') return isUriWithin(name.text, subtree.text);
+  if (name.kind === 'ip' && subtree.kind === 'ip') return isAddressWithin(name.octets, subtree.octets);
+  if (name.kind === 'directory' && subtree.kind === 'directory') {
+    const keys = relativeKeys(name.name);
+    const wanted = relativeKeys(subtree.name);
+    return wanted.length <= keys.length && wanted.every((key, index) => key === keys[index]);
+  }
+  return false;
+}
+
+function isEmailWithin(address: string, subtree: string): boolean {
+  const at = address.lastIndexOf('@');
+  const host = hostOf(address.slice(at + 1));
+  const subtreeAt = subtree.lastIndexOf('@');
+  if (subtreeAt >= 0) {
+    return (
+      address.slice(0, Math.max(at, 0)) === subtree.slice(0, subtreeAt) &&
+      host === hostOf(subtree.slice(subtreeAt + 1))
+    );
+  }
+  return isHostWithin(host, subtree);
+}
+
+function isDnsWithin(name: string, subtree: string): boolean {
+  const host = hostOf(name);
+  const wanted = hostOf(subtree);
+  if (wanted === '' || host === wanted) return true;
+  return host.endsWith(wanted.startsWith('.') ? wanted : `.${wanted}`);
+}
+
+function isUriWithin(text: string, subtree: string): boolean {
+  const host = uriHost(text);
+  return host !== undefined && isHostWithin(host, subtree);
+}
+
+/** Returns the host of a URI; undefined when there is none, or an IP address in its place. */
+function uriHost(text: string): string | undefined {
+  const [, authority = ''] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(text) ?? [];
+  const host = hostOf(authority.replace(/^.*@/, '').replace(/:\d*$/, ''));
+  return host === '' || /^[\d.]+$|^\[/.test(host) ? undefined : host;
+}
+
+/** True for a name that can't be compared with a constraint of its kind. */
+function isUnclear(name: GeneralName): boolean {
+  return name.kind === 'other' || (name.kind === 'uri' && uriHost(name.text) === undefined);
+}
+
+/** `.example.com`: every subdomain; `example.com`: that host only. */
+function isHostWithin(host: string, subtree: string): boolean {
+  const wanted = hostOf(subtree);
+  if (wanted === '') return true;
+  return wanted.startsWith('.') ? host.endsWith(wanted) && host.length > wanted.length : host === wanted;
+}
+
+function hostOf(text: string): string {
+  return text.toLowerCase().replace(/\.$/, '');
+}
+
+/** @param subtree address and mask, concatenated */
+function isAddressWithin(address: Buffer, subtree: Buffer): boolean {
+  if (subtree.length !== address.length * 2) return false;
+  return address.every((octet, index) => {
+    const mask = subtree[address.length + index] ?? 0xff;
+    return (octet & mask) === ((subtree[index] ?? 0) & mask);
+  });
+}
+
+function describe(name: GeneralName): string {
+  if (name.kind === 'directory') return nameFields(name.name).text;
+  if (name.kind === 'ip') return `address ${name.octets.toString('hex')}`;
+  return name.kind === 'other' ? 'of another kind' : JSON.stringify(name.text);
+}
+
+/** Checks a path whose signatures are valid (RFC 5280 §6.1), without revocation. */
+export type PathDefectKind =
+  | 'not-yet-valid'
+  | 'expired'
+  | 'algorithm'
+  | 'critical-extension'
+  | 'not-a-ca'
+  | 'key-usage'
+  | 'path-length'
+  | 'name-constraints'
+  | 'policy';
+
+interface PathDefect {
+  readonly kind: PathDefectKind;
+  /** Certificate with the defect. */
+  readonly certificate: Certificate;
+  /** Names the certificate and the reason: `the certificate of CN=… expired at …`, no full stop. */
+  readonly reason: string;
+}
+
+/** Broken signature algorithms: MD2, MD5 and SHA-1 with RSA, SHA-1 with ECDSA and DSA. */
+const BROKEN: ReadonlySet<string> = new Set([
+  '1.2.840.113549.1.1.2',
+  '1.2.840.113549.1.1.4',
+  '1.2.840.113549.1.1.5',
+  '1.2.840.10045.4.1',
+  '1.2.840.10040.4.3',
+]);
+
+/**
+ * Returns every defect of a path, from its end certificate up; none when the path is valid at that time.
+ * @param path end certificate first, anchor last
+ * @param at milliseconds since the epoch
+ */
+export function pathDefects(path: readonly Certificate[], at: number): PathDefect[] {
+  return [...timelessDefects(path), ...path.flatMap((certificate) => timeDefect(certificate, at) ?? [])];
+}
+
+/** Returns the defects that do not depend on time. */
+function timelessDefects(path: readonly Certificate[]): PathDefect[] {
+  const flaws: PathDefect[] = [];
+  let below = 0;
+  for (const [index, certificate] of path.entries()) {
+    const isAnchor = index === path.length - 1;
+    if (!isAnchor) flaws.push(...certificateDefects(certificate));
+    if (index > 0) flaws.push(...issuerDefects(certificate, path.slice(0, index), below));
+    if (index > 0 && certificate.subjectKey !== certificate.issuerKey) below++;
+  }
+  const policy = policyFault(path);
+  if (policy !== undefined) flaws.push(defectOf('policy', policy.certificate, policy.reason));
+  return flaws;
+}
+
+/** Returns the defect of a certificate outside of its validity period at that time. */
+function timeDefect(certificate: Certificate, at: number): PathDefect | undefined {
+  const { notBefore, notAfter } = certificate;
+  if (at < notBefore)
+    return defectOf('not-yet-valid', certificate, `is not valid yet, but from ${day(notBefore)}`);
+  if (at > notAfter) return defectOf('expired', certificate, `has expired at ${day(notAfter)}`);
+  return undefined;
+}
+
+function certificateDefects(certificate: Certificate): PathDefect[] {
+  const flaws: PathDefect[] = [];
+  const [unknown] = certificate.unknownCritical;
+  if (unknown !== undefined) {
+    flaws.push(
+      defectOf(
+        'critical-extension',
+        certificate,
+        `has the critical extension ${unknown}, which is not understood`,
+      ),
+    );
+  }
+  if (BROKEN.has(certificate.signatureAlgorithm)) {
+    const reason = `is signed with ${certificate.signatureAlgorithm}, which is broken`;
+    flaws.push(defectOf('algorithm', certificate, reason));
+  }
+  return flaws;
+}
+
+/** @param below CA certificates between this issuer and the end certificate that count towards pathLenConstraint */
+function issuerDefects(issuer: Certificate, lower: readonly Certificate[], below: number): PathDefect[] {
+  const flaws: PathDefect[] = [];
+  if (!issuer.ca) flaws.push(defectOf('not-a-ca', issuer, 'is not that of a CA'));
+  if (issuer.keyUsage !== undefined && !issuer.keyUsage.keyCertSign) {
+    flaws.push(defectOf('key-usage', issuer, 'does not allow signing certificates'));
+  }
+  if (issuer.pathLength !== undefined && below > issuer.pathLength) {
+    const reason = `allows ${issuer.pathLength} CAs below it, and there are ${below}`;
+    flaws.push(defectOf('path-length', issuer, reason));
+  }
+  const { nameConstraints } = issuer;
+  if (nameConstraints === undefined) return flaws;
+  for (const [index, certificate] of lower.entries()) {
+    // Self-issued certificates are exempt (RFC 5280 §6.1.3 b): a CA's new key under its old name.
+    if (index > 0 && certificate.subjectKey === certificate.issuerKey) continue;
+    const fault = constraintFault(certificate, nameConstraints);
+    if (fault !== undefined) flaws.push(defectOf('name-constraints', certificate, fault));
+  }
+  return flaws;
+}
+
+function defectOf(kind: PathDefectKind, certificate: Certificate, reason: string): PathDefect {
+  return {
+    kind,
+    certificate,
+    reason: `the certificate of ${holderText(certificate)} ${reason}`,
+  };
+}
+
+function day(time: number): string {
+  return new Date(time).toISOString();
+}
 
 interface PathSearchRequest {
   readonly certificate: Certificate;

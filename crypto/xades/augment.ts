@@ -2,7 +2,7 @@
  * Augments existing signatures to a higher baseline level and renews archive time-stamps (EN 319 132-1 §5.5, §6.3).
  */
 
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import { type AugmentFileRequest, CryptoError, type SignedFile } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
 import {

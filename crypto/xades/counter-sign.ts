@@ -1,6 +1,6 @@
 /** Counter-signatures: signatures over the value of another one, in its unsigned properties (EN 319 132-1 §5.2.7). */
 import { createHash } from 'node:crypto';
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import {
   CryptoError,
   type SignatureLevel,
@@ -9,7 +9,7 @@ import {
   type Signer,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { algorithmOf } from '../x509/algorithm-identifier.ts';
+import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { EXCLUSIVE } from '../xml/index.ts';
 import { changeableNodes } from './augment.ts';
 import { COUNTERSIGNED_TYPE, DS, EXCLUSIVE_C14N } from './elements/identifiers.ts';

@@ -1,6 +1,6 @@
 /** XAdES signatures at the baseline levels T, LT and LTA, created in one call (EN 319 132-1 §6.3). */
 
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import {
   CryptoError,
   type SignatureLevel,
@@ -11,7 +11,7 @@ import {
   type SignFileRequest,
 } from '../core/types.ts';
 import type { SigningServices } from '../evidence/authorities.ts';
-import { algorithmOf } from '../x509/algorithm-identifier.ts';
+import { algorithmOf } from '../x509/signature-algorithms.ts';
 import { CLOSE_SIGNATURE, openSignature, signatureValueText } from './elements/signature-text.ts';
 import { type DetachedContent, planDetached } from './plan.ts';
 import { type RaisableSignature, raiseLevel } from './raise-level.ts';

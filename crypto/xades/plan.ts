@@ -4,7 +4,7 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { basename } from 'node:path';
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import {
   CryptoError,
   type SignatureAlgorithm,

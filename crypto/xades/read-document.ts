@@ -1,4 +1,4 @@
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 

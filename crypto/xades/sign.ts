@@ -1,6 +1,5 @@
 /** XAdES-B-B signatures in the four packagings (EN 319 132-1 §6.3). */
-
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import {
   CryptoError,
   type SignatureAlgorithm,
@@ -12,8 +11,7 @@ import {
   type SignFileRequest,
   type XadesFormat,
 } from '../core/types.ts';
-import { algorithmOf } from '../x509/algorithm-identifier.ts';
-import { concatenatedValue } from '../x509/signature-value.ts';
+import { algorithmOf, concatenatedValue } from '../x509/signature-algorithms.ts';
 import { MAX_DOCUMENT_LENGTH } from '../xml/index.ts';
 import { planInDocument } from './document-plan.ts';
 import { openSignature, type SignatureText, signatureText } from './elements/signature-text.ts';

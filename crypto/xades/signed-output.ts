@@ -1,7 +1,6 @@
 /** Writes a planned signature and its input into a new file. */
 import { createHash } from 'node:crypto';
-import type { Source } from '../core/source.ts';
-import { createTarget, type Target } from '../core/target.ts';
+import { createTarget, type Source, type Target } from '../core/files.ts';
 import type { SignedFile, SignFileRequest } from '../core/types.ts';
 import { CLOSE_SIGNATURE } from './elements/signature-text.ts';
 import { base64Of, type Frame } from './plan.ts';

@@ -3,7 +3,7 @@
  * value.
  */
 import { createHash } from 'node:crypto';
-import { openSource, type Source } from '../core/source.ts';
+import { openSource, type Source } from '../core/files.ts';
 import {
   type BeginSigningRequest,
   type BegunSigning,
@@ -21,7 +21,7 @@ import {
   signerFromStored,
   storedSigner,
 } from '../keys/stored-signer.ts';
-import { concatenatedValue } from '../x509/signature-value.ts';
+import { concatenatedValue } from '../x509/signature-algorithms.ts';
 import { writeAtLevel } from './levels.ts';
 import { planSignature } from './sign.ts';
 

@@ -1,6 +1,6 @@
 /** Inspection of the signatures of one XML file, without trust decisions. */
 import { basename } from 'node:path';
-import type { Source } from '../core/source.ts';
+import type { Source } from '../core/files.ts';
 import { CryptoError } from '../core/types.ts';
 import type { Finding } from '../core/validation-report.ts';
 import type { FileSignatures } from '../validation/signature-info.ts';

@@ -1,6 +1,6 @@
 /** The content of one member as a source. */
 import { crc32, inflateRawSync } from 'node:zlib';
-import { IN_MEMORY_BYTES, memorySource, type Source, SourceRange } from '../core/source.ts';
+import { IN_MEMORY_BYTES, memorySource, type Source, SourceRange } from '../core/files.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { ZipError } from './zip-error.ts';
 import { printableName } from './zip-names.ts';

@@ -5,7 +5,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Source } from '#crypto/core/source.js';
+import type { Source } from '#crypto/core/files.js';
 import { CryptoError, type SignFileRequest } from '#crypto/core/types.js';
 import type { AuthorityRequest, AuthorityTransport, SigningServices } from '#crypto/evidence/authorities.js';
 import { createEvidenceSource } from '#crypto/evidence/evidence-source.js';

@@ -8,8 +8,7 @@ import {
   type SignatureAlgorithm,
   type SigningKey,
 } from '../../core/types.ts';
-import { assertFits, kindOf } from '../../x509/algorithm-identifier.ts';
-import { derValue, valueFault } from '../../x509/signature-value.ts';
+import { assertFits, derValue, kindOf, valueFault } from '../../x509/signature-algorithms.ts';
 import {
   CKR,
   type Handle,

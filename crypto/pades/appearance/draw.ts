@@ -3,7 +3,7 @@
  * page (ISO 32000-2, 8.10 and 12.5.5).
  */
 
-import { openSource } from '../../core/source.ts';
+import { openSource } from '../../core/files.ts';
 import { CryptoError, type SignatureAppearance } from '../../core/types.ts';
 import { type ShownText, showText } from '../../pdf/fonts/shown-text.ts';
 import { colourSpace, type ShownImage, showImage } from '../../pdf/graphics/image.ts';

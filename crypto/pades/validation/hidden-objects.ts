@@ -11,7 +11,7 @@ import {
   PdfSyntaxError,
   referencesIn,
 } from '../../pdf/index.ts';
-import type { XrefEntry } from '../../pdf/syntax/xref-entry.ts';
+import type { XrefEntry } from '../../pdf/syntax/objects.ts';
 import { type Change, forbidden } from './change-policy.ts';
 import type { DocumentState } from './document-state.ts';
 

@@ -2,17 +2,20 @@
 import { CryptoError } from '../../core/types.ts';
 import type { WorkBudget } from '../../core/work-budget.ts';
 import { openEncryption } from '../encryption/open.ts';
-import { type ByteSource, Views } from '../syntax/byte-source.ts';
-import { PdfSyntaxError, readingBudget } from '../syntax/damage.ts';
 import { unpack } from '../syntax/filters.ts';
-import { type ObjectStream, parseObjectStream } from '../syntax/object-stream.ts';
 import {
+  type ByteSource,
   type IndirectObject,
+  type ObjectStream,
+  parseObjectStream,
   type Reading,
   readObjectAt,
   readStream,
   streamDict,
+  Views,
+  type XrefEntry,
 } from '../syntax/objects.ts';
+import { PdfSyntaxError, readingBudget } from '../syntax/syntax.ts';
 import {
   asDict,
   asInteger,
@@ -22,10 +25,8 @@ import {
   type PdfDict,
   type Reference,
 } from '../syntax/values.ts';
-import type { XrefEntry } from '../syntax/xref-entry.ts';
 import { rebuildXref } from './rebuild.ts';
-import { findHeader, readXref, type Xref } from './xref.ts';
-import { readXrefStream, type XrefStream } from './xref-sections.ts';
+import { findHeader, readXref, readXrefStream, type Xref, type XrefStream } from './xref.ts';
 
 /** Most references to references; writers make at most one. */
 const MAX_STEPS = 16;

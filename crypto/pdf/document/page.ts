@@ -2,7 +2,7 @@
  * The page tree (ISO 32000-2, 7.7.3).
  */
 
-import { openSource } from '../../core/source.ts';
+import { openSource } from '../../core/files.ts';
 import { CryptoError } from '../../core/types.ts';
 import {
   asName,

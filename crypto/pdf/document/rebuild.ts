@@ -3,21 +3,28 @@
  * counts. A file that ends with objects and no trailer after them was truncated: a signature would cover an
  * incomplete document, so it is refused.
  */
-
 import type { Encryption } from '../encryption/encryption.ts';
 import { openEncryption } from '../encryption/open.ts';
-import { PdfSyntaxError, UnexpectedEndOfFile } from '../syntax/damage.ts';
 import { unpack } from '../syntax/filters.ts';
-import { parseObjectStream } from '../syntax/object-stream.ts';
 import {
   type IndirectObject,
+  MAX_OBJECT_NUMBER,
+  parseObjectStream,
   type Reading,
   readObjectAt,
   readStream,
   streamDict,
+  type XrefEntry,
 } from '../syntax/objects.ts';
 import { referencesIn } from '../syntax/references.ts';
-import { endsToken, isDigit, isSpace, skipSpace } from '../syntax/syntax.ts';
+import {
+  endsToken,
+  isDigit,
+  isSpace,
+  PdfSyntaxError,
+  skipSpace,
+  UnexpectedEndOfFile,
+} from '../syntax/syntax.ts';
 import {
   asDict,
   asInteger,
@@ -28,7 +35,6 @@ import {
   type PdfDict,
   readDict,
 } from '../syntax/values.ts';
-import { MAX_OBJECT_NUMBER, type XrefEntry } from '../syntax/xref-entry.ts';
 import type { Xref } from './xref.ts';
 
 const CHUNK = 1 << 20;

@@ -1,6 +1,5 @@
 /** Decrypts and encrypts the contents of a PDF with its file encryption key (ISO 32000-2, 7.6). */
 import { createHmac } from 'node:crypto';
-import { mapStrings } from '../syntax/source-text.ts';
 import { skipSpace, startsWith } from '../syntax/syntax.ts';
 import {
   asDict,
@@ -10,6 +9,7 @@ import {
   endOfValue,
   isArray,
   items,
+  mapStrings,
   type PdfDict,
   type Reference,
   type StringCipher,

@@ -4,8 +4,263 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { brotliDecompressSync } from 'node:zlib';
 import { Blob, Face, Font, Variation } from 'harfbuzzjs';
-import { unpackWoff2 } from './woff2.ts';
+import { encodeOutline, fontFile, type OutlinePoint, padded } from './font-file.ts';
+
+/** Tags by their index in the table directory (WOFF 2.0, 4.1). */
+const TAGS =
+  'cmap head hhea hmtx maxp name OS/2 post cvt_ fpgm glyf loca prep CFF_ VORG EBDT EBLC gasp hdmx kern LTSH PCLT VDMX vhea vmtx BASE GDEF GPOS GSUB EBSC JSTF MATH CBDT CBLC COLR CPAL SVG_ sbix acnt avar bdat bloc bsln cvar fdsc feat fmtx fvar gvar hsty just lcar mort morx opbd prop trak Zapf Silf Glat Gloc Feat Sill'
+    .split(' ')
+    .map((tag) => tag.replace('_', ' '));
+const ARBITRARY_TAG = 63;
+/** Transform version of `glyf` and `loca` that means "as it is". */
+const NULL_TRANSFORM = 3;
+const HEADER_BYTES = 48;
+
+interface Entry {
+  readonly tag: string;
+  readonly length: number;
+  readonly isTransformed: boolean;
+}
+
+/** Reads numbers one after the other. */
+class Reader {
+  readonly #bytes: Buffer;
+  #at: number;
+
+  constructor(bytes: Buffer, at = 0) {
+    this.#bytes = bytes;
+    this.#at = at;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  u8(): number {
+    return this.#bytes.readUInt8(this.#at++);
+  }
+
+  u16(): number {
+    this.#at += 2;
+    return this.#bytes.readUInt16BE(this.#at - 2);
+  }
+
+  i16(): number {
+    this.#at += 2;
+    return this.#bytes.readInt16BE(this.#at - 2);
+  }
+
+  u32(): number {
+    this.#at += 4;
+    return this.#bytes.readUInt32BE(this.#at - 4);
+  }
+
+  bytes(count: number): Buffer {
+    this.#at += count;
+    return this.#bytes.subarray(this.#at - count, this.#at);
+  }
+
+  /** UIntBase128 (4.1). */
+  base128(): number {
+    for (let value = 0; ; ) {
+      const byte = this.u8();
+      value = value * 128 + (byte & 0x7f);
+      if ((byte & 0x80) === 0) return value;
+    }
+  }
+
+  /** 255UInt16 (4.2). */
+  short255(): number {
+    const code = this.u8();
+    if (code === 253) return this.u16();
+    if (code === 254) return this.u8() + 506;
+    return code === 255 ? this.u8() + 253 : code;
+  }
+}
+
+/**
+ * Unpacks WOFF 2.0 to a TrueType font (W3C WOFF File Format 2.0). The files are part of the installation and trusted; a
+ * malformed one means a broken installation.
+ */
+function unpackWoff2(file: Buffer): Buffer {
+  const header = new Reader(file, 12);
+  const tableCount = header.u16();
+  header.bytes(6);
+  const packedLength = header.u32();
+  const directory = new Reader(file, HEADER_BYTES);
+  const entries = Array.from({ length: tableCount }, (): Entry => {
+    const flags = directory.u8();
+    const index = flags & 0x3f;
+    const tag = index === ARBITRARY_TAG ? directory.bytes(4).toString('latin1') : (TAGS[index] ?? '');
+    const version = flags >> 6;
+    const length = directory.base128();
+    const isTransformed = tag === 'glyf' || tag === 'loca' ? version !== NULL_TRANSFORM : version !== 0;
+    return { tag, length: isTransformed ? directory.base128() : length, isTransformed };
+  });
+  const data = new Reader(brotliDecompressSync(file.subarray(directory.at, directory.at + packedLength)));
+  const tables = new Map<string, Buffer>();
+  const transformed = new Set<string>();
+  for (const { tag, length, isTransformed } of entries) {
+    tables.set(tag, data.bytes(length));
+    if (isTransformed) transformed.add(tag);
+  }
+  if (transformed.has('glyf')) restoreOutlines(tables, transformed.has('hmtx'));
+  const sorted = [...tables].sort(([one], [other]) => (one < other ? -1 : 1));
+  return fontFile(sorted);
+}
+
+/** Writes `glyf` and `loca`, and `hmtx` when it was transformed too. */
+function restoreOutlines(tables: Map<string, Buffer>, withMetrics: boolean): void {
+  const outlines = outlinesOf(table(tables, 'glyf'));
+  const loca = Buffer.alloc(4 * (outlines.length + 1));
+  let end = 0;
+  const glyf = outlines.map((outline, index) => {
+    const whole = padded(outline);
+    end += whole.length;
+    loca.writeUInt32BE(end, 4 * (index + 1));
+    return whole;
+  });
+  const head = Buffer.from(table(tables, 'head'));
+  head.writeInt16BE(1, 50);
+  tables.set('head', head).set('glyf', Buffer.concat(glyf)).set('loca', loca);
+  if (withMetrics) tables.set('hmtx', restoredMetrics(tables, outlines));
+}
+
+function table(tables: ReadonlyMap<string, Buffer>, tag: string): Buffer {
+  const found = tables.get(tag);
+  if (found === undefined) throw new Error(`A bundled font has no table ${tag}.`);
+  return found;
+}
+
+/** Undoes the transform of `hmtx` (5.4): bearings that are equal to the left edge of their outline are left out. */
+function restoredMetrics(tables: ReadonlyMap<string, Buffer>, outlines: readonly Buffer[]): Buffer {
+  const advances = table(tables, 'hhea').readUInt16BE(34);
+  const packed = new Reader(table(tables, 'hmtx'));
+  const flags = packed.u8();
+  const widths = Array.from({ length: advances }, () => packed.u16());
+  const leftEdge = (glyph: number): number => {
+    const outline = outlines[glyph];
+    return outline === undefined || outline.length === 0 ? 0 : outline.readInt16BE(2);
+  };
+  const hmtx = Buffer.alloc(4 * advances + 2 * (outlines.length - advances));
+  for (const [glyph, width] of widths.entries()) {
+    hmtx.writeUInt16BE(width, 4 * glyph);
+    hmtx.writeInt16BE((flags & 1) === 0 ? packed.i16() : leftEdge(glyph), 4 * glyph + 2);
+  }
+  for (let glyph = advances; glyph < outlines.length; glyph++) {
+    const bearing = (flags & 2) === 0 ? packed.i16() : leftEdge(glyph);
+    hmtx.writeInt16BE(bearing, 4 * advances + 2 * (glyph - advances));
+  }
+  return hmtx;
+}
+
+/** Streams of the transformed `glyf` table (5.1). */
+interface Streams {
+  readonly contours: Reader;
+  readonly points: Reader;
+  readonly flags: Reader;
+  readonly glyphs: Reader;
+  readonly composites: Reader;
+  readonly boxes: Reader;
+  readonly instructions: Reader;
+}
+
+function outlinesOf(packed: Buffer): readonly Buffer[] {
+  const header = new Reader(packed, 4);
+  const count = header.u16();
+  header.u16();
+  const sizes = Array.from({ length: 7 }, () => header.u32());
+  let at = header.at;
+  const [contours, points, flags, glyphs, composites, boxes, instructions] = sizes.map((size) => {
+    at += size;
+    return new Reader(packed, at - size);
+  }) as [Reader, Reader, Reader, Reader, Reader, Reader, Reader];
+  const hasBox = boxes.bytes(4 * ((count + 31) >> 5));
+  const streams = { contours, points, flags, glyphs, composites, boxes, instructions };
+  return Array.from({ length: count }, (_, glyph) =>
+    outlineOf(streams, (((hasBox[glyph >> 3] ?? 0) >> (7 - (glyph & 7))) & 1) === 1),
+  );
+}
+
+function outlineOf(streams: Streams, hasBox: boolean): Buffer {
+  const count = streams.contours.i16();
+  if (count === 0) return Buffer.alloc(0);
+  if (count < 0) return compositeOf(streams);
+  const ends = Array.from({ length: count }, () => streams.points.short255());
+  let [x, y] = [0, 0];
+  const contours = ends.map((length) =>
+    Array.from({ length }, (): OutlinePoint => {
+      const flag = streams.flags.u8();
+      const [dx, dy] = movement(flag & 0x7f, streams.glyphs);
+      x += dx;
+      y += dy;
+      return { x, y, onCurve: (flag & 0x80) === 0 };
+    }),
+  );
+  // Hints are dropped: what is embedded has none.
+  streams.instructions.bytes(streams.glyphs.short255());
+  const outline = encodeOutline(contours);
+  if (hasBox) streams.boxes.bytes(8).copy(outline, 2);
+  return outline;
+}
+
+/** Decodes a pair of coordinate differences (5.2, "Triplet encoding"). */
+function movement(flag: number, data: Reader): readonly [number, number] {
+  const signed = (bits: number, value: number): number => ((bits & 1) === 0 ? -value : value);
+  if (flag < 10) return [0, signed(flag, ((flag & 14) << 7) + data.u8())];
+  if (flag < 20) return [signed(flag, (((flag - 10) & 14) << 7) + data.u8()), 0];
+  if (flag < 84) {
+    const low = flag - 20;
+    const byte = data.u8();
+    return [
+      signed(flag, 1 + (low & 0x30) + (byte >> 4)),
+      signed(flag >> 1, 1 + ((low & 0x0c) << 2) + (byte & 0x0f)),
+    ];
+  }
+  if (flag < 120) {
+    const low = flag - 84;
+    return [
+      signed(flag, 1 + (Math.floor(low / 12) << 8) + data.u8()),
+      signed(flag >> 1, 1 + ((Math.floor(low % 12) >> 2) << 8) + data.u8()),
+    ];
+  }
+  if (flag < 124) {
+    const [first, middle, last] = [data.u8(), data.u8(), data.u8()];
+    return [signed(flag, (first << 4) + (middle >> 4)), signed(flag >> 1, ((middle & 0x0f) << 8) + last)];
+  }
+  return [signed(flag, data.u16()), signed(flag >> 1, data.u16())];
+}
+
+const ARGUMENT_WORDS = 0x0001;
+const SCALE = 0x0008;
+const MORE = 0x0020;
+const TWO_SCALES = 0x0040;
+const MATRIX = 0x0080;
+const INSTRUCTIONS = 0x0100;
+
+function compositeOf({ composites, boxes, glyphs, instructions }: Streams): Buffer {
+  const header = Buffer.alloc(10);
+  header.writeInt16BE(-1, 0);
+  boxes.bytes(8).copy(header, 2);
+  const parts: Buffer[] = [header];
+  let hasInstructions = false;
+  for (let flags = MORE; (flags & MORE) !== 0; ) {
+    flags = composites.u16();
+    hasInstructions ||= (flags & INSTRUCTIONS) !== 0;
+    let length = (flags & ARGUMENT_WORDS) !== 0 ? 6 : 4;
+    if ((flags & SCALE) !== 0) length += 2;
+    else if ((flags & TWO_SCALES) !== 0) length += 4;
+    else if ((flags & MATRIX) !== 0) length += 8;
+    const part = Buffer.alloc(2 + length);
+    part.writeUInt16BE(flags & ~INSTRUCTIONS, 0);
+    composites.bytes(length).copy(part, 2);
+    parts.push(part);
+  }
+  if (hasInstructions) instructions.bytes(glyphs.short255());
+  return Buffer.concat(parts);
+}
 
 /** Packages in the order in which they are asked; the one of Korean first, since the one of Chinese has some Hangul. */
 const PACKAGES = ['arabic', 'hebrew', 'devanagari', 'thai', 'kr', 'sc'] as const;

@@ -2,9 +2,8 @@
  * Restrictions of PDF/A on an appearance (ISO 19005-1, 6.2.3 and 6.4; ISO 19005-2, 6.2.4 and 6.2.10;
  * parts 3 and 4 alike).
  */
-
 import type { PdfDocument } from '../document/document.ts';
-import { PdfSyntaxError } from '../syntax/damage.ts';
+import { PdfSyntaxError } from '../syntax/syntax.ts';
 import { isArray, items } from '../syntax/values.ts';
 
 export interface PdfARules {

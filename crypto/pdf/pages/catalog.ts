@@ -1,10 +1,9 @@
 /** Builds the catalogue of a composed PDF from the document-level objects of its parts. */
-
-import { asString } from '../syntax/strings.ts';
 import {
   asInteger,
   asName,
   asReference,
+  asString,
   type ByteSlice,
   items,
   type PdfDict,

@@ -4,16 +4,12 @@
  * Kept: sizes and rotation of pages, links, outlines, form fields, layers, attachments, page labels. Not kept,
  * since they are only valid in the original file: signatures, encryption, logical structure, metadata, scripts.
  */
-
-import { openSource } from '../../core/source.ts';
-import { createTarget } from '../../core/target.ts';
+import { createTarget, openSource } from '../../core/files.ts';
 import { CryptoError } from '../../core/types.ts';
 import { type PdfDocument, withPdf } from '../document/document.ts';
 import { TextFont } from '../fonts/shown-text.ts';
-import type { ByteSource } from '../syntax/byte-source.ts';
-import { sourceText } from '../syntax/source-text.ts';
-import { textString } from '../syntax/strings.ts';
-import type { Reference } from '../syntax/values.ts';
+import type { ByteSource } from '../syntax/objects.ts';
+import { type Reference, sourceText, textString } from '../syntax/values.ts';
 import { numberText, packedStream, referenceText } from '../update/incremental-update.ts';
 import {
   catalogText,

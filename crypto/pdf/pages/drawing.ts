@@ -2,13 +2,12 @@
  * Draws text, boxes, matrix codes and images on a page. Positions are points from the top left corner of
  * the page as shown, x to the right and y down.
  */
-
 import { CryptoError } from '../../core/types.ts';
 import { TextFont } from '../fonts/shown-text.ts';
 import { showImage } from '../graphics/image.ts';
 import { layOut } from '../graphics/layout.ts';
 import type { PdfARules } from '../graphics/pdfa-rules.ts';
-import { textString } from '../syntax/strings.ts';
+import { textString } from '../syntax/values.ts';
 import { numberText, type ObjectSink } from '../update/incremental-update.ts';
 
 interface Place {

@@ -4,13 +4,13 @@
  */
 import { CryptoError } from '../../core/types.ts';
 import type { PdfDocument } from '../document/document.ts';
-import type { ByteSource } from '../syntax/byte-source.ts';
-import { PdfSyntaxError } from '../syntax/damage.ts';
-import { asString } from '../syntax/strings.ts';
+import type { ByteSource } from '../syntax/objects.ts';
+import { PdfSyntaxError } from '../syntax/syntax.ts';
 import {
   asInteger,
   asName,
   asReference,
+  asString,
   type ByteSlice,
   isArray,
   isNull,

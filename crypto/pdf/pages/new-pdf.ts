@@ -1,6 +1,6 @@
 /** Writes a new PDF object by object, in bounded memory (ISO 32000-2, 7.5). */
 import { createHash } from 'node:crypto';
-import type { Target } from '../../core/target.ts';
+import type { Target } from '../../core/files.ts';
 import { CryptoError } from '../../core/types.ts';
 import type { Reference } from '../syntax/values.ts';
 import { type ObjectSink, referenceText } from '../update/incremental-update.ts';

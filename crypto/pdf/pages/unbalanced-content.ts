@@ -2,10 +2,9 @@
  * Finds page content that does not end in the state in which it began (ISO 32000-2, 8.4.2, 9.4 and 14.6): an overlay after
  * it would be drawn in other coordinates, inside its text, or in a hidden layer.
  */
-
 import type { PdfDocument } from '../document/document.ts';
-import { PdfSyntaxError } from '../syntax/damage.ts';
 import { unpack } from '../syntax/filters.ts';
+import { PdfSyntaxError } from '../syntax/syntax.ts';
 import { asReference, isArray, items, type PdfDict } from '../syntax/values.ts';
 
 /** Most decoded bytes of one page that are checked; larger content is assumed to be balanced. */

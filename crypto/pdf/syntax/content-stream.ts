@@ -1,6 +1,5 @@
 /** Parses content streams (ISO 32000-2, 7.8.2) into operators with their operands. */
-import { PdfSyntaxError } from './damage.ts';
-import { endsToken, skipRegular, skipSpace, skipValue } from './syntax.ts';
+import { endsToken, PdfSyntaxError, skipRegular, skipSpace, skipValue } from './syntax.ts';
 import type { ByteSlice } from './values.ts';
 
 export interface Operation {

@@ -1,11 +1,186 @@
 /** Reads indirect objects and streams at an offset of the file (ISO 32000-2, 7.3.8 and 7.3.10). */
-
 import type { WorkBudget } from '../../core/work-budget.ts';
-import type { View, Views } from './byte-source.ts';
-import { PdfSyntaxError, UnexpectedEndOfFile } from './damage.ts';
-import { endsToken, isSpace, readDigits, skipSpace, startsWith } from './syntax.ts';
-import { asDict, type ByteSlice, endOfValue, type PdfDict, type Reference } from './values.ts';
-import { MAX_GENERATION } from './xref-entry.ts';
+import {
+  endsToken,
+  isSpace,
+  PdfSyntaxError,
+  readDigits,
+  skipSpace,
+  startsWith,
+  UnexpectedEndOfFile,
+} from './syntax.ts';
+import {
+  asDict,
+  asInteger,
+  type ByteSlice,
+  endOfValue,
+  MAX_GENERATION,
+  type PdfDict,
+  type Reference,
+} from './values.ts';
+
+/** Most objects in one stream. */
+const MAX_MEMBERS = 1_000_000;
+
+/** Object streams (ISO 32000-2, 7.5.7): several objects in one compressed stream. */
+export class ObjectStream {
+  readonly #bytes: Buffer;
+  /** Number of each member with the offset of its value. */
+  readonly #members: ReadonlyMap<number, number>;
+  /** Numbers that the stream lists with several values. */
+  readonly #ambiguous: ReadonlySet<number>;
+  constructor(bytes: Buffer, members: ReadonlyMap<number, number>, ambiguous: ReadonlySet<number>) {
+    this.#bytes = bytes;
+    this.#members = members;
+    this.#ambiguous = ambiguous;
+  }
+
+  get size(): number {
+    return this.#bytes.length;
+  }
+
+  numbers(): Iterable<number> {
+    return this.#members.keys();
+  }
+
+  /**
+   * Returns a member; undefined when the stream has none of this number.
+   * @throws PdfSyntaxError for a number with several values: some readers look up the index, others the number
+   */
+  member(number: number): ByteSlice | undefined {
+    const at = this.#members.get(number);
+    if (at === undefined) return undefined;
+    if (this.#ambiguous.has(number))
+      throw new PdfSyntaxError(`An object stream has several values for object ${number}.`);
+    const start = skipSpace(this.#bytes, at);
+    // The stream is encrypted as a whole; its strings are not encrypted separately (7.5.7).
+    return { bytes: this.#bytes, at: -1, start, end: endOfValue(this.#bytes, start), cipher: undefined };
+  }
+}
+
+/** @param bytes the decoded stream. @throws PdfSyntaxError */
+export function parseObjectStream(dict: PdfDict, bytes: Buffer): ObjectStream {
+  const count = asInteger(dict.get('N'));
+  const first = asInteger(dict.get('First'));
+  if (
+    count === undefined ||
+    first === undefined ||
+    count < 0 ||
+    count > MAX_MEMBERS ||
+    first > bytes.length
+  ) {
+    throw new PdfSyntaxError('An object stream has no usable /N and /First.');
+  }
+  const members = new Map<number, number>();
+  const ambiguous = new Set<number>();
+  let at = 0;
+  for (let index = 0; index < count; index++) {
+    const number = readDigits(bytes, skipSpace(bytes, at));
+    const offset = number && readDigits(bytes, skipSpace(bytes, number.end));
+    if (number === undefined || offset === undefined || number.end > first) {
+      throw new PdfSyntaxError(`An object stream announces ${count} objects and lists ${index}.`);
+    }
+    const known = members.get(number.value);
+    if (known === undefined) members.set(number.value, first + offset.value);
+    else if (known !== first + offset.value) ambiguous.add(number.value);
+    at = offset.end;
+  }
+  return new ObjectStream(bytes, members, ambiguous);
+}
+
+/** Cross-reference entry of one object (ISO 32000-2, 7.5.4 and 7.5.8). */
+export type XrefEntry =
+  | { readonly kind: 'free' }
+  /** Offset from the header of the PDF, which may follow other bytes. */
+  | { readonly kind: 'plain'; readonly offset: number; readonly generation: number }
+  /** Member `index` of the object stream with number `stream`. */
+  | { readonly kind: 'packed'; readonly stream: number; readonly index: number };
+
+export const FREE: XrefEntry = { kind: 'free' };
+
+/** Highest object number; no reader allocates more. */
+export const MAX_OBJECT_NUMBER = 2 ** 31 - 4096;
+
+/**
+ * Returns the entry that a section has for a number, when it has one or several equal ones.
+ * @throws PdfSyntaxError when they contradict each other: readers would choose differently
+ */
+export function onlyEntry(
+  number: number,
+  entries: readonly (XrefEntry | undefined)[],
+): XrefEntry | undefined {
+  const [first, ...others] = entries;
+  if (others.some((other) => keyOf(other) !== keyOf(first)))
+    throw new PdfSyntaxError(`The cross-reference has contradicting entries for object ${number}.`);
+  return first;
+}
+
+function keyOf(entry: XrefEntry | undefined): string {
+  if (entry?.kind === 'plain') return `${entry.offset}`;
+  return entry?.kind === 'packed' ? `${entry.stream}/${entry.index}` : 'free';
+}
+
+/** Source of PDF bytes: a file, or a buffer in memory. */
+export interface ByteSource {
+  /** Bytes. */
+  readonly size: number;
+  /** Password of an encrypted PDF; without it, only files that need none are opened. */
+  readonly password?: string | undefined;
+  /**
+   * Reads the bytes [offset, offset + length), fewer only at the end of the source.
+   * May return a view of shared memory: read-only.
+   */
+  read(offset: number, length: number): Buffer;
+}
+
+/** Creates a source over bytes in memory. */
+export function bufferSource(bytes: Buffer): ByteSource {
+  return {
+    size: bytes.length,
+    read: (offset, length) => bytes.subarray(offset, offset + length),
+  };
+}
+
+/** Bytes around a requested offset. */
+interface View {
+  readonly bytes: Buffer;
+  /** Offset in the file of `bytes[0]`. */
+  readonly at: number;
+  /** Index in `bytes` of the requested offset. */
+  readonly start: number;
+}
+
+/** Sources up to this size, in bytes, are read once; all views share that buffer. */
+const WHOLE = 1 << 20;
+/** Smallest read from a larger source: covers most objects of a structure. */
+const PAGE = 8 << 10;
+
+/** Reads views of a source and caches the last one: neighbouring objects cost one read. */
+export class Views {
+  readonly source: ByteSource;
+  #last: { readonly bytes: Buffer; readonly at: number };
+  constructor(source: ByteSource) {
+    this.source = source;
+    this.#last = { bytes: source.read(0, source.size <= WHOLE ? source.size : PAGE), at: 0 };
+  }
+
+  /** Returns a view with at least `length` bytes from `offset`, or with all bytes up to the end of the file. */
+  view(offset: number, length: number): View {
+    const last = this.#last;
+    const end = Math.min(offset + length, this.source.size);
+    if (offset >= last.at && end <= last.at + last.bytes.length) {
+      return { bytes: last.bytes, at: last.at, start: offset - last.at };
+    }
+    const bytes = this.source.read(offset, Math.max(length, PAGE));
+    this.#last = { bytes, at: offset };
+    return { bytes, at: offset, start: 0 };
+  }
+
+  /** True when the view reaches the end of the file. */
+  reachesEnd(view: View): boolean {
+    return view.at + view.bytes.length >= this.source.size;
+  }
+}
 
 /** An indirect object outside of object streams. */
 export interface IndirectObject extends Reference {

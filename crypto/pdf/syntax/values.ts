@@ -1,18 +1,228 @@
 /**
- * PDF values as ranges of bytes (ISO 32000-2, 7.3). Values are parsed on demand: a dictionary costs only
- * its keys and an unread array nothing; unchanged values are copied byte for byte.
+ * PDF values as ranges of bytes (ISO 32000-2, 7.3). Values are parsed on demand: a dictionary costs only its keys and
+ * an unread array nothing; unchanged values are copied byte for byte.
+ *
+ * String objects (ISO 32000-2, 7.3.4) and text strings (7.9.2).
+ *
+ * Source text of values, one byte per character, with replacement of the strings in it.
+ *
+ * Compares the meaning of two values, independent of white space, the order of keys and the notation of strings and
+ * names (ISO 32000-2, 7.3). References are equal when they refer to the same object.
  */
-import { PdfSyntaxError, UnexpectedEndOfFile } from './damage.ts';
 import {
   isDigit,
+  PdfSyntaxError,
   readDigits,
   skipReference,
   skipRegular,
   skipSpace,
   skipValue,
   startsWith,
+  UnexpectedEndOfFile,
 } from './syntax.ts';
-import { MAX_GENERATION } from './xref-entry.ts';
+
+/** Highest generation (7.5.4): tables have five digits, so a higher one refers to no object. */
+export const MAX_GENERATION = 65_535;
+
+/** Treats a missing value as null. @throws PdfSyntaxError when one of them can't be read */
+export function equalValues(left: ByteSlice | undefined, right: ByteSlice | undefined): boolean {
+  if (left === undefined || isNull(left)) return right === undefined || isNull(right);
+  if (right === undefined || isNull(right)) return false;
+  const dict = asDict(left);
+  const other = asDict(right);
+  if (dict !== undefined || other !== undefined) {
+    return dict !== undefined && other !== undefined && equalDicts(dict, other);
+  }
+  if (isArray(left) || isArray(right)) return isArray(left) && isArray(right) && equalArrays(left, right);
+  const text = asString(left);
+  if (text !== undefined) return asString(right)?.equals(text) === true;
+  const reference = asReference(left);
+  if (reference !== undefined) {
+    const target = asReference(right);
+    return target?.number === reference.number && target.generation === reference.generation;
+  }
+  const name = asName(left);
+  if (name !== undefined) return asName(right) === name;
+  return plainText(left) === plainText(right);
+}
+
+/** A dictionary with a repeated key is equal to none: readers differ in the value they use. */
+function equalDicts(left: PdfDict, right: PdfDict): boolean {
+  const values = entriesOf(left);
+  const others = entriesOf(right);
+  if (values === undefined || others === undefined) return false;
+  for (const key of others.keys()) {
+    if (!values.has(key) && !isNull(others.get(key) ?? right)) return false;
+  }
+  for (const [key, value] of values) if (!equalValues(value, others.get(key))) return false;
+  return true;
+}
+
+/** Returns the values by key; undefined when a key is repeated. */
+export function entriesOf(dict: PdfDict): ReadonlyMap<string, ByteSlice> | undefined {
+  const found = new Map<string, ByteSlice>();
+  for (const entry of dict.entries) {
+    const key = dict.keyOf(entry);
+    if (found.has(key)) return undefined;
+    found.set(key, dict.valueAt(entry));
+  }
+  return found;
+}
+
+function equalArrays(left: ByteSlice, right: ByteSlice): boolean {
+  const others = items(right);
+  for (const item of items(left)) {
+    const other = others.next();
+    if (other.done === true || !equalValues(item, other.value)) return false;
+  }
+  return others.next().done === true;
+}
+
+/** Compares numbers and keywords as text; `1` and `1.0` differ, which may report a change too many. */
+function plainText({ bytes, start, end }: ByteSlice): string {
+  return bytes.toString('latin1', start, end);
+}
+
+/** Returns the source text of a value; encrypted strings become hexadecimal strings of their plaintext. */
+export function sourceText(slice: ByteSlice): string {
+  const { bytes, start, end, cipher } = slice;
+  if (cipher === undefined) return bytes.toString('latin1', start, end);
+  return mapStrings(bytes, start, end, (value) => cipher.open(value));
+}
+
+interface Place {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface OpenDict {
+  /** Index of the hexadecimal string that is its /Contents; -1 for none. */
+  contents: number;
+  hasRange: boolean;
+}
+
+/**
+ * Returns the text [start, end) with every string passed through `map`, except the value of a signature (7.6.2): the
+ * hexadecimal /Contents of a dictionary with a /ByteRange.
+ */
+export function mapStrings(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  map: (value: Buffer) => Buffer,
+): string {
+  let text = '';
+  let at = start;
+  for (const { from, to } of stringsIn(bytes, start, end)) {
+    const value = writtenBytes({ bytes, at: -1, start: from, end: to }) ?? Buffer.alloc(0);
+    text += `${bytes.toString('latin1', at, from)}<${map(value).toString('hex')}>`;
+    at = to;
+  }
+  return text + bytes.toString('latin1', at, end);
+}
+
+const PAREN = 0x28;
+const SLASH = 0x2f;
+const LESS = 0x3c;
+const GREATER = 0x3e;
+
+function stringsIn(bytes: Buffer, start: number, end: number): readonly Place[] {
+  const found: Place[] = [];
+  const left = new Set<number>();
+  const open: OpenDict[] = [];
+  let name = '';
+  for (let at = skipSpace(bytes, start); at < end; at = skipSpace(bytes, at)) {
+    const byte = bytes[at];
+    const dict = open.at(-1);
+    if (byte === SLASH) {
+      const to = skipRegular(bytes, at + 1);
+      name = nameText(bytes, at, to);
+      if (name === 'ByteRange' && dict !== undefined) dict.hasRange = true;
+      at = to;
+      continue;
+    }
+    if (byte === LESS && bytes[at + 1] === LESS) {
+      open.push({ contents: -1, hasRange: false });
+      at += 2;
+    } else if (byte === GREATER && bytes[at + 1] === GREATER) {
+      if (dict?.hasRange === true) left.add(dict.contents);
+      open.pop();
+      at += 2;
+    } else if (byte === PAREN || byte === LESS) {
+      const to = skipValue(bytes, at);
+      if (byte === LESS && name === 'Contents' && dict !== undefined) dict.contents = found.length;
+      found.push({ from: at, to });
+      at = to;
+    } else {
+      at = Math.max(at + 1, skipRegular(bytes, at));
+    }
+    name = '';
+  }
+  return found.filter((_place, index) => !left.has(index));
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
+
+/** Returns the bytes of a literal or hexadecimal string, decrypted; undefined for anything else. */
+export function asString(slice: ByteSlice | undefined): Buffer | undefined {
+  const bytes = writtenBytes(slice);
+  if (bytes === undefined || slice?.cipher === undefined) return bytes;
+  return slice.cipher.open(bytes);
+}
+
+/** Returns the bytes of a string before decryption. */
+export function writtenBytes(slice: ByteSlice | undefined): Buffer | undefined {
+  if (slice === undefined) return undefined;
+  const first = slice.bytes[slice.start];
+  if (first === 0x3c && slice.bytes[slice.start + 1] !== 0x3c) {
+    const digits = slice.bytes
+      .toString('latin1', slice.start + 1, slice.end - 1)
+      .replace(/[^0-9a-fA-F]/g, '');
+    return Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, 'hex');
+  }
+  if (first !== 0x28) return undefined;
+  const text = slice.bytes.toString('latin1', slice.start + 1, slice.end - 1);
+  return Buffer.from(text.includes('\\') || text.includes('\r') ? resolveEscapes(text) : text, 'latin1');
+}
+
+/** Decodes escapes, line continuations and line endings of a literal string (table 3). */
+function resolveEscapes(text: string): string {
+  return text.replace(
+    /\\(?:([0-7]{1,3})|(\r\n|[\r\n])|([\s\S]))|\r\n?/g,
+    (all: string, octal: string | undefined, joined: string | undefined, letter: string | undefined) => {
+      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
+      if (joined !== undefined) return '';
+      if (letter !== undefined) return ESCAPES[letter] ?? letter;
+      return all === '' ? '' : '\n';
+    },
+  );
+}
+
+/**
+ * Decodes a text string: UTF-16 or UTF-8 by its byte order mark, else byte by byte. For comparing and showing
+ * field names; letters of PDFDocEncoding above 127 are not mapped.
+ */
+export function asText(slice: ByteSlice | undefined): string | undefined {
+  const bytes = asString(slice);
+  if (bytes === undefined) return undefined;
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) {
+    return Buffer.from(bytes.subarray(2, 2 + ((bytes.length - 2) & ~1)))
+      .swap16()
+      .toString('utf16le');
+  }
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return bytes.toString('utf8', 3);
+  return bytes.toString('latin1');
+}
+
+/**
+ * Formats text strings (ISO 32000-2, 7.9.2.2): literal for characters that all encodings
+ * share, else UTF-16BE with its byte order mark, in hexadecimal.
+ */
+export function textString(text: string): string {
+  if (/^[\w .-]*$/.test(text)) return `(${text})`;
+  if (/^[ -~]*$/.test(text)) return `(${text.replace(/[\\()]/g, '\\$&')})`;
+  return `<feff${Buffer.from(text, 'utf16le').swap16().toString('hex')}>`;
+}
 
 /** Decrypts the strings of one object. */
 export interface StringCipher {

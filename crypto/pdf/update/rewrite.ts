@@ -1,8 +1,7 @@
 /** Rewrites values for another file: renumbers references, decrypts strings, removes comments (ISO 32000-2, 7.3). */
-import { PdfSyntaxError } from '../syntax/damage.ts';
-import { asString } from '../syntax/strings.ts';
 import {
   isDigit,
+  PdfSyntaxError,
   readDigits,
   skipReference,
   skipRegular,
@@ -10,7 +9,7 @@ import {
   skipValue,
   startsWith,
 } from '../syntax/syntax.ts';
-import { type ByteSlice, endOfValue, nameText, type StringCipher } from '../syntax/values.ts';
+import { asString, type ByteSlice, endOfValue, nameText, type StringCipher } from '../syntax/values.ts';
 
 /** One key of a rewritten dictionary. */
 export interface RewrittenEntry {

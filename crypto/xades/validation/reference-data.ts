@@ -1,10 +1,10 @@
 /** Dereferencing and transforms (XML Signature 1.1 §4.4.3.2), restricted to the document and the given contents. */
 import { createHash } from 'node:crypto';
-import type { Source } from '../../core/source.ts';
+import type { Source } from '../../core/files.ts';
 import { CryptoError } from '../../core/types.ts';
 import type { SubIndication } from '../../core/validation-report.ts';
 import { WorkBudget } from '../../core/work-budget.ts';
-import type { HashName } from '../../x509/algorithm-identifier.ts';
+import type { HashName } from '../../x509/signature-algorithms.ts';
 import {
   type ByteSink,
   type CanonicalMethod,

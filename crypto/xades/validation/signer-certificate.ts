@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { Asn1Error, contents, readWhole } from '../../asn1/read.ts';
 import type { AlgorithmUse, Finding } from '../../core/validation-report.ts';
-import type { HashName } from '../../x509/algorithm-identifier.ts';
 import type { Certificate } from '../../x509/certificate.ts';
 import { attributeText, nameKey, nameKeyOf } from '../../x509/names.ts';
+import type { HashName } from '../../x509/signature-algorithms.ts';
 import { issuerSerialOf } from '../elements/signature-text.ts';
 import { hashOf } from './algorithms.ts';
 import type { CertificateName } from './qualifying-properties.ts';

@@ -8,7 +8,7 @@ import test from 'ava';
 import { Container } from '#crypto/asic/container.js';
 import { type AsicInput, type SignAsicRequest, signAsic } from '#crypto/asic/sign.js';
 import { inspectAsic } from '#crypto/asic/validate.js';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import type { ValidationReport } from '#crypto/core/validation-report.js';
 import { validateFile } from '#crypto/validate.js';
 import type { FileSignatures } from '#crypto/validation/signature-info.js';

@@ -3,7 +3,7 @@ import { validateFile } from '@sealwright/signatures';
 import test from 'ava';
 import { signatureSource, textEncoding } from '#crypto/cades/armor-reader.js';
 import { ArmorWriter } from '#crypto/cades/signature-files.js';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import { bytes, codeOf, file } from './cades-harness.ts';
 
 function armored(content: Buffer, { width = 64, ending = '\n', label = 'PKCS7' } = {}): string {

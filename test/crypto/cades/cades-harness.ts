@@ -1,4 +1,5 @@
 /** A folder for one test file, and short ways to sign and judge in it. */
+
 import { createHash, webcrypto } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { signatureSource } from '#crypto/cades/armor-reader.js';
 import { readDetachedContent } from '#crypto/cades/detached-content.js';
 import { inspectCades } from '#crypto/cades/validate.js';
 import { parseSignedData, type SignedData } from '#crypto/cms/parse.js';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import type { SignerIdentity } from '#crypto/core/types.js';
 import type { FileSignatures } from '#crypto/validation/signature-info.js';
 import { opensslCms } from '../../verifiers/index.ts';

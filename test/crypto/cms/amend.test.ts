@@ -7,7 +7,7 @@ import { unsignedAttribute } from '#crypto/cms/attributes-template.js';
 import { buildSignedData, completeSignerInfo, prepareSignedData } from '#crypto/cms/build.js';
 import { parseSignedData } from '#crypto/cms/parse.js';
 import type { Signer } from '#crypto/core/types.js';
-import { digestIdentifier } from '#crypto/x509/algorithm-identifier.js';
+import { digestIdentifier } from '#crypto/x509/signature-algorithms.js';
 import { pki } from '../../pki/pki.ts';
 
 const DIGEST = createHash('sha256').update('content').digest();

@@ -13,7 +13,7 @@ import {
 import { parseSignedData } from '#crypto/cms/parse.js';
 import type { Check, DigestName, Signer } from '#crypto/core/types.js';
 import { verifySignedData } from '#crypto/validation/signed-data/verify.js';
-import { algorithmOf, type HashName } from '#crypto/x509/algorithm-identifier.js';
+import { algorithmOf, type HashName } from '#crypto/x509/signature-algorithms.js';
 import { type KeyKind, pki } from '../../pki/pki.ts';
 import { opensslCms, opensslCmsPrint, requireTool } from '../../verifiers/index.ts';
 

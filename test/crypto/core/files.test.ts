@@ -15,8 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { IN_MEMORY_BYTES, openSource } from '#crypto/core/source.js';
-import { createTarget } from '#crypto/core/target.js';
+import { createTarget, IN_MEMORY_BYTES, openSource } from '#crypto/core/files.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sealwright-files-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,13 +2,14 @@
  * Delta CRLs, distribution points by name, CRL signing keys and self-issued certificates, after sections 4.5, 4.14
  * and 4.15 of the NIST path validation test suite: a revoked and a good certificate in every case.
  */
+
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import test from 'ava';
 import { TAG } from '#crypto/asn1/read.js';
 import { oid, sequence, setOf, small, tlv } from '#crypto/asn1/write.js';
 import { validateChain } from '#crypto/validation/chain.js';
 import { type Certificate, readCertificate } from '#crypto/x509/certificate.js';
-import { type CertificateRequest, encodeName, issueCertificate } from '#crypto/x509/issue.js';
+import { type CertificateRequest, encodeName, issueCertificate } from '#crypto/x509/development.js';
 import {
   type CrlRequest,
   crlExtension,

@@ -5,7 +5,7 @@ import type { CryptoError } from '#crypto/core/types.js';
 import { checkToken } from '#crypto/evidence/timestamp-checks.js';
 import { imprintOf, readTimestampToken } from '#crypto/evidence/timestamp-reader.js';
 import { readCertificate } from '#crypto/x509/certificate.js';
-import { type CertificateUse, issueCertificate } from '#crypto/x509/issue.js';
+import { type CertificateUse, issueCertificate } from '#crypto/x509/development.js';
 import { startAuthority } from '../../pki/authority.ts';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { makeToken, type TokenMaker } from '../../pki/tokens.ts';

@@ -10,9 +10,9 @@ import type { DigestName } from '#crypto/core/types.js';
 import { type KeySource, loadSigner } from '#crypto/keys/load.js';
 import { deserializeSigner, type LocalSigner, serializeSigner } from '#crypto/keys/transfer.js';
 import { validityFault } from '#crypto/validation/signing-certificate.js';
-import { algorithmOf } from '#crypto/x509/algorithm-identifier.js';
 import { certificatePem } from '#crypto/x509/certificate.js';
-import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/issue.js';
+import { DOCUMENT_SIGNING, issueCertificate } from '#crypto/x509/development.js';
+import { algorithmOf } from '#crypto/x509/signature-algorithms.js';
 import { keyPemOf, pki, type TestSigner } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

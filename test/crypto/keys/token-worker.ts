@@ -1,7 +1,7 @@
 /** A pool thread in small: makes values with the signer it was given, and sends them back. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { deserializeSigner, type SerializedSigner } from '#crypto/keys/transfer.js';
-import { algorithmOf } from '#crypto/x509/algorithm-identifier.js';
+import { algorithmOf } from '#crypto/x509/signature-algorithms.js';
 
 const { signer: data, texts } = workerData as {
   readonly signer: SerializedSigner;

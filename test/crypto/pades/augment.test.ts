@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import type { AugmentFileRequest, CryptoError } from '#crypto/core/types.js';
 import type { SigningServices } from '#crypto/evidence/authorities.js';
 import { augmentPades } from '#crypto/pades/augment.js';

@@ -1,8 +1,7 @@
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import test from 'ava';
 import { CryptoError } from '#crypto/core/types.js';
-import { preparePades } from '#crypto/pades/prepare.js';
-import { signPdfBytes } from '#crypto/pades/sign.js';
+import { preparePades, signPdfBytes } from '#crypto/pades/sign.js';
 import { bufferSource } from '#crypto/pdf/index.js';
 import { pki } from '../../pki/pki.ts';
 import { appendRevision, classicPdf, documentObjects, hybridPdf, stream, streamPdf } from '../pdf/build.ts';

@@ -1,10 +1,11 @@
 /** Signatures whose field the form does not list, or no longer does: each is judged, and none is passed over in silence. */
+
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { buildSignedData } from '#crypto/cms/build.js';
 import { countPdfSignatures } from '#crypto/pades/fields/signatures.js';
-import { preparePades } from '#crypto/pades/prepare.js';
+import { preparePades } from '#crypto/pades/sign.js';
 import { bufferSource } from '#crypto/pdf/index.js';
 import { composePdf } from '#crypto/pdf/pages/compose.js';
 import { pki } from '../../pki/pki.ts';

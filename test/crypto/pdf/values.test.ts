@@ -1,16 +1,17 @@
 import test from 'ava';
-import { PdfSyntaxError, UnexpectedEndOfFile } from '#crypto/pdf/syntax/damage.js';
-import { sourceText } from '#crypto/pdf/syntax/source-text.js';
-import { asString, asText } from '#crypto/pdf/syntax/strings.js';
+import { PdfSyntaxError, UnexpectedEndOfFile } from '#crypto/pdf/syntax/syntax.js';
 import {
   asInteger,
   asName,
   asReference,
+  asString,
+  asText,
   type ByteSlice,
   endOfValue,
   items,
   NULL,
   readDict,
+  sourceText,
 } from '#crypto/pdf/syntax/values.js';
 import { appendItem, spliceDict } from '#crypto/pdf/update/incremental-update.js';
 

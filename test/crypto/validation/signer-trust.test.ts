@@ -2,7 +2,7 @@ import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'ava';
 import { childrenOf, encoded, enter, readWhole, TAG } from '#crypto/asn1/read.js';
 import { oid, sequence, tlv } from '#crypto/asn1/write.js';
-import { encodeName } from '#crypto/x509/issue.js';
+import { encodeName } from '#crypto/x509/development.js';
 import type { GeneralName } from '#crypto/x509/names.js';
 import { forge } from './forge.ts';
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import test from 'ava';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import type { ValidationReport } from '#crypto/core/validation-report.js';
 import { imprintOf } from '#crypto/evidence/timestamp-reader.js';
 import { IncrementalFile } from '#crypto/pades/incremental-file.js';

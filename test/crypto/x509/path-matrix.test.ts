@@ -1,4 +1,5 @@
 /** Good and bad chains, each judged by us and by openssl. */
+
 import { type KeyObject, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,10 +13,9 @@ import {
   DOCUMENT_SIGNING,
   encodeName,
   issueCertificate,
-} from '#crypto/x509/issue.js';
+} from '#crypto/x509/development.js';
 import type { GeneralName } from '#crypto/x509/names.js';
-import { type PathDefectKind, pathDefects } from '#crypto/x509/path-checks.js';
-import { findPath, findPaths } from '#crypto/x509/path-search.js';
+import { findPath, findPaths, type PathDefectKind, pathDefects } from '#crypto/x509/path-search.js';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 import { requireTool, runTool } from '../../verifiers/index.ts';
 

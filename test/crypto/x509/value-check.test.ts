@@ -1,6 +1,6 @@
 import { constants, sign } from 'node:crypto';
 import test from 'ava';
-import { fitsScheme, valueFault } from '#crypto/x509/signature-value.js';
+import { fitsScheme, valueFault } from '#crypto/x509/signature-algorithms.js';
 import { type KeyKind, keyOf } from '../../pki/pki.ts';
 
 const DATA = Buffer.from('what is signed');

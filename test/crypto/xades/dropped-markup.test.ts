@@ -4,7 +4,7 @@
  */
 import test from 'ava';
 import { inspectAsic } from '#crypto/asic/validate.js';
-import { memorySource } from '#crypto/core/source.js';
+import { memorySource } from '#crypto/core/files.js';
 import { inspectXadesWithContents } from '#crypto/validate.js';
 import { handMade } from '../asic/container-harness.ts';
 import {

@@ -1,6 +1,6 @@
 /** Time-stamped XML signatures, and an independent check of the data their time-stamps cover. */
 import { readFileSync } from 'node:fs';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import type { AugmentFileRequest, SignatureLevel, SignFileRequest, XadesFormat } from '#crypto/core/types.js';
 import { readTimestampToken } from '#crypto/evidence/timestamp-reader.js';
 import { validateSignatures } from '#crypto/validation/validate-signature.js';

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import { readDirectory } from '#crypto/zip/zip-directory.js';
 import { memberSource } from '#crypto/zip/zip-member.js';
 import { ZipWriter } from '#crypto/zip/zip-writer.js';

@@ -1,6 +1,6 @@
 /** Whose certificates participants may sign with, and on whose word. Source: docs/portal-values.md §10; docs/batch-values.md §6.5. */
 import test, { type ExecutionContext } from 'ava';
-import { issueCertificate } from '#crypto/x509/issue.js';
+import { issueCertificate } from '#crypto/x509/development.js';
 import type { SigningAccess } from '../../../../actors/portal/api.ts';
 import { NO_TRUST, type TrustOptions } from '../../../../actors/shared/trust.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../../../machines/ids.ts';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setImmediate as settled } from 'node:timers/promises';
 import { systemClock, systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import { SigningPool } from '../../../../actors/pool/pool.ts';
 import { poolOptions } from '../../../../actors/pool/pool-options.ts';
 import { storeInPool } from '../../../../actors/portal/uploads/blob-store-task.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import { inspectPades } from '#crypto/pades/validate.js';
 import { pki } from '../../../pki/pki.ts';
 import { mutool, pdfsig, qpdf, requireTool } from '../../../verifiers/index.ts';

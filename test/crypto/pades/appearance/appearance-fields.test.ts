@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import { beginPades, finishPades } from '#crypto/pades/two-step.js';
 import { inspectPades } from '#crypto/pades/validate.js';
 import { pki } from '../../../pki/pki.ts';

@@ -1,8 +1,9 @@
 /** Properties of every PDF that can be signed, of any writer. */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import { inspectPades } from '#crypto/pades/validate.js';
 import { verifyPades } from '#crypto/pades/verify.js';
 import { pki } from '../../../pki/pki.ts';

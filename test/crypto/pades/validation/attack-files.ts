@@ -3,7 +3,7 @@
  * programs do, so that a test of the one is a test of the other.
  */
 import { readFileSync } from 'node:fs';
-import { openSource } from '#crypto/core/source.js';
+import { openSource } from '#crypto/core/files.js';
 import type { PadesFormat, Signer } from '#crypto/core/types.js';
 import type { SignatureRecord, ValidationReport } from '#crypto/core/validation-report.js';
 import { signPades } from '#crypto/pades/sign.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { buildSignedData } from '#crypto/cms/build.js';
-import { preparePades } from '#crypto/pades/prepare.js';
+import { preparePades } from '#crypto/pades/sign.js';
 import { bufferSource } from '#crypto/pdf/index.js';
 import { pki } from '../../../pki/pki.ts';
 import { appendRevision, stream } from '../../pdf/build.ts';

@@ -1,5 +1,5 @@
 /** A participant's own client over HTTP: starts and completes certificate signatures. */
-import { issueCertificate } from '#crypto/x509/issue.js';
+import { issueCertificate } from '#crypto/x509/development.js';
 import type { Client } from '../../../actors/portal/service.ts';
 import { keyOf, type TestSigner, testSigner } from '../../../pki/pki.ts';
 
