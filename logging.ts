@@ -4,18 +4,25 @@
  *
  * Source: docs/batch-values.md §12.
  */
-
 import type { Clock, Log, LogProperties } from '@sealwright/runtime';
 import { pino } from 'pino';
-import { createDescriptorSink } from './logging/console-sink.ts';
-import { formatLine, LEVELS, type Level, type LogLine } from './logging/line.ts';
-import type { LineSink } from './logging/line-sink.ts';
-import { createScrubber, redactByName } from './logging/redaction.ts';
+import {
+  createScrubber,
+  formatLine,
+  LEVELS,
+  type Level,
+  type LogLine,
+  redactByName,
+} from './logging/line.ts';
+import { createDescriptorSink, type LineSink } from './logging/sinks.ts';
 
-export { createDescriptorSink } from './logging/console-sink.ts';
-export { createFileSink, type FileSinkOptions } from './logging/file-sink.ts';
 export { escapeControls, type Level } from './logging/line.ts';
-export type { LineSink } from './logging/line-sink.ts';
+export {
+  createDescriptorSink,
+  createFileSink,
+  type FileSinkOptions,
+  type LineSink,
+} from './logging/sinks.ts';
 
 export interface LoggingOptions {
   /** Minimum level. @default 'Information' */

@@ -17,8 +17,7 @@ export { FIRST_APPLICATION, FIRST_MONITOR, FIRST_ORGANIZATION } from './portal/t
 export { Services } from './services.ts';
 export { ACTOR_KINDS } from './shard-module.ts';
 export { createAuthorityTransport } from './shared/authority-transport.ts';
-export { evidenceOver } from './shared/certificate-checks.ts';
-export { canSign, certificateProblem } from './shared/certificate-problem.ts';
+export { canSign, certificateProblem, evidenceOver } from './shared/certificate-checks.ts';
 export { ACTOR_FAULTS } from './shared/faults.ts';
 export { createStorageFolders } from './shared/files/storage-folders.ts';
 export type {

@@ -16,7 +16,7 @@ const SKIPPED = /^(node_modules|dist.*|data|docs|scripts|test|bench|\..*)$/;
 /** Files with `new RegExp`, and why that is linear. */
 const CONSTRUCTED = {
   'actors/portal/webhooks/deliveries.ts': 'anchored, of fixed length',
-  'logging/redaction.ts': 'an alternative of literal texts',
+  'logging/line.ts': 'an alternative of literal texts',
   'contracts/plain-text.ts': 'single characters, and a run of joiners without another quantifier',
 };
 

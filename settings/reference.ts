@@ -4,7 +4,7 @@ import { JOB_WEBHOOK_KEYS } from './notifications-table.ts';
 import { ORGANIZATION_KEYS } from './portal-table.ts';
 import { PROFILE_KEYS } from './signing-table.ts';
 import { INPUT_KEYS, KEYS } from './table.ts';
-import { UNUSED_KEYS } from './unused-keys.ts';
+import { UNUSED_KEYS } from './unknown-keys.ts';
 
 const HEAD = `# Configuration
 

@@ -8,7 +8,7 @@ import {
   type ShardStatus,
 } from '@sealwright/runtime';
 import type { SigningPool } from '../pool/pool.ts';
-import { canSign, certificateProblem } from '../shared/certificate-problem.ts';
+import { canSign, certificateProblem } from '../shared/certificate-checks.ts';
 import type { Profiles } from '../shared/profiles.ts';
 import type { HealthCheck } from './api/inspection.ts';
 import type { HealthProbe } from './api/service.ts';

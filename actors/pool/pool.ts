@@ -8,11 +8,94 @@
  */
 import type { Clock, Log } from '@sealwright/runtime';
 import { lostAnswer, subjectOf } from './pool-failures.ts';
-import { type StalledTask, stalledTasks } from './stalled-tasks.ts';
-import { deadlineOf, isLarge, type TaskScope } from './task-budget.ts';
 import type { PoolReply, PoolTask } from './tasks.ts';
 import { type RunningBatch, type Waiting, WorkerGroup, type WorkerGroupOptions } from './worker-group.ts';
 import type { WorkerSetup } from './worker-setup.ts';
+
+/** Finds tasks that run longer than expected, before their time limit ends them. */
+interface StalledTask {
+  readonly task: string;
+  /** Id of the job or document of the task. */
+  readonly subject: string;
+  readonly runningMs: number;
+  /** Time limit, counted from the task's start. */
+  readonly deadlineMs: number;
+  /** `computing`: the thread does not respond; `waiting`: the thread responds, the task makes no progress. */
+  readonly state: 'computing' | 'waiting';
+}
+
+/**
+ * Milliseconds without a heartbeat after which a thread counts as unresponsive: an idle event loop beats every second.
+ */
+const SILENT_MS = 5000;
+
+/** Oldest first. */
+function stalledTasks(
+  batches: Iterable<RunningBatch>,
+  clock: Pick<Clock, 'now' | 'elapsed'>,
+): readonly StalledTask[] {
+  const elapsed = clock.elapsed();
+  const now = clock.now();
+  const found: StalledTask[] = [];
+  for (const { tasks, thread, startedAt, deadlineMs } of batches) {
+    const runningMs = elapsed - startedAt;
+    if (runningMs < stalledAfter(deadlineMs)) continue;
+    const state = now - thread.heartbeat.lastBeat > SILENT_MS ? 'computing' : 'waiting';
+    for (const { task } of tasks) {
+      const subject = subjectOf(task);
+      const id = 'JobId' in subject ? subject.JobId : subject.DocumentId;
+      found.push({ task: task.task, subject: id, runningMs, deadlineMs, state });
+    }
+  }
+  return found.sort((one, other) => other.runningMs - one.runningMs);
+}
+
+/** Organization and size of a task. */
+interface TaskScope {
+  /** Id of the requesting organization, the unit of fair queuing; absent: the service itself. */
+  readonly organization?: string | undefined;
+  /** Size of the task's file in bytes, where known. */
+  readonly bytes?: number | undefined;
+}
+
+/** Size in bytes from which a task counts as large and runs on separate threads. */
+const LARGE_BYTES = 4 * 1024 * 1024;
+
+/** Time limits of interactive tasks, milliseconds, plus one second per 2 MiB. Others use the limit of the pool. */
+const INTERACTIVE_MS: { readonly [Name in PoolTask['task']]?: number } = {
+  'portal.store': 30_000,
+  'portal.inspect': 30_000,
+  'portal.text-tags': 30_000,
+  'portal.picture': 30_000,
+  'portal.describe': 30_000,
+  'portal.begin': 30_000,
+  'portal.render': 30_000,
+  'portal.generation': 30_000,
+  'portal.fill': 30_000,
+  'portal.merge': 120_000,
+  'portal.zip': 120_000,
+};
+const BYTES_PER_SECOND = 2 * 1024 * 1024;
+
+/** Fraction of its time limit after which a task counts as stalled. */
+const STALLED_PART = 1 / 4;
+
+/** Limits of one task: duration and choice of threads. */
+function isLarge({ bytes = 0 }: TaskScope): boolean {
+  return bytes >= LARGE_BYTES;
+}
+
+/** Time limit of a task in milliseconds. @param deadlineMs the maximum for any task */
+function deadlineOf({ task }: PoolTask, { bytes = 0 }: TaskScope, deadlineMs: number): number {
+  const interactive = INTERACTIVE_MS[task];
+  if (interactive === undefined) return deadlineMs;
+  return Math.min(deadlineMs, interactive + (bytes / BYTES_PER_SECOND) * 1000);
+}
+
+/** Milliseconds after which a running task counts as stalled. */
+export function stalledAfter(deadlineMs: number): number {
+  return deadlineMs * STALLED_PART;
+}
 
 export interface SigningPoolOptions {
   /** Number of threads; whole number, at least 1. */

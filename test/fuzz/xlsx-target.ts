@@ -1,8 +1,7 @@
 /** Target for spreadsheets with the table of a generation. */
-
 import exceljs from 'exceljs';
 import JSZip from 'jszip';
-import { readSheet } from '../../actors/pool/portal/read-sheet.ts';
+import { readSheet } from '../../actors/pool/portal/generation.ts';
 import { MAX_COLUMNS, MAX_ROWS, tableOf } from '../../actors/shared/generation-data.ts';
 import { memberMutation, zipMutation } from './mutate/chunks.ts';
 import { oneOf, several } from './mutate/mutation.ts';

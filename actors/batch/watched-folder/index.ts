@@ -6,6 +6,6 @@ export type {
   WatchedFolderSettings,
   WatchedFolderState,
 } from './contract.ts';
-export { nameIn, walk } from './directory-walk.ts';
 export { createIgnoredNames } from './file-patterns.ts';
+export { nameIn, walk } from './sweep.ts';
 export { createWatchedFolder } from './watched-folder.ts';

@@ -3,14 +3,215 @@
  * identified by their path relative to the folder.
  */
 import { basename, dirname, join } from 'node:path';
-import { describeFailure } from '@sealwright/runtime';
+import { type Clock, describeFailure, isRetryable } from '@sealwright/runtime';
+import { type Backoff, pauseAfter } from '../../../machines/backoff.ts';
 import type { WatchedFolderOptions } from './contract.ts';
 import type { FileReader } from './file-reader.ts';
 import type { FileSample } from './file-sample.ts';
-import { createSampler, type WaitingFile } from './file-sampler.ts';
 import type { KnownFiles } from './known-files.ts';
-import { createOfferQueue } from './offers.ts';
-import { firstSample, hasTimedOut, isStable, nextSample, type Sample, sameSample } from './stability.ts';
+import { createFifoQueue } from './sampling-queue.ts';
+import {
+  firstSample,
+  hasTimedOut,
+  isStable,
+  nextSample,
+  type Sample,
+  type StabilityTrack,
+  sameSample,
+} from './stability.ts';
+
+/** Offers complete files with bounded concurrency and backs off while they are rejected. */
+interface OfferQueue<T> {
+  add(item: T): void;
+  stop(): void;
+}
+
+interface OfferQueueOptions<T> {
+  readonly clock: Clock;
+  /** Maximum number of concurrent offers, at least 1. */
+  readonly limit: number;
+  /** Rejects when the item was not accepted; it is offered again later. */
+  readonly deliver: (item: T) => Promise<void>;
+  /** Called for the first of consecutive rejections. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Pauses after rejections. */
+const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 };
+
+/**
+ * Creates a queue that pauses after a rejection and then delivers one item at a time until one is accepted: a failing
+ * store gets little load, and one incident does not consume the failure budget of the folder.
+ */
+function createOfferQueue<T>({
+  clock,
+  limit,
+  deliver: hand,
+  onFailure: onTrouble,
+}: OfferQueueOptions<T>): OfferQueue<T> {
+  const queue = createFifoQueue<T>();
+  let inFlight = 0;
+  let rejections = 0;
+  let cancelPause: (() => void) | undefined;
+  let stopped = false;
+
+  function pump(): void {
+    const allowed = rejections === 0 ? limit : 1;
+    while (!stopped && cancelPause === undefined && inFlight < allowed) {
+      const item = queue.shift();
+      if (item === undefined) return;
+      inFlight += 1;
+      void deliverNext(item);
+    }
+  }
+
+  async function deliverNext(item: T): Promise<void> {
+    try {
+      await hand(item);
+      rejections = 0;
+    } catch (error) {
+      if (!stopped) refused(item, error);
+    }
+    inFlight -= 1;
+    pump();
+  }
+
+  function refused(item: T, error: unknown): void {
+    queue.push(item);
+    // Offers that were pending at the first rejection do not extend the pause.
+    if (cancelPause !== undefined) return;
+    if (rejections === 0) onTrouble(error);
+    rejections += 1;
+    const asked = isRetryable(error) ? error.retryAfter : undefined;
+    const pause = asked ?? pauseAfter(rejections, BACKOFF);
+    cancelPause = clock.after(pause, () => {
+      cancelPause = undefined;
+      pump();
+    });
+  }
+
+  return {
+    add(item) {
+      if (stopped) return;
+      queue.push(item);
+      pump();
+    },
+    stop() {
+      stopped = true;
+      cancelPause?.();
+      cancelPause = undefined;
+      queue.clear();
+    },
+  };
+}
+
+/** One file between discovery and offer. It is in exactly one queue at a time. */
+interface WaitingFile {
+  readonly fileName: string;
+  readonly seen: 'event' | 'sweep';
+  /** True for a file found at start. */
+  initial: boolean;
+  /** True after an event of the file since its last sample began. */
+  noticed: boolean;
+  /** True: the result of a pending offer must not be remembered. */
+  recheck: boolean;
+  track: StabilityTrack | undefined;
+  /** Monotonic time of the last sample. */
+  sampledAt: number;
+}
+
+/**
+ * Samples every waiting file at intervals until it is complete. One timer serves all files of a folder; a waiting file
+ * holds a small entry and no slot between samples.
+ */
+interface Sampler {
+  /** Adds a file for its first sample, as soon as a slot is free. */
+  add(file: WaitingFile): void;
+  /** Schedules a further sample, one interval after the last one (`sampledAt`, which is now). */
+  resample(file: WaitingFile): void;
+  stop(): void;
+}
+
+interface SamplerOptions {
+  readonly fileReader: FileReader;
+  readonly clock: Clock;
+  readonly intervalMs: number;
+  readonly limit: number;
+  /** Called with each sample; true = sample again after the interval. */
+  readonly onSample: (file: WaitingFile, found: FileSample) => boolean;
+}
+
+/** Maximum number of timer ticks per interval: files due close together are sampled together. */
+const TICKS_PER_INTERVAL = 8;
+
+function createSampler({ fileReader, clock, intervalMs, limit, onSample }: SamplerOptions): Sampler {
+  const first = createFifoQueue<WaitingFile>();
+  // All files wait for the same time, so insertion order is due order.
+  const again = createFifoQueue<WaitingFile>();
+  let inFlight = 0;
+  let cancelTick: (() => void) | undefined;
+  let favourFirst = false;
+  let stopped = false;
+
+  /** Alternates between due and new files, so that neither starves the other. */
+  function next(): WaitingFile | undefined {
+    const head = again.peek();
+    const due = head !== undefined && head.sampledAt + intervalMs <= clock.elapsed();
+    favourFirst = !favourFirst;
+    if (!due || (favourFirst && first.length > 0)) return first.shift();
+    return again.shift();
+  }
+
+  function pump(): void {
+    while (!stopped && inFlight < limit) {
+      const file = next();
+      if (file === undefined) break;
+      inFlight += 1;
+      void sampleFile(file);
+    }
+    arm();
+  }
+
+  async function sampleFile(file: WaitingFile): Promise<void> {
+    file.noticed = false;
+    const found = await fileReader.sample(file.fileName);
+    inFlight -= 1;
+    if (stopped) return;
+    file.sampledAt = clock.elapsed();
+    if (onSample(file, found)) again.push(file);
+    pump();
+  }
+
+  function arm(): void {
+    const head = again.peek();
+    if (stopped || cancelTick !== undefined || head === undefined || inFlight >= limit) return;
+    const wait = Math.max(head.sampledAt + intervalMs - clock.elapsed(), intervalMs / TICKS_PER_INTERVAL);
+    cancelTick = clock.after(wait, () => {
+      cancelTick = undefined;
+      pump();
+    });
+  }
+
+  return {
+    add(file) {
+      if (stopped) return;
+      first.push(file);
+      pump();
+    },
+    resample(file) {
+      if (stopped) return;
+      again.push(file);
+      arm();
+    },
+    stop() {
+      stopped = true;
+      cancelTick?.();
+      cancelTick = undefined;
+      first.clear();
+      again.clear();
+    },
+  };
+}
 
 /** Maximum number of concurrent warnings about single unreadable files. */
 const MAX_UNREADABLE_WARNINGS = 20;

@@ -6,9 +6,55 @@ import { isUtf8 } from 'node:buffer';
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nameIn, type WalkRules, walk } from './directory-walk.ts';
 import type { FileReader } from './file-reader.ts';
 import type { KnownFiles } from './known-files.ts';
+
+/** Entries per read: larger batches are cheaper, smaller ones shorter (about 1 ms each). */
+const BATCH_SIZE = 512;
+
+/** Walks the entries of an input folder, and of its subdirectories when recursive. */
+interface WalkRules {
+  /** True: enters directories, except ignored ones. Does not follow links. */
+  readonly recursive: boolean;
+  /** True for names of files and directories to skip. */
+  readonly ignored: (name: string) => boolean;
+  /** Called with the relative path of each subdirectory before it is listed. */
+  readonly entering?: (directory: string) => Promise<void>;
+  /** Called for each subdirectory that cannot be entered or listed; the walk continues. */
+  readonly unlistable: (directory: string, error: unknown) => void;
+}
+
+interface Found {
+  /** Relative path of the directory, `''` for the folder itself. */
+  readonly directory: string;
+  readonly entry: Dirent;
+}
+
+/** Yields all entries, including directories and ignored names. Rejects when the folder itself cannot be listed. */
+export async function* walk(
+  folder: string,
+  { recursive, ignored, entering, unlistable }: WalkRules,
+): AsyncGenerator<Found, void, undefined> {
+  const waiting = [''];
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    try {
+      if (directory !== '') await entering?.(directory);
+      for await (const entry of await opendir(join(folder, directory), { bufferSize: BATCH_SIZE })) {
+        if (recursive && entry.isDirectory() && !ignored(entry.name))
+          waiting.push(nameIn(directory, entry.name));
+        yield { directory, entry };
+      }
+    } catch (error) {
+      if (directory === '') throw error;
+      unlistable(directory, error);
+    }
+  }
+}
+
+/** Path of an entry, relative to the folder. */
+export function nameIn(directory: string, name: string): string {
+  return directory === '' ? name : `${directory}/${name}`;
+}
 
 /** Replacement character of the UTF-8 decoder; may also be part of a valid name. */
 const REPLACEMENT = '\uFFFD';

@@ -3,10 +3,22 @@
  *
  * Waits for the sync of the signed file between signing and release. The thread processes the other files of its batch
  * meanwhile, and their syncs share commits of the file system.
+ *
+ * Signs the files of a job into an ASiC container. Source: docs/batch-values.md §6.1, `Container`.
  */
+
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type SignedFile, type SignFileRequest, signFile, signFileAtLevel } from '@sealwright/signatures';
+import {
+  type SignedFile,
+  type SignFileRequest,
+  type SigningServices,
+  signAsic,
+  signFile,
+  signFileAtLevel,
+} from '@sealwright/signatures';
 import { NAME_LIMIT, outputName, outputNames } from '../../shared/file-names.ts';
+import { fileDigest } from '../../shared/files/digest.ts';
 import { emptyFolder } from '../../shared/files/directories.ts';
 import { type Staged, stage } from '../../shared/files/stage.ts';
 import { withdrawOutput } from '../../shared/files/tidy.ts';
@@ -16,10 +28,39 @@ import { withoutPaths } from '../pool-failures.ts';
 import { TaskFailure } from '../task-failure.ts';
 import type { PoolResults, SignTask } from '../tasks.ts';
 import type { WorkerProfileRuntime } from '../worker-profiles.ts';
-import { signIntoContainer } from './container.ts';
 import { type JobTaskContext, leaseHeld, profileNamed } from './job-task-context.ts';
 import { possibleOutput } from './quarantine.ts';
 import { formOfOutput, release } from './release.ts';
+
+/** @throws {CryptoError} those of `signAsic`; {TaskFailure} `request.invalid` for the format Pades */
+async function signIntoContainer(
+  { fileName, files }: Pick<SignTask, 'fileName' | 'files'>,
+  request: SignFileRequest,
+  kind: 'S' | 'E',
+  services: SigningServices,
+): Promise<SignedFile> {
+  const { format, input } = request;
+  if (format === 'Pades')
+    throw new TaskFailure('request.invalid', 'A container holds Cades or Xades signatures, not Pades.');
+  const inputs = files === undefined ? [{ path: input, name: fileName }] : rangesOf(input, files);
+  const made = await signAsic({ ...request, kind, format, inputs }, services);
+  const [only] = made.inputs;
+  return { input: files === undefined && only ? only : fingerprintOf(input), output: made.output };
+}
+
+function rangesOf(path: string, files: NonNullable<SignTask['files']>) {
+  let start = 0;
+  return files.map(({ name, length }) => {
+    const range = { start, length };
+    start += length;
+    return { path, name, range };
+  });
+}
+
+function fingerprintOf(path: string): SignedFile['input'] {
+  const { size: length, mtimeMs, ino, dev } = statSync(path);
+  return { sha256: fileDigest(path), length, mtimeMs, inode: `${dev}:${ino}` };
+}
 
 type Signed = PoolResults['sign'];
 

@@ -13,7 +13,7 @@ import {
 } from '@sealwright/signatures';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
-import { passesFinalCheck } from './final-check.ts';
+import { passesFinalCheck } from './check.ts';
 import { beginSync, placeOutput } from './place-output.ts';
 import { type PortalTaskContext, type ServiceProfile, serviceProfile } from './portal-task-context.ts';
 import {

@@ -1,10 +1,47 @@
-/** Verifies a document whose flow is complete: every expected signature is present and valid. */
+/**
+ * Verifies a document whose flow is complete: every expected signature is present and valid.
+ *
+ * The final verification of a document in the task that adds its last signature.
+ */
 import { augmentFile, type SignatureRecord, type ValidationItem, validateFile } from '@sealwright/signatures';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import { nameInFile } from '../../shared/signature-records.ts';
-import type { CheckTask, ExpectedSignature, PortalResults } from '../portal-tasks.ts';
+import type { CheckTask, ExpectedSignature, PortalResults, ServiceSignatureTask } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
+
+/**
+ * True when the signed file holds all expected signatures and the new one, all valid. False leaves the verdict, with
+ * its reason, to a task of its own.
+ * @param certificate of the new signature, lower-case hex SHA-256
+ */
+export async function passesFinalCheck(
+  {
+    check,
+    ...task
+  }: Pick<ServiceSignatureTask, 'check' | 'documentId' | 'format' | 'input' | 'output' | 'profile'>,
+  certificate: string,
+  thread: PortalTaskContext,
+): Promise<boolean> {
+  if (check === null) return false;
+  const { fieldName, at } = check;
+  const expected: readonly ExpectedSignature[] = [...check.expected, { fieldName, certificate }];
+  const isBeside = task.format === 'Cades';
+  try {
+    await checkSignatures(
+      {
+        ...{ task: 'portal.check', documentId: task.documentId, format: task.format, profile: task.profile },
+        input: isBeside ? task.input : task.output,
+        signatures: isBeside ? task.output : null,
+        ...{ expected, at, output: null },
+      },
+      thread,
+    );
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** @throws {TaskFailure} `verification.failed`, naming missing and invalid signatures */
 export async function checkSignatures(

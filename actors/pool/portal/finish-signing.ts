@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { finishSigning, joinCadesSigners } from '@sealwright/signatures';
 import { removeIfPresent } from '../../shared/files/directories.ts';
 import type { FinishSigningTask, PortalResults } from '../portal-tasks.ts';
-import { passesFinalCheck } from './final-check.ts';
+import { passesFinalCheck } from './check.ts';
 import { beginSync, placeOutput } from './place-output.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
 

@@ -1,9 +1,10 @@
 /** Maps the portal's task names to implementations; the type requires all of them. */
-import type { PortalResults, PortalTask } from '../portal-tasks.ts';
+
+import { pictureFault, pictureFaultIn } from '@sealwright/signatures';
+import type { PictureTask, PortalResults, PortalTask } from '../portal-tasks.ts';
 import { applyServiceSignature } from './apply-service-signature.ts';
 import { beginParticipantSigning } from './begin-signing.ts';
 import { checkSignatures } from './check.ts';
-import { checkPicture } from './check-picture.ts';
 import { describe } from './describe.ts';
 import { finishParticipantSigning } from './finish-signing.ts';
 import { fill, readGeneration } from './generation.ts';
@@ -14,6 +15,11 @@ import { render } from './render.ts';
 import { storeBytes } from './store-bytes.ts';
 import { findTextTags } from './text-tags.ts';
 import { zipFiles } from './zip-files.ts';
+
+/** Checks a picture of a signature whose faults only its samples or the document show. */
+function checkPicture({ picture, pdf }: PictureTask): PortalResults['portal.picture'] {
+  return { fault: (pdf === null ? pictureFault(picture) : pictureFaultIn(pdf, picture)) ?? null };
+}
 
 type Result<Name extends PortalTask['task']> = PortalResults[Name] | Promise<PortalResults[Name]>;
 

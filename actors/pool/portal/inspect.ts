@@ -1,13 +1,12 @@
 /** Determines the signature format of a file from its content and its declared type. */
-
 import { describeFailure } from '@sealwright/runtime/core';
 import { countPdfPages, formatOfHeader, trySigning } from '@sealwright/signatures';
 import type { DocumentFormat, XadesOptions } from '../../../machines/portal/portal-types.ts';
 import type { InspectTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
-import { fileHeader } from './file-header.ts';
 import { type PortalTaskContext, profileOf } from './portal-task-context.ts';
 import { formatParameters, levelOf } from './signature-parameters.ts';
+import { fileHeader } from './signed-format.ts';
 
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
 

@@ -5,7 +5,7 @@ import { composePdf, countPdfSignatures } from '@sealwright/signatures';
 import { fileDigest } from '../../shared/files/digest.ts';
 import type { MergeTask, PortalResults } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
-import { syncFile } from './sync-file.ts';
+import { syncFile } from './place-output.ts';
 
 /**
  * @throws {TaskFailure} `document.unreadable` for a file that cannot be merged, naming it; `document.too-large` above

@@ -8,7 +8,7 @@ import type { RenditionModel } from '../../shared/rendition/rendition-model.ts';
 import { footerItems, markItems, type Pictures, tagItems } from '../../shared/rendition/rendition-pages.ts';
 import type { PortalResults, RenderTask } from '../portal-tasks.ts';
 import { TaskFailure } from '../task-failure.ts';
-import { syncFile } from './sync-file.ts';
+import { syncFile } from './place-output.ts';
 
 /** @throws {TaskFailure} `document.unreadable` when the pages of the file cannot be drawn on */
 export function render({ model, original, images, output }: RenderTask): PortalResults['portal.render'] {

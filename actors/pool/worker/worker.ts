@@ -2,7 +2,12 @@
  * Entry module of a pool thread. Performs one task after the other, synchronously: two threads that make their system
  * calls themselves are faster than the same calls on libuv's threads. Only syncs, requests to authorities and full
  * validation are asynchronous.
+ *
+ * Validates a signed file and writes its report (ETSI TS 119 102-2).
  */
+import '../../shared/faults.ts';
+import '../../shared/document-faults.ts';
+import '../../shared/request-faults.ts';
 import { getPriority, platform, setPriority } from 'node:os';
 import { threadId, workerData } from 'node:worker_threads';
 import {
@@ -13,10 +18,9 @@ import {
   systemIds,
   threadClock,
 } from '@sealwright/runtime/core';
-import '../../shared/faults.ts';
-import '../../shared/document-faults.ts';
-import '../../shared/request-faults.ts';
+import { validateFile, validationReportXml } from '@sealwright/signatures';
 import { DiskSync } from '../../shared/disk-sync.ts';
+import { fileDigest, filesDigests } from '../../shared/files/digest.ts';
 import { WorkingFolders } from '../../shared/files/working-folders.ts';
 import { describeDiskError } from '../disk-errors.ts';
 import { HeartbeatCell } from '../heartbeat-cell.ts';
@@ -24,11 +28,49 @@ import { performJob } from '../job/index.ts';
 import type { JobTaskContext } from '../job/job-task-context.ts';
 import { withoutPaths } from '../pool-failures.ts';
 import { isPortalTask, performPortal } from '../portal/index.ts';
-import type { PoolReply, PoolResults, PoolTask } from '../tasks.ts';
+import type { PortalTaskContext } from '../portal/portal-task-context.ts';
+import { revocationSource } from '../portal/revocation-answers.ts';
+import { signedFormat } from '../portal/signed-format.ts';
+import { TaskFailure } from '../task-failure.ts';
+import type { PoolReply, PoolResults, PoolTask, ValidateResult, ValidateTask } from '../tasks.ts';
 import { warmUp } from '../warm-up.ts';
 import { createWorkerProfiles } from '../worker-profiles.ts';
 import type { ThreadData } from '../worker-setup.ts';
-import { validate } from './validate.ts';
+
+/**
+ * Trusts `Signing:Trust:Roots` and the anchors of all profiles.
+ * @throws {TaskFailure} `upload.format-unsupported` for a file of no supported format; {CryptoError} of the parser
+ */
+async function validate(
+  { path, fileName, files, format: wanted, at, password }: ValidateTask,
+  thread: PortalTaskContext,
+): Promise<ValidateResult> {
+  const format = wanted ?? signedFormat(path, null);
+  if (format === undefined)
+    throw new TaskFailure(
+      'upload.format-unsupported',
+      'The file is no PDF, XML, CMS or container file. Send the signed file, or name its format.',
+    );
+  const { roots, intermediates, revocation } = thread.profiles.trust;
+  const anchors = [...thread.profiles.byName.values()].flatMap((profile) => profile.anchors);
+  const online = revocationSource(thread);
+  const report = await validateFile({
+    format,
+    path,
+    ...(files !== undefined && { files }),
+    ...(password !== undefined && { password }),
+    trust: {
+      anchors: [...roots, ...anchors],
+      intermediates,
+      revocation,
+      ...(online !== undefined && { online }),
+    },
+    at,
+  });
+  const [signed, ...contents] = files === undefined ? [] : filesDigests(path, files);
+  const sha256 = signed?.sha256 ?? fileDigest(path);
+  return { report, xml: validationReportXml(report, { name: fileName, sha256, at, contents }) };
+}
 
 /** Interval between two heartbeats of a thread whose tasks wait, milliseconds. */
 const HEARTBEAT_MS = 1000;

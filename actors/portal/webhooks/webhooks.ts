@@ -4,7 +4,6 @@
  *
  * Source: docs/portal-values.md §19; docs/configuration.md, `Portal:Organizations[].Webhook`.
  */
-
 import {
   actorKind,
   contextOf,
@@ -27,8 +26,7 @@ import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { type Webhook, type WebhookTarget, webhookSetMachine } from '../../../machines/portal/webhook-set.ts';
 import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { SecretBox } from '../../shared/secret-box.ts';
-import type { WebhookEndpoint } from '../../shared/webhooks/webhook-attempt.ts';
-import { parseWebhookSecret } from '../../shared/webhooks/webhook-signature.ts';
+import { parseWebhookSecret, type WebhookEndpoint } from '../../shared/webhooks/webhook-attempt.ts';
 import { derivedId } from '../shared/effect-ids.ts';
 import { parseWebhookUrl } from './webhook-addresses.ts';
 

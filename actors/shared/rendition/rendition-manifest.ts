@@ -1,11 +1,10 @@
 /**
  * Signature manifest: pages that show the document, its signers with time and evidence, and how to check them.
  */
-
 import { type DrawnItem, type DrawnPage, isShowable, textWidth, wrapText } from '@sealwright/signatures';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
-import { codeCells } from './rendition-code.ts';
 import type { RenditionModel, RenditionPerson } from './rendition-model.ts';
+import { codeCells } from './rendition-pages.ts';
 import { keyText, type RenditionTexts, timeText, utcText } from './rendition-texts.ts';
 
 /** A4, points. */

@@ -1,10 +1,14 @@
 /** Everything that is drawn over the pages of a document: marks, and a line or a tag that says how to check it. */
-
 import { type DrawnItem, type ShownPage, textWidth } from '@sealwright/signatures';
+import { encode } from 'uqr';
 import { filled, TEXTS } from '../../../contracts/texts/texts.ts';
-import { codeCells } from './rendition-code.ts';
 import type { RenditionMark, RenditionModel } from './rendition-model.ts';
 import { keyText } from './rendition-texts.ts';
+
+/** The squares of a QR code, row by row; true = dark. Without the quiet zone. */
+export function codeCells(text: string): readonly (readonly boolean[])[] {
+  return encode(text, { ecc: 'M', border: 0 }).data;
+}
 
 /** Points. */
 const EDGE = 14;

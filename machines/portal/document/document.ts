@@ -98,8 +98,12 @@
  *
  * Source: docs/portal-values.md §8; the rules of §§6, 10, 14 and 15.
  */
+
 import { setup } from 'xstate';
-import { decideOnce } from '../../decide-once.ts';
+import { type Backoff, pauseAfter } from '../../backoff.ts';
+import type { Millis } from '../../ids.ts';
+import { decideOnce } from '../../record.ts';
+import type { CompletedAction, DocumentEvent } from '../portal-types.ts';
 import type {
   DocumentContext,
   DocumentEffect,
@@ -107,11 +111,31 @@ import type {
   DocumentMessage,
   DocumentState,
 } from './document-context.ts';
-import { createDocument } from './document-creation.ts';
-import { DEADLINES, type Decision } from './document-decision.ts';
+import {
+  announceEffect,
+  applySignatureEffect,
+  concludeEffect,
+  DEADLINES,
+  type DeadlineName,
+  type Decision,
+  type DecisionFunction,
+  type DocumentMessageOf,
+  isWaitingForRetry,
+  notifyEffect,
+} from './document-decision.ts';
 import { editFlow } from './document-edits.ts';
+import { actionsReleased, initialAction, inOrder } from './document-flow.ts';
 import * as lifecycle from './document-lifecycle.ts';
 import {
+  concludedMails,
+  deduplicated,
+  observerMails,
+  summaryOf,
+  turnMails,
+  withEvent,
+} from './document-notifications.ts';
+import {
+  nextReminderAt,
   remindersDue,
   setRefusedReminders,
   setReminders,
@@ -120,7 +144,247 @@ import {
 import * as reservations from './document-reservations.ts';
 import { record } from './document-trail.ts';
 import * as participantActions from './participant-actions.ts';
-import * as signatureResults from './signature-results.ts';
+import { turnCompleted, withoutAttachments } from './participant-actions.ts';
+
+/**
+ * Creates the initial context of a document.
+ *
+ * Source: docs/portal-values.md §§8-11, 14, 15, 19.
+ */
+function createDocument(input: DocumentInput): Decision {
+  const { at, actions: plans, quietStart, siblings, origin: _, draft, ...given } = input;
+  const { id, organization, createdBy, order, key, name, file, format, parts, ...about } = given;
+  const { isEnvelope, description, folderId, expirationDate, tags, type, signatureType, ...more } = about;
+  const { observers, attachments, notifiedEmails, additionalInfo, disableNotifications, ...others } = more;
+  const { actions, pending } = actionsReleased(inOrder(plans.map((plan) => initialAction(plan, at))), at);
+  // Members one by one: V8 adds a member to an object that begins with a spread in more than a microsecond.
+  const bare: DocumentContext = {
+    id,
+    organization,
+    createdBy,
+    order,
+    key,
+    name,
+    file,
+    format,
+    parts,
+    isEnvelope,
+    description,
+    folderId,
+    expirationDate,
+    tags,
+    type,
+    signatureType,
+    observers,
+    attachments,
+    notifiedEmails,
+    additionalInfo,
+    disableNotifications,
+    creationDate: at,
+    updateDate: at,
+    version: 1,
+    current: file.blob,
+    signatures: null,
+    actions,
+    made: [],
+    accepted: [],
+    applying: null,
+    reservations: [],
+    rejected: null,
+    processingError: null,
+    statusUpdatedBy: null,
+    statusUpdateReason: null,
+    sequence: 0,
+    concludedAt: null,
+    statusBefore: null,
+    ...others,
+  };
+  const announced = siblings === null ? undefined : withEvent(bare, createdEvent(bare, siblings));
+  const context = announced?.document ?? bare;
+  const isQuiet = quietStart || context.disableNotifications;
+  return {
+    context,
+    effects: [
+      ...(announced === undefined ? [] : announceEffect(announced.event)),
+      ...notifyEffect(
+        isQuiet
+          ? []
+          : [
+              ...turnMails(context, pending, 'pending'),
+              ...deduplicated(observerMails(context, { about: 'observing' })),
+            ],
+      ),
+      ...(draft === undefined ? [] : [{ do: 'confirmDraft', draft, createdAt: at, by: createdBy } as const]),
+    ],
+    arm: [
+      ...deadline('expiry', context.expirationDate, at),
+      ...deadline('reminders', nextReminderAt(context), at),
+    ],
+  };
+}
+
+function deadline(name: DeadlineName, due: Millis | null, at: Millis): NonNullable<Decision['arm']> {
+  return due === null ? [] : [{ name, delay: Math.max(0, due - at) }];
+}
+
+function createdEvent(
+  document: DocumentContext,
+  siblings: NonNullable<DocumentInput['siblings']>,
+): Pick<DocumentEvent, 'type' | 'documents'> {
+  const documents = [summaryOf(document), ...siblings];
+  return { type: 'DocumentsCreated', ...(siblings.length > 0 && { documents }) };
+}
+
+/** Pauses between attempts of accepted work. */
+const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 5 * 60_000 };
+
+/** @param goesOn false in a stopped flow: the accepted signature is added without consequences */
+const added =
+  (goesOn: boolean): DecisionFunction<'SIGNATURE_ADDED'> =>
+  (document, { at, id, output, certificate, concluded: conclusion, isRebuilt = false }) => {
+    const signature = document.accepted.find((one) => one.id === id);
+    if (signature === undefined || document.applying !== id) return undefined;
+    const { flowActionId, userId, kind, evidence, evidenceSha256, marks, image, fieldName, signingTime } =
+      signature;
+    const { values } = signature;
+    const made: CompletedAction = {
+      flowActionId,
+      userId,
+      kind,
+      evidence,
+      evidenceSha256,
+      marks,
+      image,
+      fieldName,
+      signingTime,
+      at: signature.acceptedAt,
+      certificate,
+      ...(values !== undefined && { values }),
+    };
+    const isDetached = document.format === 'Cades';
+    const changed: DocumentContext = {
+      ...document,
+      accepted: document.accepted.filter((one) => one !== signature),
+      made: isRebuilt ? document.made.map((one) => signedBy(one, certificate)) : document.made,
+      applying: null,
+      processingError: null,
+      updateDate: at,
+      current: isDetached ? document.current : output,
+      signatures: isDetached ? output : null,
+    };
+    const done = turnCompleted(changed, signature, {
+      made,
+      isElectronic: kind === 'electronic',
+      isQuiet: signature.isQuiet,
+      goesOn,
+    });
+    if (conclusion !== undefined && done.to === 'FlowConcluded')
+      return conclusionOf(done, { type: 'CONCLUDED', at, output: null, ...conclusion });
+    const next = applySignatureEffect(done.context);
+    return { ...done, context: next.context, effects: [...done.effects, ...next.effects] };
+  };
+
+/** The signature of a rebuilt file is new: the certificate of the service may have been renewed meanwhile. */
+function signedBy(made: CompletedAction, certificate: string): CompletedAction {
+  return made.certificate === null ? made : { ...made, certificate };
+}
+
+// Results of accepted work: signatures added to the file, and the conclusion (docs/portal-values.md §§8-11, 14, 15, 19).
+
+export const signatureAdded = added(true);
+const lateSignatureAdded = added(false);
+
+export const signatureFailed: DecisionFunction<'SIGNATURE_FAILED'> = (
+  document,
+  { at, id, code, message, isFinal },
+) => {
+  if (document.applying !== id) return undefined;
+  if (!isFinal)
+    return { ...failureDecision({ ...document, applying: null }, at, code, message), note: message };
+  const { values } = document.accepted.find((one) => one.id === id) ?? {};
+  const accepted = document.accepted.filter((one) => one.id !== id);
+  const rejected = { id, code, message };
+  const kept = withoutAttachments(document, values);
+  const changed = { ...kept, accepted, applying: null, rejected, processingError: null, updateDate: at };
+  return { ...applySignatureEffect(changed), note: message };
+};
+
+const conclusionFailed: DecisionFunction<'CONCLUSION_FAILED'> = (document, { at, code, message }) => ({
+  ...failureDecision(document, at, code, message),
+  note: message,
+});
+
+/** Records the failure, and the time of the retry. */
+function failureDecision(document: DocumentContext, at: Millis, code: string, message: string): Decision {
+  const failures = (document.processingError?.failures ?? 0) + 1;
+  const delay = pauseAfter(failures, BACKOFF);
+  const since = document.processingError?.since ?? at;
+  const processingError = { code, message, since, nextTryAt: at + delay, failures };
+  return {
+    context: { ...document, processingError, updateDate: at },
+    effects: [],
+    arm: [{ name: 'again', delay }],
+  };
+}
+
+/** Marks the retry of a recorded failure as begun. */
+function withRetryBegun(document: DocumentContext): DocumentContext {
+  const { processingError } = document;
+  return processingError === null
+    ? document
+    : { ...document, processingError: { ...processingError, nextTryAt: null } };
+}
+
+const applyAgain: DecisionFunction<'TRY_AGAIN' | 'RETRY'> = (document) =>
+  isWaitingForRetry(document)
+    ? { ...applySignatureEffect(withRetryBegun(document)), disarm: ['again'] }
+    : undefined;
+
+const concludeAgain: DecisionFunction<'TRY_AGAIN' | 'RETRY'> = (document) =>
+  isWaitingForRetry(document)
+    ? { context: withRetryBegun(document), effects: [concludeEffect(document)], disarm: ['again'] }
+    : undefined;
+
+function eventsOf({ effects }: Decision): readonly DocumentEvent[] {
+  return effects.flatMap((effect) => (effect.do === 'announce' ? effect.events : []));
+}
+
+function effectsBesideEvents({ effects }: Decision): Decision['effects'] {
+  return effects.filter((effect) => effect.do !== 'announce');
+}
+
+/** The conclusion in the step that completes the flow. */
+function conclusionOf(done: Decision, message: DocumentMessageOf<'CONCLUDED'>): Decision | undefined {
+  const conclusion = concluded(done.context, message);
+  return (
+    conclusion && {
+      ...conclusion,
+      ...(done.disarm && { disarm: done.disarm }),
+      effects: [
+        ...announceEffect(...eventsOf(done), ...eventsOf(conclusion)),
+        ...effectsBesideEvents(conclusion),
+      ],
+    }
+  );
+}
+
+const concluded: DecisionFunction<'CONCLUDED'> = (document, { at, output, tellParticipants }) => {
+  const isDetached = document.format === 'Cades';
+  const changed: DocumentContext = {
+    ...document,
+    processingError: null,
+    updateDate: at,
+    concludedAt: at,
+    ...(output !== null && (isDetached ? { signatures: output } : { current: output })),
+  };
+  const { document: context, event } = withEvent(changed, { type: 'DocumentConcluded' });
+  return {
+    context,
+    to: 'Concluded',
+    effects: [...announceEffect(event), ...notifyEffect(concludedMails(context, tellParticipants))],
+    note: 'Concluded.',
+  };
+};
 
 /** Decides on a message; undefined when the document does not accept it. Its transition names the message's type. */
 interface Decider {
@@ -240,11 +504,11 @@ function always(state: Exclude<DocumentState, 'Deleted'>) {
 
 /** Signatures accepted before the flow stopped are still added. */
 const FINISHING = {
-  SIGNATURE_ADDED: by(signatureResults.lateSignatureAdded, STAYS),
-  SIGNATURE_FAILED: by(signatureResults.signatureFailed, STAYS),
+  SIGNATURE_ADDED: by(lateSignatureAdded, STAYS),
+  SIGNATURE_FAILED: by(signatureFailed, STAYS),
   RESERVATION_OVER: by(reservations.reservationOver, STAYS),
-  TRY_AGAIN: by(signatureResults.applyAgain, STAYS),
-  RETRY: by(signatureResults.applyAgain, STAYS),
+  TRY_AGAIN: by(applyAgain, STAYS),
+  RETRY: by(applyAgain, STAYS),
 };
 
 export const documentMachine = machine.createMachine({
@@ -265,10 +529,10 @@ export const documentMachine = machine.createMachine({
         GIVE_UP: by(reservations.cancelReservation, STAYS),
         RESERVATION_OVER: by(reservations.reservationOver, STAYS),
         COMPLETE: by(reservations.complete, STAYS),
-        SIGNATURE_ADDED: by(signatureResults.signatureAdded, 'Concluded', 'FlowConcluded', STAYS),
-        SIGNATURE_FAILED: by(signatureResults.signatureFailed, STAYS),
-        TRY_AGAIN: by(signatureResults.applyAgain, STAYS),
-        RETRY: by(signatureResults.applyAgain, STAYS),
+        SIGNATURE_ADDED: by(signatureAdded, 'Concluded', 'FlowConcluded', STAYS),
+        SIGNATURE_FAILED: by(signatureFailed, STAYS),
+        TRY_AGAIN: by(applyAgain, STAYS),
+        RETRY: by(applyAgain, STAYS),
         REFUSE: by(lifecycle.refuse, 'Refused'),
         CANCEL: by(lifecycle.cancel, 'Canceled'),
         EXPIRE: by(lifecycle.expire, 'Expired', STAYS),
@@ -282,10 +546,10 @@ export const documentMachine = machine.createMachine({
     FlowConcluded: {
       on: {
         ...always('FlowConcluded'),
-        CONCLUDED: by(signatureResults.concluded, 'Concluded'),
-        CONCLUSION_FAILED: by(signatureResults.conclusionFailed, STAYS),
-        TRY_AGAIN: by(signatureResults.concludeAgain, STAYS),
-        RETRY: by(signatureResults.concludeAgain, STAYS),
+        CONCLUDED: by(concluded, 'Concluded'),
+        CONCLUSION_FAILED: by(conclusionFailed, STAYS),
+        TRY_AGAIN: by(concludeAgain, STAYS),
+        RETRY: by(concludeAgain, STAYS),
       },
     },
     Concluded: { on: always('Concluded') },

@@ -14,10 +14,9 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { copyWhole } from '../../../actors/shared/files/copy.ts';
-import { move } from '../../../actors/shared/files/move.ts';
 import { isPublished, publish } from '../../../actors/shared/files/publish.ts';
 import { stage } from '../../../actors/shared/files/stage.ts';
-import { quarantine } from '../../../actors/shared/files/tidy.ts';
+import { move, quarantine } from '../../../actors/shared/files/tidy.ts';
 import { batchFixture } from './batch-harness.ts';
 import { otherDevice } from './devices.ts';
 

@@ -1,11 +1,12 @@
 /** Organizations take turns in the pool, large tasks hold up no small ones, and threads end only once they are loaded. */
+
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
-import { FairQueue } from '../../../actors/pool/fair-queue.ts';
 import { SigningPool } from '../../../actors/pool/pool.ts';
+import { FairQueue } from '../../../actors/pool/worker-group.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { roundsOf } from '../../project/rounds.ts';
 import { batchFixture } from '../batch/batch-harness.ts';

@@ -1,8 +1,9 @@
 /** A pool thread may be stopped at each moment of its start, and of its replacement's start; the process goes on. */
+
 import { tmpdir } from 'node:os';
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
-import { PoolThread } from '../../../actors/pool/pool-thread.ts';
+import { PoolThread } from '../../../actors/pool/worker-group.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { roundsOf } from '../../project/rounds.ts';
 

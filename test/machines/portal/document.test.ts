@@ -1,5 +1,9 @@
 import test from 'ava';
-import { documentMachine } from '../../../machines/portal/document/document.ts';
+import {
+  documentMachine,
+  signatureAdded,
+  signatureFailed,
+} from '../../../machines/portal/document/document.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
@@ -8,7 +12,6 @@ import type {
   Reservation,
 } from '../../../machines/portal/document/document-context.ts';
 import { cancel, expire } from '../../../machines/portal/document/document-lifecycle.ts';
-import { signatureAdded, signatureFailed } from '../../../machines/portal/document/signature-results.ts';
 import type { DocumentField } from '../../../machines/portal/field-values.ts';
 import type { FlowAction } from '../../../machines/portal/portal-types.ts';
 import { attempt, declared, initialContext, readTable } from '../table.ts';

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
-import { createDirectoryWatches } from '../../../../actors/batch/watched-folder/directory-watches.ts';
-import { LARGE_DIRECTORY } from '../../../../actors/batch/watched-folder/fs-events.ts';
+import {
+  createDirectoryWatches,
+  LARGE_DIRECTORY,
+} from '../../../../actors/batch/watched-folder/directory-watches.ts';
 
 test('a directory with many events gets the watch of large ones when it is reopened, and is no longer busy', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-watches-'));

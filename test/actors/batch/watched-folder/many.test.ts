@@ -2,10 +2,11 @@
  * In a file, and so in a process, of its own: it makes the system drop change notices, which all watches of a
  * process have in common.
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { systemClock } from '#runtime/model/clock.js';
-import { LARGE_DIRECTORY } from '../../../../actors/batch/watched-folder/fs-events.ts';
+import { LARGE_DIRECTORY } from '../../../../actors/batch/watched-folder/directory-watches.ts';
 import { createHarness } from './harness.ts';
 
 /** True where the system's queue is too short for the notices of `flood`: two a file. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { readLines, tableOf } from '../../../../actors/shared/generation-data.ts';
-import { placeholdersIn, replacePlaceholders } from '../../../../actors/shared/placeholders.ts';
+import { placeholdersIn, replacePlaceholders } from '../../../../actors/shared/generation-template.ts';
 import { decodeWindows1252 } from '../../../../actors/shared/windows-1252.ts';
 
 const names = (text: string) => [...placeholdersIn(text)].map(({ name }) => name);

@@ -1,7 +1,8 @@
 /** A spreadsheet costs what its cells are, wherever they stand. */
+
 import { deflateRawSync } from 'node:zlib';
 import test from 'ava';
-import { readSheet } from '../../../../actors/pool/portal/read-sheet.ts';
+import { readSheet } from '../../../../actors/pool/portal/generation.ts';
 
 const LIMITS = { maxRows: 1_002, maxColumns: 200 };
 

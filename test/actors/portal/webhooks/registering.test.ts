@@ -1,7 +1,7 @@
 import test from 'ava';
 import { bootstrapTenants } from '../../../../actors/portal/tenants-bootstrap.ts';
 import { payloadOf } from '../../../../actors/portal/webhooks/webhook-payloads.ts';
-import { parseWebhookSecret } from '../../../../actors/shared/webhooks/webhook-signature.ts';
+import { parseWebhookSecret } from '../../../../actors/shared/webhooks/webhook-attempt.ts';
 import type { WebhookInput } from '../../../../contracts/portal/webhooks.ts';
 import type { OrganizationId, WebhookId } from '../../../../machines/ids.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';

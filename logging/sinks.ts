@@ -1,6 +1,6 @@
 /**
- * Writes lines to files that roll by time and size. The caller never waits for the disk: lines queue in memory, up to
- * a bound, and one write at a time takes them away. Lines below Warning wait a moment for others, because each write
+ * Writes lines to files that roll by time and size. The caller never waits for the disk: lines queue in memory, up to a
+ * bound, and one write at a time takes them away. Lines below Warning wait a moment for others, because each write
  * wakes another thread. A disk that is full or a folder that cannot be written costs lines, never the service; it is
  * tried again until it works.
  *
@@ -8,12 +8,121 @@
  * that cut files off in place do no harm.
  *
  * Source: docs/batch-values.md §0 (13), §12.
+ *
+ * Destination of finished lines, with bounded memory for a slow one.
+ *
+ * Writes lines to a file descriptor without ever blocking the caller, with bounded memory.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import { pino } from 'pino';
 import { LEVELS, type Level } from './line.ts';
-import { hasRoom, type LineSink, mayWait, WRITE_DELAY_MS } from './line-sink.ts';
+
+/**
+ * @param descriptor e.g. 1 for standard output
+ * @param clock delays lines below Warning, so that many are written together; missing = each is written at once
+ */
+export function createDescriptorSink(
+  descriptor: number,
+  clock?: { after(delay: number, task: () => void): () => void },
+): LineSink {
+  const stream = pino.destination({ dest: descriptor, sync: false, minLength: 0, maxLength: FULL });
+  // An estimate between two drains: characters are taken in, bytes are reported out.
+  let waiting = 0;
+  let idle = true;
+  let dropped = 0;
+  let broken = false;
+  /** Lines that wait for others. */
+  let delayed = '';
+  let cancelDelay: (() => void) | undefined;
+  const writeDelayed = () => {
+    cancelDelay?.();
+    cancelDelay = undefined;
+    const lines = delayed;
+    delayed = '';
+    if (lines === '' || broken) return;
+    idle = false;
+    stream.write(lines);
+  };
+  stream.on('write', (written: number) => {
+    waiting = Math.max(0, waiting - written);
+  });
+  stream.on('drain', () => {
+    waiting = delayed.length;
+    idle = true;
+  });
+  // A closed pipe must not stop the service.
+  stream.on('error', () => {
+    broken = true;
+  });
+  return {
+    write(line, level) {
+      if (broken || !hasRoom(level, line.length, waiting)) {
+        dropped += 1;
+        return;
+      }
+      waiting += line.length;
+      delayed += line;
+      if (clock === undefined || !mayWait(level, waiting)) writeDelayed();
+      else cancelDelay ??= clock.after(WRITE_DELAY_MS, writeDelayed);
+    },
+    // The stream's own flush answers at once when it buffers nothing on purpose.
+    flush: () =>
+      new Promise((resolve) => {
+        writeDelayed();
+        if (idle || broken) resolve();
+        else stream.once('drain', resolve).once('error', resolve);
+      }),
+    flushSync() {
+      if (broken) return;
+      writeDelayed();
+      try {
+        stream.flushSync();
+      } catch {
+        // The last lines are lost with the reader.
+        broken = true;
+      }
+    },
+    get dropped() {
+      return dropped;
+    },
+  };
+}
+
+/** Writes finished lines without blocking the caller. */
+export interface LineSink {
+  write(line: string, level: Level): void;
+  /** Resolves when everything accepted so far has been written, or cannot be written for now. */
+  flush(): Promise<void>;
+  /** Flushes synchronously; for a process that is about to end. */
+  flushSync(): void;
+  /** Lines dropped because they could not be written fast enough. */
+  readonly dropped: number;
+}
+
+/** Backlog at which lines below Warning are dropped, characters. */
+const MAX_PENDING_LINES = 4 * 1024 * 1024;
+/** Backlog at which every line is dropped, characters. */
+export const FULL = 16 * 1024 * 1024;
+
+/** Maximum delay of lines below Warning, milliseconds: those of this time are written together. */
+export const WRITE_DELAY_MS = 100;
+/** Delayed lines are written at once when they have so many characters. */
+const MAX_DELAYED = 64 * 1024;
+
+/** True while a line may wait for others with the `waiting` characters of its sink. */
+export function mayWait(level: Level, waiting: number): boolean {
+  return LEVELS[level].severity < LEVELS.Warning.severity && waiting < MAX_DELAYED;
+}
+
+/**
+ * True while a line of this length still fits behind the `waiting` characters before it.
+ * Source: docs/batch-values.md §12: under pressure Information lines are dropped and counted.
+ */
+export function hasRoom(level: Level, length: number, waiting: number): boolean {
+  return waiting + length <= (LEVELS[level].severity < LEVELS.Warning.severity ? MAX_PENDING_LINES : FULL);
+}
 
 export interface FileSinkOptions {
   /** `Logging:File:Path`, absolute. */
