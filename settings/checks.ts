@@ -156,7 +156,10 @@ export function checkTogether(settings: Settings, isSound: (section: string) => 
   if (isSound('Signing:')) checkSigning(settings, { faults, warnings });
   if (isSound('Signing:') && isSound('RemoteSigner:')) checkRemoteSigner(settings, faults);
   if (isSound('Encryption:')) checkEncryption(settings, faults);
-  if (isSound('Runtime:')) checkRuntime(settings, faults);
+  if (isSound('Runtime:')) {
+    checkRuntime(settings, faults);
+    checkDatabase(settings, warnings);
+  }
   if (isSound('Hosting:')) checkHosting(settings, faults, warnings);
   checkApiKeys(settings, warnings);
   if (isSound('Notifications:')) checkJobWebhooks(settings.notifications.webhooks, faults);
@@ -296,6 +299,20 @@ function checkHosting({ hosting }: Settings, faults: Fault[], warnings: Warning[
       text: 'is true, but without Hosting:Tls or Hosting:ForwardedHeaders every request counts as http and is redirected',
     });
   }
+}
+
+/** Warns of a database on another machine without TLS. */
+function checkDatabase({ runtime }: Settings, warnings: Warning[]): void {
+  const { url = '' } = runtime.postgres;
+  if (runtime.store === 'lmdb' || !URL.canParse(url)) return;
+  const { hostname, searchParams } = new URL(url);
+  const host = searchParams.get('host') ?? hostname;
+  if (host === '' || host.startsWith('/') || /^(localhost|127\..*|\[?::1\]?)$/.test(host)) return;
+  if ((searchParams.get('sslmode') ?? 'disable') !== 'disable' || searchParams.get('ssl') === 'true') return;
+  warnings.push({
+    key: 'Runtime:Postgres:Url',
+    text: `names a database on ${host} without TLS: whoever is between can read its password and all data. Add ?sslmode=verify-full`,
+  });
 }
 
 /** Adds a fault for each key that does not fit `Runtime:Store`. Source: docs/configuration.md. */

@@ -220,6 +220,15 @@ test('weak choices are accepted with a warning', (t) => {
   t.deepEqual(said({ argv: ['--Auth:ApiKey='] }), ['Auth:ApiKey']);
   t.deepEqual(said({ env: { Auth__ApiKey: 'sixteen-letters!' } }), []);
   t.deepEqual(said({ argv: ['--Logging:File:Path=data/logs/batch1.log'] }), ['Logging:File:Path']);
+  const database = (url: string) =>
+    said({
+      env: { Runtime__Store: 'postgres', Runtime__Postgres__Url: `postgres://u:p@${url}` },
+    }).filter((key) => key.startsWith('Runtime:'));
+  t.deepEqual(database('db.example.org/sealwright'), ['Runtime:Postgres:Url']);
+  t.deepEqual(database('10.0.0.7:5432/sealwright?sslmode=disable'), ['Runtime:Postgres:Url']);
+  t.deepEqual(database('db.example.org/sealwright?sslmode=verify-full'), []);
+  for (const local of ['127.0.0.1:5433/x', '[::1]/x', 'localhost/x', '%2Frun%2Fpostgresql/x'])
+    t.deepEqual(database(local), [], local);
 });
 
 test('a secret on the command line causes a warning, and elsewhere none', (t) => {
