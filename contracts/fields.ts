@@ -262,11 +262,12 @@ function textAs(parse: (text: string) => number | undefined, message: string) {
 /**
  * Bytes in Base64, at least one.
  * @param most most bytes
+ * @param read bytes up to which the service behind the schema refuses what is beyond `most`. @default none
  */
-export function bytes(most: number) {
+export function bytes(most: number, read = most) {
   // A third more characters, and space for line breaks.
-  const characters = Math.ceil((most * 4) / 3) + Math.ceil(most / 32) + 4;
-  return textUpTo(characters)
+  const characters = (count: number) => Math.ceil((count * 4) / 3) + Math.ceil(count / 32) + 4;
+  return textUpTo(characters(read))
     .transform((given, context) => {
       const found = base64Bytes(given);
       if (found !== undefined && found.length > 0) return found;
@@ -277,7 +278,7 @@ export function bytes(most: number) {
       });
       return z.NEVER;
     })
-    .meta({ openapi: { type: 'string', contentEncoding: 'base64', maxLength: characters } });
+    .meta({ openapi: { type: 'string', contentEncoding: 'base64', maxLength: characters(most) } });
 }
 
 /** Result: the values as sent. */

@@ -11,5 +11,5 @@ export type { HttpServer } from './core/listener.ts';
 export { createLoadGuard } from './core/load-guard.ts';
 export type { HttpSettings, ListenSettings } from './core/settings.ts';
 export { loadUws, unavailableUws } from './core/transport/uws.ts';
-export { portalPageRoutes } from './portal/pages/routes.ts';
+export { portalPageRoutes } from './portal/page-routes.ts';
 export { createPortalServer } from './portal/server.ts';

@@ -4,7 +4,6 @@
  *
  * Source: docs/portal-values.md §0; docs/portal-values.md (sections named at each part).
  */
-import type { PortalBranding } from './api/branding.ts';
 import type { Tenants } from './api/callers.ts';
 import type { DocumentDrafts } from './api/drafts.ts';
 import type { EditorSessions } from './api/editor-sessions.ts';
@@ -17,6 +16,7 @@ import type { PortalSigning } from './api/signing.ts';
 import type { DocumentTemplates } from './api/templates.ts';
 import type { PortalUploads } from './api/uploads.ts';
 import type { PortalValidation } from './api/validation.ts';
+import type { BrandingService } from './branding/branding.ts';
 import type { DocumentOperations } from './documents/document-operations.ts';
 import type { DocumentPackages } from './documents/document-packages.ts';
 import type { DocumentService } from './documents/documents.ts';
@@ -35,7 +35,6 @@ export type {
   ValidationResultsView,
 } from '../shared/signature-view.ts';
 export type * from './api/activity.ts';
-export type * from './api/branding.ts';
 export * from './api/callers.ts';
 export type * from './api/documents.ts';
 export * from './api/drafts.ts';
@@ -49,6 +48,7 @@ export * from './api/signing.ts';
 export type * from './api/templates.ts';
 export type * from './api/uploads.ts';
 export type * from './api/validation.ts';
+export type { BrandingService } from './branding/branding.ts';
 export type { DocumentOperations } from './documents/document-operations.ts';
 export type { DocumentPackages, TemporaryFile } from './documents/document-packages.ts';
 export type { DocumentService } from './documents/documents.ts';
@@ -81,7 +81,7 @@ export interface PortalService {
   readonly webhooks: Deliveries;
   readonly mails: Mails;
   readonly administration: Administration;
-  readonly branding: PortalBranding;
+  readonly branding: BrandingService;
   readonly reports: Reports;
   readonly users: UserDirectory;
   readonly signIn: SignIn;

@@ -296,7 +296,7 @@ export class Portal implements PortalService, HostedService {
     const portal = new Portal({
       ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
       reports,
-      branding: new BrandingService({ system, clock, languageOf }),
+      branding: new BrandingService(system, languageOf),
       documentPackages: new DocumentPackages(documents, pool, blobs, clock),
       documentOperations: new DocumentOperations({ system, store, clock, ids }),
       users: new UserDirectory({ system, store, clock, ids }),

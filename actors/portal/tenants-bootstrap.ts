@@ -7,8 +7,9 @@
 
 import { describeFailure, Fatal } from '@sealwright/runtime';
 import type { WebhookAuthType, WebhookInput } from '../../contracts/portal/webhooks.ts';
+import type { Language } from '../../contracts/portal/words.ts';
 import type { OrganizationId } from '../../machines/ids.ts';
-import type { Language, OrganizationSettings } from '../../machines/portal/organization.ts';
+import type { OrganizationSettings } from '../../machines/portal/organization.ts';
 import type { Administration, OrganizationView } from './tenants/administration.ts';
 import type { WebhookRegistry } from './webhooks/webhooks.ts';
 

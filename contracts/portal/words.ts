@@ -4,6 +4,10 @@
  * Source: docs/portal-values.md §§5, 6, 8, 12 and 13.
  */
 
+/** Languages of mails and pages. */
+export const LANGUAGES = ['en', 'pt', 'es'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
 export const DOCUMENT_STATUSES = [
   'Pending',
   'FlowConcluded',

@@ -2,11 +2,10 @@
  * Every sentence shown to participants, senders and administrators, by language: pages, mails and drawn versions.
  * English says which there are. `{name}` in a text is the place of a value.
  */
+import type { Language } from '../portal/words.ts';
 import en from './en.json' with { type: 'json' };
 import es from './es.json' with { type: 'json' };
 import pt from './pt.json' with { type: 'json' };
-
-export type Language = 'en' | 'pt' | 'es';
 
 export type Texts = typeof en;
 

@@ -8,33 +8,9 @@
  *
  * Source: docs/decisions/0130-branding.md.
  */
-import type { Millis } from '../ids.ts';
+import type { BrandingSettings } from '../../contracts/portal/branding.ts';
+import type { Millis, OrganizationId } from '../ids.ts';
 import { recordMachine } from '../record.ts';
-import type { MailContent } from './mail.ts';
-
-/** Kinds of mails whose words an organization can change. */
-export const BRANDED_MAILS = [
-  'pending',
-  'reminder',
-  'expiring',
-  'concluded',
-  'refused',
-  'canceled',
-  'new-version',
-  'flow-edited',
-  'observing',
-  'code',
-  'pending-list',
-  'sign-in',
-] as const satisfies readonly MailContent['about'][];
-export type BrandedMail = (typeof BRANDED_MAILS)[number];
-
-/** Words of an organization in place of ours; null = ours. Plain text with placeholders. */
-export interface MailWording {
-  readonly subject: string | null;
-  /** In place of the first paragraph. */
-  readonly introduction: string | null;
-}
 
 export interface Logo {
   readonly contentType: 'image/png' | 'image/jpeg';
@@ -45,18 +21,6 @@ export interface Logo {
   readonly bytes: string;
   /** Beginning of its SHA-256, hex: part of its address, so that browsers may keep it. */
   readonly digest: string;
-}
-
-export interface BrandingSettings {
-  /** `#rrggbb`: buttons and links; null = ours. */
-  readonly primaryColor: string | null;
-  /** `#rrggbb`: band above the page; null = none. */
-  readonly headerColor: string | null;
-  readonly mailTexts: { readonly [Kind in BrandedMail]?: MailWording };
-  /** Page to which the signing page leads afterwards; null = none. */
-  readonly redirectUrl: string | null;
-  /** Origins that such pages may have. */
-  readonly redirectOrigins: readonly string[];
 }
 
 export interface BrandingContext extends BrandingSettings {
@@ -71,6 +35,37 @@ export const NO_BRANDING: BrandingContext = {
   redirectOrigins: [],
   logo: null,
 };
+
+/** The part of a branding that pages show. */
+export interface PageBranding {
+  readonly organizationId: OrganizationId;
+  readonly name: string;
+  /** Changes with the colors. */
+  readonly colors: string | undefined;
+  readonly logo: Pick<Logo, 'width' | 'height' | 'digest'> | undefined;
+}
+
+/** Undefined when pages look as ours. */
+export function pageBrandingOf(
+  { primaryColor, headerColor, logo }: BrandingContext,
+  organization: { readonly id: OrganizationId; readonly name: string },
+): PageBranding | undefined {
+  if (primaryColor === null && headerColor === null && logo === null) return undefined;
+  const colors = `${primaryColor ?? ''}${headerColor ?? ''}`.replaceAll('#', '');
+  return {
+    organizationId: organization.id,
+    name: organization.name,
+    colors: colors === '' ? undefined : colors,
+    logo: logo === null ? undefined : { width: logo.width, height: logo.height, digest: logo.digest },
+  };
+}
+
+/** The page after signing, if its origin is on the list now. */
+export function redirectOf({ redirectUrl, redirectOrigins }: BrandingContext): string | undefined {
+  return redirectUrl !== null && redirectOrigins.includes(new URL(redirectUrl).origin)
+    ? redirectUrl
+    : undefined;
+}
 
 export type BrandingMessage = { readonly at: Millis } & (
   | { readonly type: 'REPLACE'; readonly settings: BrandingSettings }

@@ -16,6 +16,7 @@
  */
 import type { ApplicationRole, KeyLimits } from '../../contracts/portal/organizations.ts';
 import type { ReminderSchedule } from '../../contracts/portal/reminders.ts';
+import type { Language } from '../../contracts/portal/words.ts';
 import type { ApplicationId, Millis } from '../ids.ts';
 import { recordMachine } from '../record.ts';
 
@@ -47,15 +48,12 @@ export interface Application {
   readonly secrets: readonly ApplicationSecret[];
 }
 
-/** The language of an organization's mails. */
-export type Language = 'en' | 'pt' | 'es';
-export const LANGUAGES: readonly Language[] = ['en', 'pt', 'es'];
-
 /** Settings of an organization that can be changed. */
 export interface OrganizationSettings {
   readonly identifier: string | null;
   /** Origins that may frame the pages of its documents; empty = any. */
   readonly embedOrigins: readonly string[];
+  /** Of its mails. */
   readonly language: Language;
   /** Reply-to address of its mails; null = the sender's. */
   readonly replyTo: string | null;

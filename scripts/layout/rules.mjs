@@ -225,10 +225,7 @@ export const UNORDERED_ZONES = ['bench', 'test'];
  * with the imports that made it; no group is added.
  */
 export const KNOTS_TO_UNTIE = {
-  'http/portal': [
-    ['account', 'branding', 'pages', 'sender'],
-    ['input', 'routes', 'shapes', 'stored-file.ts'],
-  ],
+  'http/portal': [['input', 'routes', 'shapes', 'stored-file.ts']],
 };
 
 /** Source files side by side in one folder, at most. */

@@ -20,7 +20,7 @@ import type {
   ValidationRecord,
 } from '../../actors/portal/api.ts';
 import type { AnyRoute } from '../../http/core/router.ts';
-import { portalPageRoutes } from '../../http/portal/pages/routes.ts';
+import { portalPageRoutes } from '../../http/portal/page-routes.ts';
 import { portalRoute } from '../../http/portal/route.ts';
 import { createPortalServer } from '../../http/portal/server.ts';
 import type { DocumentId, FlowActionId, UserId } from '../../machines/ids.ts';

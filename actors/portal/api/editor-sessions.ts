@@ -1,7 +1,7 @@
 /** Sessions of the document editor in other applications (docs/decisions/0119-editor-in-other-applications.md). */
 
 import type { Millis, UploadId } from '../../../machines/ids.ts';
-import type { PageBranding } from './branding.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { Tenant } from './callers.ts';
 import type { CreateDocuments, MadeDocument } from './documents.ts';
 import type { DraftBody, DraftItem } from './drafts.ts';

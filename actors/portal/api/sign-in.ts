@@ -1,7 +1,8 @@
 /** Users who sign in to the pages of the portal by a link in a mail (docs/decisions/0135-users-sign-in-by-mail.md). */
+
 import type { OrganizationId } from '../../../machines/ids.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { UserRole } from '../../../machines/portal/portal-user.ts';
-import type { PageBranding } from './branding.ts';
 import type { Tenant } from './callers.ts';
 
 /** A user with an open session. */

@@ -3,10 +3,10 @@
 import type { NewMark } from '../../../contracts/portal/flow.ts';
 import type { ActionType, DownloadType, InitialsMode } from '../../../contracts/portal/words.ts';
 import type { DocumentId, FlowActionId, Millis, UserId } from '../../../machines/ids.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { DocumentField, FieldPlace } from '../../../machines/portal/field-values.ts';
 import type { FlowAction, Geolocation, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import type { ValidationResultsView } from '../../shared/signature-view.ts';
-import type { PageBranding } from './branding.ts';
 import type { RequestOrigin, Tenant } from './callers.ts';
 import type { StoredFile, UploadSink, UploadView } from './uploads.ts';
 

@@ -3,8 +3,8 @@
 import type { Principal } from '../../../contracts/portal/entities.ts';
 import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId, Millis } from '../../../machines/ids.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { SignatureView } from '../../shared/signature-view.ts';
-import type { PageBranding } from './branding.ts';
 import type { Tenant } from './callers.ts';
 
 export interface ValidationRecord {

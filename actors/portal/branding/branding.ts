@@ -1,21 +1,28 @@
-/** The actors of brandings, one per organization that has one. Implements `PortalBranding`. Source: docs/decisions/0130-branding.md. */
+/** The actors of brandings, one per organization that has one. Source: docs/decisions/0130-branding.md. */
 
-import { type ActorSystem, actorKind, type Clock, defineActor } from '@sealwright/runtime';
+import { type ActorSystem, actorKind, defineActor } from '@sealwright/runtime';
 import { plainLine, plainText } from '../../../contracts/plain-text.ts';
-import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
 import {
   BRANDED_MAILS,
   type BrandedMail,
+  type BrandingSettings,
+  MAX_REDIRECT_ORIGINS,
+  MAX_REDIRECT_URL,
+  type MailPreview,
+  type MailWording,
+  type NewMailPreview,
+} from '../../../contracts/portal/branding.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
+import { type OrganizationId, parsePortalId } from '../../../machines/ids.ts';
+import {
   type BrandingContext,
   type BrandingMessage,
-  type BrandingSettings,
   brandingMachine,
-  type MailWording,
   NO_BRANDING,
+  type PageBranding,
+  pageBrandingOf,
 } from '../../../machines/portal/branding.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { MailPreview, PageBranding, PortalBranding } from '../api/branding.ts';
 import type { Tenant } from '../api/callers.ts';
 import { samplePreview } from '../mail/mail-preview.ts';
 import { placeholdersOf, wordingFault } from '../mail/mail-wording.ts';
@@ -28,14 +35,6 @@ export const brandingDefinition = defineActor(BRANDING, { machine: brandingMachi
 /** Grounds of buttons and links: the text of buttons, and the page behind links, in light and dark. */
 const LIGHT = ['#ffffff', '#ededed'];
 const DARK = ['#06182e', '#232323'];
-const MAX_ORIGINS = 20;
-const MAX_URL_LENGTH = 500;
-
-export interface BrandingDependencies {
-  readonly system: ActorSystem;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly languageOf: (organization: OrganizationId) => Promise<Language>;
-}
 
 /** Branding of an organization; ours where it has none. */
 export async function brandingOf(
@@ -46,21 +45,6 @@ export async function brandingOf(
   return actor === undefined ? NO_BRANDING : { ...NO_BRANDING, ...actor.context };
 }
 
-/** Undefined when pages look as ours. */
-export function pageBrandingOf(
-  { primaryColor, headerColor, logo }: BrandingContext,
-  organization: { readonly id: OrganizationId; readonly name: string },
-): PageBranding | undefined {
-  if (primaryColor === null && headerColor === null && logo === null) return undefined;
-  const colors = `${primaryColor ?? ''}${headerColor ?? ''}`.replaceAll('#', '');
-  return {
-    organizationId: organization.id,
-    name: organization.name,
-    colors: colors === '' ? undefined : colors,
-    logo: logo === null ? undefined : { width: logo.width, height: logo.height, digest: logo.digest },
-  };
-}
-
 /** Look of the pages of an organization; undefined when they look as ours. */
 export async function pageLookOf(
   system: Pick<ActorSystem, 'read'>,
@@ -69,31 +53,28 @@ export async function pageLookOf(
   return pageBrandingOf(await brandingOf(system, organization.id), organization);
 }
 
-/** The page after signing, if its origin is on the list now. */
-export function redirectOf({ redirectUrl, redirectOrigins }: BrandingContext): string | undefined {
-  return redirectUrl !== null && redirectOrigins.includes(new URL(redirectUrl).origin)
-    ? redirectUrl
-    : undefined;
-}
-
-export class BrandingService implements PortalBranding {
+export class BrandingService {
   readonly placeholdersOf = placeholdersOf;
   readonly usableShade = usableShade;
-  readonly #dependencies: BrandingDependencies;
+  readonly #system: ActorSystem;
+  readonly #languageOf: (organization: OrganizationId) => Promise<Language>;
 
-  constructor(dependencies: BrandingDependencies) {
-    this.#dependencies = dependencies;
+  constructor(system: ActorSystem, languageOf: (organization: OrganizationId) => Promise<Language>) {
+    this.#system = system;
+    this.#languageOf = languageOf;
   }
 
   get({ organization }: Tenant): Promise<BrandingContext> {
-    return brandingOf(this.#dependencies.system, organization.id);
+    return brandingOf(this.#system, organization.id);
   }
 
+  /** Refusals: `InvalidBranding`. */
   async replace(tenant: Tenant, given: BrandingSettings): Promise<BrandingContext> {
     await this.#send(tenant, { type: 'REPLACE', settings: checkedSettings(given) });
     return this.get(tenant);
   }
 
+  /** Null removes it. Refusals: `InvalidBranding`. */
   async setLogo(tenant: Tenant, file: Buffer | null): Promise<BrandingContext> {
     // Threads that host actors load this module, and must not load the signature engine.
     const { cleanLogo } = await import('./logo-file.ts');
@@ -101,9 +82,10 @@ export class BrandingService implements PortalBranding {
     return this.get(tenant);
   }
 
+  /** A mail with sample data; nothing is sent. Refusals: `InvalidBranding`. */
   async preview(
     tenant: Tenant,
-    { kind, subject, introduction, language }: Parameters<PortalBranding['preview']>[1],
+    { kind, subject, introduction, language }: NewMailPreview,
   ): Promise<MailPreview> {
     const { id, name } = tenant.organization;
     const own = await this.get(tenant);
@@ -117,14 +99,15 @@ export class BrandingService implements PortalBranding {
     );
     return samplePreview(kind, {
       name,
-      language: language ?? (await this.#dependencies.languageOf(id)),
+      language: language ?? (await this.#languageOf(id)),
       branding: { ...own, mailTexts: { [kind]: wording } },
     });
   }
 
+  /** Logo and stylesheet of any organization, for its pages; undefined = it has none. */
   async logo(organization: string): Promise<{ contentType: string; bytes: Buffer } | undefined> {
     const id = parsePortalId('OrganizationId', organization);
-    const { logo } = id ? await brandingOf(this.#dependencies.system, id) : NO_BRANDING;
+    const { logo } = id ? await brandingOf(this.#system, id) : NO_BRANDING;
     return logo === null
       ? undefined
       : { contentType: logo.contentType, bytes: Buffer.from(logo.bytes, 'base64') };
@@ -132,18 +115,17 @@ export class BrandingService implements PortalBranding {
 
   async stylesheet(organization: string): Promise<string | undefined> {
     const id = parsePortalId('OrganizationId', organization);
-    const branding = id ? await brandingOf(this.#dependencies.system, id) : NO_BRANDING;
+    const branding = id ? await brandingOf(this.#system, id) : NO_BRANDING;
     return branding.primaryColor === null && branding.headerColor === null ? undefined : colorRules(branding);
   }
 
   async #send({ organization }: Tenant, message: WithoutTime): Promise<void> {
-    const { system } = this.#dependencies;
     const address = { kind: BRANDING, id: organization.id };
-    if ((await system.read(address)) === undefined) {
-      const made = await system.create(address, NO_BRANDING);
+    if ((await this.#system.read(address)) === undefined) {
+      const made = await this.#system.create(address, NO_BRANDING);
       if (made.accepted) await made.durable;
     }
-    const outcome = await system.send(address, message);
+    const outcome = await this.#system.send(address, message);
     if (!outcome.accepted) throw new PortalRefusal('ServiceBusy');
     await outcome.durable;
   }
@@ -158,8 +140,8 @@ type WithoutTime = BrandingMessage extends infer Message
 /** Refusals: `InvalidBranding`. */
 function checkedSettings(given: BrandingSettings): BrandingSettings {
   const redirectOrigins = given.redirectOrigins.map(originOf);
-  if (redirectOrigins.length > MAX_ORIGINS)
-    throw refused('RedirectOrigins', `At most ${MAX_ORIGINS} RedirectOrigins are accepted.`);
+  if (redirectOrigins.length > MAX_REDIRECT_ORIGINS)
+    throw refused('RedirectOrigins', `At most ${MAX_REDIRECT_ORIGINS} RedirectOrigins are accepted.`);
   const mailTexts: Record<string, MailWording> = {};
   for (const kind of BRANDED_MAILS) {
     const wording = given.mailTexts[kind];
@@ -224,7 +206,7 @@ function originOf(given: string): string {
 
 function redirectUrlOf(given: string | null, origins: readonly string[]): string | null {
   if (given === null || given.trim() === '') return null;
-  const url = URL.canParse(given) && given.length <= MAX_URL_LENGTH ? new URL(given) : undefined;
+  const url = URL.canParse(given) && given.length <= MAX_REDIRECT_URL ? new URL(given) : undefined;
   if (url === undefined || !isSafe(url) || url.username !== '' || url.password !== '')
     throw refused('RedirectUrl', 'The RedirectUrl must be an https address.');
   if (!origins.includes(url.origin))

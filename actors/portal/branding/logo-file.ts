@@ -7,10 +7,10 @@
 import { createHash } from 'node:crypto';
 import { crc32, inflateSync } from 'node:zlib';
 import { jpegOrientation } from '@sealwright/signatures';
+import { MAX_LOGO_BYTES } from '../../../contracts/portal/branding.ts';
 import type { Logo } from '../../../machines/portal/branding.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 
-export const MAX_LOGO_BYTES = 64 * 1024;
 /** Pixels. */
 const MAX_LOGO_WIDTH = 1200;
 const MAX_LOGO_HEIGHT = 600;

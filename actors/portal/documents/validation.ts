@@ -6,11 +6,11 @@
 import type { ActorStore, ActorSystem } from '@sealwright/runtime';
 import type { DocumentStatus } from '../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { DocumentContext, DocumentState } from '../../../machines/portal/document/document-context.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { DescribedSignature } from '../../shared/signature-records.ts';
 import type { SignatureView } from '../../shared/signature-view.ts';
-import type { PageBranding } from '../api/branding.ts';
 import type { Tenant } from '../api/callers.ts';
 import type { PortalValidation, ValidationRecord } from '../api/validation.ts';
 import { pageLookOf } from '../branding/branding.ts';

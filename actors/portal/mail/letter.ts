@@ -3,8 +3,8 @@
  * the link of the mail and the organization's logo, which is a part of the mail.
  */
 
+import type { Language } from '../../../contracts/portal/words.ts';
 import { type Html, html, lines } from '../../../contracts/texts/html.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import { textOn } from '../shared/contrast.ts';
 
 export interface MailBody {

@@ -1,8 +1,8 @@
 /** Outgoing e-mails and the port that sends them. */
 
 import { plainLine } from '../../../contracts/plain-text.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import type { ReadableMail } from './mail-text.ts';
 
 /** Name and address; both without control characters. */

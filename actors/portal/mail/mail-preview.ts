@@ -1,9 +1,10 @@
 /** Mails with sample data, for organizations that write their own words. */
+import type { BrandedMail, MailPreview } from '../../../contracts/portal/branding.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import type { DocumentId, FlowActionId, OrganizationId, UserId } from '../../../machines/ids.ts';
-import type { BrandedMail, BrandingContext } from '../../../machines/portal/branding.ts';
+import type { BrandingContext } from '../../../machines/portal/branding.ts';
 import type { MailContent } from '../../../machines/portal/mail.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import { mailBodyHtml, mailBodyText } from './letter.ts';
 import { renderMail } from './mail-rendering.ts';
 
@@ -15,7 +16,7 @@ const SAMPLE_CODE = '123456';
 export function samplePreview(
   about: BrandedMail,
   organization: { readonly name: string; readonly language: Language; readonly branding: BrandingContext },
-): { readonly subject: string; readonly text: string; readonly html: string } {
+): MailPreview {
   const mail = renderMail(sampleContent(about, organization), {
     organization,
     links: {

@@ -2,16 +2,16 @@
 
 import { Fatal } from '@sealwright/runtime';
 import { isolated, plainText } from '../../../contracts/plain-text.ts';
+import type { BrandingSettings } from '../../../contracts/portal/branding.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
 import { filled, formFor, TEXTS } from '../../../contracts/texts/texts.ts';
 import type { FlowActionId, UserId } from '../../../machines/ids.ts';
-import type { BrandingSettings } from '../../../machines/portal/branding.ts';
 import {
   CODE_DELIVERY_TIMEOUT_MS,
   type MailContent,
   type PendingList,
   type SignInMail,
 } from '../../../machines/portal/mail.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import type { DocumentSummary, MailRequest } from '../../../machines/portal/portal-types.ts';
 import { SIGN_IN_LIFETIME_MS } from '../../../machines/portal/portal-user.ts';
 import type { MailBody } from './letter.ts';

@@ -2,9 +2,9 @@
  * An organization's own words in its mails: plain text with named placeholders such as `{document}`. `{{` and `}}` are
  * braces. The scanner reads each character once; the HTML of a mail escapes the result like all texts.
  */
-import type { BrandedMail, MailWording } from '../../../machines/portal/branding.ts';
 
 /** The part of a letter that its kind decides. */
+import type { BrandedMail, MailWording } from '../../../contracts/portal/branding.ts';
 export interface MailTexts {
   readonly subject: string;
   readonly paragraphs: readonly string[];

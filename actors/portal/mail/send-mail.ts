@@ -1,10 +1,10 @@
 /** Writes the letter of one mail and hands it to the relay. Links and codes are made now, and stored nowhere. */
 
 import { describeFailure, type EffectHandler, Fatal, isRetryable } from '@sealwright/runtime';
+import type { Language } from '../../../contracts/portal/words.ts';
 import type { Millis, OrganizationId } from '../../../machines/ids.ts';
 import type { BrandingContext } from '../../../machines/portal/branding.ts';
 import type { MailContext, MailMessage, SendMailEffect } from '../../../machines/portal/mail.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import { isMailAddress } from '../shared/mail-address.ts';
 import { type MailBody, mailBodyHtml, mailBodyText } from './letter.ts';
 import { addressIn, type Mailer, MailFailure, type OutgoingMail, oneLine } from './mail-port.ts';

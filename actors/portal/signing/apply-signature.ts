@@ -12,13 +12,13 @@ import {
   type Faults,
   type Log,
 } from '@sealwright/runtime';
+import type { Language } from '../../../contracts/portal/words.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
   DocumentEffect,
 } from '../../../machines/portal/document/document-context.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import type { BlobRef, CompletedAction, Mark, Participant } from '../../../machines/portal/portal-types.ts';
 import type { SigningPool } from '../../pool/pool.ts';
 import type { PortalResults, ServiceSignatureTask, SignatureTexts } from '../../pool/portal-tasks.ts';

@@ -1,10 +1,11 @@
 /** Views of a document on the pages of its participants and observers. */
 
 import type { ActorSystem } from '@sealwright/runtime';
+import { pageBrandingOf, redirectOf } from '../../../machines/portal/branding.ts';
 import type { DocumentContext, Turn } from '../../../machines/portal/document/document-context.ts';
 import { usersOf } from '../../../machines/portal/document/document-flow.ts';
 import type { PageSignature, SigningPageView } from '../api/signing.ts';
-import { brandingOf, pageBrandingOf, redirectOf } from '../branding/branding.ts';
+import { brandingOf } from '../branding/branding.ts';
 import { participantOf } from '../document-records/document-reader.ts';
 import { publicAttachments } from '../renditions/attachments.ts';
 

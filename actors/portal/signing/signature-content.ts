@@ -3,11 +3,11 @@
  * marks besides the first. In a flow of electronic signatures the file is built again from the original at each signature,
  * with the marks and values of all who have signed, and signed again with the evidence that is kept.
  */
+import type { Language } from '../../../contracts/portal/words.ts';
 import type {
   AcceptedSignature,
   DocumentContext,
 } from '../../../machines/portal/document/document-context.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import type { CompletedAction, Mark } from '../../../machines/portal/portal-types.ts';
 import type { SignatureContent } from '../../pool/portal-tasks.ts';
 import { markLines } from '../../shared/rendition/mark-lines.ts';

@@ -2,8 +2,8 @@
 
 import type { ActorSystem } from '@sealwright/runtime';
 import type { ReminderSchedule } from '../../../contracts/portal/reminders.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
 import type { OrganizationId } from '../../../machines/ids.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import { ORGANIZATION } from './organizations.ts';
 
 /** English for an unknown or removed organization. */

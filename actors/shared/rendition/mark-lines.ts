@@ -1,7 +1,7 @@
 /** The text of a mark, in signed files and in renditions. */
-import type { MarkType } from '../../../contracts/portal/words.ts';
+
+import type { Language, MarkType } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import type { CompletedAction } from '../../../machines/portal/portal-types.ts';
 import { keyText, markTexts } from './rendition-texts.ts';
 

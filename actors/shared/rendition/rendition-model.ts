@@ -3,10 +3,9 @@
  * models give equal files.
  */
 
-import type { DownloadType, MarkType } from '../../../contracts/portal/words.ts';
+import type { DownloadType, Language, MarkType } from '../../../contracts/portal/words.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import type { DocumentState } from '../../../machines/portal/document/document-context.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import type { CompletedAction } from '../../../machines/portal/portal-types.ts';
 
 /** Versions that are drawn; the others are files as they are. */

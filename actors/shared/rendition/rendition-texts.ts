@@ -1,8 +1,8 @@
 /** The words of drawn versions, in the languages of the portal. Times are UTC, and the participant's where known. */
 
+import type { Language } from '../../../contracts/portal/words.ts';
 import { TEXTS, type Texts } from '../../../contracts/texts/texts.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import type { Language } from '../../../machines/portal/organization.ts';
 import type { CompletedAction } from '../../../machines/portal/portal-types.ts';
 
 export type RenditionTexts = Texts['rendition'];

@@ -75,8 +75,15 @@ const UNKNOWN: ReadonlySet<string> = new Set<PortalRefusalCode>([
 
 /** A form field; longer texts are refused. */
 export const formText = z.string().max(4096).default('');
-/** A form field of several lines, whose ends browsers send as two characters. */
-export const formLines = z.string().max(10_000).default('');
+/** A form field of several lines. Browsers send a line end as two characters; it counts as one. */
+export function formLines(most: number) {
+  return z
+    .string()
+    .max(most * 2)
+    .default('')
+    .transform((given) => given.replaceAll('\r\n', '\n'))
+    .pipe(z.string().max(most));
+}
 
 /**
  * The page's language and looks, from its address and the browser.

@@ -20,18 +20,13 @@ import { filled } from '../../../web/pages/portal/texts.ts';
 import { createRateLimiter } from '../../core/access/rate-limit.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { webhookId } from '../input/ids.ts';
-import { accountGet, accountPost, accountReply, formText } from './account-route.ts';
+import { accountGet, accountPost, accountReply, formLines, formText } from './account-route.ts';
 import { doneNotice, doneReply, offsetOf, orNotice, type SentForm } from './outcomes.ts';
 
 const PATH = '/organization';
 const LIMIT = 20;
 const MAX_ORIGINS = 50;
 const MAX_ORIGIN_LENGTH = 255;
-/** The longest list of origins fits, with a line end of two characters after each. */
-const originLines = z
-  .string()
-  .max(MAX_ORIGINS * (MAX_ORIGIN_LENGTH + 2))
-  .default('');
 /** Permitted test mails and test events of one user. */
 const TESTS = { permits: 6, windowSeconds: 60 } as const;
 
@@ -188,7 +183,7 @@ export function organizationPageRoutes(
       path: `${PATH}/origins`,
       summary: 'Sets the origins that may show the signing pages in a frame.',
       description: 'Without origins any page may show them.',
-      body: z.object({ origins: originLines }),
+      body: z.object({ origins: formLines(MAX_ORIGINS * (MAX_ORIGIN_LENGTH + 1)) }),
       async handle({ page, user, body }) {
         const embedOrigins = originsIn(body.origins);
         if (embedOrigins === undefined) {

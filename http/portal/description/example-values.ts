@@ -31,7 +31,6 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   nextCursor: { example: 'AAABmxlIVQ' },
   organizationName: { example: 'Example Ltda.' },
   presetValue: { example: 'Lisbon' },
-  primaryColor: { example: '#1d4f91' },
   refusedRowsCount: { example: 2 },
   returnUrl: { example: 'https://app.example.com/contracts' },
   roles: { example: [SIGNER.title] },

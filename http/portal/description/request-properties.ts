@@ -30,18 +30,7 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   dataFile:
     'Upload with the table: CSV, XLSX or a JSON list of flat objects. Its first line names the columns; each of at most 1,000 further rows makes a document.',
   description: ['Free text about the document, shown to participants.', 'Lease of the office in Rua Augusta'],
-  introduction: [
-    'Plain text in place of the first paragraph of the mail. Null: the text of the service.',
-    'Please sign {document}.',
-  ],
-  kind: 'Mail that the text is for.',
-  mailTexts: 'Texts of mails in place of those of the service, at most one for each kind.',
   'mailTexts.subject': ['Subject line of the mail. Null: that of the service.', 'Please sign: {document}'],
-  redirectOrigins: [
-    'Origins to which pages may send people after signing, at most 20.',
-    ['https://app.example.com'],
-  ],
-  redirectUrl: ['Page to which people go after signing. Null: they stay.', 'https://app.example.com/done'],
   disableNotifications: 'Whether no e-mail at all is sent about this. Default false.',
   document: [
     'A body of `POST /api/documents`. It may lack files and flow actions until the draft is sent.',
@@ -84,7 +73,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   flowActions: 'Who signs and approves, in which order. At least one, at most 100.',
   folderId: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
   geolocation: 'Position reported by the device of the participant.',
-  headerColor: ['Colour of the band above the page, `#rrggbb`. Null: no band.', '#102a43'],
   height: ['Height of the box, points (1/72 inch).', 60],
   identifier: [
     'National number or another identifier of the person, at most 50 characters. By configuration its check digits are verified.',

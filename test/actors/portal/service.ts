@@ -8,7 +8,7 @@ import { systemClock } from '#runtime/model/clock.js';
 import { systemIds } from '#runtime/model/ids.js';
 import { Client as ApiClient } from '../../../clients/typescript/client.ts';
 import type { PortalOperations } from '../../../clients/typescript/portal.d.ts';
-import { type PageService, portalPageRoutes } from '../../../http/portal/pages/routes.ts';
+import { type PageService, portalPageRoutes } from '../../../http/portal/page-routes.ts';
 import { type AnswerBook, checkAnswersOf } from '../../http/answers.ts';
 import { portalBook } from '../../http/portal/harness.ts';
 import { ONE_REQUEST_PER_CONNECTION, storeSettings } from '../../postgres/test-store.ts';

@@ -1,10 +1,10 @@
 import test from 'ava';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
-import { brandingRoutes } from '../../../http/portal/branding/branding-routes.ts';
 import { errorPage } from '../../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../../http/portal/pages/page-options.ts';
 import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
 import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
+import { brandingRoutes } from '../../../http/portal/routes/branding.ts';
 import { documentRoutes } from '../../../http/portal/routes/documents.ts';
 import { draftRoutes } from '../../../http/portal/routes/drafts.ts';
 import { templateRoutes } from '../../../http/portal/routes/templates.ts';

@@ -4,8 +4,9 @@
  */
 
 import type { SignedInUser } from '../../../actors/portal/api.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
 import { type Html, html } from '../../../contracts/texts/html.ts';
-import { type Language, TEXTS, type Texts } from '../../../contracts/texts/texts.ts';
+import { TEXTS, type Texts } from '../../../contracts/texts/texts.ts';
 import { logoOf, portalPage, type Theme } from './page-frame.ts';
 import { filled, LANGUAGE_NAMES, type PageTexts } from './texts.ts';
 

@@ -1,9 +1,17 @@
 /** Branding of an organization: logo, colors, page after signing, and texts of mails with a preview. */
 
-import type { MailPreview, SignedInUser } from '../../../actors/portal/api.ts';
+import type { SignedInUser } from '../../../actors/portal/api.ts';
+import {
+  BRANDED_MAILS,
+  type BrandedMail,
+  MAX_INTRODUCTION,
+  MAX_REDIRECT_URL,
+  MAX_SUBJECT,
+  type MailPreview,
+} from '../../../contracts/portal/branding.ts';
 import { type Html, html, lines } from '../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
-import { BRANDED_MAILS, type BrandedMail, type BrandingContext } from '../../../machines/portal/branding.ts';
+import type { BrandingContext } from '../../../machines/portal/branding.ts';
 import {
   type AccountNotice,
   type AccountPage,
@@ -78,7 +86,7 @@ ${colour('headerColor', texts.headerColor)}
 <label for="redirect-origins">${texts.redirectOrigins}</label>
 <textarea id="redirect-origins" name="redirectOrigins" rows="3" maxlength="6019" spellcheck="false"${entries.marks('redirectOrigins')}>${entries.value('redirectOrigins', branding.redirectOrigins.join('\n'))}</textarea>
 ${entries.fault('redirectOrigins')}<label for="redirect-url">${texts.redirectUrl}</label>
-<input id="redirect-url" name="redirectUrl" type="url" maxlength="500" spellcheck="false" value="${entries.value('redirectUrl', branding.redirectUrl ?? '')}"${entries.marks('redirectUrl')}>
+<input id="redirect-url" name="redirectUrl" type="url" maxlength="${MAX_REDIRECT_URL}" spellcheck="false" value="${entries.value('redirectUrl', branding.redirectUrl ?? '')}"${entries.marks('redirectUrl')}>
 ${entries.fault('redirectUrl')}<p class="ways"><button type="submit">${texts.save}</button></p>`;
   return html`<section aria-labelledby="looks-title"><h2 id="looks-title">${texts.looks}</h2>
 ${form(page, user, `${PATH}/looks`, content)}
@@ -102,9 +110,9 @@ function mailPart(
   const named = lines(placeholders.map((name) => html`<code>{${name}}</code>`));
   const content = html`<input type="hidden" name="kind" value="${kind}">
 <label for="subject">${texts.subject}</label>
-<input id="subject" name="subject" maxlength="200" value="${entries.value('subject', own?.subject ?? '')}"${entries.marks('subject', 'words-hint')}>
+<input id="subject" name="subject" maxlength="${MAX_SUBJECT}" value="${entries.value('subject', own?.subject ?? '')}"${entries.marks('subject', 'words-hint')}>
 ${entries.fault('subject')}<label for="introduction">${texts.introduction}</label>
-<textarea id="introduction" name="introduction" rows="5" maxlength="2000"${entries.marks('introduction', 'words-hint')}>${entries.value('introduction', own?.introduction ?? '')}</textarea>
+<textarea id="introduction" name="introduction" rows="5" maxlength="${MAX_INTRODUCTION}"${entries.marks('introduction', 'words-hint')}>${entries.value('introduction', own?.introduction ?? '')}</textarea>
 ${entries.fault('introduction')}<p class="hint" id="words-hint">${texts.hint} ${named}</p>
 <p class="ways"><button type="submit">${texts.saveMail}</button></p>`;
   return html`<section aria-labelledby="mail-title"><h2 id="mail-title">${texts.mails}</h2>

@@ -3,7 +3,7 @@
  *
  * Source: docs/portal-values.md §9, `culture`; RFC 9110 §12.5.4.
  */
-import type { Language } from '../../../contracts/texts/texts.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
 import { type PageTexts, pageTexts } from './texts.ts';
 
 /** `culture` such as `pt` or `pt-BR`; `acceptLanguage` is the header, empty when absent. */

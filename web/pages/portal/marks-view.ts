@@ -4,9 +4,9 @@
  * Source: docs/portal-values.md §9 (`marksPositioned`) and §20.
  */
 
-import type { PageBranding } from '../../../actors/portal/api.ts';
 import { plainLine } from '../../../contracts/plain-text.ts';
 import { html } from '../../../contracts/texts/html.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { message, portalPage, type Theme } from './page-frame.ts';
 import { filled, type PageTexts } from './texts.ts';
 

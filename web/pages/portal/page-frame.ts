@@ -2,8 +2,9 @@
  * Frame of the portal's pages. Scripts and styles are separate files, because the Content-Security-Policy forbids
  * inline ones; a block of JSON, which browsers do not execute, carries the data of the scripts.
  */
-import type { PageBranding } from '../../../actors/portal/api.ts';
+
 import { type Html, html, lines, raw } from '../../../contracts/texts/html.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import type { PageTexts } from './texts.ts';
 
 /** URL prefix of scripts and styles. */

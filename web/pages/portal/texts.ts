@@ -1,13 +1,8 @@
 /** Texts of the portal's pages, on the server and in browsers. */
 
 import { isolated } from '../../../contracts/plain-text.ts';
-import {
-  formFor,
-  type Language,
-  TEXTS,
-  type Texts,
-  filled as withValues,
-} from '../../../contracts/texts/texts.ts';
+import type { Language } from '../../../contracts/portal/words.ts';
+import { formFor, TEXTS, type Texts, filled as withValues } from '../../../contracts/texts/texts.ts';
 
 /** Texts of pages for participants and visitors. */
 export type PageTexts = Texts['pages'] & { readonly language: Language };

@@ -4,8 +4,8 @@
  *
  * Source: docs/portal-values.md §17.
  */
+
 import type {
-  PageBranding,
   SignatureView,
   TimestampView,
   ValidationItemView,
@@ -14,6 +14,7 @@ import type {
 } from '../../../actors/portal/api.ts';
 import { Html, html, lines } from '../../../contracts/texts/html.ts';
 import type { Millis } from '../../../machines/ids.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import { portalPage } from './page-frame.ts';
 import type { PageTexts } from './texts.ts';
 

@@ -319,6 +319,16 @@ test.serial('the pages of users have the branding of their organization', async 
     t.true((await browser.page(page)).includes(styles), page);
 });
 
+test.serial('the page of mail texts accepts as many characters as the API', async (t) => {
+  const { browser } = t.context;
+  const save = async (subject: string, introduction: string) =>
+    (await browser.submit('/organization/branding/mail', { kind: 'code', subject, introduction })).status;
+  t.is(await save('x'.repeat(200), 'x'.repeat(2000)), 302);
+  t.is(await save('x'.repeat(201), 'x'.repeat(2000)), 400);
+  t.is(await save('x'.repeat(200), 'x'.repeat(2001)), 400);
+  t.is(await save('x'.repeat(200), 'x\r\n'.repeat(1000)), 302, 'a line end counts once');
+});
+
 /** The element of a form that is marked as wrong, and the text that describes it. */
 function faultIn(html: string): { readonly field: string; readonly text: string } {
   const field = /<(?:input|textarea)[^>]* aria-invalid="true"[^>]*>/.exec(html)?.[0] ?? '';

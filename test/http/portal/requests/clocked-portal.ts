@@ -3,7 +3,7 @@
 import { type Faults, systemIds } from '@sealwright/runtime';
 import type { ExecutionContext } from 'ava';
 import { createPortalServer } from '../../../../http/index.ts';
-import { portalPageRoutes } from '../../../../http/portal/pages/routes.ts';
+import { portalPageRoutes } from '../../../../http/portal/page-routes.ts';
 import { type PortalFixture, portalFixture } from '../../../actors/portal/documents/flow-harness.ts';
 import { Client, until } from '../../../actors/portal/service.ts';
 import { movableClock, SILENT } from '../../../actors/portal/uploads/upload-harness.ts';

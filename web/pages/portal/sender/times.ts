@@ -1,7 +1,7 @@
 /** Times in the language of a page. */
-import type { Language } from '../../../../contracts/texts/texts.ts';
 
 /** A time for people, in the language of the page. */
+import type { Language } from '../../../../contracts/portal/words.ts';
 export function timeText(language: Language, at: number): string {
   const format = new Intl.DateTimeFormat(language, {
     dateStyle: 'medium',

@@ -4,25 +4,24 @@
  */
 
 import type { Log } from '@sealwright/runtime';
-import type { PortalService } from '../../../actors/portal/api.ts';
-import type { AnyRoute } from '../../core/router.ts';
-import type { HttpProcess } from '../../core/server.ts';
-import { applicationPageRoutes } from '../account/application-pages.ts';
-import { organizationPageRoutes } from '../account/organization-page.ts';
-import { signInRoutes } from '../account/sign-in-pages.ts';
-
-import { userPageRoutes } from '../account/user-pages.ts';
-import { brandingAssetRoutes } from '../branding/branding-assets.ts';
-import { brandingPageRoutes } from '../branding/branding-pages.ts';
-import { senderRoutes } from '../sender/sender-pages.ts';
-import { templatePageRoutes } from '../sender/template-pages.ts';
-import { editorSessionPageRoutes } from './editor-page.ts';
-import { homePageRoutes } from './home-page.ts';
-import { marksRoutes } from './marks-page.ts';
-import { portalAssetRoutes } from './portal-assets.ts';
-import { signingRoutes } from './signing-page.ts';
-import { validationPageRoutes } from './validation-page.ts';
-import { widgetRoutes } from './widget.ts';
+import type { PortalService } from '../../actors/portal/api.ts';
+import type { AnyRoute } from '../core/router.ts';
+import type { HttpProcess } from '../core/server.ts';
+import { applicationPageRoutes } from './account/application-pages.ts';
+import { brandingPageRoutes } from './account/branding-pages.ts';
+import { organizationPageRoutes } from './account/organization-page.ts';
+import { signInRoutes } from './account/sign-in-pages.ts';
+import { userPageRoutes } from './account/user-pages.ts';
+import { brandingAssetRoutes } from './pages/branding-assets.ts';
+import { editorSessionPageRoutes } from './pages/editor-page.ts';
+import { homePageRoutes } from './pages/home-page.ts';
+import { marksRoutes } from './pages/marks-page.ts';
+import { portalAssetRoutes } from './pages/portal-assets.ts';
+import { signingRoutes } from './pages/signing-page.ts';
+import { validationPageRoutes } from './pages/validation-page.ts';
+import { widgetRoutes } from './pages/widget.ts';
+import { senderRoutes } from './sender/sender-pages.ts';
+import { templatePageRoutes } from './sender/template-pages.ts';
 
 /** The part of the portal that the pages use. */
 export type PageService = Pick<

@@ -1,15 +1,20 @@
 /** `/organization/branding`: logo, colors, texts of mails and the page after signing. Source: docs/decisions/0130-branding.md. */
 
 import { z } from 'zod';
-import type { PortalBranding, SignedInUser } from '../../../actors/portal/api.ts';
-import { BRANDED_MAILS, type BrandedMail } from '../../../machines/portal/branding.ts';
+import type { BrandingService, SignedInUser } from '../../../actors/portal/api.ts';
+import {
+  BRANDED_MAILS,
+  type BrandedMail,
+  MAX_INTRODUCTION,
+  MAX_SUBJECT,
+} from '../../../contracts/portal/branding.ts';
 import type { AccountNotice, AccountPage } from '../../../web/pages/portal/account-frame.ts';
 import { brandingPage } from '../../../web/pages/portal/branding-view.ts';
 import { filled } from '../../../web/pages/portal/texts.ts';
 import { page as pageReply } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
-import { accountGet, accountPost, accountReply, formLines, formText } from '../account/account-route.ts';
-import { doneNotice, doneReply, orNotice } from '../account/outcomes.ts';
+import { accountGet, accountPost, accountReply, formLines, formText } from './account-route.ts';
+import { doneNotice, doneReply, orNotice } from './outcomes.ts';
 
 const PATH = '/organization/branding';
 
@@ -22,7 +27,7 @@ const MAIL_HEADERS = [
   ['X-Robots-Tag', 'noindex'],
 ] as const;
 
-export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[] {
+export function brandingPageRoutes(branding: BrandingService): readonly AnyRoute[] {
   const previewOf = (page: AccountPage, user: SignedInUser, kind: BrandedMail) =>
     branding.preview(user.tenant, {
       ...{ kind, subject: null, introduction: null },
@@ -63,7 +68,7 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
       description: 'The rules are those of `PUT /api/organizations/{id}/branding`.',
       body: z.object({
         ...{ primaryColor: formText, headerColor: formText },
-        ...{ redirectOrigins: formLines, redirectUrl: formText },
+        ...{ redirectOrigins: formLines(10_000), redirectUrl: formText },
       }),
       handle: ({ page, user, body }) =>
         orNotice(
@@ -98,7 +103,11 @@ export function brandingPageRoutes(branding: PortalBranding): readonly AnyRoute[
       path: `${PATH}/mail`,
       summary: 'Changes the texts of one kind of mail.',
       description: 'The rules are those of `PUT /api/organizations/{id}/branding`.',
-      body: z.object({ kind: formText, subject: formText, introduction: formText }),
+      body: z.object({
+        kind: formText,
+        subject: z.string().max(MAX_SUBJECT).default(''),
+        introduction: formLines(MAX_INTRODUCTION),
+      }),
       handle({ page, user, body }) {
         const kind = kindOf(body.kind);
         return orNotice(

@@ -1,6 +1,6 @@
 /** Logo and stylesheet of an organization's pages. Nobody needs a key: both are shown to everybody who gets a link. */
 import { z } from 'zod';
-import type { PortalBranding } from '../../../actors/portal/api.ts';
+import type { BrandingService } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { BRANDING } from '../../../web/pages/portal/page-frame.ts';
 import { asset, assetReply } from '../../core/asset.ts';
@@ -10,7 +10,7 @@ import { portalRoute } from '../route.ts';
 const params = z.object({ id: z.string() });
 
 export function brandingAssetRoutes(
-  branding: Pick<PortalBranding, 'logo' | 'stylesheet'>,
+  branding: Pick<BrandingService, 'logo' | 'stylesheet'>,
 ): readonly AnyRoute[] {
   return [
     portalRoute({

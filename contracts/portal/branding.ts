@@ -1,0 +1,259 @@
+/** Branding of the key's organization. Source: docs/decisions/0130-branding.md. */
+import { z } from 'zod';
+import { bytes, list, members, textUpTo, word } from '../fields.ts';
+import type { Value } from '../operation.ts';
+import { organizationParams } from './ids.ts';
+import { operation } from './operation.ts';
+import { LANGUAGES } from './words.ts';
+
+/** Kinds of mails whose words an organization can change. */
+export const BRANDED_MAILS = [
+  'pending',
+  'reminder',
+  'expiring',
+  'concluded',
+  'refused',
+  'canceled',
+  'new-version',
+  'flow-edited',
+  'observing',
+  'code',
+  'pending-list',
+  'sign-in',
+] as const;
+export type BrandedMail = (typeof BRANDED_MAILS)[number];
+
+/** Characters of the words of a mail. */
+export const MAX_SUBJECT = 200;
+export const MAX_INTRODUCTION = 2_000;
+export const MAX_REDIRECT_URL = 500;
+export const MAX_REDIRECT_ORIGINS = 20;
+export const MAX_LOGO_BYTES = 64 * 1024;
+/** Larger files are refused unread; up to here with the limit by the check of the picture. */
+const MAX_READ_LOGO_BYTES = 512 * 1024;
+
+const kind = { description: 'Mail that the text is for.' };
+const subject = {
+  description: 'Subject line of the mail. Null: that of the service.',
+  exampleValue: 'Please sign: {document}',
+};
+const introduction = 'Please sign {document}.';
+const mailTexts = {
+  description: 'Texts of mails in place of those of the service, at most one for each kind.',
+};
+const primaryColor = '#1d4f91';
+const headerColor = '#102a43';
+const redirectUrl = 'https://app.example.com/done';
+const redirectOrigins = ['https://app.example.com'];
+
+/** Words of an organization in place of those of the service; null: those of the service. Plain text with placeholders. */
+export interface MailWording {
+  readonly subject: string | null;
+  /** In place of the first paragraph. */
+  readonly introduction: string | null;
+}
+
+/** By kind here; a list on the wire. */
+type MailTexts = { readonly [Kind in BrandedMail]?: MailWording };
+
+const mailText = z.strictObject({
+  kind: z.enum(BRANDED_MAILS).meta(kind),
+  subject: z.string().nullable().meta(subject),
+  introduction: z.string().nullable().meta({
+    description: 'Plain text in place of the first paragraph of the mail. Null: the text of the service.',
+    exampleValue: introduction,
+  }),
+});
+
+const branding = z
+  .strictObject({
+    primaryColor: z.string().nullable().meta({
+      description: '#rrggbb: buttons and links; null: the color of the service.',
+      exampleValue: primaryColor,
+    }),
+    headerColor: z
+      .string()
+      .nullable()
+      .meta({ description: '#rrggbb: band above the page; null: none.', exampleValue: headerColor }),
+    logo: z
+      .strictObject({
+        contentType: z
+          .string()
+          .meta({ description: 'Media type of the picture.', exampleValue: 'image/png' }),
+        width: z.int().meta({ description: 'Width of the picture, pixels.', exampleValue: 320 }),
+        height: z.int().meta({ description: 'Height of the picture, pixels.', exampleValue: 80 }),
+      })
+      .nullable()
+      .meta({ description: 'Pixels; null: none.' }),
+    mailTexts: z
+      .codec(z.array(mailText), z.custom<MailTexts>(), {
+        decode: textsByKind,
+        encode: (texts) =>
+          BRANDED_MAILS.flatMap((kind) => {
+            const wording = texts[kind];
+            return wording === undefined ? [] : [{ kind, ...wording }];
+          }),
+      })
+      .meta({ ...mailTexts, openapi: z.array(mailText) }),
+    redirectUrl: z
+      .string()
+      .nullable()
+      .meta({ description: 'Page that opens after signing; null: none.', exampleValue: redirectUrl }),
+    redirectOrigins: z
+      .array(z.string())
+      .meta({ description: 'Origins that redirectUrl may have.', exampleValue: redirectOrigins }),
+  })
+  .meta({ id: 'Branding' });
+
+const newWording = {
+  subject: textUpTo(MAX_SUBJECT).nullish().meta(subject),
+  introduction: textUpTo(MAX_INTRODUCTION).nullish().meta({
+    description:
+      'In place of the first paragraph; plain text with placeholders such as {document}; those of pending-list are {organization}, {recipient} and {count}, those of sign-in {organization}, {recipient} and {minutes}.',
+    exampleValue: introduction,
+  }),
+};
+
+function textsByKind(
+  texts: readonly ({ readonly kind: BrandedMail } & {
+    readonly [Member in keyof MailWording]?: string | null | undefined;
+  })[],
+): MailTexts {
+  return Object.fromEntries(
+    texts.map(({ kind, subject = null, introduction = null }) => [kind, { subject, introduction }]),
+  );
+}
+
+/** Replaces the settings: members that are left out are removed. */
+const newBranding = members({
+  primaryColor: textUpTo(20)
+    .nullish()
+    .meta({ description: '#rrggbb, with AA contrast to white text.', exampleValue: primaryColor }),
+  headerColor: textUpTo(20).nullish().meta({
+    description: 'Colour of the band above the page, `#rrggbb`. Null: no band.',
+    exampleValue: headerColor,
+  }),
+  mailTexts: list(members({ kind: word(BRANDED_MAILS).meta(kind), ...newWording }), {
+    most: BRANDED_MAILS.length,
+  })
+    .nullish()
+    .meta(mailTexts),
+  redirectUrl: textUpTo(MAX_REDIRECT_URL).nullish().meta({
+    description: 'Page to which people go after signing. Null: they stay.',
+    exampleValue: redirectUrl,
+  }),
+  redirectOrigins: list(textUpTo(300), { most: MAX_REDIRECT_ORIGINS }).nullish().meta({
+    description: 'Origins to which pages may send people after signing, at most 20.',
+    exampleValue: redirectOrigins,
+  }),
+})
+  .transform(
+    ({ primaryColor = null, headerColor = null, mailTexts, redirectUrl = null, redirectOrigins }) => ({
+      ...{ primaryColor, headerColor, redirectUrl },
+      mailTexts: textsByKind(mailTexts ?? []),
+      redirectOrigins: redirectOrigins ?? [],
+    }),
+  )
+  .meta({ id: 'NewBranding' });
+/** As it is stored. */
+export type BrandingSettings = Value<typeof newBranding>;
+
+const newLogo = members({
+  bytes: bytes(MAX_LOGO_BYTES, MAX_READ_LOGO_BYTES).meta({
+    description: 'Picture in PNG or JPEG, Base64.',
+    exampleValue: 'iVBORw0KGgo=',
+  }),
+}).meta({ id: 'NewLogo' });
+
+const newMailPreview = members({
+  kind: word(BRANDED_MAILS).meta(kind),
+  ...newWording,
+  language: word(LANGUAGES).nullish().meta({ description: 'That of the organization when absent.' }),
+}).meta({ id: 'NewMailPreview' });
+export type NewMailPreview = Value<typeof newMailPreview>;
+
+const mailPreview = z
+  .strictObject({
+    subject: z
+      .string()
+      .meta({ description: 'Subject line of the mail.', exampleValue: 'Please sign: Lease' }),
+    text: z.string().meta({ description: 'The mail as plain text.', exampleValue: 'Please sign.' }),
+    html: z.string().meta({ description: 'The mail as HTML.', exampleValue: '<p>Please sign.</p>' }),
+  })
+  .meta({ id: 'MailPreview' });
+export type MailPreview = Value<typeof mailPreview>;
+
+/** A PNG of one pixel. */
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+export const getBranding = operation({
+  method: 'GET',
+  path: '/api/organizations/{id}/branding',
+  group: 'Organizations',
+  summary: 'Returns the branding of the organization of the key.',
+  description:
+    '`id` is that of the key’s organization; any other is `OrganizationNotFound`. Members without a value are null, and the service uses its own. The session of a user needs the role administrator.',
+  scope: 'Read',
+  sessionScope: 'Administer',
+  params: organizationParams,
+  reply: branding,
+  refusals: ['OrganizationNotFound'],
+});
+
+export const replaceBranding = operation({
+  method: 'PUT',
+  path: '/api/organizations/{id}/branding',
+  group: 'Organizations',
+  summary: 'Replaces colors, texts of mails and the page after signing; the logo stays.',
+  description:
+    'Pages and e-mails use it from now on. Members that are left out are removed. `InvalidBranding` names the member: a color with too little contrast, an unknown placeholder, or a URL whose origin is not listed.',
+  scope: 'Administer',
+  params: organizationParams,
+  body: newBranding,
+  reply: branding,
+  examples: { request: { headerColor } },
+  refusals: ['OrganizationNotFound', 'InvalidBranding'],
+});
+
+export const setLogo = operation({
+  method: 'PUT',
+  path: '/api/organizations/{id}/branding/logo',
+  group: 'Organizations',
+  summary: 'Sets the logo: a PNG or JPEG file of at most 64 KiB and 1200 x 600 pixels.',
+  description:
+    'Replaces the logo of pages and e-mails. The metadata of the file is removed. `InvalidBranding`: the file is neither PNG nor JPEG, is damaged, or is too large.',
+  scope: 'Administer',
+  params: organizationParams,
+  body: newLogo,
+  reply: branding,
+  examples: { request: { bytes: PIXEL } },
+  refusals: ['OrganizationNotFound', 'InvalidBranding'],
+});
+
+export const removeLogo = operation({
+  method: 'DELETE',
+  path: '/api/organizations/{id}/branding/logo',
+  group: 'Organizations',
+  summary: 'Removes the logo.',
+  description: 'The reply is also 200 when there is no logo.',
+  scope: 'Administer',
+  params: organizationParams,
+  reply: branding,
+  refusals: ['OrganizationNotFound'],
+});
+
+export const previewMail = operation({
+  method: 'POST',
+  path: '/api/organizations/{id}/branding/preview',
+  group: 'Organizations',
+  summary: 'Returns an e-mail with sample data; nothing is sent.',
+  description:
+    'For an editor of texts: the e-mail as its recipient would see it, with the stored branding. Texts that are left out are the stored ones. Nothing is stored. `InvalidBranding`: a placeholder is unknown.',
+  scope: 'Administer',
+  params: organizationParams,
+  body: newMailPreview,
+  reply: mailPreview,
+  examples: { request: { kind: 'pending', subject: 'Please sign' } },
+  refusals: ['OrganizationNotFound', 'InvalidBranding'],
+});
