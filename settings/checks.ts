@@ -306,7 +306,7 @@ function checkDatabase({ runtime }: Settings, warnings: Warning[]): void {
   const { url = '' } = runtime.postgres;
   if (runtime.store === 'lmdb' || !URL.canParse(url)) return;
   const { hostname, searchParams } = new URL(url);
-  const host = searchParams.get('host') ?? hostname;
+  const host = (searchParams.get('host') ?? hostname).replaceAll(/%2f/gi, '/');
   if (host === '' || host.startsWith('/') || /^(localhost|127\..*|\[?::1\]?)$/.test(host)) return;
   if ((searchParams.get('sslmode') ?? 'disable') !== 'disable' || searchParams.get('ssl') === 'true') return;
   warnings.push({
