@@ -25,8 +25,8 @@ export default {
 };
 
 async function sharingFiles() {
-  const { groups, single } = sharedTests(chosen);
+  const { groups, inTurn, single } = sharedTests(chosen);
   const folder = `${dist}/shared-tests`;
-  await bundleTests(groups, folder, dist);
+  await bundleTests({ groups, inTurn }, folder, dist);
   return [...[...groups.keys()].map((name) => `${folder}/${name}.test.js`), ...single.map(compiled)];
 }

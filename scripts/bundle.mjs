@@ -162,9 +162,10 @@ export async function bundlePages() {
  * Bundles test files into one per group. A title begins with the name of its file.
  *
  * @param groups name of a group → names of its test files (scripts/test-suites.mjs)
+ * @param inTurn names of those that run one after the other
  * @param outdir folder below dist/ for `<group>.test.js`
  */
-export async function bundleTests(groups, outdir, dist = 'dist') {
+export async function bundleTests({ groups, inTurn }, outdir, dist = 'dist') {
   rmSync(join(ROOT, outdir), { recursive: true, force: true });
   const named = {
     name: 'named-tests',
@@ -180,7 +181,7 @@ export async function bundleTests(groups, outdir, dist = 'dist') {
           .split(sep)
           .join(' › ');
         return {
-          contents: `import test from 'ava'; import { named } from './scripts/named-tests.mjs'; export default named(test, ${JSON.stringify(title)});`,
+          contents: `import test from 'ava'; import { named, turns } from './scripts/named-tests.mjs'; export default named(test, ${JSON.stringify(title)}${inTurn.has(path.replace(/\.test\.ts$/, '')) ? ', turns' : ''});`,
           resolveDir: ROOT,
         };
       });

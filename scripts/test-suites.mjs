@@ -63,19 +63,32 @@ const DEEPER = [
 
 /** Folders whose files share a process, by the name of that process: most of a small file's time is loading the product. */
 const SHARED = {
-  small: /^(bench|logging|machines|settings|web|crypto\/(asn1|core|envelope|pdf|x509))\//,
+  small: /^(bench|contracts|independent|logging|machines|settings|web|crypto\/(asn1|core|pdf|x509))\//,
   'http-core': /^http\/core\//,
   'http-batch': /^http\/batch\//,
   'crypto-formats': /^crypto\/(cades|cms|keys|xml)\//,
+  'crypto-evidence': /^crypto\/(evidence|envelope|sign$|package$)/,
   'crypto-pades': /^crypto\/pades\//,
   'crypto-validation': /^crypto\/validation\//,
   'crypto-xades': /^crypto\/xades\//,
   runtime: /^runtime\//,
 };
 
-/** Keeps a file in a process of its own: hooks and contexts, waiting at its top, changes of the process. */
+/** The same for files that start services: they run one after the other. */
+const SHARED_IN_TURN = {
+  'actors-batch': /^actors\/(batch|pool|shared)\//,
+  'actors-portal-work': /^actors\/portal\/(documents|renditions|signing|validation)\//,
+  'actors-portal': /^actors\/portal\//,
+  'http-portal-requests': /^http\/portal\/(requests|lists)\//,
+  'http-portal': /^http\/portal\//,
+};
+
+/** Keeps a file in a process of its own: waiting at its top, changes of the process, hooks for each test. */
 const OWN_PROCESS =
-  /\btest\.(before|beforeEach|after|afterEach)\b|\bt\.context\b|^(const .* = )?await |\bprocess\.(env\S* \??=|chdir|on\()|\bglobalThis\.\w+ = /m;
+  /\btest\.(beforeEach|afterEach)\b|^(const .* = )?await |\bprocess\.(env\S* \??=|chdir|on\()|\bglobalThis\.\w+ = /m;
+
+/** Does the same for files that run together: all hooks of a process share one context. */
+const OWN_CONTEXT = /\bt\.context\b/;
 
 /** Names of all test files: their paths below `test/` without `.test.ts`. */
 const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
@@ -86,35 +99,38 @@ const ALL = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' 
 /**
  * Names of the test files that run.
  *
- * `SEALWRIGHT_TESTS`: nothing for the quick ones, `unit` for those of them that share a process, `all`, or `release`. With `SEALWRIGHT_WITHOUT=quick`, `all` leaves
+ * `SEALWRIGHT_TESTS`: nothing for the quick ones, `unit` for those of them that start no services, `all`, or `release`. With `SEALWRIGHT_WITHOUT=quick`, `all` leaves
  * out what `npm test` runs in the same way.
  */
 export function chosenTests({ SEALWRIGHT_TESTS: wanted, SEALWRIGHT_WITHOUT: without }) {
-  if (wanted === 'unit') return chosenTests({}).filter((file) => groupOf(file) !== undefined);
+  if (wanted === 'unit') return chosenTests({}).filter((file) => groupOf(file, SHARED) !== undefined);
   const all = wanted === 'all' || wanted === 'release';
   const left = (wanted === 'release' ? [] : all ? RELEASE : [...LONG, ...RELEASE]).map(expression);
   const taken = (wanted === 'all' && without === 'quick' ? [...LONG, ...DEEPER] : ['**/*']).map(expression);
   return ALL.filter((file) => taken.some((one) => one.test(file)) && !left.some((one) => one.test(file)));
 }
 
-/** Divides names of test files into groups that share a process (name of the group → names) and single ones. */
+/** Divides names of test files into groups that share a process (name of the group → names) and single ones; some take turns. */
 export function sharedTests(names) {
   const groups = new Map();
+  const inTurn = new Set();
   const single = [];
   for (const name of names) {
-    const group = groupOf(name);
+    const together = groupOf(name, SHARED);
+    const group = together ?? groupOf(name, SHARED_IN_TURN);
     if (group === undefined) single.push(name);
     else groups.set(group, [...(groups.get(group) ?? []), name]);
+    if (group !== together) inTurn.add(name);
   }
-  return { groups, single };
+  return { groups, inTurn, single };
 }
 
 /** Name of the group whose process runs the file, or undefined. */
-function groupOf(name) {
-  const [group] = Object.entries(SHARED).find(([, folder]) => folder.test(name)) ?? [];
-  const isAlone =
-    group !== undefined && OWN_PROCESS.test(readFileSync(join(ROOT, 'test', `${name}.test.ts`), 'utf8'));
-  return isAlone ? undefined : group;
+function groupOf(name, shared) {
+  const [group] = Object.entries(shared).find(([, folder]) => folder.test(name)) ?? [];
+  if (group === undefined) return undefined;
+  const text = readFileSync(join(ROOT, 'test', `${name}.test.ts`), 'utf8');
+  return OWN_PROCESS.test(text) || (shared === SHARED && OWN_CONTEXT.test(text)) ? undefined : group;
 }
 
 /** A pattern of the lists as an expression over names of test files. */

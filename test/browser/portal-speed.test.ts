@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
+import { reached } from '../project/waiting.ts';
 import { closeBrowser, visit } from './browser.ts';
 import { clausePdf, startPagesServer } from './pages-server.ts';
 
@@ -31,7 +31,7 @@ test.serial('the first page of a long document is shown before the text of the o
       const { headers } = await fetch(url, { method: 'GET', headers: { 'accept-encoding': 'br' } });
       return headers.get('etag')?.includes('br10') === true;
     };
-    while (!(await isBest())) await setTimeout(100);
+    await reached(isBest);
   }
   await page.goto('about:blank');
   const session = await page.context().newCDPSession(page);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { createBatchMetrics } from '../../http/index.ts';
 import { freshFolder, run, start } from '../commands/program.ts';
+import { reached } from '../project/waiting.ts';
 import { requireTool } from '../verifiers/index.ts';
 
 const EXPOSED = createBatchMetrics({ folders: ['default'], profiles: [] }, () => 0).names();
@@ -97,7 +98,7 @@ test('systemd is notified of a service that is ready after the banner, and of on
   const env = { NOTIFY_SOCKET: '/run/notify', PATH: `${cwd}:${process.env['PATH'] ?? ''}` };
   const service = start(cwd, ['--Batch:Url=http://127.0.0.1:0', '--Portal:Url=http://127.0.0.1:0'], env);
   await service.says(/\[INF\] Ready/);
-  while (!existsSync(heard)) await new Promise((resolve) => setImmediate(resolve));
+  await reached(() => existsSync(heard));
   service.child.kill('SIGTERM');
   t.is(await service.ended, 0);
   t.is(readFileSync(heard, 'utf8').split('\n')[0], '/run/notify READY=1');

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { createFileSink, createLogging, type FileSinkOptions } from '../../logging.ts';
+import { reached } from '../project/waiting.ts';
 
 const START = Date.UTC(2026, 4, 26, 15, 42, 11);
 const HOUR = 3_600_000;
@@ -48,7 +48,7 @@ async function fileSinkFixture(t: ExecutionContext, options: Partial<FileSinkOpt
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await setTimeout(5);
+  await reached(isSo);
 }
 
 test('a file is named after the UTC day, and a new one starts at midnight', async (t) => {

@@ -114,7 +114,7 @@ export async function startAuthority(options: AuthorityOptions = {}): Promise<Te
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request);
-    const [, place = '', id = ''] = (request.url ?? '').split('/');
+    const [, place = '', id = ''] = (request.url ?? '').replace(/\?.*$/, '').split('/');
     if (!isService(place)) return void response.writeHead(404).end();
     requests[place]++;
     const fault = takeFault(place);

@@ -11,6 +11,7 @@ import { SCHEMA_VERSION } from '#runtime/store/postgres/schema.js';
 import { StatementWatch } from '#runtime/store/postgres/statement-watch.js';
 import { SILENT } from '../actors/portal/uploads/upload-harness.ts';
 import { A, B, effectOf, stepOf } from '../contract/steps.ts';
+import { reached } from '../project/waiting.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type FaultyLine, startProxy } from './proxy.ts';
 
@@ -226,8 +227,7 @@ scenario('a heartbeat lost on a dead connection is repeated within the lease', a
     (await fixture.query(`SELECT token, seen_at FROM sessions WHERE node = 'one'`))[0];
   const before = await session();
   fixture.proxy.stallNext('UPDATE sessions SET seen_at');
-  while (Number((await session())?.['seen_at']) - Number(before?.['seen_at']) < 2500)
-    await systemClock.sleep(50);
+  await reached(async () => Number((await session())?.['seen_at']) - Number(before?.['seen_at']) >= 2500);
   t.is((await session())?.['token'], before?.['token']);
 });
 
@@ -284,7 +284,7 @@ scenario('a step with a lost answer is found, and never stored twice', async (t,
     UNAVAILABLE,
   );
   const isStored = async () => (await fixture.query('SELECT 1 FROM actors WHERE revision = 1')).length === 2;
-  while (!(await isStored())) await systemClock.sleep(10);
+  await reached(isStored);
   t.deepEqual(await store.commit(stepOf(A, 0, { counters: { c: 1 } })), { ok: false, reason: 'stale' });
   t.deepEqual(await store.counters(''), { c: 1 });
   t.is((await store.pendingEffects(A)).length, 1);
@@ -376,13 +376,13 @@ scenario('a server has every answered step after a crash and restart', async (t,
     }
   };
   const writers = Array.from({ length: 8 }, write);
-  const reached = async (count: number) => {
-    while (answered.size < count) await systemClock.sleep(5);
+  const answeredBy = async (count: number) => {
+    await reached(() => answered.size >= count);
   };
-  await reached(50);
+  await answeredBy(50);
   await fixture.server.stop('immediate');
   await fixture.server.start();
-  await reached(answered.size + 50);
+  await answeredBy(answered.size + 50);
   isRunning = false;
   await Promise.all(writers);
   for (const n of answered)
@@ -457,7 +457,7 @@ for (const others of [0, 1]) {
     await store.commit(stepOf(A, 0));
     fixture.proxy.cutNext('commit-steps', 'before-answer');
     await t.throwsAsync(store.commit(stepOf(A, 1)), UNAVAILABLE);
-    while (!notified.includes('a/2')) await systemClock.sleep(20);
+    await reached(() => notified.includes('a/2'));
     fixture.proxy.cutNext('commit-steps', 'before-request');
     await t.throwsAsync(store.commit(stepOf(A, 2)), UNAVAILABLE);
     t.true((await store.commit(stepOf(B, 0))).ok);
@@ -509,9 +509,8 @@ scenario('counters are the same before and after they are folded, and hold no ze
   await Promise.all(actors.map((actor) => store.commit(stepOf(actor, 1, { counters: { queued: -1 } }))));
   t.deepEqual(await store.counters(''), { all: 20 });
   const folded = async () => (await fixture.query('SELECT 1 FROM counter_deltas')).length === 0;
-  while (!(await folded())) await systemClock.sleep(50);
+  await reached(folded);
   t.deepEqual(await store.counters(''), { all: 20 });
-  while ((await fixture.query('SELECT 1 FROM counters WHERE value = 0')).length > 0)
-    await systemClock.sleep(20);
+  await reached(async () => (await fixture.query('SELECT 1 FROM counters WHERE value = 0')).length === 0);
   t.is((await fixture.query('SELECT 1 FROM counters')).length, 1);
 });

@@ -7,6 +7,7 @@ import { createRemotePortal, type RemoteProfile } from '../../actors/index.ts';
 import { samplePdf } from '../../bench/samples.ts';
 import type { ProfileName } from '../../machines/ids.ts';
 import { type BatchFixture, type BatchFixtureOptions, batchFixture } from '../actors/batch/batch-harness.ts';
+import { reached } from '../project/waiting.ts';
 import { ScriptedPortal } from './scripted-portal.ts';
 
 export const PDF = samplePdf(4_000);
@@ -72,7 +73,7 @@ export async function startRemote(
 
 /** Waits until something is so; ava's own limit ends a wait in vain. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await systemClock.sleep(10);
+  await reached(isSo);
 }
 
 /** Pauses are a hundred times shorter; time limits of half a minute and more stay. */

@@ -9,6 +9,7 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRuntime, systemClock, systemIds } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { reached } from '../project/waiting.ts';
 import { counting } from './shards/counting-module.ts';
 
 const ACTORS = ['a', 'b', 'deadly', 'z'];
@@ -66,7 +67,7 @@ const isSettled = async () => {
   const left = counted - worked;
   return left === runtime.setAside().length;
 };
-while (!(await isSettled())) await systemClock.sleep(10);
+await reached(isSettled);
 say(`set aside ${runtime.setAside().map(({ actor }) => actor.id)}`);
 const report = await runtime.inspector.actor(address('deadly'));
 say(`trouble ${report?.trouble?.lastError ?? 'none'}`);

@@ -23,6 +23,7 @@ import test, { type ExecutionContext } from 'ava';
 import { assign, setup } from 'xstate';
 import { auditPath, leafHash, merkleRoot, rootFromPath } from '#runtime/history/merkle.js';
 import { openTables, type Tables } from '#runtime/store/lmdb/lmdb-tables.js';
+import { reached } from '../project/waiting.ts';
 import { folderFor } from './folder.ts';
 
 const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
@@ -503,8 +504,7 @@ test('checkpoints are made at the interval, in pages after many changes, and non
   const { tell, sealer, clock } = await historyFixture(store);
   await tell('a', BORN, 'WRITE');
   clock.advance(60_000);
-  while ((await store.rows({ view: CHECKPOINTS_VIEW, limit: 5 })).length === 0)
-    await new Promise((resolve) => setImmediate(resolve));
+  await reached(async () => (await store.rows({ view: CHECKPOINTS_VIEW, limit: 5 })).length > 0);
   t.is((await sealer.seal())?.sequence, 1);
   for (let n = 0; n < 2500; n++) await tell(`x${n}`, BORN, 'WRITE');
   t.like(await sealer.seal(), { sequence: 4, leaves: 2 * (2500 - 2 * 1024) });

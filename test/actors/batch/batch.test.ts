@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import type { JobId } from '../../../machines/ids.ts';
 import { ON_POSTGRES } from '../../postgres/test-store.ts';
+import { reached } from '../../project/waiting.ts';
 import { batchFixture } from './batch-harness.ts';
 
 test('queued jobs are claimed oldest first, at most MaxConcurrency at once', async (t) => {
@@ -94,7 +95,7 @@ test('a watcher with an exhausted budget stops for good with its reason, and oth
   await writeFile(join(deep, `${'n'.repeat(200)}.txt`), 'its path is longer than the store takes');
   const failing = async () =>
     (await first.batch.health.checks()).find((check) => check.name === 'input-folder:other');
-  while ((await failing())?.status !== 'Unhealthy') await new Promise((resolve) => setTimeout(resolve, 20));
+  await reached(async () => (await failing())?.status === 'Unhealthy');
   t.regex((await failing())?.detail ?? '', /the watcher stopped: The path is \d+ characters long/);
   await writeFile(join(deep, 'fine.txt'), 'the watcher has stopped');
   await writeFile(join(first.layout.input, 'elsewhere.txt'), 'this folder goes on');
@@ -106,7 +107,7 @@ test('a watcher with an exhausted budget stops for good with its reason, and oth
   const second = await batchFixture(t, { root: first.layout.root, budget: 1, otherFolder: deep });
   await second.reach('Completed', 2);
   // The cause is gone and the service was restarted. The original goes after its job has ended.
-  while (existsSync(join(deep, 'fine.txt'))) await new Promise((resolve) => setTimeout(resolve, 20));
+  await reached(() => !existsSync(join(deep, 'fine.txt')));
 });
 
 test('readiness names engine and path of the store, and reports when it accepts no writes', async (t) => {

@@ -17,6 +17,7 @@ import { copyWhole } from '../../../actors/shared/files/copy.ts';
 import { isPublished, publish } from '../../../actors/shared/files/publish.ts';
 import { stage } from '../../../actors/shared/files/stage.ts';
 import { move, quarantine } from '../../../actors/shared/files/tidy.ts';
+import { reached } from '../../project/waiting.ts';
 import { batchFixture } from './batch-harness.ts';
 import { otherDevice } from './devices.ts';
 
@@ -153,7 +154,7 @@ test('the service puts jobs aside, publishes and starts with its error and outpu
   await upload('a.txt', 'content');
   await reach('Failed', 1);
   await reach('Completed', 1);
-  while (existsSync(join(layout.processing, id))) await new Promise((resolve) => setTimeout(resolve, 10));
+  await reached(() => !existsSync(join(layout.processing, id)));
   t.deepEqual(readdirSync(join(layout.error, id)), ['broken.pdf']);
   t.deepEqual(readdirSync(layout.output), ['a.signed.txt']);
 });

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import type { OperationRequest } from '../../../actors/batch/api/bulk.ts';
 import type { JobId } from '../../../machines/ids.ts';
+import { reached } from '../../project/waiting.ts';
 import { type BatchFixture, batchFixture } from './batch-harness.ts';
 
 const BROKEN = '<unfinished';
@@ -44,7 +45,7 @@ test('an operation is counted first and then acts on every job that matches, in 
   t.is(totalCount, 1);
   t.is(items[0]?.id, id);
   const recorded = () => it.batch.events.list({ kinds: ['OperationEnded'], page: 1, pageSize: 5 });
-  while ((await recorded()).totalCount === 0) await systemClock.sleep(10);
+  await reached(async () => (await recorded()).totalCount > 0);
   t.regex(
     (await recorded()).items[0]?.message ?? '',
     /cancel completed: 300 jobs matched, 300 done, 0 skipped/,
@@ -136,17 +137,17 @@ test('a canceled operation stops after its batch, and its changes stay', async (
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  let reached = false;
+  let isReached = false;
   it.faults.arm(
     'effect.done.before-outcome/operate',
     () => {
-      reached = true;
+      isReached = true;
       return gate;
     },
     2,
   );
   const { id } = await it.batch.operations.start(request('cancel'), 'operator');
-  while (!reached) await systemClock.sleep(10);
+  await reached(() => isReached);
   t.is((await it.batch.operations.cancel(id)).state, 'Canceling');
   release();
   t.like(await ended(it, id), { state: 'Canceled', done: 128, matched: 300 });

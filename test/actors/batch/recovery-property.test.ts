@@ -25,6 +25,7 @@ import {
   type StagedInput,
 } from '../../../machines/batch/job-context.ts';
 import type { JobId, ProfileName } from '../../../machines/ids.ts';
+import { reached } from '../../project/waiting.ts';
 import { dice } from '../../service/soak/dice.ts';
 import { type BatchFixture, batchFixture } from './batch-harness.ts';
 
@@ -133,7 +134,7 @@ async function wreckage(layout: StorageLayout, seed: number) {
     if (way === 'Canceled') await system.send(address, { type: 'CANCEL', reason: null });
     else if (way !== 'Queued')
       await system.send(address, { type: way === 'AwaitingSigner' ? 'CLAIM_REMOTE' : 'CLAIM' });
-    while ((await system.read(address))?.state !== way) await systemClock.sleep(1);
+    await reached(async () => (await system.read(address))?.state === way);
     // An upload may not have its final name yet; only that of a completed job may be gone.
     const gone = way === 'Completed' && chance.percent(50);
     // Staging gives an upload its final name, if it has none by then.
@@ -243,7 +244,7 @@ async function inOrder(t: ExecutionContext, seed: number): Promise<void> {
   const working = async () =>
     (await readdir(layout.processing)).filter((name) => !name.startsWith('.spare-')).sort();
   // Putting aside comes after the end of a job; ava's own limit ends a wait in vain.
-  while ((await working()).length > waiting.length) await systemClock.sleep(10);
+  await reached(async () => (await working()).length <= waiting.length);
   t.deepEqual(await working(), [...waiting].sort(), 'working folders of waiting jobs, and no other');
   const { jobs } = await picture(third);
   const outputs = jobs.flatMap(({ status, outputFileName }) =>

@@ -16,6 +16,7 @@ import test from 'ava';
 import { JobCounts } from '../../../actors/batch/job-records/job-counts.ts';
 import { recover } from '../../../actors/batch/recovery.ts';
 import { uploadName } from '../../../actors/shared/storage-layout.ts';
+import { reached } from '../../project/waiting.ts';
 import { Service, temporaryRoot } from '../../service/service.ts';
 import { batchFixture } from './batch-harness.ts';
 
@@ -138,7 +139,7 @@ test('an upload whose step may be stored keeps its file for the decision of reco
   t.is(second.batch.recovery.uploadsKept, 1);
   await second.reach('Completed', 1);
   // The input is put away after its job is Completed.
-  while ((await readdir(second.layout.input)).length > 0) await systemClock.sleep(20);
+  await reached(async () => (await readdir(second.layout.input)).length === 0);
 });
 
 test('an upload that was refused leaves no file', async (t) => {

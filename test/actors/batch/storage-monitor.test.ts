@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SimulatedClock } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
 import { StorageMonitor } from '../../../actors/batch/pipeline/storage-monitor.ts';
+import { reached } from '../../project/waiting.ts';
 
 async function monitored(t: ExecutionContext) {
   const path = await mkdtemp(join(tmpdir(), 'sealwright-'));
@@ -22,7 +22,7 @@ async function monitored(t: ExecutionContext) {
   /** Advances the clock and waits for the end of the check, which schedules the next one. */
   const advance = async (time: number) => {
     clock.advance(time);
-    while (clock.pending === 0) await sleep(1);
+    await reached(() => clock.pending > 0);
   };
   /** Reports a failure in a folder that has room; returns the seconds until the hold ends. */
   const held = async () => {

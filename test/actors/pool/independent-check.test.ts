@@ -8,6 +8,7 @@ import { samplePdf } from '../../../bench/samples.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { ambiguousSigner } from '../../pki/ambiguous-signer.ts';
 import { pki, type TestSigner } from '../../pki/pki.ts';
+import { reached } from '../../project/waiting.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 
 function profileOf(signer: TestSigner) {
@@ -69,7 +70,7 @@ test('a real disagreement fails the job, publishes nothing, and keeps original, 
   t.deepEqual(await readdir(layout.output).catch(() => []), []);
   t.true(existsSync(job.originalPath));
   const kept = join(layout.error, id);
-  while (!existsSync(kept)) await new Promise((resolve) => setImmediate(resolve));
+  await reached(() => existsSync(kept));
   t.deepEqual(
     (await readdir(kept)).sort(),
     ['a.signed.txt', 'a.txt', 'verification-disagreement.json'].sort(),

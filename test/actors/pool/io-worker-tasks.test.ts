@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { SigningPool } from '../../../actors/pool/pool.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
+import { reached } from '../../project/waiting.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 
 test('a network task over its deadline is abandoned, and one on the same thread is repeated on a new one', async (t) => {
@@ -43,7 +44,7 @@ test('a network task over its deadline is abandoned, and one on the same thread 
     originalPath: path('a.txt'),
     input: { sha256: empty, length: 0, mtimeMs: 0, inode: '', readAt: 0 },
   });
-  while (existsSync(path('a.txt'))) await systemClock.sleep(5);
+  await reached(() => !existsSync(path('a.txt')));
   const other = pool.run({ task: 'stage', jobId: 'job-b', fileName: 'b.txt', originalPath: path('b.txt') });
   deadlines[0]?.();
   const gone = await late;

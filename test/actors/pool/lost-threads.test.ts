@@ -9,6 +9,7 @@ import { poolOptions } from '../../../actors/pool/pool-options.ts';
 import type { Profile } from '../../../actors/shared/profiles.ts';
 import type { ProfileName } from '../../../machines/ids.ts';
 import { pki } from '../../pki/pki.ts';
+import { reached } from '../../project/waiting.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 
 const PROFILE: Profile = {
@@ -80,7 +81,7 @@ test.serial(
     for (const [what, action, code] of LOST) {
       const lost = sign(action);
       if (code === 'pool.deadline') {
-        while (!begun(action)) await systemClock.sleep(10);
+        await reached(() => begun(action));
         passDeadlines();
       }
       const answer = await lost;
@@ -91,7 +92,7 @@ test.serial(
         [],
         what,
       );
-      while (pool.load.busy > 0) await systemClock.sleep(5);
+      await reached(() => pool.load.busy === 0);
       t.deepEqual(pool.load, { threads: 2, busy: 0, waiting: 0 }, what);
     }
   },

@@ -9,6 +9,7 @@ import { SigningPool } from '../../../actors/pool/pool.ts';
 import { FairQueue } from '../../../actors/pool/worker-group.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import { roundsOf } from '../../project/rounds.ts';
+import { reached } from '../../project/waiting.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 
 const LARGE = 60 * 1024 * 1024;
@@ -61,7 +62,7 @@ async function poolFixture(t: ExecutionContext, threads: number) {
         { organization, bytes },
       );
       const begun = async () => {
-        while (existsSync(path(fileName))) await systemClock.sleep(5);
+        await reached(() => !existsSync(path(fileName)));
       };
       return { answer, begun };
     },
@@ -140,7 +141,7 @@ test('a stalled task is listed before its deadline, with the state of its thread
     await begun();
     t.deepEqual(pool.stalled(), []);
     pass(226_000);
-    while (pool.stalled()[0]?.state !== state) await systemClock.sleep(20);
+    await reached(() => pool.stalled()[0]?.state === state);
     t.like(pool.stalled()[0], {
       task: 'tidy',
       subject: 'held-1',

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { systemClock } from '@sealwright/runtime';
 import { createEvidenceSource } from '@sealwright/signatures';
 import test, { type ExecutionContext } from 'ava';
@@ -128,7 +129,7 @@ test('authorities are not asked about a certificate without a path to a trusted 
 const EXEMPT = /^(node_modules|dist|test|bench|docs|scripts|commands|http)$/;
 
 test('only the outgoing client opens HTTP connections', (t) => {
-  const root = join(import.meta.dirname, '../../..');
+  const root = fileURLToPath(new URL('../../../', import.meta.url));
   const folders = readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !EXEMPT.test(entry.name))
     .map(({ name }) => name);

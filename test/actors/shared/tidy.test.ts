@@ -10,6 +10,7 @@ import { SigningPool } from '../../../actors/pool/pool.ts';
 import { DiskSync } from '../../../actors/shared/disk-sync.ts';
 import { NO_TRUST } from '../../../actors/shared/trust.ts';
 import type { JobEffect } from '../../../machines/batch/job-context.ts';
+import { reached } from '../../project/waiting.ts';
 import { batchFixture } from '../batch/batch-harness.ts';
 
 /** The machine's clock, made to run faster by `haste`: an hour of pauses between tries takes seconds. */
@@ -65,7 +66,7 @@ test('an input that cannot be removed is signed once, also after a restart, unti
   await first.reach('Completed', 1);
   clock.haste(300);
   const givenUp = () => first.batch.events.list({ kinds: ['InputNotRemoved'], page: 1, pageSize: 2 });
-  while ((await givenUp()).totalCount === 0) await systemClock.sleep(20);
+  await reached(async () => (await givenUp()).totalCount > 0);
   t.true((await givenUp()).items[0]?.message.startsWith('The input could not be removed'));
   clock.haste(1);
   await rm(folder);
@@ -84,7 +85,7 @@ test('an input that cannot be removed is signed once, also after a restart, unti
   await writeFile(join(folder, 'a.txt'), 'other content');
   await second.reach('Completed', 4);
   // The inputs are put away after their jobs are Completed.
-  while ((await readdir(folder)).length > 0) await systemClock.sleep(20);
+  await reached(async () => (await readdir(folder)).length === 0);
   t.is(second.batch.count(), 4);
 });
 

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import test from 'ava';
 import { uploadFile } from '../../../contracts/batch/files.ts';
 import { Refusal } from '../../../machines/refusals.ts';
+import { reached } from '../../project/waiting.ts';
 import { assertProblem, form, KEY, pdf, RawClient, startServer, type TestServer } from '../harness.ts';
 import { onWire } from '../on-wire.ts';
 
@@ -271,14 +272,14 @@ test('an upload interrupted at any point leaves no file', async (t) => {
     const client = await RawClient.connect(server.port);
     await client.send(whole.slice(0, cut));
     // Before the file is open there is nothing to leave behind.
-    while (cut >= start.length && server.service.jobs.opened === 0) await server.call('/api/health');
+    await reached(() => cut < start.length || server.service.jobs.opened > 0);
     client.reset();
     await client.whenClosed;
     const gone = () => server.seen.slice(before).some(({ status }) => status === 0);
-    while (cut >= start.length && !gone()) await server.call('/api/health');
+    await reached(() => cut < start.length || gone());
   }
   // The end of an earlier request may have been taken for that of the last one.
-  while ((await left(server)).length > 0) await server.call('/api/health');
+  await reached(async () => (await left(server)).length === 0);
   const { totalCount } = await server.service.jobs.list({
     statuses: [],
     profile: undefined,
@@ -305,7 +306,7 @@ test('a client that disconnects while its file is accepted does not cancel the j
   await server.call('/api/health');
   open();
   const all = { statuses: [], profile: undefined, page: 1, pageSize: 1 };
-  while ((await server.service.jobs.list(all)).totalCount === 0) await server.call('/api/health');
+  await reached(async () => (await server.service.jobs.list(all)).totalCount > 0);
   t.is((await left(server)).length, 1);
   t.is((await server.call('/api/jobs')).status, 200);
 });
@@ -316,7 +317,7 @@ test('a client that stops sending is disconnected and leaves no file', async (t)
   await client.send(`${head(100_000)}only the beginning`);
   await client.whenClosed;
   t.is(client.received, '');
-  while (server.seen.every(({ status }) => status !== 0)) await server.call('/api/health');
+  await reached(() => server.seen.some(({ status }) => status === 0));
   t.is(server.service.jobs.opened, 1);
   t.deepEqual(await left(server), []);
 });

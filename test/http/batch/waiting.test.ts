@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import type { RateWindow } from '../../../http/core/access/rate-limit.ts';
+import { reached } from '../../project/waiting.ts';
 import { ask, codeOf } from '../ask.ts';
 import { form, KEY, pdf, RawClient, startServer, type TestServer } from '../harness.ts';
 
@@ -19,7 +20,7 @@ async function start(t: ExecutionContext) {
 
 /** Turns the event loop until the condition holds. */
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+  await reached(isSo);
 }
 
 const state = ({ port }: TestServer) => ask(port, 'GET', '/api/pipeline/state', { 'X-API-Key': KEY });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import net from 'node:net';
 import test from 'ava';
+import { reached } from '../../project/waiting.ts';
 import { KEY, RawClient, startServer } from '../harness.ts';
 
 const GET = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
@@ -116,13 +117,13 @@ test('a client that disconnects before its answer harms nothing', async (t) => {
   };
   const clients = await Promise.all(Array.from({ length: 20 }, () => RawClient.connect(port)));
   await Promise.all(clients.map((client) => client.send(GET('/api/ready'))));
-  while (asked < 20) await call('/api/health');
+  await reached(() => asked >= 20);
   for (const client of clients) client.reset();
   await Promise.all(clients.map(({ whenClosed }) => whenClosed));
   await call('/api/health');
   open();
   const gone = () => seen.filter(({ route, status }) => route === '/api/ready' && status === 0).length;
-  while (gone() < 20) await call('/api/health');
+  await reached(() => gone() >= 20);
   t.is((await call('/api/ready')).status, 200);
 });
 
@@ -138,7 +139,7 @@ test('a client that disconnects in the middle of a download harms nothing', asyn
     await client.whenClosed;
   }
   const ended = () => seen.filter(({ route }) => route === '/api/jobs/{id}/output').length;
-  while (ended() < 10) await call('/api/health');
+  await reached(() => ended() >= 10);
   const whole = await call(`/api/jobs/${job.id}/output`);
   t.is((await whole.arrayBuffer()).byteLength, 8_000_000);
 });

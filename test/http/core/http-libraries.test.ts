@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
+import { reached } from '../../project/waiting.ts';
 import { KEY, RawClient, startServer, type TestServer } from '../harness.ts';
 
 const LIBRARIES = ['auto', 'node'] as const;
@@ -145,7 +146,7 @@ test('node: a body that stops, or drips, is dropped after ten seconds', async (t
     const client = await RawClient.connect(server.port);
     await client.send(`${head.replace('/api/files', path)}Content-Length: 100000\r\n\r\n--b`);
     if (path === '/nowhere') await client.until(/404/);
-    while (connectionClock.pending === 0) await server.call('/api/health');
+    await reached(() => connectionClock.pending > 0);
     connectionClock.advance(9000);
     await client.send('\r\n');
     await server.call('/api/health');

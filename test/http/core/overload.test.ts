@@ -3,13 +3,14 @@ import { systemClock } from '#runtime/model/clock.js';
 import { SimulatedClock } from '#runtime/testing/simulated-clock.js';
 import { createLoadGuard } from '../../../http/core/load-guard.ts';
 import { createBatchMetrics } from '../../../http/index.ts';
+import { reached } from '../../project/waiting.ts';
 import { form, type LogLine, pdf, recorder, startServer } from '../harness.ts';
 
 const quiet = { warn() {}, info() {} };
 
 /** Turns the event loop until the condition holds. */
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+  await reached(isSo);
 }
 
 test('requests above the concurrency limit are refused with Retry-After, and admitted ones are answered', async (t) => {

@@ -19,6 +19,7 @@ import {
   systemIds,
 } from '@sealwright/runtime';
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
+import { reached } from '../../project/waiting.ts';
 import { dropsWork, EFFECT_KINDS, LEDGERS, ledger } from './ledger.ts';
 import { KEY_HEADER } from './strict-receiver.ts';
 
@@ -133,7 +134,7 @@ if (mode === 'drain') {
     for (const actor of LEDGERS) if ((await store.pendingEffects(actor)).length > 0) return true;
     return (await store.nextTimerDue()) !== undefined;
   };
-  while (await isOpen()) await systemClock.sleep(20);
+  await reached(async () => !(await isOpen()));
   await stop();
   await store.close();
   agent.destroy();

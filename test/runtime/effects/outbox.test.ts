@@ -10,6 +10,7 @@ import {
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
+import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, echo, gate, heard, settle, T1, T2 } from '../test-runtime.ts';
 
@@ -632,7 +633,7 @@ test('a thousand effects on disk each run once', async (t) => {
       for (let n = 0; n < 10; n++) await system.send(actor, { type: 'WORK', what: `${n}` });
     }),
   );
-  while ((await store.counters('tally.'))['tally.count'] !== 1000) await settle();
+  await reached(async () => (await store.counters('tally.'))['tally.count'] === 1000, settle);
   t.is(done.size, 1000);
   t.true([...done.values()].every((times) => times === 1));
   await runtime.stop();
@@ -708,7 +709,7 @@ test('after a start with the wall clock set back an hour new effects run at once
   before.runtime.start();
   await before.system.create(T1, null);
   await before.system.send(T1, { type: 'WORK', what: 'failed' });
-  while ((await first.failedEffectCount()) === 0) await settle();
+  await reached(async () => (await first.failedEffectCount()) > 0, settle);
   await before.runtime.stop();
   await before.system.send(T1, { type: 'WORK', what: 'fresh' });
   await first.close();
@@ -757,7 +758,7 @@ test('pauses keep growing over restarts, under the same key, and a failing effec
       await settle();
       if (second > 0) clock.advance(250);
     }
-    while ((await store.failedEffects({ limit: 1 }))[0]?.failures !== life + 1) await settle();
+    await reached(async () => (await store.failedEffects({ limit: 1 }))[0]?.failures === life + 1, settle);
     const page = await runtime.inspector.list({ kind: 'tally', stuck: true, limit: 9 });
     t.like(page?.items[0]?.trouble, { failures: life + 1, lastError: 'not now' });
     await runtime.stop();

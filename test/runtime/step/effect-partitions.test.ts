@@ -2,6 +2,7 @@ import { type ActorStore, createRuntime, type EffectHandler, Faults, Retryable }
 import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock, seededIds } from '@sealwright/runtime/testing';
 import test, { type ExecutionContext } from 'ava';
+import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';
 import { settle, tally } from '../test-runtime.ts';
 
@@ -74,7 +75,7 @@ function onEachStore(title: string, check: (t: ExecutionContext, store: ActorSto
 
 /** A write to disk takes a moment of its own. */
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await settle();
+  await reached(condition, settle);
 }
 
 onEachStore(

@@ -3,6 +3,7 @@ import { openLmdbStore } from '@sealwright/runtime/lmdb';
 import { MemoryStore, SimulatedClock } from '@sealwright/runtime/testing';
 import test from 'ava';
 import { stepOf } from '../../contract/steps.ts';
+import { reached } from '../../project/waiting.ts';
 import { folderFor } from '../folder.ts';
 import { createTestRuntime, settle, T1, T2 } from '../test-runtime.ts';
 
@@ -82,7 +83,7 @@ test('deadlines survive a restart, and each overdue one fires once', async (t) =
   clock.advance(HOUR);
   const after = createTestRuntime({ store: again, clock });
   after.runtime.start();
-  while ((await again.nextTimerDue()) !== undefined) await settle();
+  await reached(async () => (await again.nextTimerDue()) === undefined, settle);
   t.deepEqual(await again.counters('tally.'), { 'tally.count': 600 });
   await after.runtime.stop();
 });

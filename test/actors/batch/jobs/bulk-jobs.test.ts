@@ -2,6 +2,7 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import type { JobId } from '../../../../machines/ids.ts';
+import { reached } from '../../../project/waiting.ts';
 import { type BatchFixture, batchFixture } from '../batch-harness.ts';
 
 const BROKEN = '<unfinished';
@@ -157,7 +158,7 @@ test('clearing a batch of jobs uses one transaction, or one for each half', asyn
       jobs.every((job) => (job?.context as { untidy?: boolean } | undefined)?.untidy === false)
     );
   };
-  while (!(await settled())) await new Promise((resolve) => setImmediate(resolve));
+  await reached(settled);
   // The step is stored before the host knows of it: a later answer arrives after the host has it.
   await it.batch.pipeline.pause(null);
   // How many there are before each transaction: with one for each job, every number from forty down would be seen.

@@ -1,7 +1,7 @@
 /** A job whose task stalls is seen before its deadline: in the readiness, in the counts, and among the stuck actors. */
 
-import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
+import { reached } from '../../../project/waiting.ts';
 import { batchFixture } from '../batch-harness.ts';
 
 test('a job whose task computes endlessly is stuck in every view until its deadline fails it', async (t) => {
@@ -13,7 +13,7 @@ test('a job whose task computes endlessly is stuck in every view until its deadl
   const id = await upload('spin.txt', 'content');
   const check = async () => (await batch.health.checks()).find(({ name }) => name === 'pool');
   t.like(await check(), { status: 'Healthy' });
-  while ((await check())?.status !== 'Degraded') await systemClock.sleep(20);
+  await reached(async () => (await check())?.status === 'Degraded');
   t.regex((await check())?.detail ?? '', new RegExp(`^1 of its tasks stall; sign for ${id} has been `));
   t.is((await batch.inspection.stoppedActors()).hung, 1);
   const { pool } = await batch.inspection.runtime();
@@ -27,7 +27,7 @@ test('a job whose task computes endlessly is stuck in every view until its deadl
   t.truthy(waiting);
   await reach('Failed', 1);
   t.like(await batch.jobs.get(id), { errorCode: 'pool.deadline' });
-  while ((await check())?.status !== 'Healthy') await systemClock.sleep(20);
+  await reached(async () => (await check())?.status === 'Healthy');
   t.is((await batch.inspection.stoppedActors()).hung, 0);
 });
 

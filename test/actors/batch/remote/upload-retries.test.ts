@@ -6,6 +6,7 @@ import type { JobHandlerDependencies } from '../../../../actors/batch/effects/ef
 import { CircuitBreaker } from '../../../../actors/batch/remote/circuit-breaker.ts';
 import { RemoteFailure } from '../../../../actors/batch/remote/ports.ts';
 import { UploadRetries } from '../../../../actors/batch/remote/upload-retries.ts';
+import { reached } from '../../../project/waiting.ts';
 
 function uploads(timeout = 3_600_000) {
   const clock = new SimulatedClock();
@@ -45,7 +46,7 @@ test('an upload that waits when a stop begins stays marked as waiting, so that t
   const { made, stop } = uploads();
   const uploading = made.run('one', away, never);
   const refused = t.throwsAsync(uploading, { message: 'The service stopped before the upload was taken.' });
-  while (made.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+  await reached(() => made.waiting > 0);
   stop();
   await refused;
   t.is(made.waiting, 1);

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import {
   createDirectoryWatches,
   LARGE_DIRECTORY,
 } from '../../../../actors/batch/watched-folder/directory-watches.ts';
+import { reached } from '../../../project/waiting.ts';
 
 test('a directory with many events gets the watch of large ones when it is reopened, and is no longer busy', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sealwright-watches-'));
@@ -25,7 +25,7 @@ test('a directory with many events gets the watch of large ones when it is reope
   const dropAndRemove = async (prefix: string) => {
     const made = Array.from({ length: LARGE_DIRECTORY + 1 }, (_, at) => `${prefix}-${at}`);
     for (const name of made) writeFileSync(join(folder, name), 'x');
-    while (!made.every((name) => names.has(name))) await setTimeout(5);
+    await reached(() => made.every((name) => names.has(name)));
     for (const name of made) rmSync(join(folder, name));
   };
   await watches.open('', 'one');

@@ -5,8 +5,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import { systemClock } from '#runtime/model/clock.js';
 import { LARGE_DIRECTORY } from '../../../../actors/batch/watched-folder/directory-watches.ts';
+import { reached } from '../../../project/waiting.ts';
 import { createHarness } from './harness.ts';
 
 /** True where the system's queue is too short for the notices of `flood`: two a file. */
@@ -61,7 +61,7 @@ test.serial('a folder that grows large keeps one watch and its events', async (t
   await h.until(() => h.offers.length === LARGE_DIRECTORY + 1);
   // A listing may be replacing the watch. It reports nothing, so `h.until` would not look again.
   const one = before === undefined ? undefined : before + 1;
-  while (watchesHeld() !== one) await systemClock.sleep(20);
+  await reached(() => watchesHeld() === one);
   h.put('one-more.pdf');
   await h.until(() => h.offers.length === LARGE_DIRECTORY + 2);
   t.is(watchesHeld(), one);

@@ -1,9 +1,9 @@
 /** Webhooks for the ends of real jobs, called over real connections. Source: docs/webhooks.md. */
 
-import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import type { JobWebhookOptions } from '../../../../actors/batch/webhooks/job-webhook.ts';
+import { reached } from '../../../project/waiting.ts';
 import { type Receiver, startReceiver } from '../../portal/webhooks/receiver.ts';
 import { batchFixture } from '../batch-harness.ts';
 
@@ -19,7 +19,7 @@ interface JobEvent {
 const eventsAt = ({ calls }: Receiver) => calls.map(({ body }) => JSON.parse(body) as JobEvent);
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await systemClock.sleep(10);
+  await reached(condition);
 }
 
 test('the end of each job is announced once to each subscribed webhook, with a signature', async (t) => {

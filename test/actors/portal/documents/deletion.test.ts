@@ -1,12 +1,13 @@
 /** Everything that is left of a document that was deleted. Source: docs/portal-values.md §§4, 14. */
 
 import { existsSync, utimesSync } from 'node:fs';
-import { systemClock, systemIds } from '@sealwright/runtime';
+import { systemIds } from '@sealwright/runtime';
 import test from 'ava';
 import type { Tenant } from '../../../../actors/portal/api.ts';
 import type { NewFile } from '../../../../contracts/portal/flow.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import { contract } from '../../../crypto/pades/validation/attack-files.ts';
+import { reached } from '../../../project/waiting.ts';
 import { type PortalFixture, portalFixture, refusedAs, signer } from './flow-harness.ts';
 
 const HOURS = 3_600_000;
@@ -23,7 +24,7 @@ async function filesOf(fixture: PortalFixture, id: Parameters<PortalFixture['get
 }
 
 async function gone(paths: readonly string[]): Promise<void> {
-  while (paths.some((path) => existsSync(path))) await systemClock.sleep(5);
+  await reached(() => !paths.some((path) => existsSync(path)));
 }
 
 const isUsable = async (fixture: PortalFixture, file: NewFile) =>
@@ -83,6 +84,5 @@ function previewTicket(location: string): string {
 }
 
 async function done(fixture: PortalFixture, id: string): Promise<void> {
-  while ((await fixture.store.pendingEffects({ kind: 'document', id })).length > 0)
-    await systemClock.sleep(5);
+  await reached(async () => (await fixture.store.pendingEffects({ kind: 'document', id })).length === 0);
 }

@@ -5,6 +5,7 @@ import type { Tenant } from '../../../../actors/portal/api.ts';
 import { emptyFolderHandler } from '../../../../actors/portal/folders/empty-folder.ts';
 import { FOLDER, Folders, folderDefinition } from '../../../../actors/portal/folders/folders.ts';
 import type { DocumentId, FolderId } from '../../../../machines/ids.ts';
+import { reached } from '../../../project/waiting.ts';
 import { newTenant, type PortalStoreFixture, portalStoreFixture } from '../uploads/upload-harness.ts';
 
 /** As much of a document as a folder has to do with. */
@@ -177,7 +178,8 @@ test('removal of a folder moves its content to the destination', async (t) => {
   const ids = await papers(it, tenant, gone.id, 150);
   const kept = await papers(it, tenant, inner.id, 2);
   await it.folders.remove(tenant, gone.id, { deleteAction: 'MoveContent', destinationFolderId: target.id });
-  t.is(await it.runtime.system.read({ kind: FOLDER, id: gone.id }), undefined);
+  // The answer comes after two seconds, also where the work goes on.
+  await reached(async () => (await it.runtime.system.read({ kind: FOLDER, id: gone.id })) === undefined);
   t.is((await it.folders.get(tenant, inner.id)).parentId, target.id);
   for (const id of ids) {
     t.is((await it.runtime.system.read({ kind: 'paper', id }))?.context.folderId, target.id);

@@ -20,6 +20,7 @@ import { createSmtpMailer } from '../../../../actors/portal/mail/smtp.ts';
 import type { OrganizationId } from '../../../../machines/ids.ts';
 import type { MailContext } from '../../../../machines/portal/mail.ts';
 import type { MailRequest } from '../../../../machines/portal/portal-types.ts';
+import { reached } from '../../../project/waiting.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { DOCUMENT_1 } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
@@ -97,7 +98,7 @@ export function startMailSystem(t: ExecutionContext, options: MailSystemOptions)
     await stopped;
   });
   const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+    await reached(condition);
   };
   const mail = async (email: string) => {
     const page = await mails.newest({ limit: 100, offset: 0 });

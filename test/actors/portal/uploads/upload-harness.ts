@@ -30,6 +30,7 @@ import {
 import { Uploads, uploadDefinition } from '../../../../actors/portal/uploads/uploads.ts';
 import { DiskSync } from '../../../../actors/shared/disk-sync.ts';
 import { portalKeys, SecretBox } from '../../../../actors/shared/secret-box.ts';
+import { reached } from '../../../project/waiting.ts';
 
 export interface MovableClock extends Clock {
   forward(by: number): void;
@@ -156,7 +157,7 @@ export function openPortalStore(root: string, options: PortalStoreOptions = {}):
     async settle(until) {
       // The runtime arms its timers by the clock as it was; starting it makes it look again.
       runtime.start();
-      while (!(await until())) await systemClock.sleep(5);
+      await reached(until);
     },
     async close() {
       if (closed) return;

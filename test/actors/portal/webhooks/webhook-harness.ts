@@ -26,6 +26,7 @@ import {
 } from '../../../../actors/shared/webhooks/http-webhook.ts';
 import { NO_SETTINGS } from '../../../../machines/portal/organization.ts';
 import type { DocumentEvent } from '../../../../machines/portal/portal-types.ts';
+import { reached } from '../../../project/waiting.ts';
 import { withoutTimeLimits } from '../../../runtime/untimed-handlers.ts';
 import { type DOCUMENT_1, ORGANIZATION_1, summary } from '../mailbox.ts';
 import { stubDocument } from '../stub-document.ts';
@@ -126,7 +127,7 @@ export async function startWebhookSystem(
     outgoing.close();
   });
   const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-    while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+    await reached(condition);
   };
   return {
     ...outgoing,
