@@ -12,7 +12,6 @@ import {
   ACYCLIC_ZONES,
   EMPTY_NAMES,
   FORBIDDEN_PAIRS,
-  KNOTS_TO_UNTIE,
   MAX_FILES_PER_FOLDER,
   MAX_LINES,
   PACKAGES,
@@ -209,7 +208,7 @@ function cyclesAmong(edges) {
 
 /**
  * Groups of neighbours in a folder (files, and folders with all that they hold) that reach each other by imports, at any
- * level. Those of KNOTS_TO_UNTIE are permitted exactly as they are listed.
+ * level.
  */
 function knots(all) {
   const graphs = new Map();
@@ -228,22 +227,11 @@ function knots(all) {
       graph.set(here[depth], (graph.get(here[depth]) ?? new Set()).add(there[depth]));
     }
   }
-  const found = [...graphs].flatMap(([folder, graph]) =>
-    groupsThatReachEachOther(graph).map((group) => `${folder}: ${group.join(' ')}`),
+  return [...graphs].flatMap(([folder, graph]) =>
+    groupsThatReachEachOther(graph).map(
+      (group) => `knot in ${folder}: ${group.join(' ')}; let imports among these go one way`,
+    ),
   );
-  const listed = Object.entries(KNOTS_TO_UNTIE).flatMap(([folder, groups]) =>
-    groups
-      .filter((group) => group.some((name) => graphs.get(folder)?.has(name)))
-      .map((group) => `${folder}: ${group.join(' ')}`),
-  );
-  return [
-    ...found
-      .filter((knot) => !listed.includes(knot))
-      .map((knot) => `knot in ${knot}; let imports among these go one way`),
-    ...listed
-      .filter((knot) => !found.includes(knot))
-      .map((knot) => `${knot}: no longer this knot; take it from KNOTS_TO_UNTIE in scripts/layout/rules.mjs`),
-  ];
 }
 
 function groupsThatReachEachOther(graph) {

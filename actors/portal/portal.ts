@@ -13,13 +13,7 @@ import { type Profile, Profiles } from '../shared/profiles.ts';
 import { portalKeys, SecretBox } from '../shared/secret-box.ts';
 import { Singletons } from '../shared/singletons.ts';
 import type { TrustOptions } from '../shared/trust.ts';
-import type {
-  IdempotentRequests,
-  OperatorActivity,
-  PortalGenerations,
-  PortalService,
-  SavedFlows,
-} from './api.ts';
+import type { IdempotentRequests, OperatorActivity, PortalService } from './api.ts';
 import { BrandingService } from './branding/branding.ts';
 import { DocumentDirectory } from './document-records/document-directory.ts';
 import { DocumentHistory } from './document-records/document-history.ts';
@@ -132,9 +126,9 @@ export class Portal implements PortalService, HostedService {
   readonly drafts: Drafts;
   readonly editorSessions: EditorSessionService;
   readonly templates: Templates;
-  readonly savedFlows: SavedFlows;
+  readonly savedFlows: SavedFlowService;
   readonly marksSessions: MarksSessionService;
-  readonly generations: PortalGenerations;
+  readonly generations: Generations;
   readonly webhooks: Deliveries;
   readonly mails: Mails;
   readonly administration: Administration;
@@ -290,8 +284,8 @@ export class Portal implements PortalService, HostedService {
         languageOf,
       }),
     });
-    const generations = new Generations({ system, store, clock, ids, blobs, pool, uploads, creation });
-    const drafts = new Drafts({ system, store, clock, ids, uploads, creation });
+    const generations = new Generations(runtime, { blobs, pool }, uploads, creation);
+    const drafts = new Drafts(runtime, uploads, creation);
     const operatorWebhooks = new OperatorDeliveries(store, webhooks, administration);
     const portal = new Portal({
       ...{ tenants, administration, uploads, documents, signing, folders, mails, webhooks, outgoing },
@@ -312,18 +306,11 @@ export class Portal implements PortalService, HostedService {
       singletons: new Singletons(runtime),
       validation: new Validation({ documents: directory, described, uploads, store, system }),
       drafts,
-      editorSessions: new EditorSessionService({
-        ...{ system, clock, ids, tickets, tenants, drafts },
-        get publicUrl() {
-          return publicUrl();
-        },
-      }),
-      templates: new Templates({
-        ...{ system, store, clock, ids, order, uploads, directory, creation, generations },
-      }),
-      savedFlows: new SavedFlowService({ system, store, clock, ids, creation }),
+      editorSessions: new EditorSessionService(runtime, tickets, tenants, drafts, publicUrl),
+      templates: new Templates(runtime, order, uploads, directory, creation, generations),
+      savedFlows: new SavedFlowService(runtime, creation),
       generations,
-      marksSessions: new MarksSessionService({ system, clock, ids }, uploads, tenants, publicUrl),
+      marksSessions: new MarksSessionService(runtime, uploads, tenants, publicUrl),
     });
     const observers = [watch, tenants, folders, reports, outgoing.registry];
     return {

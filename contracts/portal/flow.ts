@@ -9,6 +9,7 @@ import {
   flag,
   id,
   list,
+  map,
   maybeFlag,
   maybeText,
   maybeUuid,
@@ -274,6 +275,36 @@ export const newFlowAction = members({
     .meta({ description: 'Fields that the participant fills in before signing. At most 100.' }),
 }).meta({ id: 'NewFlowAction' });
 
+/** People for the roles of a saved flow or template. */
+export const roles = list(
+  members({
+    role: textUpTo(500).meta({
+      description: 'Title of the flow actions that this person takes, in any case.',
+      exampleValue: 'Tenant',
+    }),
+    user: newParticipant.meta({
+      description:
+        'The person. Name and e-mail address are required, an identifier where certificates are used.',
+    }),
+  }),
+  { most: 100 },
+)
+  .nullish()
+  .describe(
+    'People for the roles of the saved flow or template. Every role without a person of its own needs one.',
+  );
+
+export const fieldValues = map(newFieldValue.nullable())
+  .nullish()
+  .meta({
+    description: 'Values by name of field; participants may change those of fields that are not read-only.',
+    exampleValue: { city: 'Lisbon' },
+  });
+
+/** A person for the actions of a title, in any case. */
+export type NewRole = NonNullable<Value<typeof roles>>[number];
+/** Values by name of field. */
+export type NewFieldValues = NonNullable<Value<typeof fieldValues>>;
 export type NewFile = Value<typeof newFile>;
 export type NewParticipant = Value<typeof newParticipant>;
 export type NewMark = Value<typeof newMark>;

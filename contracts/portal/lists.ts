@@ -102,14 +102,6 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   });
 }
 
-/** Query of a list of named records, as services take it. */
-export interface RecordQuery {
-  readonly q?: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
-  readonly newestFirst: boolean;
-}
-
 /** Items of one page, as services return them. */
 export interface Page<Item> {
   readonly items: readonly Item[];

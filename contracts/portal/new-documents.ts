@@ -102,6 +102,8 @@ const upload = members({
   contentType: maybeText.meta({ description: 'Media type of the content.', exampleValue: 'application/pdf' }),
 });
 
+export const OBSERVERS = 'People who are notified about the document, and can read it with their own links.';
+
 /** Members that are accepted and ignored are validated all the same: a wrong type is a mistake of the client. */
 export const creationMembers = {
   isEnvelope: maybeFlag.meta({
@@ -135,9 +137,7 @@ export const creationMembers = {
       'Last day on which participants may act. It ends with that day in the offset that is written, in UTC where none is. Absent: never.',
     exampleValue: '2027-12-31',
   }),
-  observers: list(newObserver).nullish().meta({
-    description: 'People who are notified about the document, and can read it with their own links.',
-  }),
+  observers: list(newObserver).nullish().describe(OBSERVERS),
   attachments: list(newAttachment, {
     most: MAX_ATTACHMENTS,
     refusal: {
@@ -206,14 +206,23 @@ export const creationMembers = {
   }),
 };
 
+const FILES =
+  'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.';
+export const FLOW_ACTIONS = 'Who signs and approves, in which order. At least one, at most 100.';
+
+export const newFiles = list(newFile, { least: 1 }).describe(FILES);
+export const newFlowActions = list(newFlowAction, { least: 1 }).describe(FLOW_ACTIONS);
+
+/** A creation request that is kept, and may still lack files and flow actions. */
+export const draftedDocuments = members({
+  files: list(newFile).nullish().describe(FILES),
+  flowActions: list(newFlowAction).nullish().describe(FLOW_ACTIONS),
+  ...creationMembers,
+});
+
 export const newDocuments = members({
-  files: list(newFile, { least: 1 }).meta({
-    description:
-      'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.',
-  }),
-  flowActions: list(newFlowAction, { least: 1 }).meta({
-    description: 'Who signs and approves, in which order. At least one, at most 100.',
-  }),
+  files: newFiles,
+  flowActions: newFlowActions,
   ...creationMembers,
 })
   .transform(

@@ -5,7 +5,7 @@
  */
 
 import { timingSafeEqual } from 'node:crypto';
-import type { EditorSessions, SignedInUser, SignIn, Tenant, Tenants } from '../../actors/portal/api.ts';
+import type { EditorSessionService, SignedInUser, SignIn, Tenant, Tenants } from '../../actors/portal/api.ts';
 import type { ApplicationRole } from '../../contracts/portal/organizations.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { FORM_TOKEN_HEADER } from '../../web/pages/portal/account-frame.ts';
@@ -40,7 +40,7 @@ const ROLES: { readonly [policy in AuthPolicy]?: readonly ApplicationRole[] } = 
 export interface CallerDirectories {
   readonly tenants: Pick<Tenants, 'identify'>;
   readonly signIn: Pick<SignIn, 'session'>;
-  readonly editorSessions: Pick<EditorSessions, 'session'>;
+  readonly editorSessions: Pick<EditorSessionService, 'session'>;
 }
 
 export function createPortalAccessCheck(
@@ -162,7 +162,7 @@ function admitSession(
 /** Refusals: `Unauthorized` for a session that is over. Its token is in no cookie, so other sites cannot send it. */
 function admitEditor(
   { caller, header }: IncomingRequest,
-  editorSessions: Pick<EditorSessions, 'session'>,
+  editorSessions: Pick<EditorSessionService, 'session'>,
   wrongKeys: WrongKeys,
 ): Promise<Admission> {
   const { address } = caller;

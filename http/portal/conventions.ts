@@ -1,5 +1,6 @@
 /** Conventions of the portal for requests and refusals. Source: docs/portal-values.md §§1 and 2. */
 
+import { parsedInput } from '../../actors/portal/api.ts';
 import { PortalRefusal } from '../../machines/portal/portal-refusals.ts';
 import { isPagePath } from '../core/accept.ts';
 import { fingerprintOf } from '../core/body/json-body.ts';
@@ -8,7 +9,6 @@ import type { Reply } from '../core/reply.ts';
 import type { AnyRoute, BodyCredentials } from '../core/router.ts';
 import { credentialsOf } from './credentials.ts';
 import type { BodyReading } from './input/body-reading.ts';
-import { parsedInput } from './input/invalid-input.ts';
 import { parseJsonObject, readJsonBytes } from './input/json-body.ts';
 import { readPortalQuery } from './input/query-text.ts';
 import { notFoundPage } from './pages/not-found-page.ts';

@@ -52,7 +52,8 @@ export function handle<const Given extends Declared>(
       const request = received as DeclaredRequest<Given>;
       const answer = async (seed?: string): Promise<unknown> => {
         const value = await handler(request, seed);
-        return encode === undefined ? value : encode(value);
+        // An answer that is stored is JSON.
+        return encode === undefined ? (value ?? null) : encode(value);
       };
       const result =
         requests === undefined ? await answer() : await repeatable(operation, request, requests, answer);

@@ -21,22 +21,24 @@ import { documentHistoryRoutes } from './routes/document-history.ts';
 import { documentListRoutes } from './routes/document-list.ts';
 import { documentOperationRoutes } from './routes/document-operations.ts';
 import { documentRoutes } from './routes/documents.ts';
-import { draftRoutes } from './routes/drafts.ts';
 import { documentFolderRoutes, folderRoutes } from './routes/folders.ts';
-import { generationRoutes } from './routes/generation.ts';
+import {
+  draftRoutes,
+  editorSessionRoutes,
+  generationRoutes,
+  marksSessionRoutes,
+  savedFlowRoutes,
+  templateRoutes,
+} from './routes/kept-requests.ts';
 import { mailRoutes } from './routes/mails.ts';
-import { marksSessionRoutes } from './routes/marks-sessions.ts';
 import { notificationRoutes } from './routes/notifications.ts';
 import { organizationRoutes } from './routes/organizations.ts';
 import { reportRoutes } from './routes/reports.ts';
-import { savedFlowRoutes } from './routes/saved-flows.ts';
 import { signatureRoutes } from './routes/signatures.ts';
 import { systemRoutes } from './routes/system.ts';
-import { templateRoutes } from './routes/templates.ts';
 import { uploadRoutes } from './routes/uploads.ts';
 import { userRoutes } from './routes/users.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
-import { editorSessionRoutes } from './sender/editor-session-routes.ts';
 import { fieldUploadRoutes } from './signing/field-uploads.ts';
 import { signingRoutes } from './signing/signing-routes.ts';
 

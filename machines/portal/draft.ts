@@ -37,6 +37,7 @@
 
 import { assign, not, setup } from 'xstate';
 import type { Principal } from '../../contracts/portal/entities.ts';
+import type { CreatedDocument } from '../../contracts/portal/new-documents.ts';
 import type { Millis, OrganizationId, UploadId } from '../ids.ts';
 import type { UploadContext } from './upload.ts';
 
@@ -70,20 +71,13 @@ export interface DraftContent {
   readonly uploads: readonly (UploadContext & { readonly id: UploadId })[];
 }
 
-/** A document made of a draft, as the reply to the creation names it. */
-export interface SentDocument {
-  readonly uploadId: string;
-  readonly documentId: string;
-  readonly attachments: readonly { readonly uploadId: string; readonly attachmentId: string }[];
-}
-
 export interface DraftContext extends DraftContent {
   readonly organizationId: OrganizationId;
   readonly createdBy: Principal;
   readonly creationDate: Millis;
   readonly updateDate: Millis;
   /** Null until it is sent. */
-  readonly sent: readonly SentDocument[] | null;
+  readonly sent: readonly CreatedDocument[] | null;
   /** True: a link to the editor made it. Absent = false. */
   readonly isOfLink?: boolean;
   /** Number of attempts that were refused; absent = 0. */
@@ -120,7 +114,7 @@ export type DraftMessage = { readonly at: Millis } & (
   | { readonly type: 'KEEP' | 'REMOVE' }
   | { readonly type: 'SEND' | 'REFUSED' | 'FAILED'; readonly call: string }
   | { readonly type: 'CANCELED'; readonly attempt: number }
-  | { readonly type: 'SENT'; readonly attempt: number; readonly documents: readonly SentDocument[] }
+  | { readonly type: 'SENT'; readonly attempt: number; readonly documents: readonly CreatedDocument[] }
 );
 
 /** Calls in progress other than `call`. */

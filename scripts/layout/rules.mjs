@@ -220,14 +220,6 @@ export const ACYCLIC_ZONES = ['runtime', 'crypto', 'actors'];
 /** Zones whose folders may import each other. */
 export const UNORDERED_ZONES = ['bench', 'test'];
 
-/**
- * Groups of neighbours of a folder that import each other, in alphabetical order: work to do. A group leaves this list
- * with the imports that made it; no group is added.
- */
-export const KNOTS_TO_UNTIE = {
-  'http/portal': [['input', 'routes', 'shapes', 'stored-file.ts']],
-};
-
 /** Source files side by side in one folder, at most. */
 export const MAX_FILES_PER_FOLDER = 25;
 

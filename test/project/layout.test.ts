@@ -85,14 +85,6 @@ const BROKEN: readonly (readonly [rule: string, tree: Record<string, string>, sa
     /knot in web: a\.ts inner;/,
   ],
   [
-    'a knot of the list is untied and stays in the list',
-    {
-      'http/portal/sender/d.ts': "import { c } from '../c/c.ts';\nexport const d = c;\n",
-      'http/portal/c/c.ts': 'export const c = 3;\n',
-    },
-    /http\/portal: account branding pages sender: no longer this knot; take it from KNOTS_TO_UNTIE/,
-  ],
-  [
     'a folder holds more files than a reader takes in',
     Object.fromEntries(
       Array.from({ length: 26 }, (_, index) => [`commands/c${index}.ts`, 'export const c = 1;\n']),

@@ -1,5 +1,5 @@
 /**
- * Drafts of documents. Implements `DocumentDrafts`.
+ * Drafts: requests for documents that are kept, changed and sent later.
  *
  * View `drafts` [organization, creationDate, id] → { id, name }, of those that are not sent; counters
  * `drafts/<organization>` and `blob/<sha256>`.
@@ -9,18 +9,17 @@
 
 import {
   type ActorStore,
-  type ActorSystem,
   type ActorView,
   actorKind,
-  type Clock,
   defineActor,
   type EffectHandler,
-  type Ids,
-  type MessageOf,
   type Row,
 } from '@sealwright/runtime';
 import type { Principal } from '../../../contracts/portal/entities.ts';
-import type { Page, RecordQuery } from '../../../contracts/portal/lists.ts';
+import type { DraftItem, DraftView, NewDraft } from '../../../contracts/portal/kept-requests/drafts.ts';
+import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
+import { newDocuments } from '../../../contracts/portal/new-documents.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import {
   type CancelDraftDocumentsEffect,
@@ -32,15 +31,14 @@ import {
   SENT_RETENTION_MS,
 } from '../../../machines/portal/draft.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { containing, pageOfRows } from '../../shared/row-pages.ts';
-import { principalOf, type Tenant } from '../api/callers.ts';
-import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
-import type { DocumentDrafts, DraftBody, DraftItem, DraftView } from '../api/drafts.ts';
+import type { Tenant } from '../api/callers.ts';
+import type { MadeDocument } from '../api/documents.ts';
 import { documentAddress } from '../document-records/document-index.ts';
 import { originOf } from '../document-records/record-action.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
-import { assertRoomForRecord, readRecord, recordOnce } from '../shared/organization-records.ts';
+import { parsedInput } from '../shared/parsed-input.ts';
+import { type RecordRuntime, Records } from '../shared/records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { Uploads } from '../uploads/uploads.ts';
 
@@ -48,12 +46,10 @@ const DRAFT = actorKind<typeof draftMachine>('draft');
 
 /** Characters of a request as JSON. */
 const MAX_CONTENT_LENGTH = 256 * 1024;
-/** Drafts of one organization that are not sent. */
-const MAX_DRAFTS = 1_000;
 /** Files and attachments of one draft: those of the largest creation call. */
 const MAX_UPLOADS = 70;
 
-type StoredDraft = DraftContext & Pick<DraftItem, 'id' | 'status'>;
+type StoredDraft = ActorView<DraftContext>;
 
 export const draftDefinition = defineActor(DRAFT, {
   machine: draftMachine,
@@ -70,139 +66,123 @@ export const draftDefinition = defineActor(DRAFT, {
   ends: ({ state, context: { canceling = [] } }) => state === DRAFT_REMOVED && canceling.length === 0,
 });
 
-function draftRows({ id, state, context }: ActorView<DraftContext>): readonly Row[] {
-  if (state === 'Sent' || state === DRAFT_REMOVED) return [];
-  const { organizationId, creationDate } = context;
-  const item = itemOf({ ...context, id, status: statusOf(state) });
-  const value = { ...item, createdBy: { ...item.createdBy } };
-  return [{ view: 'drafts', key: [organizationId, creationDate, id], value }];
+function draftRows(draft: StoredDraft): readonly Row[] {
+  if (draft.state === 'Sent' || draft.state === DRAFT_REMOVED) return [];
+  const { organizationId, creationDate, createdBy } = draft.context;
+  const value = { ...itemOf(draft), createdBy: { ...createdBy } };
+  return [{ view: 'drafts', key: [organizationId, creationDate, draft.id], value }];
 }
 
-function draftCounters({ state, context }: ActorView<DraftContext>): { readonly [name: string]: number } {
+function draftCounters({ state, context }: StoredDraft): { readonly [name: string]: number } {
   if (state === 'Sent' || state === DRAFT_REMOVED) return {};
   return {
-    [counterOf(context.organizationId)]: 1,
+    [`drafts/${context.organizationId}`]: 1,
     ...blobCounters(context.uploads.map(({ blob }) => blob)),
   };
 }
 
-function counterOf(organization: string): string {
-  return `drafts/${organization}`;
-}
-
-export interface DraftsDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly uploads: Pick<Uploads, 'findUpload' | 'locationOf' | 'restore'>;
-  readonly creation: Pick<DocumentCreation, 'create'>;
-}
-
 /** Refusals of all that take an id: `DocumentDraftNotFound`. */
-export class Drafts implements DocumentDrafts {
-  readonly #dependencies: DraftsDependencies;
+export class Drafts {
+  readonly #runtime: RecordRuntime;
+  readonly #records: Records<typeof DRAFT>;
+  readonly #uploads: Uploads;
+  readonly #creation: Pick<DocumentCreation, 'create'>;
 
-  constructor(dependencies: DraftsDependencies) {
-    this.#dependencies = dependencies;
-  }
-
-  async list({ organization }: Tenant, query: RecordQuery): Promise<Page<DraftItem>> {
-    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
-      view: 'drafts',
-      prefix: [organization.id],
-      newestFirst: query.newestFirst,
-      limit: query.limit,
-      offset: query.offset,
-      matches: containing(query.q, ({ value }) => itemOfRow(value).name),
-      counter: counterOf(organization.id),
+  constructor(runtime: RecordRuntime, uploads: Uploads, creation: Pick<DocumentCreation, 'create'>) {
+    this.#runtime = runtime;
+    this.#records = new Records(runtime, {
+      kind: DRAFT,
+      notFound: 'DocumentDraftNotFound',
+      list: { view: 'drafts', most: 1_000, items: 'drafts' },
+      notAccepted: {
+        code: 'InvalidDocumentStatus',
+        message: 'The draft is being sent, or was sent. Send it again to get its documents.',
+      },
+      isOver: ({ state }) => state === DRAFT_REMOVED,
     });
-    // A draft may have 256 Ki characters; a list reads the rows alone.
-    return { items: rows.map(({ value }) => itemOfRow(value)), totalCount };
+    this.#uploads = uploads;
+    this.#creation = creation;
   }
 
-  /** Refusals: `BadRequest`, `UploadNotFound`, `LimitExceeded`. */
-  async create(
-    tenant: Tenant,
-    body: DraftBody,
-    { isOfLink = false, seed }: { readonly isOfLink?: boolean; readonly seed?: string | undefined } = {},
-  ): Promise<DraftItem> {
-    const { store, clock } = this.#dependencies;
-    const { organization } = tenant;
-    const made = await recordOnce(this.#dependencies, DRAFT, seed, async () => {
-      await assertRoomForRecord(store, counterOf(organization.id), MAX_DRAFTS, 'drafts');
-      const at = clock.now();
+  /** Drafts that are not sent. */
+  async list(tenant: Tenant, query: RecordQuery): Promise<Page<DraftItem>> {
+    const { items, ...page } = await this.#records.list(tenant, query);
+    // A draft may have 256 Ki characters; a list reads the rows alone.
+    return { ...page, items: items.map(({ value }) => itemOfRow(value)) };
+  }
+
+  /**
+   * Refusals: `BadRequest`, `UploadNotFound`, `LimitExceeded`.
+   *
+   * @param seed as in `DocumentService.create`
+   * @param isOfLink true: a draft of a link to the editor, removed after 24 hours if nobody saves it
+   */
+  async create(tenant: Tenant, body: NewDraft, seed?: string, isOfLink = false): Promise<DraftItem> {
+    const made = await this.#records.create(tenant, seed, async () => {
+      const origin = this.#records.origin(tenant);
       return {
         ...(await this.#content(tenant, body)),
-        organizationId: organization.id,
-        createdBy: principalOf(tenant),
-        creationDate: at,
-        updateDate: at,
+        ...origin,
+        updateDate: origin.creationDate,
         sent: null,
         calls: [],
         ...(isOfLink && { isOfLink }),
       };
     });
-    return itemOf({ ...made.context, id: made.id, status: statusOf(made.state) });
+    return itemOf(made);
   }
 
-  async get({ organization }: Tenant, id: string): Promise<DraftView> {
-    const draft = await this.#existing(organization.id, id);
-    return { ...itemOf(draft), document: draft.document, documents: sentOf(draft) };
+  async get(tenant: Tenant, id: string): Promise<DraftView> {
+    const draft = await this.#records.existing(tenant, id);
+    return { ...itemOf(draft), document: draft.context.document, documents: sentOf(draft) };
   }
 
   /** Refusals: as `create`, and `InvalidDocumentStatus` once it is being sent. */
-  async replace(tenant: Tenant, id: string, body: DraftBody): Promise<void> {
-    const draft = await this.#existing(tenant.organization.id, id);
-    const content = await this.#content(tenant, body, draft.uploads);
-    await this.#send(tenant, id, { type: 'REPLACE', content });
+  async replace(tenant: Tenant, id: string, body: NewDraft): Promise<void> {
+    const draft = await this.#records.existing(tenant, id);
+    const content = await this.#content(tenant, body, draft.context.uploads);
+    await this.#records.change(tenant, id, { type: 'REPLACE', content });
   }
 
-  async keep({ organization }: Tenant, id: string): Promise<void> {
-    const draft = await this.#existing(organization.id, id);
-    const kept = await this.#dependencies.system.send({ kind: DRAFT, id: draft.id }, { type: 'KEEP' });
+  /** Keeps a draft of a link to the editor as if it was saved. */
+  async keep(tenant: Tenant, given: string): Promise<void> {
+    const { id } = await this.#records.existing(tenant, given);
+    const kept = await this.#records.send(id, { type: 'KEEP' });
     // All other states are kept as they are.
-    if (kept.accepted) await kept.durable;
-    else if (kept.reason !== 'not-accepted')
+    if (!kept.accepted && kept.reason !== 'not-accepted')
       throw new PortalRefusal(kept.reason === 'unknown-actor' ? 'DocumentDraftNotFound' : 'ServiceBusy');
   }
 
   /** Refusals: `InvalidDocumentStatus` once it is being sent. */
   async remove(tenant: Tenant, id: string): Promise<void> {
-    await this.#send(tenant, id, { type: 'REMOVE' });
+    await this.#records.change(tenant, id, { type: 'REMOVE' });
   }
 
-  async locations({ organization }: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }> {
-    const { uploads } = this.#dependencies;
-    const draft = await this.#existing(organization.id, id);
-    // Uploads are swept after a day; the draft keeps their content.
-    for (const upload of draft.uploads) await uploads.restore(upload);
-    return Object.fromEntries(draft.uploads.map((upload) => [upload.id, uploads.locationOf(upload.id)]));
+  /** Paths with a ticket from which the files of a draft can be read, by upload id. */
+  async locations(tenant: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }> {
+    return this.#uploads.locationsOf((await this.#records.existing(tenant, id)).context.uploads);
   }
 
-  async send(
-    tenant: Tenant,
-    id: string,
-    read: (document: unknown) => CreateDocuments,
-  ): Promise<readonly MadeDocument[]> {
-    const call = this.#dependencies.ids.uuid();
+  /** Creates the documents; a repeated call answers the same. Refusals: those of creation; the draft is kept. */
+  async send(tenant: Tenant, id: string): Promise<readonly MadeDocument[]> {
+    const call = this.#runtime.ids.uuid();
     const draft = await this.#begin(tenant, id, call);
-    if (draft.status === 'Sent') return sentOf(draft);
-    const { attempt = 0 } = draft;
+    if (draft.state === 'Sent') return sentOf(draft);
+    const { attempt = 0, document, uploads } = draft.context;
     try {
-      const { creation, uploads } = this.#dependencies;
-      for (const upload of draft.uploads) await uploads.restore(upload);
-      const documents = await creation.create(tenant, read(draft.document), seedOf(draft.id, attempt), {
+      await this.#uploads.restoreAll(uploads);
+      const request = parsedInput(newDocuments, document);
+      const documents = await this.#creation.create(tenant, request, seedOf(draft.id, attempt), {
         draft: { id: draft.id, attempt },
       });
-      await this.#send(tenant, id, { type: 'SENT', attempt, documents });
+      await this.#records.change(tenant, id, { type: 'SENT', attempt, documents });
       return documents;
     } catch (error) {
       // A call at the same time may have ended first.
-      const present = await this.#find(tenant.organization.id, draft.id);
-      if (present?.status === 'Sent') return sentOf(present);
+      const present = await this.#records.find(tenant.organization.id, draft.id);
+      if (present?.state === 'Sent') return sentOf(present);
       // A refusal of another call has ended the attempt if this one took too long: its documents cancel themselves.
-      if (present !== undefined && (present.attempt ?? 0) === attempt)
+      if (present !== undefined && (present.context.attempt ?? 0) === attempt)
         await this.#endCall(draft.id, call, error);
       throw error;
     }
@@ -210,13 +190,13 @@ export class Drafts implements DocumentDrafts {
 
   /** Returns the draft of which this call now makes documents, or which another call has sent meanwhile. */
   async #begin(tenant: Tenant, id: string, call: string): Promise<StoredDraft> {
-    const kept = await this.#existing(tenant.organization.id, id);
-    if (kept.status === 'Sent') return kept;
+    const kept = await this.#records.existing(tenant, id);
+    if (kept.state === 'Sent') return kept;
     try {
-      return await this.#send(tenant, id, { type: 'SEND', call });
+      return await this.#records.change(tenant, id, { type: 'SEND', call });
     } catch (error) {
-      const present = await this.#existing(tenant.organization.id, id);
-      if (present.status === 'Sent') return present;
+      const present = await this.#records.existing(tenant, id);
+      if (present.state === 'Sent') return present;
       // Too many calls send it at the moment, or documents of too many attempts are not canceled yet.
       throw error instanceof PortalRefusal ? new PortalRefusal('ServiceBusy') : error;
     }
@@ -225,55 +205,32 @@ export class Drafts implements DocumentDrafts {
   /** Ends a call that made no documents, or only some. A refusal ends the attempt if no other call is in progress. */
   async #endCall(id: string, call: string, error: unknown): Promise<void> {
     const isRefused = error instanceof PortalRefusal && error.code !== 'ServiceBusy';
-    const message = { type: isRefused ? 'REFUSED' : 'FAILED', call } as const;
-    const outcome = await this.#dependencies.system.send({ kind: DRAFT, id }, message);
-    if (outcome.accepted) await outcome.durable;
+    await this.#records.send(id, { type: isRefused ? 'REFUSED' : 'FAILED', call });
   }
 
   /** @param kept uploads of the draft, which may have expired */
   async #content(
     { organization }: Tenant,
-    body: DraftBody,
+    { name: given, document: { read, sent } }: NewDraft,
     kept: DraftContent['uploads'] = [],
   ): Promise<DraftContent> {
-    const name = cleanName(body.name);
-    if (JSON.stringify(body.document).length > MAX_CONTENT_LENGTH)
+    const name = cleanName(given);
+    if (JSON.stringify(sent).length > MAX_CONTENT_LENGTH)
       throw new PortalRefusal('LimitExceeded', `A draft may have ${MAX_CONTENT_LENGTH} characters.`);
-    const uploadIds = [...new Set(body.uploadIds)];
-    if (uploadIds.length > MAX_UPLOADS)
+    const uploadIds = uploadIdsOf(read);
+    if (uploadIds.size > MAX_UPLOADS)
       throw new PortalRefusal('LimitExceeded', `A draft may have ${MAX_UPLOADS} files.`);
-    const { uploads } = this.#dependencies;
-    for (const upload of kept) if (uploadIds.includes(upload.id)) await uploads.restore(upload);
-    const found = await Promise.all(uploadIds.map((id) => uploads.findUpload(organization.id, id)));
-    return { name, document: body.document, uploads: found };
+    await this.#uploads.restoreAll(kept.filter(({ id }) => uploadIds.has(id)));
+    return { name, document: sent, uploads: await this.#uploads.findUploads(organization.id, uploadIds) };
   }
+}
 
-  async #send({ organization }: Tenant, id: string, message: MessageOf<typeof DRAFT>): Promise<StoredDraft> {
-    const draft = await this.#existing(organization.id, id);
-    const outcome = await this.#dependencies.system.send({ kind: DRAFT, id: draft.id }, message);
-    if (outcome.accepted) {
-      await outcome.durable;
-      return { ...outcome.actor.context, id: draft.id, status: statusOf(outcome.actor.state) };
-    }
-    if (outcome.reason === 'not-accepted')
-      throw new PortalRefusal(
-        'InvalidDocumentStatus',
-        'The draft is being sent, or was sent. Send it again to get its documents.',
-      );
-    throw new PortalRefusal(outcome.reason === 'unknown-actor' ? 'DocumentDraftNotFound' : 'ServiceBusy');
-  }
-
-  async #existing(organization: string, id: string): Promise<StoredDraft> {
-    const draft = await this.#find(organization, id);
-    if (draft === undefined) throw new PortalRefusal('DocumentDraftNotFound');
-    return draft;
-  }
-
-  async #find(organization: string, id: string): Promise<StoredDraft | undefined> {
-    const actor = await readRecord(this.#dependencies.system, DRAFT, organization, id);
-    if (actor === undefined || actor.state === DRAFT_REMOVED) return undefined;
-    return { ...actor.context, id: actor.id, status: statusOf(actor.state) };
-  }
+/** Ids of the files and attachments of a request. */
+export function uploadIdsOf({
+  files,
+  attachments,
+}: Pick<NewDraft['document']['read'], 'files' | 'attachments'>): ReadonlySet<string> {
+  return new Set([...(files ?? []), ...(attachments ?? [])].map((file) => file.id));
 }
 
 /** Seed of the ids of the documents of one attempt. */
@@ -332,8 +289,9 @@ function statusOf(state: string): DraftItem['status'] {
   return state === 'Unsaved' ? 'Saved' : (state as DraftItem['status']);
 }
 
-function itemOf({ id, name, status, creationDate, updateDate, createdBy }: StoredDraft): DraftItem {
-  return { id, name, status, creationDate, updateDate, createdBy };
+function itemOf({ id, state, context }: StoredDraft): DraftItem {
+  const { name, creationDate, updateDate, createdBy } = context;
+  return { id, name, status: statusOf(state), creationDate, updateDate, createdBy };
 }
 
 /** The value that `draftRows` wrote. */
@@ -341,6 +299,6 @@ function itemOfRow(value: Row['value']): DraftItem {
   return value as object as DraftItem;
 }
 
-function sentOf({ sent }: DraftContext): readonly MadeDocument[] {
-  return (sent ?? []).map((one) => ({ ...one, documentId: one.documentId as DocumentId }));
+function sentOf({ context }: StoredDraft): readonly MadeDocument[] {
+  return (context.sent ?? []).map((one) => ({ ...one, documentId: one.documentId as DocumentId }));
 }

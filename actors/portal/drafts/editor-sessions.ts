@@ -1,19 +1,20 @@
 /**
- * Sessions of the document editor in other applications. Implements `EditorSessions`.
+ * Sessions of the document editor in other applications.
  *
  * Source: docs/decisions/0119-editor-in-other-applications.md.
  */
 
 import { hash, timingSafeEqual } from 'node:crypto';
-import {
-  type ActorSystem,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Ids,
-  type MessageOf,
-} from '@sealwright/runtime';
-import { type Millis, type OrganizationId, parsePortalId, type UploadId } from '../../../machines/ids.ts';
+import { actorKind, defineActor } from '@sealwright/runtime';
+import type { NewDraft } from '../../../contracts/portal/kept-requests/drafts.ts';
+import type {
+  EditorSessionLink,
+  EditorSessionView,
+  NewEditorSession,
+} from '../../../contracts/portal/kept-requests/editor-sessions.ts';
+import { draftedDocuments } from '../../../contracts/portal/new-documents.ts';
+import type { Millis, OrganizationId, UploadId } from '../../../machines/ids.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
 import {
   EDITOR_LINK_LIFETIME,
   EDITOR_SESSION_ENDED,
@@ -26,25 +27,19 @@ import type { OrganizationContext } from '../../../machines/portal/organization.
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { roleIn } from '../../../machines/portal/portal-user.ts';
 import { callerName, type Tenant, type Tenants } from '../api/callers.ts';
-import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
-import type { DocumentDrafts, DraftBody } from '../api/drafts.ts';
-import type {
-  EditorSessionLink,
-  EditorSessionPage,
-  EditorSessionRequest,
-  EditorSessions,
-  EditorSessionView,
-} from '../api/editor-sessions.ts';
+import type { MadeDocument } from '../api/documents.ts';
 import { pageLookOf } from '../branding/branding.ts';
+import { parsedInput } from '../shared/parsed-input.ts';
+import { type RecordRuntime, Records } from '../shared/records.ts';
 import type { Tickets } from '../shared/tickets.ts';
 import { ORGANIZATION } from '../tenants/organizations.ts';
 import { PORTAL_USER } from '../tenants/users.ts';
+import { type Drafts, uploadIdsOf } from './drafts.ts';
 
 const EDITOR_SESSION = actorKind<typeof editorSessionMachine>('editor-session');
 
 const SECRET_BYTES = 32;
 const TOKEN = /^([0-9a-f-]{36})\.([\w-]{43})$/;
-const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** Members of the request that the editor shows; all others stay as the application has set them. */
 const EDITED: ReadonlySet<string> = new Set(
@@ -59,108 +54,126 @@ export const editorSessionDefinition = defineActor(EDITOR_SESSION, {
   ends: ({ state }) => state === EDITOR_SESSION_ENDED,
 });
 
-export interface EditorSessionsDependencies {
-  readonly system: ActorSystem;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid' | 'bytes'>;
-  readonly tickets: Tickets;
-  readonly tenants: Pick<Tenants, 'embedOrigins'>;
-  readonly drafts: Pick<DocumentDrafts, 'create' | 'get' | 'keep' | 'replace' | 'locations' | 'send'>;
-  /** `Portal:PublicUrl`, without a slash at its end. */
-  readonly publicUrl: string;
+/** Content of a link that the page needs before the session is opened. */
+export interface EditorSessionPage {
+  readonly id: string;
+  readonly draftId: string;
+  /** Origins that may frame the page; empty = any. */
+  readonly embedOrigins: readonly string[];
+  /** Look of the organization's pages; absent = ours. */
+  readonly branding?: PageBranding | undefined;
 }
 
-export class EditorSessionService implements EditorSessions {
-  readonly #dependencies: EditorSessionsDependencies;
+/** The methods that take a tenant need one of `session`, all but `create`. */
+export class EditorSessionService {
+  readonly #runtime: RecordRuntime;
+  readonly #records: Records<typeof EDITOR_SESSION>;
+  readonly #tickets: Tickets;
+  readonly #tenants: Tenants;
+  readonly #drafts: Drafts;
+  readonly #publicUrl: () => string;
 
-  constructor(dependencies: EditorSessionsDependencies) {
-    this.#dependencies = dependencies;
+  /** @param publicUrl gives `Portal:PublicUrl`, without a slash at its end */
+  constructor(
+    runtime: RecordRuntime,
+    tickets: Tickets,
+    tenants: Tenants,
+    drafts: Drafts,
+    publicUrl: () => string,
+  ) {
+    this.#runtime = runtime;
+    this.#records = new Records(runtime, {
+      kind: EDITOR_SESSION,
+      // It may have ended since the request was admitted.
+      notFound: 'Unauthorized',
+      isOver: ({ context: { createdAt, opened } }, now) =>
+        now >= (opened === null ? createdAt + EDITOR_LINK_LIFETIME : opened.at + EDITOR_SESSION_LIFETIME),
+    });
+    this.#tickets = tickets;
+    this.#tenants = tenants;
+    this.#drafts = drafts;
+    this.#publicUrl = publicUrl;
   }
 
-  async create(
-    tenant: Tenant,
-    { draftId, draft, returnUrl }: EditorSessionRequest,
-  ): Promise<EditorSessionLink> {
-    const { system, clock, ids, tickets, drafts, publicUrl } = this.#dependencies;
-    const edited =
-      draftId === undefined
-        ? await drafts.create(tenant, draft, { isOfLink: true })
-        : await drafts.get(tenant, draftId);
+  /** Refusals: `DocumentDraftNotFound`, `UploadNotFound`, `LimitExceeded`, `InvalidDocumentStatus` for a sent draft. */
+  async create(tenant: Tenant, { draftId, files, returnUrl }: NewEditorSession): Promise<EditorSessionLink> {
+    const drafts = this.#drafts;
+    const edited = draftId
+      ? await drafts.get(tenant, draftId)
+      : await drafts.create(tenant, draftOf(files ?? []), undefined, true);
     if (edited.status === 'Sent') throw new PortalRefusal('InvalidDocumentStatus', 'The draft was sent.');
     // An unsaved draft must not end before the new session.
-    if (draftId !== undefined) await drafts.keep(tenant, edited.id);
-    const id = ids.uuid();
-    const at = clock.now();
+    if (draftId) await drafts.keep(tenant, edited.id);
+    const at = this.#runtime.clock.now();
     const { organization, application, user, keyId } = tenant;
-    const context: EditorSessionContext = {
+    const { id } = await this.#records.create(tenant, undefined, () => ({
       organizationId: organization.id,
       application: { id: application.id, name: application.name },
       ...(user !== undefined && { isUser: true }),
       ...(keyId !== undefined && { keyId }),
       draftId: edited.id,
       uploads: [],
-      returnUrl,
+      returnUrl: returnUrl ?? null,
       createdAt: at,
       opened: null,
-    };
-    const made = await system.create({ kind: EDITOR_SESSION, id }, context);
-    if (!made.accepted) throw new PortalRefusal('ServiceBusy');
-    await made.durable;
-    const ticket = tickets.issue('editor', [id], at);
-    const address = (page: string) => `${publicUrl}/document/${page}?ticket=${ticket}`;
+    }));
+    const ticket = this.#tickets.issue('editor', [id], at);
+    const address = (page: string) => `${this.#publicUrl()}/document/${page}?ticket=${ticket}`;
     return {
       draftId: edited.id,
       url: address('editor'),
       embedUrl: address('editor-embedded'),
-      expiresAt: at + EDITOR_LINK_LIFETIME,
+      expirationDate: at + EDITOR_LINK_LIFETIME,
     };
   }
 
+  /** Reads a link without using it; undefined when the session is over, or the link is not one of ours. */
   async page(ticket: string): Promise<EditorSessionPage | undefined> {
-    const { system, tickets, tenants, clock } = this.#dependencies;
-    const parsed = tickets.read('editor', ticket, clock.now());
-    const [id = NOBODY] = parsed?.claims ?? [];
-    const session = parsed && (await this.#existing(id));
+    const parsed = this.#tickets.read('editor', ticket, this.#runtime.clock.now());
+    const [id = ''] = parsed?.claims ?? [];
+    const session = await this.#find(id);
     // An opened session is shown again after a reload, to a page that has its token.
-    if (!session || (session.opened === null && parsed.expired)) return undefined;
+    if (!session || (session.opened === null && parsed?.expired)) return undefined;
     const owner = await this.#ownerOf(session, id);
     if (owner === undefined) return undefined;
     const { draftId, organizationId } = session;
     return {
       ...{ id, draftId },
-      embedOrigins: await tenants.embedOrigins(organizationId),
-      branding: await pageLookOf(system, owner.organization),
+      embedOrigins: await this.#tenants.embedOrigins(organizationId),
+      branding: await pageLookOf(this.#runtime.system, owner.organization),
     };
   }
 
-  async open(ticket: string): Promise<{ readonly token: string; readonly view: EditorSessionView }> {
-    const { tickets, clock, ids } = this.#dependencies;
-    const parsed = tickets.read('editor', ticket, clock.now());
+  /** Uses the link. Refusals: `InvalidTicket`. */
+  async open(ticket: string): Promise<EditorSessionView & { readonly token: string }> {
+    const { clock, ids } = this.#runtime;
+    const parsed = this.#tickets.read('editor', ticket, clock.now());
     const [id] = parsed?.claims ?? [];
     if (!parsed || parsed.expired || id === undefined) throw new PortalRefusal('InvalidTicket');
-    const found = await this.#existing(id);
+    const found = await this.#find(id);
     // A link that cannot open a session is not used up.
     if (found === undefined || (await this.#ownerOf(found, id)) === undefined)
       throw new PortalRefusal('InvalidTicket');
     const secret = ids.bytes(SECRET_BYTES).toString('base64url');
-    if (!(await this.#send(id, { type: 'OPEN', sha256: hash('sha256', secret) })))
-      throw new PortalRefusal('InvalidTicket');
+    const opened = await this.#records.send(id, { type: 'OPEN', sha256: hash('sha256', secret) });
+    if (!opened.accepted) throw new PortalRefusal('InvalidTicket');
     const token = `${id}.${secret}`;
     const tenant = await this.session(token);
     if (tenant === undefined) throw new PortalRefusal('InvalidTicket');
-    return { token, view: await this.view(tenant) };
+    return { ...(await this.view(tenant)), token };
   }
 
+  /** The caller of a session's token; undefined = 401. */
   async session(token: string): Promise<Tenant | undefined> {
-    const [, id = NOBODY, secret = ''] = TOKEN.exec(token) ?? [];
-    const session = await this.#existing(id);
+    const [, id = '', secret = ''] = TOKEN.exec(token) ?? [];
+    const session = await this.#find(id);
     if (!session?.opened || !isSame(session.opened.sha256, hash('sha256', secret))) return undefined;
     return this.#ownerOf(session, id);
   }
 
   /** Returns who made the link of a session; undefined once the key has been revoked or has expired, or the user has left. */
   async #ownerOf(session: EditorSessionContext, id: string): Promise<Tenant | undefined> {
-    const { system, clock } = this.#dependencies;
+    const { system, clock } = this.#runtime;
     const { organizationId, application, isUser = false } = session;
     const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
     if (organization === undefined) return undefined;
@@ -178,83 +191,71 @@ export class EditorSessionService implements EditorSessions {
   }
 
   async #hasRole(userId: string, organization: OrganizationId): Promise<boolean> {
-    const user = await this.#dependencies.system.read({ kind: PORTAL_USER, id: userId });
+    const user = await this.#runtime.system.read({ kind: PORTAL_USER, id: userId });
     return user !== undefined && roleIn(user.context, organization) !== undefined;
   }
 
   async view(tenant: Tenant): Promise<EditorSessionView> {
-    const { drafts } = this.#dependencies;
     const { draftId, returnUrl, opened } = await this.#of(tenant);
-    const { status, document, documents } = await drafts.get(tenant, draftId);
+    const { status, document, documents } = await this.#drafts.get(tenant, draftId);
     if (status === 'Sent') throw draftSent();
     return {
       ...{ draftId, status, document, documents, returnUrl },
-      locations: await drafts.locations(tenant, draftId),
-      expiresAt: (opened?.at ?? 0) + EDITOR_SESSION_LIFETIME,
+      locations: await this.#drafts.locations(tenant, draftId),
+      expirationDate: (opened?.at ?? 0) + EDITOR_SESSION_LIFETIME,
     };
   }
 
-  async save(
-    tenant: Tenant,
-    { name, document: given }: Pick<DraftBody, 'name' | 'document'>,
-    uploadIdsOf: (document: unknown) => readonly string[],
-  ): Promise<void> {
-    const { drafts } = this.#dependencies;
+  /** Replaces what the editor edits of the draft's request, and keeps the rest. Refusals: those of drafts. */
+  async save(tenant: Tenant, { name, document: { sent: given } }: NewDraft): Promise<void> {
+    const drafts = this.#drafts;
     const { draftId, uploads } = await this.#of(tenant);
     const { document: before, status } = await drafts.get(tenant, draftId);
     if (status === 'Sent') throw draftSent();
-    const document = { ...without(before, true), ...without(given, false) };
+    const sent = { ...without(before, true), ...without(given, false) };
     const own = new Set([...Object.keys(await drafts.locations(tenant, draftId)), ...uploads]);
-    const uploadIds = uploadIdsOf(document);
+    const read = parsedInput(draftedDocuments, sent);
     // The session must not reach other uploads of the organization.
-    if (!uploadIds.every((id) => own.has(id))) throw new PortalRefusal('UploadNotFound');
-    await drafts.replace(tenant, draftId, { name, document, uploadIds });
+    if (![...uploadIdsOf(read)].every((id) => own.has(id))) throw new PortalRefusal('UploadNotFound');
+    await drafts.replace(tenant, draftId, { name, document: { read, sent } });
   }
 
+  /** Refusals: `LimitExceeded`. */
   async checkUpload(tenant: Tenant): Promise<void> {
     const { draftId, uploads } = await this.#of(tenant);
-    if ((await this.#dependencies.drafts.get(tenant, draftId)).status === 'Sent') throw draftSent();
+    if ((await this.#drafts.get(tenant, draftId)).status === 'Sent') throw draftSent();
     if (uploads.length >= MAX_SESSION_UPLOADS) throw tooManyUploads();
   }
 
+  /** Lets the session use an upload. Refusals: `LimitExceeded`. */
   async uploaded(tenant: Tenant, id: UploadId): Promise<void> {
-    const isKept = await this.#send(idOf(tenant), { type: 'UPLOADED', uploadId: id });
-    if (!isKept) throw tooManyUploads();
+    const kept = await this.#records.send(idOf(tenant), { type: 'UPLOADED', uploadId: id });
+    if (!kept.accepted) throw tooManyUploads();
   }
 
-  async send(tenant: Tenant, read: (document: unknown) => CreateDocuments): Promise<readonly MadeDocument[]> {
-    const { draftId } = await this.#of(tenant);
-    return this.#dependencies.drafts.send(tenant, draftId, read);
+  /** As `Drafts.send`. */
+  async send(tenant: Tenant): Promise<readonly MadeDocument[]> {
+    return this.#drafts.send(tenant, (await this.#of(tenant)).draftId);
   }
 
   async close(tenant: Tenant): Promise<void> {
-    await this.#send(idOf(tenant), { type: 'CLOSE', by: callerName(tenant) });
+    await this.#records.send(idOf(tenant), { type: 'CLOSE', by: callerName(tenant) });
   }
 
   async #of(tenant: Tenant): Promise<EditorSessionContext> {
-    const session = await this.#existing(idOf(tenant));
-    // It may have ended since the request was admitted.
-    if (session === undefined) throw new PortalRefusal('Unauthorized');
-    return session;
+    return (await this.#records.existing(tenant, idOf(tenant))).context;
   }
 
   /** Undefined also while the deadline of a session that is over has not fired. */
-  async #existing(id: string): Promise<EditorSessionContext | undefined> {
-    const { system, clock } = this.#dependencies;
-    if (parsePortalId('DocumentId', id) === undefined) return undefined;
-    const actor = await system.read({ kind: EDITOR_SESSION, id });
-    if (actor === undefined) return undefined;
-    const { createdAt, opened } = actor.context;
-    const end = opened === null ? createdAt + EDITOR_LINK_LIFETIME : opened.at + EDITOR_SESSION_LIFETIME;
-    return clock.now() < end ? actor.context : undefined;
+  async #find(id: string): Promise<EditorSessionContext | undefined> {
+    return (await this.#records.read(id))?.context;
   }
+}
 
-  async #send(id: string, message: MessageOf<typeof EDITOR_SESSION>): Promise<boolean> {
-    const outcome = await this.#dependencies.system.send({ kind: EDITOR_SESSION, id }, message);
-    if (!outcome.accepted) return false;
-    await outcome.durable;
-    return true;
-  }
+/** A new draft of these files. */
+function draftOf(files: NonNullable<NewEditorSession['files']>): NewDraft {
+  const document = { files: [...files] };
+  return { name: files[0]?.displayName.slice(0, 200) ?? '', document: { read: document, sent: document } };
 }
 
 function idOf({ editorSession }: Tenant): string {

@@ -3,7 +3,7 @@
  *
  * Source: docs/decisions/0120-templates.md.
  */
-import type { NewField, NewFlowAction, NewParticipant } from '../../../contracts/portal/flow.ts';
+import type { NewField, NewFieldValues, NewFlowAction, NewRole } from '../../../contracts/portal/flow.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import type { CreateDocuments } from '../api/documents.ts';
 import { folded } from '../document-records/document-index.ts';
@@ -12,15 +12,6 @@ import { assertFieldsExist } from '../documents/field-plans.ts';
 /** Most names in a refusal. */
 const MAX_NAMED = 20;
 
-export interface RoleInput {
-  /** Title of the actions, in any case. */
-  readonly role: string;
-  readonly user: NewParticipant;
-}
-
-/** Values by name of field. */
-export type FieldValueInputs = Readonly<Record<string, NewField['value']>>;
-
 /**
  * Gives each action the person of its role, and actions of an ordered flow without a step their position.
  * Refusals: `InvalidFlowAction` for a role that is named twice, that no action has, or that nobody takes, and for actions
@@ -28,7 +19,7 @@ export type FieldValueInputs = Readonly<Record<string, NewField['value']>>;
  */
 export function withRoles(
   actions: readonly NewFlowAction[],
-  participants: readonly RoleInput[],
+  participants: readonly NewRole[],
   isOrdered: boolean,
 ): readonly NewFlowAction[] {
   const users = new Map(participants.map(({ role, user }) => [roleKey(role), user]));
@@ -78,7 +69,7 @@ function isRule({ type }: NewFlowAction): boolean {
  */
 export function withFieldValues<Request extends Pick<CreateDocuments, 'flowActions' | 'textTags'>>(
   request: Request,
-  values: FieldValueInputs,
+  values: NewFieldValues,
 ): Request & Pick<CreateDocuments, 'tagValues'> {
   const listed = request.flowActions.flatMap(({ fields }) => fields ?? []);
   if (request.textTags !== true) assertFieldsExist(values, listed);
@@ -90,7 +81,7 @@ export function withFieldValues<Request extends Pick<CreateDocuments, 'flowActio
   return { ...request, flowActions, ...(request.textTags === true && { tagValues: values }) };
 }
 
-function presetOf({ name }: NewField, values: FieldValueInputs): Pick<NewField, 'value'> {
+function presetOf({ name }: NewField, values: NewFieldValues): Pick<NewField, 'value'> {
   return Object.hasOwn(values, name.trim()) ? { value: values[name.trim()] } : {};
 }
 

@@ -1,185 +1,122 @@
 /**
- * Flows kept to be used again. Implements `SavedFlows`.
+ * Flows kept to be used again.
  *
  * View `saved-flows` [organization, creationDate, id] → { id, name }; counter `saved-flows/<organization>`.
  *
  * Source: docs/portal-values.md §20.
  */
-
+import { type ActorView, actorKind, defineActor } from '@sealwright/runtime';
+import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
 import {
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Ids,
-  type MessageOf,
-  type Row,
-} from '@sealwright/runtime';
-import type { Page, RecordQuery } from '../../../contracts/portal/lists.ts';
+  type NewSavedFlow,
+  type SavedFlowDocuments,
+  type SavedFlowItem,
+  type SavedFlowView,
+  savedActions,
+} from '../../../contracts/portal/kept-requests/saved-flows.ts';
+import type { Page } from '../../../contracts/portal/lists.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
   SAVED_FLOW_REMOVED,
   type SavedFlowContext,
   savedFlowMachine,
 } from '../../../machines/portal/saved-flow.ts';
-import { containing, pageOfRows } from '../../shared/row-pages.ts';
-import { principalOf, type Tenant } from '../api/callers.ts';
+import type { Tenant } from '../api/callers.ts';
 import type { MadeDocument } from '../api/documents.ts';
-import type { SavedFlowBody, SavedFlowItem, SavedFlows } from '../api/saved-flows.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
 import { cleanName } from '../shared/names.ts';
-import { assertRoomForRecord, readRecord, recordOnce } from '../shared/organization-records.ts';
+import { parsedInput } from '../shared/parsed-input.ts';
+import { type RecordRuntime, Records } from '../shared/records.ts';
 import { withFieldValues, withRoles } from './flow-roles.ts';
 
 const SAVED_FLOW = actorKind<typeof savedFlowMachine>('saved-flow');
 
 /** Characters of a flow as JSON. */
 const MAX_CONTENT_BYTES = 256 * 1024;
-/** Flows one organization may keep. */
-const MAX_FLOWS = 1_000;
-
-function flowRows({ id, context }: ActorView<SavedFlowContext>): readonly Row[] {
-  const { organizationId, creationDate, name } = context;
-  return [{ view: 'saved-flows', key: [organizationId, creationDate, id], value: { id, name } }];
-}
 
 export const savedFlowDefinition = defineActor(SAVED_FLOW, {
   machine: savedFlowMachine,
   version: 1,
-  rows: flowRows,
-  counters: ({ context }) => ({ [counterOf(context.organizationId)]: 1 }),
+  rows: ({ id, context: { organizationId, creationDate, name } }) => [
+    { view: 'saved-flows', key: [organizationId, creationDate, id], value: { id, name } },
+  ],
+  counters: ({ context }) => ({ [`saved-flows/${context.organizationId}`]: 1 }),
   ends: ({ state }) => state === SAVED_FLOW_REMOVED,
 });
 
-function counterOf(organization: string): string {
-  return `saved-flows/${organization}`;
-}
-
-export interface SavedFlowsDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly creation: Pick<DocumentCreation, 'create'>;
-}
-
 /** Refusals of all that take an id: `DocumentFlowNotFound`. */
-export class SavedFlowService implements SavedFlows {
-  readonly #dependencies: SavedFlowsDependencies;
+export class SavedFlowService {
+  readonly #records: Records<typeof SAVED_FLOW>;
+  readonly #creation: Pick<DocumentCreation, 'create'>;
 
-  constructor(dependencies: SavedFlowsDependencies) {
-    this.#dependencies = dependencies;
-  }
-
-  async list({ organization }: Tenant, query: RecordQuery): Promise<Page<SavedFlowItem>> {
-    const { rows, totalCount } = await pageOfRows(this.#dependencies.store, {
-      view: 'saved-flows',
-      prefix: [organization.id],
-      newestFirst: query.newestFirst,
-      limit: query.limit,
-      offset: query.offset,
-      matches: containing(query.q, (row) => (row.value as { name: string }).name),
-      counter: counterOf(organization.id),
+  constructor(runtime: RecordRuntime, creation: Pick<DocumentCreation, 'create'>) {
+    this.#records = new Records(runtime, {
+      kind: SAVED_FLOW,
+      notFound: 'DocumentFlowNotFound',
+      list: { view: 'saved-flows', most: 1_000, items: 'flows' },
     });
-    const flows = await Promise.all(rows.map((row) => this.#find(organization.id, String(row.key.at(-1)))));
-    return { items: flows.flatMap((flow) => (flow === undefined ? [] : [itemOf(flow)])), totalCount };
+    this.#creation = creation;
   }
 
-  /** Refusals: `BadRequest`, `LimitExceeded`. */
-  async create(tenant: Tenant, body: SavedFlowBody, seed?: string): Promise<SavedFlowItem> {
-    const { organization } = tenant;
-    const { store, clock } = this.#dependencies;
+  async list(tenant: Tenant, query: RecordQuery): Promise<Page<SavedFlowItem>> {
+    const { items, ...page } = await this.#records.list(tenant, query);
+    const flows = await Promise.all(
+      items.map(({ key }) => this.#records.find(tenant.organization.id, String(key.at(-1)))),
+    );
+    return { ...page, items: flows.flatMap((flow) => (flow === undefined ? [] : [itemOf(flow)])) };
+  }
+
+  /** Refusals: `BadRequest`, `LimitExceeded`. @param seed as in `DocumentService.create` */
+  async create(tenant: Tenant, body: NewSavedFlow, seed?: string): Promise<SavedFlowItem> {
     const content = checked(body);
-    const made = await recordOnce(this.#dependencies, SAVED_FLOW, seed, async () => {
-      await assertRoomForRecord(store, counterOf(organization.id), MAX_FLOWS, 'flows');
-      const at = clock.now();
-      return {
-        ...content,
-        organizationId: organization.id,
-        createdBy: principalOf(tenant),
-        creationDate: at,
-        updateDate: at,
-      };
+    const made = await this.#records.create(tenant, seed, () => {
+      const origin = this.#records.origin(tenant);
+      return { ...content, ...origin, updateDate: origin.creationDate };
     });
-    return itemOf({ ...made.context, id: made.id });
+    return itemOf(made);
   }
 
-  async get({ organization }: Tenant, id: string): Promise<SavedFlowItem & SavedFlowBody> {
-    const flow = await this.#existing(organization.id, id);
-    const { areActionsOrdered, flowActions, observers } = flow;
+  async get(tenant: Tenant, id: string): Promise<SavedFlowView> {
+    const flow = await this.#records.existing(tenant, id);
+    const { areActionsOrdered, flowActions, observers } = flow.context;
     return { ...itemOf(flow), areActionsOrdered, flowActions, observers };
   }
 
-  async replace({ organization }: Tenant, id: string, body: SavedFlowBody): Promise<void> {
-    const content = checked(body);
-    await this.#send(organization.id, id, { type: 'REPLACE', content });
+  async replace(tenant: Tenant, id: string, body: NewSavedFlow): Promise<void> {
+    await this.#records.change(tenant, id, { type: 'REPLACE', content: checked(body) });
   }
 
-  remove({ organization }: Tenant, id: string): Promise<void> {
-    return this.#send(organization.id, id, { type: 'REMOVE' });
+  async remove(tenant: Tenant, id: string): Promise<void> {
+    await this.#records.change(tenant, id, { type: 'REMOVE' });
   }
 
+  /** Creates documents with the actions of a flow, whose roles (titles) the participants take. */
   async createDocuments(
     tenant: Tenant,
     id: string,
-    { participants, fieldValues, ...request }: Parameters<SavedFlows['createDocuments']>[2],
-    read: Parameters<SavedFlows['createDocuments']>[3],
+    { participants, fieldValues, ...request }: SavedFlowDocuments,
     seed?: string,
   ): Promise<readonly MadeDocument[]> {
-    const saved = await this.#existing(tenant.organization.id, id);
-    const { flowActions, observers } = read({
+    const { context: saved } = await this.#records.existing(tenant, id);
+    const { flowActions, observers } = parsedInput(savedActions, {
       flowActions: saved.flowActions,
       observers: saved.observers,
     });
-    return this.#dependencies.creation.create(
-      tenant,
-      withFieldValues(
-        {
-          ...request,
-          observers: request.observers ?? observers,
-          flowActions: withRoles(flowActions, participants, saved.areActionsOrdered),
-        },
-        fieldValues,
-      ),
-      seed,
-    );
-  }
-
-  async #send(organization: string, id: string, event: MessageOf<typeof SAVED_FLOW>) {
-    const flow = await this.#existing(organization, id);
-    const outcome = await this.#dependencies.system.send({ kind: SAVED_FLOW, id: flow.id }, event);
-    if (!outcome.accepted) throw new PortalRefusal('DocumentFlowNotFound');
-    await outcome.durable;
-  }
-
-  async #existing(organization: string, id: string): Promise<SavedFlowContext & { readonly id: string }> {
-    const flow = await this.#find(organization, id);
-    if (flow === undefined) throw new PortalRefusal('DocumentFlowNotFound');
-    return flow;
-  }
-
-  async #find(
-    organization: string,
-    given: string,
-  ): Promise<(SavedFlowContext & { readonly id: string }) | undefined> {
-    const actor = await readRecord(this.#dependencies.system, SAVED_FLOW, organization, given);
-    return actor && { ...actor.context, id: actor.id };
+    const whole = {
+      ...request,
+      observers: request.observers ?? observers,
+      flowActions: withRoles(flowActions, participants ?? [], saved.areActionsOrdered),
+    };
+    return this.#creation.create(tenant, withFieldValues(whole, fieldValues ?? {}), seed);
   }
 }
 
-function itemOf({
-  id,
-  name,
-  creationDate,
-  updateDate,
-  createdBy,
-}: SavedFlowContext & { readonly id: string }): SavedFlowItem {
+function itemOf({ id, context }: ActorView<SavedFlowContext>): SavedFlowItem {
+  const { name, creationDate, updateDate, createdBy } = context;
   return { id, name, creationDate, updateDate, createdBy };
 }
 
-function checked({ name: given, areActionsOrdered, flowActions, observers }: SavedFlowBody): SavedFlowBody {
+function checked({ name: given, areActionsOrdered, flowActions, observers }: NewSavedFlow): NewSavedFlow {
   const name = cleanName(given);
   if (JSON.stringify([flowActions, observers]).length > MAX_CONTENT_BYTES) {
     throw new PortalRefusal('LimitExceeded', `A saved flow may have ${MAX_CONTENT_BYTES} characters.`);

@@ -1,6 +1,5 @@
 /**
- * Documents generated from a template and a table. Implements `PortalGenerations`; the documents are made by
- * `generate-documents.ts`.
+ * Documents generated from a template and a table; they are made by `generate-documents.ts`.
  *
  * Counters of the documents: `generation/<id>/<made, open or concluded>`.
  *
@@ -8,18 +7,18 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type ActorStore,
-  type ActorSystem,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Ids,
-} from '@sealwright/runtime';
+import { actorKind, defineActor } from '@sealwright/runtime';
+import type { Value } from '../../../contracts/operation.ts';
 import { isBlank } from '../../../contracts/plain-text.ts';
+import type {
+  GenerationRow,
+  GenerationView,
+  listGenerationRows,
+  NewGeneration,
+} from '../../../contracts/portal/kept-requests/generations.ts';
+import type { TemplateGeneration } from '../../../contracts/portal/kept-requests/templates.ts';
 import type { Page } from '../../../contracts/portal/lists.ts';
 import { DOCUMENT_TYPES } from '../../../contracts/portal/words.ts';
-import { parsePortalId } from '../../../machines/ids.ts';
 import {
   GENERATION_EXPIRED,
   type GenerationFile,
@@ -27,27 +26,19 @@ import {
   generationMachine,
 } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { SigningPool } from '../../pool/pool.ts';
 import { type DataRow, invalid, rowsOf } from '../../shared/generation-data.ts';
 import { filledIn, filledText } from '../../shared/generation-template.ts';
-import { principalOf, type Tenant } from '../api/callers.ts';
+import type { Tenant } from '../api/callers.ts';
 import type { CreateDocuments } from '../api/documents.ts';
-import type {
-  GenerateDocuments,
-  GenerationRow,
-  GenerationView,
-  PortalGenerations,
-} from '../api/generations.ts';
-import type { TemplateGeneration } from '../api/templates.ts';
 import { seededId } from '../document-records/document-index.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
-import { derivedId } from '../shared/effect-ids.ts';
-import { type Blobs, blobCounters } from '../uploads/blobs.ts';
+import { type RecordRuntime, Records } from '../shared/records.ts';
+import { blobCounters } from '../uploads/blobs.ts';
 import { cleanContentType, cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
-import { readGenerationFiles } from './generation-files.ts';
+import { type GenerationReaders, readGenerationFiles } from './generation-files.ts';
+import type { TemplateInUse } from './template-request.ts';
 import { assertColumns, requestOfRow } from './template-rows.ts';
-import type { TemplateInUse } from './templates.ts';
 
 export const GENERATION = actorKind<typeof generationMachine>('generation');
 
@@ -99,127 +90,124 @@ export function documentsRequested(
   return { displayName, request };
 }
 
-export interface GenerationsDependencies {
-  readonly system: ActorSystem;
-  readonly store: Pick<ActorStore, 'counters'>;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly blobs: Blobs;
-  /** Reads the files. */
-  readonly pool: Pick<SigningPool, 'run'>;
-  readonly uploads: Pick<Uploads, 'findUpload'>;
-  readonly creation: Pick<DocumentCreation, 'assertPossible' | 'folder' | 'isMade' | 'taggedFields'>;
-}
+/** Refusals of all that take an id: `DocumentGenerationNotFound`. */
+export class Generations {
+  readonly #runtime: RecordRuntime;
+  readonly #records: Records<typeof GENERATION>;
+  readonly #files: GenerationReaders;
+  readonly #uploads: Uploads;
+  readonly #creation: DocumentCreation;
 
-export class Generations implements PortalGenerations {
-  readonly #dependencies: GenerationsDependencies;
-
-  constructor(dependencies: GenerationsDependencies) {
-    this.#dependencies = dependencies;
+  constructor(
+    runtime: RecordRuntime,
+    files: GenerationReaders,
+    uploads: Uploads,
+    creation: DocumentCreation,
+  ) {
+    this.#runtime = runtime;
+    this.#records = new Records(runtime, { kind: GENERATION, notFound: 'DocumentGenerationNotFound' });
+    this.#files = files;
+    this.#uploads = uploads;
+    this.#creation = creation;
   }
 
-  async create(tenant: Tenant, request: GenerateDocuments, seed?: string): Promise<GenerationView> {
-    const { ids } = this.#dependencies;
+  /** Every row is checked before it resolves; the documents come later. @param seed as of `DocumentService.create` */
+  create(tenant: Tenant, request: NewGeneration, seed?: string): Promise<GenerationView> {
     const { templateFile, dataFile, folderId, newFolderName, type, ...rest } = request;
     // As it is stored: without what is not there.
     const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
-    const id = seed === undefined ? ids.uuid() : derivedId('generation', seed);
-    if (seed !== undefined && (await this.#find(tenant, id)) !== undefined) return this.get(tenant, id);
-    const template = await this.#file(tenant, templateFile, MAX_TEXT);
-    const data = await this.#file(tenant, dataFile, MAX_TABLE);
-    const check = { template, texts: wanted, maxCharacters: MAX_TEXT };
-    const table = await readGenerationFiles(id, tenant.organization.id, data, this.#dependencies, check);
-    const base = {
-      ...this.#ownerOf(tenant),
-      ...{ template, data, wanted },
-      total: table.rows.length,
-      folderId: null,
-      type: type ?? null,
-    };
-    const at = base.createdAt;
-    const faults = await this.#faultsOf(rowsOf(table), JSON.stringify(wanted).length, (row, index) => {
-      const filled = documentsRequested(base, row, index).request;
-      assertNamed(filled);
-      this.#dependencies.creation.assertPossible(filled, at);
+    return this.#start(tenant, seed, request, async (id) => {
+      const template = await this.#file(tenant, templateFile, MAX_TEXT);
+      const data = await this.#file(tenant, dataFile, MAX_TABLE);
+      const check = { template, texts: wanted, maxCharacters: MAX_TEXT };
+      const table = await readGenerationFiles(id, tenant.organization.id, data, this.#files, check);
+      const base = {
+        ...this.#ownerOf(tenant),
+        ...{ template, data, wanted },
+        total: table.rows.length,
+        folderId: null,
+        type: type ?? null,
+      };
+      const at = base.createdAt;
+      const faults = await this.#faultsOf(rowsOf(table), JSON.stringify(wanted).length, (row, index) => {
+        const filled = documentsRequested(base, row, index).request;
+        assertNamed(filled);
+        this.#creation.assertPossible(filled, at);
+      });
+      refuseRows(faults);
+      return base;
     });
-    refuseRows(faults);
-    return this.#start(tenant, id, base, { folderId, newFolderName });
   }
 
   /** Starts a generation of a document template. @param seed as of `DocumentService.create` */
-  async createOfTemplate(
+  createOfTemplate(
     tenant: Tenant,
     { template: used, request, uploads }: TemplateInUse,
     { dataFile, skipRefusedRows }: Pick<TemplateGeneration, 'dataFile' | 'skipRefusedRows'>,
     seed?: string,
   ): Promise<GenerationView> {
-    const id = seed === undefined ? this.#dependencies.ids.uuid() : derivedId('generation', seed);
-    if (seed !== undefined && (await this.#find(tenant, id)) !== undefined) return this.get(tenant, id);
-    const data = await this.#file(tenant, dataFile, MAX_TABLE);
-    const { columns, rows } = await readGenerationFiles(id, tenant.organization.id, data, this.#dependencies);
-    const { folderId, newFolderName, ...rest } = request;
-    const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
-    const taggedFields = await this.#dependencies.creation.taggedFields(tenant, request);
-    const documentsPerRow = request.isEnvelope === true ? 1 : request.files.length;
-    const base: GenerationInput = {
-      ...this.#ownerOf(tenant),
-      ...{ template: null, source: { ...used, uploads }, data, wanted, documentsPerRow },
-      ...(taggedFields.length > 0 && { taggedFields }),
-      total: rows.length * documentsPerRow,
-      folderId: null,
-      type: request.type ?? null,
-    };
-    assertColumns(base, columns);
-    const length = JSON.stringify(wanted).length;
-    const faults = await this.#faultsOf(rowsOf({ columns, rows }), length, (row) =>
-      this.#dependencies.creation.assertPossible(requestOfRow(base, columns, row), base.createdAt),
-    );
-    if (!skipRefusedRows || faults.size === rows.length) refuseRows(faults);
-    return this.#start(tenant, id, base, { folderId, newFolderName });
+    return this.#start(tenant, seed, request, async (id) => {
+      const data = await this.#file(tenant, dataFile, MAX_TABLE);
+      const { columns, rows } = await readGenerationFiles(id, tenant.organization.id, data, this.#files);
+      const { folderId, newFolderName, ...rest } = request;
+      const wanted = JSON.parse(JSON.stringify(rest)) as GenerationInput['wanted'];
+      const taggedFields = await this.#creation.taggedFields(tenant, request);
+      const documentsPerRow = request.isEnvelope === true ? 1 : request.files.length;
+      const base: GenerationInput = {
+        ...this.#ownerOf(tenant),
+        ...{ template: null, source: { ...used, uploads }, data, wanted, documentsPerRow },
+        ...(taggedFields.length > 0 && { taggedFields }),
+        total: rows.length * documentsPerRow,
+        folderId: null,
+        type: request.type ?? null,
+      };
+      assertColumns(base, columns);
+      const length = JSON.stringify(wanted).length;
+      const faults = await this.#faultsOf(rowsOf({ columns, rows }), length, (row) =>
+        this.#creation.assertPossible(requestOfRow(base, columns, row), base.createdAt),
+      );
+      if (!skipRefusedRows || faults.size === rows.length) refuseRows(faults);
+      return base;
+    });
   }
 
   #ownerOf(tenant: Tenant) {
-    return {
-      organization: { id: tenant.organization.id, name: tenant.organization.name },
-      createdBy: principalOf(tenant),
-      createdAt: this.#dependencies.clock.now(),
-    } as const;
+    const { createdBy, creationDate: createdAt } = this.#records.origin(tenant);
+    const { id, name } = tenant.organization;
+    return { organization: { id, name }, createdBy, createdAt } as const;
   }
 
   async #start(
     tenant: Tenant,
-    id: string,
-    base: GenerationInput,
+    seed: string | undefined,
     { folderId, newFolderName }: Pick<CreateDocuments, 'folderId' | 'newFolderName'>,
+    checked: (id: string) => Promise<GenerationInput>,
   ): Promise<GenerationView> {
-    const { system, creation } = this.#dependencies;
-    // A refused call creates nothing.
-    const folder = await creation.folder(tenant, { folderId, newFolderName });
-    // JSON drops undefined members, which are not stored.
-    const input = JSON.parse(JSON.stringify({ ...base, folderId: folder })) as GenerationInput;
-    const made = await system.create({ kind: GENERATION, id }, input);
-    if (!made.accepted && made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
-    if (made.accepted) await made.durable;
+    const { id } = await this.#records.create(tenant, seed, async (made) => {
+      const base = await checked(made);
+      // A refused call creates nothing.
+      const folder = await this.#creation.folder(tenant, { folderId, newFolderName });
+      // JSON drops undefined members, which are not stored.
+      return JSON.parse(JSON.stringify({ ...base, folderId: folder })) as GenerationInput;
+    });
     return this.get(tenant, id);
   }
 
-  async cancel(tenant: Tenant, id: string): Promise<GenerationView> {
-    await this.get(tenant, id);
-    const outcome = await this.#dependencies.system.send({ kind: GENERATION, id }, { type: 'CANCEL' });
-    if (outcome.accepted) await outcome.durable;
-    else if ((await this.#find(tenant, id))?.state !== 'Canceling')
+  /** The documents that exist stay. Refusals: `DocumentOperationEnded`. */
+  async cancel(tenant: Tenant, given: string): Promise<GenerationView> {
+    const { id } = await this.#records.existing(tenant, given);
+    const outcome = await this.#records.send(id, { type: 'CANCEL' });
+    if (!outcome.accepted && (await this.#records.read(id))?.state !== 'Canceling')
       throw new PortalRefusal('DocumentOperationEnded');
     return this.get(tenant, id);
   }
 
   async rows(
     tenant: Tenant,
-    id: string,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
+    given: string,
+    { limit, offset }: Value<typeof listGenerationRows.query>,
   ): Promise<Page<GenerationRow>> {
-    const found = await this.#find(tenant, id);
-    if (found === undefined) throw new PortalRefusal('DocumentGenerationNotFound');
-    const { context } = found;
+    const { id, context } = await this.#records.existing(tenant, given);
     const { documentsPerRow = 1, refused = [] } = context;
     const totalCount = context.total / documentsPerRow;
     const first = Math.min(offset * limit, totalCount);
@@ -230,7 +218,7 @@ export class Generations implements PortalGenerations {
         const fault = refused.find((one) => one.row === row);
         const error = fault === undefined ? null : { code: fault.code, message: fault.message };
         const seed = documentSeed(id, row);
-        const isMade = error === null && (await this.#dependencies.creation.isMade(seed));
+        const isMade = error === null && (await this.#creation.isMade(seed));
         const documentIds = isMade
           ? Array.from({ length: documentsPerRow }, (_document, index) => seededId(seed, index))
           : [];
@@ -241,46 +229,35 @@ export class Generations implements PortalGenerations {
     return { items, totalCount };
   }
 
-  async get(tenant: Tenant, id: string): Promise<GenerationView> {
-    const found = await this.#find(tenant, id);
-    if (found === undefined) throw new PortalRefusal('DocumentGenerationNotFound');
-    const { state, context } = found;
-    const counted = await this.#dependencies.store.counters(`generation/${id}/`);
+  async get(tenant: Tenant, given: string): Promise<GenerationView> {
+    const { id, state, context } = await this.#records.existing(tenant, given);
+    const counted = await this.#runtime.store.counters(`generation/${id}/`);
     const count = (what: string) => counted[`generation/${id}/${what}`] ?? 0;
-    const initialized = count('made');
+    const initializedCount = count('made');
+    const { type, folderId, source, error } = context;
     return {
       id,
-      status: statusOf(state, initialized, count('open')),
-      type: context.type,
+      status: statusOf(state, initializedCount, count('open')),
+      type,
       agentId: context.createdBy.id,
-      folderId: context.folderId,
-      total: context.total,
-      refusedRows: context.refused?.length ?? 0,
-      template:
-        context.source === undefined ? null : { id: context.source.id, version: context.source.version },
-      initialized,
-      completed: count('concluded'),
-      error: context.error,
+      folderId,
+      subscriptionId: null,
+      totalDocumentsCount: context.total,
+      initializedCount,
+      completedCount: count('concluded'),
+      error,
+      refusedRowsCount: context.refused?.length ?? 0,
+      template: source === undefined ? null : { id: source.id, version: source.version },
     };
-  }
-
-  async #find(tenant: Tenant, id: string) {
-    // Its ids are shaped as those of the portal.
-    const documentId = parsePortalId('DocumentId', id);
-    const actor = documentId && (await this.#dependencies.system.read({ kind: GENERATION, id: documentId }));
-    const context = actor?.context;
-    if (!actor || context?.organization.id !== tenant.organization.id) return undefined;
-    return { state: actor.state, context };
   }
 
   /** Refusals: `UploadNotFound`, `InvalidGenerationFile`. */
   async #file(
     { organization }: Tenant,
-    { id, ...given }: GenerateDocuments['dataFile'],
+    { id, ...given }: NewGeneration['dataFile'],
     largest: number,
   ): Promise<GenerationFile> {
-    const { uploads } = this.#dependencies;
-    const { blob } = await uploads.findUpload(organization.id, id);
+    const { blob } = await this.#uploads.findUpload(organization.id, id);
     const name = cleanName(given.name);
     const contentType = cleanContentType(given.contentType);
     if (blob.length > largest) throw invalid(`The file ${name} has more than ${largest} bytes.`);

@@ -1,18 +1,31 @@
 /** The creation request of a template, its people and its values. Source: docs/decisions/0120-templates.md. */
 import type { NewFlowAction } from '../../../contracts/portal/flow.ts';
+import type {
+  TemplateDocuments,
+  TemplateReplacements,
+} from '../../../contracts/portal/kept-requests/templates.ts';
 import type { Millis } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
+import type { DocumentTemplate } from '../../../machines/portal/portal-types.ts';
+import type { TemplateVersion } from '../../../machines/portal/template.ts';
 import type { CreateDocuments } from '../api/documents.ts';
-import type { TemplateDocuments, TemplateRequest } from '../api/templates.ts';
+
 import { withFieldValues, withRoles } from '../drafts/flow-roles.ts';
 
 const DAY = 86_400_000;
+
+/** A version of a template, ready for its people: the request with the caller's members, and its files. */
+export interface TemplateInUse {
+  readonly template: DocumentTemplate;
+  readonly request: CreateDocuments;
+  readonly uploads: TemplateVersion['uploads'];
+}
 
 /** The request with the members that the caller sends in place of its own. Refusals: `BadRequest` for the name. */
 export function withProperties(
   template: CreateDocuments,
   expirationDays: number | null,
-  { properties, documentName }: TemplateRequest,
+  { properties, documentName }: TemplateReplacements,
   at: Millis,
 ): CreateDocuments {
   const given = Object.fromEntries(

@@ -2,13 +2,13 @@
 
 import { MAX_TEXT } from '../../../contracts/fields.ts';
 import { isBlank, plainLine } from '../../../contracts/plain-text.ts';
-import type { NewField, NewParticipant } from '../../../contracts/portal/flow.ts';
+import type { NewField, NewFieldValues, NewParticipant, NewRole } from '../../../contracts/portal/flow.ts';
 import { MAX_EXTERNAL_ID } from '../../../contracts/portal/new-documents.ts';
 import type { GenerationInput } from '../../../machines/portal/generation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { columnName, type DataRow, invalid } from '../../shared/generation-data.ts';
 import type { CreateDocuments } from '../api/documents.ts';
-import { type FieldValueInputs, type RoleInput, roleKey } from '../drafts/flow-roles.ts';
+import { roleKey } from '../drafts/flow-roles.ts';
 import { withName, withPeople } from './template-request.ts';
 
 /** Columns of a person, behind the role and a dot. */
@@ -53,7 +53,7 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
     const cell = row.get(column) ?? '';
     return isBlank(cell) ? undefined : cell.trim();
   };
-  const participants = rolesIn(request).flatMap((role): readonly RoleInput[] => {
+  const participants = rolesIn(request).flatMap((role): readonly NewRole[] => {
     const entries = Object.entries(PERSON_COLUMNS).flatMap(([column, member]) => {
       const value = filled(columnOf(role, column));
       return value === undefined ? [] : [[member, value] as const];
@@ -65,7 +65,7 @@ export function requestOfRow(given: Wanted, columns: readonly string[], row: Dat
     return [{ role, user }];
   });
   const fields = fieldsOf(given, request);
-  const fieldValues: FieldValueInputs = Object.fromEntries(
+  const fieldValues: NewFieldValues = Object.fromEntries(
     fields.flatMap(({ name, type }) => {
       const value = filled(columnName(name));
       if (value === undefined) return [];

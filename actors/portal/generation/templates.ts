@@ -1,5 +1,5 @@
 /**
- * Templates of documents. Implements `DocumentTemplates`.
+ * Templates: creation requests with roles, kept in versions.
  *
  * View `templates` [organization, order, id] → { name, roles }; counters `templates/<organization>` and
  * `blob/<sha256>`, one for each version that names the file.
@@ -7,22 +7,23 @@
  * Source: docs/decisions/0120-templates.md.
  */
 
-import {
-  type ActorStore,
-  type ActorSystem,
-  type ActorView,
-  actorKind,
-  type Clock,
-  defineActor,
-  type Ids,
-  type MessageOf,
-  type Row,
-} from '@sealwright/runtime';
-import { plainText } from '../../../contracts/plain-text.ts';
-import type { Page } from '../../../contracts/portal/lists.ts';
+import { type ActorView, actorKind, defineActor, type Row } from '@sealwright/runtime';
+import type { GenerationView } from '../../../contracts/portal/kept-requests/generations.ts';
+import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
+import type {
+  NewTemplate,
+  TemplateDocuments,
+  TemplateGeneration,
+  TemplateItem,
+  TemplateOfDocument,
+  TemplateReplacements,
+  TemplateView,
+} from '../../../contracts/portal/kept-requests/templates.ts';
+import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
+import { newDocuments } from '../../../contracts/portal/new-documents.ts';
 import type { DocumentId, UploadId } from '../../../machines/ids.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { DocumentTemplate, FileEntry } from '../../../machines/portal/portal-types.ts';
+import type { FileEntry } from '../../../machines/portal/portal-types.ts';
 import {
   TEMPLATE_REMOVED,
   type TemplateContent,
@@ -31,118 +32,108 @@ import {
   templateMachine,
 } from '../../../machines/portal/template.ts';
 import type { OrderNumbers } from '../../shared/order-numbers.ts';
-import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
+import { containing } from '../../shared/row-pages.ts';
 import { principalOf, type Tenant } from '../api/callers.ts';
 import type { CreateDocuments, MadeDocument } from '../api/documents.ts';
-import type { GenerationView } from '../api/generations.ts';
-import type {
-  DocumentTemplates,
-  ReadTemplate,
-  TemplateBody,
-  TemplateDocuments,
-  TemplateGeneration,
-  TemplateItem,
-  TemplateOfDocument,
-  TemplateQuery,
-  TemplateRequest,
-  TemplateView,
-} from '../api/templates.ts';
 import type { DocumentDirectory } from '../document-records/document-directory.ts';
 import { documentOf } from '../document-records/document-reader.ts';
 import type { DocumentCreation } from '../documents/document-creation.ts';
+import { uploadIdsOf } from '../drafts/drafts.ts';
 import { cleanName } from '../shared/names.ts';
-import { assertRoomForRecord, readRecord, recordOnce } from '../shared/organization-records.ts';
+import { parsedInput } from '../shared/parsed-input.ts';
+import { type RecordRuntime, Records } from '../shared/records.ts';
 import { blobCounters } from '../uploads/blobs.ts';
 import type { StoredUpload, Uploads } from '../uploads/uploads.ts';
 import { requestOfDocument } from './document-template.ts';
-import { rolesOf, withPeople, withProperties, withStandIns } from './template-request.ts';
+import type { Generations } from './generations.ts';
+import { rolesOf, type TemplateInUse, withPeople, withProperties, withStandIns } from './template-request.ts';
 
 const TEMPLATE = actorKind<typeof templateMachine>('template');
 
 /** Characters of one version as JSON. */
 const MAX_CONTENT_LENGTH = 256 * 1024;
-/** Templates of one organization. */
-const MAX_TEMPLATES = 1_000;
-const MAX_DESCRIPTION_LENGTH = 2_000;
 
-interface StoredTemplate extends TemplateContext {
-  readonly id: string;
-}
+type StoredTemplate = ActorView<TemplateContext>;
 
 export const templateDefinition = defineActor(TEMPLATE, {
   machine: templateMachine,
   version: 1,
   rows: templateRows,
   counters: ({ context }) => ({
-    [counterOf(context.organizationId)]: 1,
+    [`templates/${context.organizationId}`]: 1,
     ...blobCounters(context.versions.flatMap(({ uploads }) => uploads.map(({ blob }) => blob))),
   }),
   ends: ({ state }) => state === TEMPLATE_REMOVED,
 });
 
-function templateRows({ id, context }: ActorView<TemplateContext>): readonly Row[] {
-  const { organizationId, order } = context;
-  const item = itemOf({ ...context, id }, newestOf(context));
-  const value = { ...item, createdBy: { ...item.createdBy }, updatedBy: { ...item.updatedBy } };
-  return [{ view: 'templates', key: [organizationId, order, id], value }];
+function templateRows(template: StoredTemplate): readonly Row[] {
+  const { organizationId, order, createdBy } = template.context;
+  const newest = newestOf(template);
+  const people = { createdBy: { ...createdBy }, updatedBy: { ...newest.createdBy } };
+  const value = { ...itemOf(template, newest), ...people };
+  return [{ view: 'templates', key: [organizationId, order, template.id], value }];
 }
 
-function counterOf(organization: string): string {
-  return `templates/${organization}`;
+export interface TemplateQuery extends RecordQuery {
+  /** Roles contain this text. */
+  readonly role?: string | undefined;
+  /** A page by position instead of number. @default pages by number */
+  readonly position?: 'start' | ListPosition | undefined;
 }
 
-export interface TemplatesDependencies {
-  readonly system: ActorSystem;
-  readonly store: ActorStore;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Pick<Ids, 'uuid'>;
-  readonly order: OrderNumbers;
-  readonly uploads: Pick<Uploads, 'findUpload' | 'restore' | 'locationOf'>;
-  readonly directory: DocumentDirectory;
-  readonly creation: Pick<DocumentCreation, 'create' | 'check'>;
-  readonly generations: {
-    createOfTemplate(
-      tenant: Tenant,
-      used: TemplateInUse,
-      request: Pick<TemplateGeneration, 'dataFile' | 'skipRefusedRows'>,
-      seed?: string,
-    ): Promise<GenerationView>;
-  };
-}
+/** Refusals of all that take an id: `TemplateNotFound`. */
+export class Templates {
+  readonly #runtime: RecordRuntime;
+  readonly #records: Records<typeof TEMPLATE>;
+  readonly #order: OrderNumbers;
+  readonly #uploads: Uploads;
+  readonly #directory: DocumentDirectory;
+  readonly #creation: DocumentCreation;
+  readonly #generations: Generations;
 
-/** A version of a template, ready for its people: the request with the caller's members, and its files. */
-export interface TemplateInUse {
-  readonly template: DocumentTemplate;
-  readonly request: CreateDocuments;
-  readonly uploads: TemplateVersion['uploads'];
-}
-
-export class Templates implements DocumentTemplates {
-  readonly #dependencies: TemplatesDependencies;
-
-  constructor(dependencies: TemplatesDependencies) {
-    this.#dependencies = dependencies;
+  constructor(
+    runtime: RecordRuntime,
+    order: OrderNumbers,
+    uploads: Uploads,
+    directory: DocumentDirectory,
+    creation: DocumentCreation,
+    generations: Generations,
+  ) {
+    this.#runtime = runtime;
+    this.#records = new Records(runtime, {
+      kind: TEMPLATE,
+      notFound: 'TemplateNotFound',
+      list: { view: 'templates', most: 1_000, items: 'templates' },
+    });
+    this.#order = order;
+    this.#uploads = uploads;
+    this.#directory = directory;
+    this.#creation = creation;
+    this.#generations = generations;
   }
 
-  async list({ organization }: Tenant, query: TemplateQuery): Promise<Page<TemplateItem>> {
-    const { limit, offset, position, newestFirst } = query;
-    const { store } = this.#dependencies;
-    const range = {
-      ...{ view: 'templates', prefix: [organization.id], newestFirst, limit },
-      matches: matchesOf(query),
-      counter: counterOf(organization.id),
-    };
-    const page =
-      position === undefined
-        ? await pageOfRows(store, { ...range, offset })
-        : await pageByPosition(store, { ...range, position });
-    const { rows, ...rest } = page;
+  async list(tenant: Tenant, query: TemplateQuery): Promise<Page<TemplateItem>> {
+    const withRole = containing(query.role, ({ value }) => itemOfRow(value).roles.join('\n'));
+    const { items, ...page } = await this.#records.list(tenant, query, withRole);
     // A template may have a mebibyte of versions; a list reads the rows alone.
-    return { ...rest, items: rows.map(({ value }) => itemOfRow(value)) };
+    return { ...page, items: items.map(({ value }) => itemOfRow(value)) };
   }
 
-  create(tenant: Tenant, body: TemplateBody, read: ReadTemplate, seed?: string): Promise<TemplateItem> {
-    return this.#create(tenant, seed, () => this.#content(tenant, body, read));
+  /** Refusals: those of creation; `LimitExceeded`. @param seed as in `DocumentService.create` */
+  create(tenant: Tenant, body: NewTemplate, seed?: string): Promise<TemplateItem> {
+    return this.#create(tenant, seed, () => this.#content(tenant, body));
+  }
+
+  /** The flow of a document with its files, without its people. Refusals: those of creation; `DocumentNotFound`. */
+  createOfDocument(
+    tenant: Tenant,
+    id: DocumentId,
+    settings: Omit<TemplateOfDocument, 'documentId'>,
+    seed?: string,
+  ): Promise<TemplateItem> {
+    return this.#create(tenant, seed, async () =>
+      this.#content(tenant, await this.#bodyOf(tenant, id, settings)),
+    );
   }
 
   /** @param contentOf content of the template; asked for if the request has not made it already */
@@ -151,41 +142,22 @@ export class Templates implements DocumentTemplates {
     seed: string | undefined,
     contentOf: () => Promise<TemplateContent>,
   ): Promise<TemplateItem> {
-    const { store, clock, order } = this.#dependencies;
-    const { id: organizationId } = tenant.organization;
-    const made = await recordOnce(this.#dependencies, TEMPLATE, seed, async () => {
-      await assertRoomForRecord(store, counterOf(organizationId), MAX_TEMPLATES, 'templates');
+    const made = await this.#records.create(tenant, seed, async () => {
       const content = await contentOf();
-      const creationDate = clock.now();
-      const createdBy = principalOf(tenant);
-      return {
-        ...{ organizationId, createdBy, creationDate, order: order.next().order },
-        versions: [{ ...content, version: 1, createdBy, creationDate }],
-      };
+      const { organizationId, ...made } = this.#records.origin(tenant);
+      const { order } = this.#order.next();
+      return { organizationId, ...made, order, versions: [{ ...content, version: 1, ...made }] };
     });
-    return itemOf({ ...made.context, id: made.id }, newestOf(made.context));
-  }
-
-  createOfDocument(
-    tenant: Tenant,
-    id: DocumentId,
-    settings: TemplateOfDocument,
-    read: ReadTemplate,
-    seed?: string,
-  ): Promise<TemplateItem> {
-    return this.#create(tenant, seed, async () =>
-      this.#content(tenant, await this.#bodyOf(tenant, id, settings), read),
-    );
+    return itemOf(made, newestOf(made));
   }
 
   /** The request that makes a document like this one, with new uploads of its files. */
   async #bodyOf(
     tenant: Tenant,
     id: DocumentId,
-    { name, description, expirationDays }: TemplateOfDocument,
-  ): Promise<TemplateBody> {
-    const { directory } = this.#dependencies;
-    const { context } = await documentOf(directory, tenant, id);
+    { name, ...settings }: Omit<TemplateOfDocument, 'documentId'>,
+  ): Promise<NewTemplate> {
+    const { context } = await documentOf(this.#directory, tenant, id);
     // Neither files that were merged into an envelope with their signatures nor those that participants attached.
     const given = context.attachments.filter(
       ({ signatures, fieldId }) => signatures === undefined && fieldId === undefined,
@@ -194,91 +166,85 @@ export class Templates implements DocumentTemplates {
     const attachments = new Map<string, string>();
     for (const attachment of given)
       attachments.set(attachment.id, (await this.#uploadOf(tenant, attachment.file)).id);
-    const document = requestOfDocument(context, { file: file.id, attachments });
-    return { name: name || context.name, description, expirationDays, document };
+    const sent = requestOfDocument(context, { file: file.id, attachments });
+    return { name: name?.trim() || context.name, ...settings, document: { read: requestOf(sent), sent } };
   }
 
   /** A new upload with the content of a file of a document. Refusals: `UploadNotFound`. */
   async #uploadOf({ organization, application }: Tenant, file: FileEntry): Promise<StoredUpload> {
-    const { ids, uploads, clock } = this.#dependencies;
+    const { ids, clock } = this.#runtime;
     const { name, contentType, blob, md5 } = file;
     const upload: StoredUpload = {
       id: ids.uuid() as UploadId,
       ...{ organizationId: organization.id, applicationId: application.id },
       ...{ name, contentType, blob, md5, createdAt: clock.now() },
     };
-    await uploads.restore(upload);
+    await this.#uploads.restore(upload);
     return upload;
   }
 
-  async locations({ organization }: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }> {
-    const { uploads } = this.#dependencies;
-    const newest = newestOf(await this.#existing(organization.id, id));
-    // Uploads are swept after a day; the template keeps their content.
-    for (const upload of newest.uploads) await uploads.restore(upload);
-    return Object.fromEntries(newest.uploads.map((upload) => [upload.id, uploads.locationOf(upload.id)]));
+  /** Paths with a ticket from which the files of the newest version can be read, by upload id. */
+  async locations(tenant: Tenant, id: string): Promise<{ readonly [uploadId: string]: string }> {
+    return this.#uploads.locationsOf(newestOf(await this.#records.existing(tenant, id)).uploads);
   }
 
-  async get({ organization }: Tenant, id: string, version: number | null): Promise<TemplateView> {
-    const template = await this.#existing(organization.id, id);
+  /** @param version null = the newest. Refusals: `TemplateVersionNotFound`. */
+  async get(tenant: Tenant, id: string, version: number | null): Promise<TemplateView> {
+    const template = await this.#records.existing(tenant, id);
     const found = versionOf(template, version);
     return { ...itemOf(template, found), document: found.document };
   }
 
-  async versions({ organization }: Tenant, id: string): Promise<readonly TemplateItem[]> {
-    const template = await this.#existing(organization.id, id);
-    return template.versions.toReversed().map((version) => itemOf(template, version));
+  /** The versions that are kept, newest first. */
+  async versions(tenant: Tenant, id: string): Promise<readonly TemplateItem[]> {
+    const template = await this.#records.existing(tenant, id);
+    return template.context.versions.toReversed().map((version) => itemOf(template, version));
   }
 
-  async replace(
-    tenant: Tenant,
-    id: string,
-    body: TemplateBody,
-    read: ReadTemplate,
-    request?: string,
-  ): Promise<TemplateItem> {
-    const { versions } = await this.#existing(tenant.organization.id, id);
-    const earlier = versions.flatMap(({ uploads }) => uploads);
-    const content = await this.#content(tenant, body, read, earlier);
-    const template = await this.#send(tenant, id, {
+  /** Adds a version. Refusals: as `create`. @param request the same request adds one version */
+  async replace(tenant: Tenant, id: string, body: NewTemplate, request?: string): Promise<TemplateItem> {
+    const { context } = await this.#records.existing(tenant, id);
+    const earlier = context.versions.flatMap(({ uploads }) => uploads);
+    const template = await this.#records.change(tenant, id, {
       type: 'REPLACE',
-      ...{ content, createdBy: principalOf(tenant), ...(request && { request }) },
+      content: await this.#content(tenant, body, earlier),
+      ...{ createdBy: principalOf(tenant), ...(request && { request }) },
     });
     return itemOf(template, newestOf(template));
   }
 
   async remove(tenant: Tenant, id: string): Promise<void> {
-    await this.#send(tenant, id, { type: 'REMOVE' });
+    await this.#records.change(tenant, id, { type: 'REMOVE' });
   }
 
+  /** Refusals: those of creation; `TemplateVersionNotFound`. @param seed as in `DocumentService.create` */
   async createDocuments(
     tenant: Tenant,
     id: string,
     given: TemplateDocuments,
-    read: ReadTemplate,
     seed?: string,
   ): Promise<readonly MadeDocument[]> {
-    const { template, request } = await this.#use(tenant, id, given, read);
-    return this.#dependencies.creation.create(tenant, withPeople(request, given), seed, { template });
+    const { template, request } = await this.#use(tenant, id, given);
+    return this.#creation.create(tenant, withPeople(request, given), seed, { template });
   }
 
+  /** Every row is checked before it resolves. Refusals: those of creation; `InvalidGenerationFile`. */
   async generate(
     tenant: Tenant,
     id: string,
     request: TemplateGeneration,
-    read: ReadTemplate,
     seed?: string,
   ): Promise<GenerationView> {
-    const used = await this.#use(tenant, id, request, read);
-    return this.#dependencies.generations.createOfTemplate(tenant, used, request, seed);
+    return this.#generations.createOfTemplate(tenant, await this.#use(tenant, id, request), request, seed);
   }
 
   /** Prepares a version for new documents. */
-  async #use(tenant: Tenant, id: string, given: TemplateRequest, read: ReadTemplate): Promise<TemplateInUse> {
-    const template = await this.#existing(tenant.organization.id, id);
+  async #use(tenant: Tenant, id: string, given: TemplateReplacements): Promise<TemplateInUse> {
+    const template = await this.#records.existing(tenant, id);
     const { version, document, expirationDays, uploads } = versionOf(template, given.version);
-    for (const upload of uploads) await this.#dependencies.uploads.restore(upload);
-    const request = withProperties(read(document), expirationDays, given, this.#dependencies.clock.now());
+    await this.#uploads.restoreAll(uploads);
+    const at = this.#runtime.clock.now();
+    const request = withProperties(requestOf(document), expirationDays, given, at);
     return { template: { id: template.id, version }, request, uploads };
   }
 
@@ -289,65 +255,35 @@ export class Templates implements DocumentTemplates {
    */
   async #content(
     tenant: Tenant,
-    body: TemplateBody,
-    read: ReadTemplate,
+    { name, description = null, expirationDays = null, document: { read, sent } }: NewTemplate,
     earlier: TemplateVersion['uploads'] = [],
   ): Promise<TemplateContent> {
-    const { uploads, creation } = this.#dependencies;
-    const { document, expirationDays } = body;
-    if (JSON.stringify(document).length > MAX_CONTENT_LENGTH)
+    if (JSON.stringify(sent).length > MAX_CONTENT_LENGTH)
       throw new PortalRefusal('LimitExceeded', `A template may have ${MAX_CONTENT_LENGTH} characters.`);
-    const description = plainText(body.description ?? '') || null;
-    if ((description?.length ?? 0) > MAX_DESCRIPTION_LENGTH)
-      throw new PortalRefusal(
-        'LimitExceeded',
-        `A description of a template may have ${MAX_DESCRIPTION_LENGTH} characters.`,
-      );
-    const request = read(document);
-    const roles = rolesOf(request.flowActions);
-    const uploadIds = new Set([...request.files, ...(request.attachments ?? [])].map((file) => file.id));
-    const named = earlier.filter((upload) => uploadIds.has(upload.id));
-    for (const upload of new Map(named.map((one) => [one.id, one])).values()) await uploads.restore(upload);
-    await creation.check(tenant, withStandIns(request, roles));
-    const found = await Promise.all(
-      [...uploadIds].map((upload) => uploads.findUpload(tenant.organization.id, upload)),
-    );
-    return { name: cleanName(body.name), description, expirationDays, document, roles, uploads: found };
-  }
-
-  async #send({ organization }: Tenant, id: string, message: MessageOf<typeof TEMPLATE>) {
-    const template = await this.#existing(organization.id, id);
-    const outcome = await this.#dependencies.system.send({ kind: TEMPLATE, id: template.id }, message);
-    if (!outcome.accepted)
-      throw new PortalRefusal(outcome.reason === 'unknown-actor' ? 'TemplateNotFound' : 'ServiceBusy');
-    await outcome.durable;
-    return { ...outcome.actor.context, id: template.id };
-  }
-
-  async #existing(organization: string, id: string): Promise<StoredTemplate> {
-    const actor = await readRecord(this.#dependencies.system, TEMPLATE, organization, id);
-    if (actor === undefined) throw new PortalRefusal('TemplateNotFound');
-    return { ...actor.context, id: actor.id };
+    const roles = rolesOf(read.flowActions);
+    const uploadIds = uploadIdsOf(read);
+    await this.#uploads.restoreAll(earlier.filter((upload) => uploadIds.has(upload.id)));
+    await this.#creation.check(tenant, withStandIns(read, roles));
+    const uploads = await this.#uploads.findUploads(tenant.organization.id, uploadIds);
+    return { name: cleanName(name), description, expirationDays, document: sent, roles, uploads };
   }
 }
 
-function matchesOf({ q, role }: TemplateQuery): ((row: Row) => boolean) | undefined {
-  const named = containing(q, (row) => itemOfRow(row.value).name);
-  const withRole = containing(role, (row) => itemOfRow(row.value).roles.join('\n'));
-  if (named === undefined || withRole === undefined) return named ?? withRole;
-  return (row) => named(row) && withRole(row);
+/** Reads the request of a template. Refusals: `BadRequest`. */
+function requestOf(document: unknown): CreateDocuments {
+  return parsedInput(newDocuments, document);
 }
 
-function newestOf({ versions }: Pick<TemplateContext, 'versions'>): TemplateVersion {
+function newestOf({ context: { versions } }: StoredTemplate): TemplateVersion {
   const newest = versions.at(-1);
   if (newest === undefined) throw new Error('A template has a version.');
   return newest;
 }
 
 /** Refusals: `TemplateVersionNotFound`. */
-function versionOf(template: TemplateContext, version: number | null): TemplateVersion {
+function versionOf(template: StoredTemplate, version: number | null): TemplateVersion {
   if (version === null) return newestOf(template);
-  const found = template.versions.find((one) => one.version === version);
+  const found = template.context.versions.find((one) => one.version === version);
   if (found === undefined) throw new PortalRefusal('TemplateVersionNotFound');
   return found;
 }
@@ -356,8 +292,8 @@ function itemOf(template: StoredTemplate, version: TemplateVersion): TemplateIte
   const { name, description, expirationDays, roles } = version;
   return {
     ...{ id: template.id, version: version.version, name, description, expirationDays, roles },
-    creationDate: template.creationDate,
-    createdBy: template.createdBy,
+    creationDate: template.context.creationDate,
+    createdBy: template.context.createdBy,
     updateDate: version.creationDate,
     updatedBy: version.createdBy,
   };

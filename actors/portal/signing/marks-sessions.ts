@@ -1,19 +1,16 @@
 /** Sessions in which marks are placed on uploaded files. Source: docs/portal-values.md §20. */
 import { actorKind, defineActor } from '@sealwright/runtime';
 import type { NewFile } from '../../../contracts/portal/flow.ts';
-import { MAX_MARKS_FILES } from '../../../contracts/portal/marks-sessions.ts';
-import { parsePortalId } from '../../../machines/ids.ts';
+import { MAX_MARKS_FILES } from '../../../contracts/portal/kept-requests/marks-sessions.ts';
 import {
   MARKS_SESSION_EXPIRED,
   MARKS_SESSION_LIFETIME,
-  type MarksSessionContext,
   marksSessionMachine,
 } from '../../../machines/portal/marks-session.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import type { ServiceRuntime } from '../../hosting/service-plan.ts';
 import type { Tenant, Tenants } from '../api/callers.ts';
 import { pageLookOf } from '../branding/branding.ts';
-import { createRecord } from '../shared/organization-records.ts';
+import { type RecordRuntime, Records } from '../shared/records.ts';
 import { ORGANIZATION } from '../tenants/organizations.ts';
 import { cleanContentType, cleanName } from '../uploads/upload-names.ts';
 import type { Uploads } from '../uploads/uploads.ts';
@@ -30,60 +27,55 @@ export const marksSessionDefinition = defineActor(MARKS_SESSION, {
 });
 
 export class MarksSessionService {
-  readonly #runtime: Pick<ServiceRuntime, 'system' | 'clock' | 'ids'>;
+  readonly #runtime: RecordRuntime;
+  readonly #records: Records<typeof MARKS_SESSION>;
   readonly #uploads: Uploads;
   readonly #tenants: Tenants;
   readonly #publicUrl: () => string;
 
   /** @param publicUrl gives `Portal:PublicUrl`, without a slash at its end */
-  constructor(
-    runtime: Pick<ServiceRuntime, 'system' | 'clock' | 'ids'>,
-    uploads: Uploads,
-    tenants: Tenants,
-    publicUrl: () => string,
-  ) {
+  constructor(runtime: RecordRuntime, uploads: Uploads, tenants: Tenants, publicUrl: () => string) {
     this.#runtime = runtime;
+    this.#records = new Records(runtime, {
+      kind: MARKS_SESSION,
+      notFound: 'MarksSessionNotFound',
+      // Also while its deadline is still to fire.
+      isOver: ({ context }, now) => now - context.createdAt >= MARKS_SESSION_LIFETIME,
+    });
     this.#uploads = uploads;
     this.#tenants = tenants;
     this.#publicUrl = publicUrl;
   }
 
   /** Refusals: `UploadNotFound`, `LimitExceeded`. @param data the request as it was sent */
-  async create({ organization }: Tenant, files: readonly Omit<NewFile, 'displayName'>[], data: unknown) {
-    const { system, clock, ids } = this.#runtime;
+  async create(tenant: Tenant, given: readonly Omit<NewFile, 'displayName'>[], data: unknown) {
     // Creation requests may have more files.
-    if (files.length > MAX_MARKS_FILES || (JSON.stringify(data) ?? '').length > MAX_BYTES) {
+    if (given.length > MAX_MARKS_FILES || (JSON.stringify(data) ?? '').length > MAX_BYTES) {
       throw new PortalRefusal('LimitExceeded');
     }
-    const found = [];
-    for (const file of files) {
-      const { id } = await this.#uploads.findUpload(organization.id, file.id);
-      found.push({ id, name: cleanName(file.name), contentType: cleanContentType(file.contentType) });
-    }
-    const context: MarksSessionContext = {
-      organizationId: organization.id,
-      files: found,
-      data: data ?? null,
-      createdAt: clock.now(),
-    };
-    const id = ids.uuid();
-    await createRecord(system, { kind: MARKS_SESSION, id }, context);
+    const organizationId = tenant.organization.id;
+    const { id } = await this.#records.create(tenant, undefined, async () => {
+      const files = [];
+      for (const file of given) {
+        const upload = await this.#uploads.findUpload(organizationId, file.id);
+        const [name, contentType] = [cleanName(file.name), cleanContentType(file.contentType)];
+        files.push({ id: upload.id, name, contentType });
+      }
+      return { organizationId, files, data: data ?? null, createdAt: this.#runtime.clock.now() };
+    });
     return { id, embedUrl: `${this.#publicUrl()}/position-marks/${id}?v=1` };
   }
 
   /** Needs no key: the id grants access. Refusals: `MarksSessionNotFound`, also once its hour is over. */
   async get(given: string) {
-    const { system, clock } = this.#runtime;
-    const id = parsePortalId('DocumentId', given);
-    const actor = id && (await system.read({ kind: MARKS_SESSION, id }));
-    if (!id || !actor) throw new PortalRefusal('MarksSessionNotFound');
-    const { files, data, createdAt, organizationId } = actor.context;
-    // Also while its deadline is still to fire.
-    if (clock.now() - createdAt >= MARKS_SESSION_LIFETIME) throw new PortalRefusal('MarksSessionNotFound');
+    const { system } = this.#runtime;
+    const session = await this.#records.read(given);
+    if (session === undefined) throw new PortalRefusal('MarksSessionNotFound');
+    const { files, data, organizationId } = session.context;
     const organization = await system.read({ kind: ORGANIZATION, id: organizationId });
     const name = organization?.context.name ?? '';
     return {
-      id,
+      id: session.id,
       files: files.map((file) => ({ id: file.id, location: this.#uploads.locationOf(file.id) })),
       data,
       embedOrigins: await this.#tenants.embedOrigins(organizationId),

@@ -262,6 +262,23 @@ export class Uploads implements PortalUploads {
     else if (made.reason !== 'exists') throw new PortalRefusal('ServiceBusy');
   }
 
+  /** As `restore`, of uploads that may be named several times. */
+  async restoreAll(uploads: readonly StoredUpload[]): Promise<void> {
+    for (const upload of new Map(uploads.map((one) => [one.id, one])).values()) await this.restore(upload);
+  }
+
+  /** As `findUpload`, in the order of the ids. */
+  findUploads(organization: OrganizationId, ids: Iterable<string>): Promise<readonly StoredUpload[]> {
+    return Promise.all(Array.from(ids, (id) => this.findUpload(organization, id)));
+  }
+
+  /** Paths with a ticket of the files of a kept request, by upload id. */
+  async locationsOf(uploads: readonly StoredUpload[]): Promise<{ readonly [uploadId: string]: string }> {
+    // Uploads are swept after a day; the request keeps their content.
+    await this.restoreAll(uploads);
+    return Object.fromEntries(uploads.map(({ id }) => [id, this.locationOf(id)]));
+  }
+
   /** Path with a ticket that shows an upload without a key. */
   locationOf(id: UploadId): string {
     const { tickets, clock } = this.#dependencies;

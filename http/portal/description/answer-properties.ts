@@ -119,7 +119,6 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
   status: 'Current state.',
   subject: ['Name of the person in the other system. Null: none.', 'hr-1042'],
   subjectName: ['Name of the signer, from the certificate or the flow.', 'Ana Silva'],
-  subscriptionId: 'Always null.',
   success: ['Whether it was done.', true],
   toSign: ['Bytes that are hashed, Base64. Null: too large to send.', 'MYIBazA='],
   toSignHash: [
@@ -127,15 +126,11 @@ export const ANSWER_PROPERTIES: PropertyTexts = {
     'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=',
   ],
   totalCount: ['Entries of the whole list.', 42],
-  totalDocumentsCount: ['Documents that the generation creates if no row is refused.', 120],
   'HistoryEntry.type': 'What happened.',
   'ValidationItem.type': [
     'Stable name of the check, such as `certificate.unproven`.',
     'certificate.unproven',
   ],
-  'DocumentGeneration.type': ['Kind of the documents. Null: none.', 'Deed'],
-  'DocumentGeneration.error': 'Reason of the failure. Null: the generation did not fail.',
-  type: 'Kind. Absent: the first of the listed values.',
   updateDate: ['Time of the last change, UTC.', TIME],
   'HistoryEntry.userId': ['Participant who acted. Null: an application or the service.', UUID],
   userAgent: ['`User-Agent` of the client, shortened. Null: not known.', 'Mozilla/5.0'],

@@ -1,5 +1,5 @@
 /** Examples of properties that their schemas describe. */
-import { ANA, EXAMPLE_IDS, SIGNER } from '../../../contracts/portal/examples.ts';
+import { ANA, EXAMPLE_IDS } from '../../../contracts/portal/examples.ts';
 import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 
 const PREVIEW = `/api/uploads/${EXAMPLE_IDS.upload}/preview?ticket=${EXAMPLE_IDS.ticket}`;
@@ -11,28 +11,13 @@ export const PROPERTY_EXAMPLES: PropertyTexts = {
   'HistoryEntry.by': { example: ANA.name },
   'HistoryEntry.data': { example: { action: 'downloaded', address: '203.0.113.7' } },
   'HistoryEntry.id': { example: 7 },
-  'SavedFlow.flowActions': { example: [SIGNER] },
-  'SavedFlow.observers': { example: [{ user: ANA }] },
   'Upload.location': { example: PREVIEW },
   checksumMd5: { example: 'CY9rzUYh03PK3k6DJie09g==' },
-  completedCount: { example: 96 },
   createdFrom: { example: '2026-01-01' },
   createdTo: { example: '2026-06-30' },
   digest: { example: 'CY9rzUYh03PK3k6DJie09g==' },
-  documentName: { example: 'Lease of Rua Augusta 12' },
-  expirationDays: { example: 30 },
-  initializedCount: { example: 118 },
   isValid: { example: true },
-  locations: {
-    example: {
-      [EXAMPLE_IDS.upload]: PREVIEW,
-    },
-  },
   nextCursor: { example: 'AAABmxlIVQ' },
   organizationName: { example: 'Example Ltda.' },
   presetValue: { example: 'Lisbon' },
-  refusedRowsCount: { example: 2 },
-  returnUrl: { example: 'https://app.example.com/contracts' },
-  roles: { example: [SIGNER.title] },
-  row: { example: 1 },
 };

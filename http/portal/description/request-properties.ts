@@ -6,8 +6,6 @@ import type { PropertyTexts } from '../../core/openapi/property-texts.ts';
 export const REQUEST_PROPERTIES: PropertyTexts = {
   accuracy: ['Radius of uncertainty of the position, metres. Null: not known.', 12.5],
   alignTextOnMiddle: 'Whether the text beside the picture is centred vertically. Accepted and ignored.',
-  areActionsOrdered:
-    'Whether actions without a `step` act one after the other, as they are listed. Default false: they act in step 0. A given `step` is kept.',
   authenticationCode: [
     'Code of the second factor named by `authenticationType`. Accepted and ignored.',
     '123456',
@@ -27,8 +25,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'iVBORw0KGgo=',
   ],
   contentType: ['Media type of the content.', 'application/pdf'],
-  dataFile:
-    'Upload with the table: CSV, XLSX or a JSON list of flat objects. Its first line names the columns; each of at most 1,000 further rows makes a document.',
   description: ['Free text about the document, shown to participants.', 'Lease of the office in Rua Augusta'],
   'mailTexts.subject': ['Subject line of the mail. Null: that of the service.', 'Please sign: {document}'],
   disableNotifications: 'Whether no e-mail at all is sent about this. Default false.',
@@ -60,8 +56,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     { city: 'Lisbon' },
   ],
   fileId: ['Upload with the signed file.', EXAMPLE_IDS.upload],
-  files:
-    'Uploads. Each becomes a document, at most 50; with `isEnvelope` they become one, at most 20 files, all PDF.',
   'files.id': ['Id of the upload.', EXAMPLE_IDS.upload],
   'files.name': ['File name with its extension.', 'contract.pdf'],
   'dataFile.id': ['Id of the upload.', EXAMPLE_IDS.table],
@@ -70,8 +64,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Action of the participant. Absent: the first pending action of this person.',
     EXAMPLE_IDS.flowAction,
   ],
-  flowActions: 'Who signs and approves, in which order. At least one, at most 100.',
-  folderId: 'Folder of the document. Null or absent: none. It takes precedence over `newFolderName`.',
   geolocation: 'Position reported by the device of the participant.',
   height: ['Height of the box, points (1/72 inch).', 60],
   identifier: [
@@ -84,20 +76,10 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   longitude: ['Degrees east of Greenwich.', -9.14],
   maximum: ['Greatest number that is accepted. Absent: any.', 1000],
   mimeType: ['Media type of the file.', 'application/pdf'],
-  newFolderName: [
-    'Folder for the document, created at the top level when there is none with this name. Absent: no folder.',
-    'Contracts 2026',
-  ],
-  notaryType: ['Accepted and ignored.', 'None'],
-  notifiedEmails: ['Addresses that get an e-mail when the document is concluded.', ['archive@example.com']],
-  observers: 'People who are notified about the document, and can read it with their own links.',
-  organizationId: 'Accepted and ignored: the key decides the organization.',
   otpCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
   page: ['Page of the box, from 1. Another spelling of `pageNumber`, which wins.', 1],
   pageNumber: ['Page of the box, from 1. Absent: the last page.', 1],
   parentId: 'Folder that contains this one. Null: it is at the top.',
-  participants:
-    'People for the roles of the saved flow or template. Every role without a person of its own needs one.',
   reachedEnd: 'Whether the last page was visible to its end. Default false: the document was opened.',
   reason: [
     'Reason, which participants and the history show. At most 2,000 characters.',
@@ -115,7 +97,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
   signaturePosition: 'One place of the visible signature. Ignored when `signaturePositions` is there.',
   signaturePositions: 'Places of the visible signature, at most 1,000. Absent: those given at creation.',
   smsCode: ['Accepted and ignored: codes arrive by e-mail (`emailCode`).', '123456'],
-  templateFile: 'Upload with the template, a text. Names of columns of the table stand in double braces.',
   ticket: [
     'Ticket of the participant’s link, in place of a key. It is valid for 24 hours, in an e-mail for 90 days.',
     '0f8c1d2e3b4a59687786a5b4c3d2e1f0',
@@ -131,7 +112,6 @@ export const REQUEST_PROPERTIES: PropertyTexts = {
     'Absolute address. https, or http where the configuration allows it.',
     'https://hooks.example.com/portal',
   ],
-  user: 'The person. Name and e-mail address are required, an identifier where certificates are used.',
   userId: [
     'Person of a rule who acts. Required with a key for rules; otherwise ignored.',
     '5d7e1f0a-2b3c-4d9b-af7c-1e4d3a4f6b8c',

@@ -1,29 +1,30 @@
 /** Schemas of the bodies that may be too large for the main thread. */
 import type { z } from 'zod';
 import { editFlow, replaceEnvelope, replaceFile } from '../../../contracts/portal/document-changes.ts';
+import { drafts } from '../../../contracts/portal/kept-requests/drafts.ts';
+import { saveEditorSession } from '../../../contracts/portal/kept-requests/editor-sessions.ts';
+import { createGeneration } from '../../../contracts/portal/kept-requests/generations.ts';
 import {
   createMarksSession,
   createMarksSessionOfDocuments,
-} from '../../../contracts/portal/marks-sessions.ts';
+} from '../../../contracts/portal/kept-requests/marks-sessions.ts';
+import { createSavedFlowDocuments, savedFlows } from '../../../contracts/portal/kept-requests/saved-flows.ts';
+import {
+  createTemplateDocuments,
+  generateTemplateDocuments,
+  templates,
+} from '../../../contracts/portal/kept-requests/templates.ts';
 import { createDocuments } from '../../../contracts/portal/new-documents.ts';
 import { nameOf } from '../../../contracts/portal/operation.ts';
-import { draftInput } from '../routes/drafts.ts';
-import { generationInput } from '../routes/generation.ts';
-import { flowInput } from '../routes/saved-flows.ts';
-import { templateInput } from '../routes/templates.ts';
-import { savedFlowDocumentsInput, templateDocumentsInput, templateGenerationInput } from './flow-inputs.ts';
 import { electronicInput } from './signing-inputs.ts';
 
 export const LARGE_BODIES: { readonly [name: string]: z.ZodType } = {
   ...bodiesOf(createDocuments, replaceFile, replaceEnvelope, editFlow),
   ...bodiesOf(createMarksSession, createMarksSessionOfDocuments),
-  draft: draftInput,
-  generation: generationInput,
-  'saved-flow': flowInput,
-  'saved-flow-documents': savedFlowDocumentsInput,
-  template: templateInput,
-  'template-documents': templateDocumentsInput,
-  'template-generation': templateGenerationInput,
+  ...bodiesOf(savedFlows.create, savedFlows.replace, createSavedFlowDocuments),
+  ...bodiesOf(drafts.create, drafts.replace, saveEditorSession),
+  ...bodiesOf(templates.create, templates.replace, createTemplateDocuments),
+  ...bodiesOf(generateTemplateDocuments, createGeneration),
   'electronic-signature': electronicInput,
 };
 

@@ -4,7 +4,7 @@
  *
  * Source: docs/decisions/0119-editor-in-other-applications.md.
  */
-import type { EditorSessions } from '../../../actors/portal/api.ts';
+import type { EditorSessionService } from '../../../actors/portal/api.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import {
   editorSessionOverPage,
@@ -22,7 +22,7 @@ import { isForeignFrame } from './signing-page.ts';
 /** Longer tickets are invalid. */
 const TICKET_LENGTH = 1024;
 
-export function editorSessionPageRoutes(sessions: Pick<EditorSessions, 'page'>): readonly AnyRoute[] {
+export function editorSessionPageRoutes(sessions: Pick<EditorSessionService, 'page'>): readonly AnyRoute[] {
   return [
     pageRoute(sessions, 'editor', 'A page for people: the editor of a session.'),
     pageRoute(sessions, 'editor-embedded', 'The editor of a session, for a frame in another page.'),
@@ -30,7 +30,7 @@ export function editorSessionPageRoutes(sessions: Pick<EditorSessions, 'page'>):
 }
 
 function pageRoute(
-  sessions: Pick<EditorSessions, 'page'>,
+  sessions: Pick<EditorSessionService, 'page'>,
   path: 'editor' | 'editor-embedded',
   summary: string,
 ): AnyRoute {

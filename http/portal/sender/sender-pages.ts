@@ -7,10 +7,10 @@
 
 import { z } from 'zod';
 import {
-  type DocumentDrafts,
   type DocumentService,
-  DRAFT_STATUSES,
+  type Drafts,
   type Mails,
+  parsedInput,
   type SignedInUser,
 } from '../../../actors/portal/api.ts';
 import { cancelDocument } from '../../../contracts/portal/documents.ts';
@@ -26,7 +26,6 @@ import { redirect } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { accountGet, accountPost, accountReply, formText } from '../account/account-route.ts';
 import { documentId, flowActionId } from '../input/ids.ts';
-import { parsedInput } from '../input/invalid-input.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
 
 const PAGE_SIZE = 25;
@@ -48,7 +47,7 @@ const filterQuery = z.object({
 
 export function senderRoutes(
   documents: DocumentService,
-  drafts: DocumentDrafts,
+  drafts: Drafts,
   mails: Pick<Mails, 'ofDocument' | 'sendNow'>,
 ): readonly AnyRoute[] {
   return [
@@ -59,7 +58,7 @@ export function senderRoutes(
   ];
 }
 
-function listRoutes(documents: DocumentService, drafts: DocumentDrafts): readonly AnyRoute[] {
+function listRoutes(documents: DocumentService, drafts: Drafts): readonly AnyRoute[] {
   return [
     accountGet({
       path: '/account/documents',
@@ -80,8 +79,7 @@ function listRoutes(documents: DocumentService, drafts: DocumentDrafts): readonl
         const kept = await drafts.list(user.tenant, {
           limit: DRAFTS_SHOWN,
           offset: 0,
-          newestFirst: true,
-          q: undefined,
+          order: 'Desc',
         });
         const next = cursorOf(found.next, filters);
         const sent = Object.entries(filters).filter(([, value]) => value !== '');
@@ -106,14 +104,14 @@ function listRoutes(documents: DocumentService, drafts: DocumentDrafts): readonl
       params: idParams,
       body: z.object({}),
       async handle({ page, user, params }) {
-        await drafts.remove(user.tenant, params.id.toLowerCase());
+        await drafts.remove(user.tenant, params.id);
         return redirect(302, addressFrom(page, '/account/documents'));
       },
     }),
   ];
 }
 
-function editorRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
+function editorRoutes(drafts: Drafts): readonly AnyRoute[] {
   return [
     accountGet({
       path: '/account/documents/new',
@@ -129,14 +127,9 @@ function editorRoutes(drafts: DocumentDrafts): readonly AnyRoute[] {
       auth: 'user',
       params: idParams,
       async handle({ page, user, params }) {
-        const {
-          id,
-          document,
-          status,
-          documents: made,
-        } = await drafts.get(user.tenant, params.id.toLowerCase());
+        const { id, document, status, documents: made } = await drafts.get(user.tenant, params.id);
         const [first] = made;
-        if (status === DRAFT_STATUSES[2] && first !== undefined)
+        if (status === 'Sent' && first !== undefined)
           return redirect(302, addressFrom(page, `/account/documents/${first.documentId}`));
         const locations = await drafts.locations(user.tenant, id);
         return accountReply(200, editorPage(page, user, { draft: { id, document, locations } }));
@@ -208,7 +201,7 @@ function documentRoutes(documents: DocumentService, mails: Pick<Mails, 'ofDocume
       params: idParams,
       body: z.object({ reason: formText }),
       async handle({ page, user, params, body }) {
-        const { reason } = parsedInput(cancelDocument.body, body, 'BadRequest');
+        const { reason } = parsedInput(cancelDocument.body, body);
         await documents.cancel(user.tenant, documentId(params.id), reason);
         return back(page, params.id, 'canceled');
       },

@@ -7,14 +7,15 @@
 
 import type { Ids } from '@sealwright/runtime';
 import { z } from 'zod';
-import type {
-  DocumentTemplates,
-  IdempotentRequests,
-  SignedInUser,
-  TemplateItem,
+import {
+  type IdempotentRequests,
+  parsedInput,
+  type SignedInUser,
+  type Templates,
 } from '../../../actors/portal/api.ts';
+import type { TemplateView } from '../../../contracts/portal/kept-requests/templates.ts';
 import { cursor } from '../../../contracts/portal/lists.ts';
-import type { CreatedDocument } from '../../../contracts/portal/new-documents.ts';
+import { type CreatedDocument, newDocuments } from '../../../contracts/portal/new-documents.ts';
 import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import {
@@ -37,7 +38,6 @@ import { accountGet, accountPost, accountReply, formText } from '../account/acco
 import { withIdempotency } from '../idempotency.ts';
 import { documentId } from '../input/ids.ts';
 import { cursorOf, positionIn } from '../input/query-fields.ts';
-import { readTemplate } from '../routes/templates.ts';
 
 const PATH = '/account/templates';
 const PAGE_SIZE = 25;
@@ -64,7 +64,7 @@ const useBody = z.object({
 });
 
 export interface TemplatePages {
-  readonly templates: DocumentTemplates;
+  readonly templates: Templates;
   readonly idempotency: IdempotentRequests;
   readonly ids: Pick<Ids, 'uuid'>;
 }
@@ -84,7 +84,7 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
         const { q, cursor: asked = 'start' } = listQuery.parse(query);
         const position = positionIn(asked, { q });
         const { items, next } = await templates.list(user.tenant, {
-          ...{ limit: PAGE_SIZE, offset: 0, newestFirst: true, position },
+          ...{ limit: PAGE_SIZE, offset: 0, order: 'Desc', position },
           q: q === '' ? undefined : q,
         });
         const more = cursorOf(next, { q });
@@ -106,7 +106,7 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
       params: idParams,
       body: z.object({}),
       async handle({ page, user, params }) {
-        await templates.remove(user.tenant, params.id.toLowerCase());
+        await templates.remove(user.tenant, params.id);
         return redirect(302, addressFrom(page, `${PATH}?done=removed`));
       },
     }),
@@ -118,13 +118,7 @@ function listRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
       params: idParams,
       body: z.object({ name: formText }),
       async handle({ page, user, params, body }) {
-        const settings = { name: body.name.trim(), description: null, expirationDays: null };
-        const { id } = await templates.createOfDocument(
-          user.tenant,
-          documentId(params.id),
-          settings,
-          readTemplate,
-        );
+        const { id } = await templates.createOfDocument(user.tenant, documentId(params.id), body);
         return redirect(302, addressFrom(page, `${PATH}/${id}?done=saved`));
       },
     }),
@@ -154,7 +148,7 @@ function editorRoutes({ templates }: TemplatePages): readonly AnyRoute[] {
       async handle({ page, user, params }) {
         const { id, name, description, expirationDays, version, document } = await templates.get(
           user.tenant,
-          params.id.toLowerCase(),
+          params.id,
           null,
         );
         const locations = await templates.locations(user.tenant, id);
@@ -181,7 +175,7 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
     return templatePage(page, user, {
       ...{ template, values, notice },
       versions: await templates.versions(user.tenant, id),
-      request: readTemplate(document),
+      request: requestOf(document),
       key: ids.uuid(),
     });
   };
@@ -196,7 +190,7 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
       async handle({ page, user, params, query }) {
         const version = versionQuery.parse(query['version'] ?? null);
         const notice = doneNotice(page, query);
-        return accountReply(200, await show(page, user, params.id.toLowerCase(), { version, notice }));
+        return accountReply(200, await show(page, user, params.id, { version, notice }));
       },
     }),
     accountPost({
@@ -219,7 +213,7 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
             fingerprint: fingerprintOf([id, given]),
           };
           const make = (seed?: string) =>
-            templates.createDocuments(user.tenant, id, filledIn(view, given), readTemplate, seed);
+            templates.createDocuments(user.tenant, id, filledIn(view, given), seed);
           const made: readonly Pick<CreatedDocument, 'documentId'>[] = await withIdempotency(
             idempotency,
             user.tenant,
@@ -240,12 +234,16 @@ function useRoutes({ templates, idempotency, ids }: TemplatePages): readonly Any
   ];
 }
 
+function requestOf(document: unknown) {
+  return parsedInput(newDocuments, document);
+}
+
 type Given = Omit<z.infer<typeof useBody>, 'key'>;
 
 /** The request of the form: inputs of roles and fields are numbered as on the page. */
-function filledIn({ document, version, roles }: TemplateItem & { readonly document: unknown }, given: Given) {
+function filledIn({ document, version, roles }: TemplateView, given: Given) {
   const values = textsOf(given);
-  const request = readTemplate(document);
+  const request = requestOf(document);
   const entries = senderFields(request).flatMap(({ name, type }, index): [string, string | boolean][] => {
     const value = values[`value-${index}`] ?? '';
     if (type === 'Checkbox') return [[name.trim(), value === 'true']];

@@ -6,10 +6,12 @@ import { pageHeaders } from '../../../http/portal/pages/page-policy.ts';
 import { codingFor } from '../../../http/portal/pages/portal-assets.ts';
 import { brandingRoutes } from '../../../http/portal/routes/branding.ts';
 import { documentRoutes } from '../../../http/portal/routes/documents.ts';
-import { draftRoutes } from '../../../http/portal/routes/drafts.ts';
-import { templateRoutes } from '../../../http/portal/routes/templates.ts';
+import {
+  draftRoutes,
+  editorSessionRoutes,
+  templateRoutes,
+} from '../../../http/portal/routes/kept-requests.ts';
 import { uploadRoutes } from '../../../http/portal/routes/uploads.ts';
-import { editorSessionRoutes } from '../../../http/portal/sender/editor-session-routes.ts';
 import { fieldUploadRoutes } from '../../../http/portal/signing/field-uploads.ts';
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';

@@ -2,7 +2,6 @@
 
 import { systemIds } from '@sealwright/runtime';
 import test from 'ava';
-import type { CreateDocuments } from '../../../../actors/portal/api.ts';
 import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { type PortalFixture, portalFixture, signer } from '../documents/flow-harness.ts';
@@ -21,26 +20,18 @@ test.after.always(async () => {
   for (const end of ends) await end();
 });
 
-const read = (document: unknown) => document as CreateDocuments;
-
 async function keptDraft(): Promise<string> {
   const files = [await fixture.file('one.pdf'), await fixture.file('two.pdf')];
-  const uploadIds = files.map(({ id }) => id);
-  const document = { files, flowActions: [signer('Ana')] };
-  return (await fixture.portal.drafts.create(fixture.tenant, { name: 'Draft', document, uploadIds })).id;
+  const request = { files, flowActions: [signer('Ana')] };
+  const document = { read: request, sent: request };
+  return (await fixture.portal.drafts.create(fixture.tenant, { name: 'Draft', document })).id;
 }
 
 /** Drafts of another node, on the same store, where a rule refuses every creation. */
 function refusingNode(): Drafts {
-  return new Drafts({
-    ...{
-      system: fixture.runtime.system,
-      store: fixture.store,
-      clock,
-      ids: systemIds,
-      uploads: fixture.portal.uploads,
-    },
-    creation: { create: () => Promise.reject(new PortalRefusal('FolderNotFound')) },
+  const runtime = { system: fixture.runtime.system, store: fixture.store, clock, ids: systemIds };
+  return new Drafts(runtime, fixture.portal.uploads, {
+    create: () => Promise.reject(new PortalRefusal('FolderNotFound')),
   });
 }
 
@@ -62,11 +53,11 @@ test.serial('a refusal on one node does not cancel the documents of a call on an
   const other = refusingNode();
   let during: unknown;
   fixture.faults.arm('portal.create.some', async () => {
-    during = await other.send(fixture.tenant, id, read).catch((error) => error.code);
+    during = await other.send(fixture.tenant, id).catch((error) => error.code);
   });
-  const sent = await fixture.portal.drafts.send(fixture.tenant, id, read);
+  const sent = await fixture.portal.drafts.send(fixture.tenant, id);
   t.is(during, 'FolderNotFound');
-  t.deepEqual(await other.send(fixture.tenant, id, read), sent, 'the other node returns the same documents');
+  t.deepEqual(await other.send(fixture.tenant, id), sent, 'the other node returns the same documents');
   t.is(sent.length, 2);
   for (const { documentId } of sent) t.is((await fixture.get(documentId)).status, 'Pending');
 });
@@ -75,12 +66,12 @@ test.serial('an attempt of a dead node holds the draft for 30 s at most', async 
   const id = await keptDraft();
   t.true((await begin(id, 'of a dead node')).accepted);
   const node = refusingNode();
-  await t.throwsAsync(node.send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+  await t.throwsAsync(node.send(fixture.tenant, id), { code: 'FolderNotFound' });
   t.is(await stateOf(id), 'Sending');
   clock.forward(30_000);
-  await t.throwsAsync(node.send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+  await t.throwsAsync(node.send(fixture.tenant, id), { code: 'FolderNotFound' });
   t.is(await stateOf(id), 'Saved');
-  t.is((await fixture.portal.drafts.send(fixture.tenant, id, read)).length, 2);
+  t.is((await fixture.portal.drafts.send(fixture.tenant, id)).length, 2);
 });
 
 /** Resolves once the two newest documents have this status. */
@@ -97,14 +88,14 @@ test.serial('documents that a late call makes after the end of its attempt are c
   const id = await keptDraft();
   fixture.faults.arm('portal.create.some', async () => {
     clock.forward(30_000);
-    await t.throwsAsync(refusingNode().send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+    await t.throwsAsync(refusingNode().send(fixture.tenant, id), { code: 'FolderNotFound' });
     t.is(await stateOf(id), 'Saved');
   });
-  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id), {
     code: 'InvalidDocumentStatus',
   });
   await untilBoth('Canceled');
-  for (const { documentId } of await fixture.portal.drafts.send(fixture.tenant, id, read))
+  for (const { documentId } of await fixture.portal.drafts.send(fixture.tenant, id))
     t.is((await fixture.get(documentId)).status, 'Pending');
 });
 
@@ -115,10 +106,10 @@ test.serial('documents that a late call makes of a removed draft are canceled', 
     // It is being sent.
     await t.throwsAsync(fixture.portal.drafts.remove(fixture.tenant, id), { code: 'InvalidDocumentStatus' });
     clock.forward(30_000);
-    await t.throwsAsync(refusingNode().send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+    await t.throwsAsync(refusingNode().send(fixture.tenant, id), { code: 'FolderNotFound' });
     await fixture.portal.drafts.remove(fixture.tenant, id);
   });
-  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id), {
     code: 'DocumentDraftNotFound',
   });
   await t.throwsAsync(fixture.portal.drafts.get(fixture.tenant, id), { code: 'DocumentDraftNotFound' });
@@ -134,18 +125,18 @@ test.serial('a removed draft is stored until the documents of its attempts are c
   });
   t.teardown(() => go());
   fixture.faults.arm('portal.create.some', 'throw');
-  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read));
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id));
   fixture.faults.arm('effect.leased.before-run/cancelDraftDocuments', () => held);
-  await t.throwsAsync(refusingNode().send(fixture.tenant, id, read), { code: 'FolderNotFound' });
+  await t.throwsAsync(refusingNode().send(fixture.tenant, id), { code: 'FolderNotFound' });
   await fixture.portal.drafts.remove(fixture.tenant, id);
   await t.throwsAsync(fixture.portal.drafts.get(fixture.tenant, id), { code: 'DocumentDraftNotFound' });
-  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), {
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id), {
     code: 'DocumentDraftNotFound',
   });
   const { items } = await fixture.portal.drafts.list(fixture.tenant, {
     limit: 100,
     offset: 0,
-    newestFirst: true,
+    order: 'Desc',
   });
   t.false(items.some((draft) => draft.id === id));
   t.is((await fixture.store.load({ kind: 'draft', id }))?.state, 'Removed');
@@ -162,5 +153,5 @@ test.serial('a removed draft is stored until the documents of its attempts are c
 test.serial('at most 16 calls send one draft at the same time', async (t) => {
   const id = await keptDraft();
   for (let call = 0; call < 16; call += 1) t.true((await begin(id, `call ${call}`)).accepted);
-  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id, read), { code: 'ServiceBusy' });
+  await t.throwsAsync(fixture.portal.drafts.send(fixture.tenant, id), { code: 'ServiceBusy' });
 });

@@ -1,7 +1,7 @@
 import { systemIds } from '@sealwright/runtime';
 import test, { type ExecutionContext } from 'ava';
 import { SavedFlowService, savedFlowDefinition } from '../../../../actors/portal/drafts/saved-flows.ts';
-import { recordOnce } from '../../../../actors/portal/shared/organization-records.ts';
+import { Records } from '../../../../actors/portal/shared/records.ts';
 import {
   MarksSessionService,
   marksSessionDefinition,
@@ -12,22 +12,12 @@ import { newTenant, portalStoreFixture } from '../uploads/upload-harness.ts';
 function savedFlowFixture(t: ExecutionContext) {
   const it = portalStoreFixture(t, { definitions: [savedFlowDefinition, marksSessionDefinition] });
   const { store, clock, uploads, tenants } = it;
-  const { system } = it.runtime;
+  const runtime = { system: it.runtime.system, store, clock, ids: systemIds };
   return {
     ...it,
-    flows: new SavedFlowService({
-      system,
-      store,
-      clock,
-      ids: systemIds,
-      creation: { create: async () => [] },
-    }),
-    sessions: new MarksSessionService(
-      { system, clock, ids: systemIds },
-      uploads,
-      tenants,
-      () => 'https://sign.example',
-    ),
+    records: new Records(runtime, { kind: 'saved-flow', notFound: 'DocumentFlowNotFound' }),
+    flows: new SavedFlowService(runtime, { create: async () => [] }),
+    sessions: new MarksSessionService(runtime, uploads, tenants, () => 'https://sign.example'),
   };
 }
 
@@ -37,7 +27,7 @@ const BODY = {
   flowActions: [{ type: 'Signer', user: { name: 'Ana', email: 'ana@example.com' } }],
   observers: [],
 };
-const PAGE = { limit: 10, offset: 0, newestFirst: false } as const;
+const PAGE = { limit: 10, offset: 0 };
 
 test('a saved flow is returned as sent, replaced and removed', async (t) => {
   const it = savedFlowFixture(t);
@@ -81,13 +71,12 @@ test('saved flows without a name or over the size limit are refused', async (t) 
 test('a request that another node has made meanwhile returns its record, also if it is refused here', async (t) => {
   const it = savedFlowFixture(t);
   const tenant = await newTenant(it, 'Org');
-  const dependencies = { system: it.runtime.system, ids: systemIds };
   const refuse = async () => {
     throw new PortalRefusal('LimitExceeded');
   };
-  await t.throwsAsync(recordOnce(dependencies, 'saved-flow', 'seed', refuse), { code: 'LimitExceeded' });
+  await t.throwsAsync(it.records.create(tenant, 'seed', refuse), { code: 'LimitExceeded' });
   let made = '';
-  const { id } = await recordOnce(dependencies, 'saved-flow', 'seed', async () => {
+  const { id } = await it.records.create(tenant, 'seed', async () => {
     made = (await it.flows.create(tenant, BODY, 'seed')).id;
     return refuse();
   });

@@ -7,11 +7,15 @@ import { crc32, deflateRawSync } from 'node:zlib';
 import { systemClock } from '@sealwright/runtime';
 import test from 'ava';
 import exceljs from 'exceljs';
-import type { GenerateDocuments, GenerationView, Tenant } from '../../../../actors/portal/api.ts';
+import type { Tenant } from '../../../../actors/portal/api.ts';
+import type {
+  GenerationView,
+  NewGeneration,
+} from '../../../../contracts/portal/kept-requests/generations.ts';
 import { requireTool, runTool } from '../../../verifiers/index.ts';
 import { type PortalFixture, portalFixture, refusedAs } from '../documents/flow-harness.ts';
 
-const FLOW: GenerateDocuments['flowActions'] = [
+const FLOW: NewGeneration['flowActions'] = [
   {
     type: 'Signer',
     allowElectronicSignature: true,
@@ -36,8 +40,8 @@ async function wanted(
     readonly name?: string;
     readonly templateType?: string;
     readonly dataType?: string;
-  } & Partial<GenerateDocuments> = {},
-): Promise<GenerateDocuments> {
+  } & Partial<NewGeneration> = {},
+): Promise<NewGeneration> {
   const file = async (bytes: Buffer, fileName: string, contentType: string) => {
     const { displayName: _, ...rest } = await fixture.file(fileName, bytes, contentType);
     return rest;
@@ -78,10 +82,10 @@ test.serial(
       ...(await wanted(fixture)),
       ...{ newFolderName: 'Letters', type: 'Deed', notifiedEmails: ['all@example.org'] },
     });
-    t.like(begun, { total: 2, completed: 0, type: 'Deed', error: null });
+    t.like(begun, { totalDocumentsCount: 2, completedCount: 0, type: 'Deed', error: null });
     t.true(begun.status === 'Pending' || begun.status === 'Init', begun.status);
     const waiting = await until(fixture, begun.id, 'WaitingSignatures');
-    t.like(waiting, { total: 2, initialized: 2, completed: 0 });
+    t.like(waiting, { totalDocumentsCount: 2, initializedCount: 2, completedCount: 0 });
     const made = await documents(fixture);
     t.deepEqual(
       made.map(({ name, filename, mimeType, folder, type }) => [
@@ -115,11 +119,11 @@ test.serial(
     await fixture.until(first.id, ({ status }) => status === 'Concluded');
     t.like(await fixture.portal.generations.get(fixture.tenant, begun.id), {
       status: 'WaitingSignatures',
-      completed: 1,
+      completedCount: 1,
     });
     await fixture.sign(second.id, 'bo@example.org');
     await fixture.until(second.id, ({ status }) => status === 'Concluded');
-    t.like(await until(fixture, begun.id, 'Completed'), { completed: 2 });
+    t.like(await until(fixture, begun.id, 'Completed'), { completedCount: 2 });
     const otherTenant: Tenant = {
       ...fixture.tenant,
       organization: { id: randomUUID() as never, name: 'Other' },
@@ -286,7 +290,7 @@ test.serial('a spreadsheet whose ranges span a whole sheet is read like one with
   dataValidations.add('A1:XFD1048576', { type: 'list', formulae: ['"Ana,Bo"'] });
   const data = Buffer.from(await workbook.xlsx.writeBuffer());
   const request = await wanted(fixture, { data, dataType: SHEET });
-  t.is((await fixture.portal.generations.create(fixture.tenant, request)).total, 1);
+  t.is((await fixture.portal.generations.create(fixture.tenant, request)).totalDocumentsCount, 1);
   sheet.getCell('A1048577').value = 'beyond';
   const beyond = await wanted(fixture, {
     data: Buffer.from(await workbook.xlsx.writeBuffer()),
@@ -363,9 +367,9 @@ test.serial(
     await until(first, id, 'Init');
     await first.close(1);
     const again = await portalFixture(t, { root });
-    const before = (await again.portal.generations.get(again.tenant, id)).initialized;
+    const before = (await again.portal.generations.get(again.tenant, id)).initializedCount;
     t.true(before < 40, 'there was something left to do');
-    t.is((await until(again, id, 'WaitingSignatures')).initialized, 40);
+    t.is((await until(again, id, 'WaitingSignatures')).initializedCount, 40);
     t.deepEqual(
       (await documents(again)).map(({ name }) => name).sort(),
       rows.map((_, at) => `Letter to P${at}`).sort(),

@@ -4,7 +4,6 @@
  */
 
 import { Faults, systemClock, systemIds } from '@sealwright/runtime';
-import type { CreateDocuments } from '../../../../actors/portal/api.ts';
 import { Drafts } from '../../../../actors/portal/drafts/drafts.ts';
 import { PortalRefusal } from '../../../../machines/portal/portal-refusals.ts';
 import { portalFixture, signer } from '../../../actors/portal/documents/flow-harness.ts';
@@ -17,35 +16,33 @@ const { portal, runtime, store, tenant, file } = await portalFixture(
   { teardown() {} },
   { root, clock, faults },
 );
-const read = (document: unknown) => document as CreateDocuments;
 /** Another node, where a rule refuses every creation. */
-const refusing = new Drafts({
-  ...{ system: runtime.system, store, clock, ids: systemIds, uploads: portal.uploads },
-  creation: { create: () => Promise.reject(new PortalRefusal('FolderNotFound')) },
+const refusing = new Drafts({ system: runtime.system, store, clock, ids: systemIds }, portal.uploads, {
+  create: () => Promise.reject(new PortalRefusal('FolderNotFound')),
 });
 
 const files = [await file('one.pdf')];
 if (when === 'removed') files.push(await file('two.pdf'));
-const uploadIds = files.map(({ id }) => id);
-const document = { files, flowActions: [signer('Ana')] };
-const { id } = await portal.drafts.create(tenant, { name: 'Draft', document, uploadIds });
+const request = { files, flowActions: [signer('Ana')] };
+const document = { read: request, sent: request };
+const { id } = await portal.drafts.create(tenant, { name: 'Draft', document });
 
 async function refuseAndRemove() {
   clock.forward(30_000);
-  await refusing.send(tenant, id, read).catch(() => {});
+  await refusing.send(tenant, id).catch(() => {});
   await portal.drafts.remove(tenant, id);
 }
 
 if (when === 'late') {
   faults.arm('portal.create.some', refuseAndRemove);
   // The call is refused. On PostgreSQL this may be before the effect at which the process is killed.
-  await portal.drafts.send(tenant, id, read).catch(() => {});
+  await portal.drafts.send(tenant, id).catch(() => {});
   await systemClock.sleep(60_000);
   process.exit(1);
 } else {
   faults.arm('portal.create.some', 'throw');
   faults.arm('effect.leased.before-run/cancelDraftDocuments', 'hang');
-  await portal.drafts.send(tenant, id, read).catch(() => {});
+  await portal.drafts.send(tenant, id).catch(() => {});
   await refuseAndRemove();
   process.kill(process.pid, 'SIGKILL');
 }

@@ -1,7 +1,8 @@
 /** The documents of the organization, with filters, and the drafts that are not sent. Works without scripts. */
 
-import type { DraftItem, SignedInUser } from '../../../../actors/portal/api.ts';
+import type { SignedInUser } from '../../../../actors/portal/api.ts';
 import type { DocumentListItem } from '../../../../contracts/portal/documents.ts';
+import type { DraftItem } from '../../../../contracts/portal/kept-requests/drafts.ts';
 import type { DocumentStatus } from '../../../../contracts/portal/words.ts';
 import { type Html, html, lines } from '../../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';

@@ -1,7 +1,8 @@
 /** Templates of the organization: their list, and the form that makes a document of one. Works without scripts. */
 
-import type { CreateDocuments, SignedInUser, TemplateItem } from '../../../../actors/portal/api.ts';
+import type { CreateDocuments, SignedInUser } from '../../../../actors/portal/api.ts';
 import type { NewField } from '../../../../contracts/portal/flow.ts';
+import type { TemplateItem } from '../../../../contracts/portal/kept-requests/templates.ts';
 import { type Html, html, lines } from '../../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
 import {

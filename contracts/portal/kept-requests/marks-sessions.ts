@@ -1,12 +1,12 @@
 /** Sessions of one hour in which a person places marks before documents are created. Source: docs/portal-values.md §20. */
 import { z } from 'zod';
-import { id, list, maybeFlag, maybeText, maybeUuid, members, whole, withSent, word } from '../fields.ts';
-import { ANA, CREATION, EXAMPLE_IDS, FILE, SIGNER } from './examples.ts';
-import { fileReference, newMark, newParticipant } from './flow.ts';
-import { marksSessionParams } from './ids.ts';
-import { newDocuments } from './new-documents.ts';
-import { operation } from './operation.ts';
-import { ACTION_TYPES, INITIALS_MODES, SIGNATURE_TYPES } from './words.ts';
+import { id, list, maybeFlag, maybeText, maybeUuid, members, whole, withSent, word } from '../../fields.ts';
+import { ANA, CREATION, EXAMPLE_IDS, FILE, SIGNER } from '../examples.ts';
+import { fileReference, newMark, newParticipant } from '../flow.ts';
+import { marksSessionParams } from '../ids.ts';
+import { newDocuments } from '../new-documents.ts';
+import { operation } from '../operation.ts';
+import { ACTION_TYPES, INITIALS_MODES, SIGNATURE_TYPES } from '../words.ts';
 
 /** Files of one session. Source: docs/portal-values.md §21. */
 export const MAX_MARKS_FILES = 50;

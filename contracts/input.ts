@@ -1,34 +1,32 @@
-/**
- * Reports invalid requests in the portal's form.
- *
- * Source: docs/portal-values.md §2.
- */
+/** Parses what clients send. Source: docs/portal-values.md §2. */
 import type { z } from 'zod';
-import { type BoundRefusal, MAX_FAULTS, REQUIRED } from '../../../contracts/fields.ts';
-import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { type BoundRefusal, MAX_FAULTS, REQUIRED } from './fields.ts';
 
 /** Maximum length of a member's name and of a sentence in a reply, characters. */
 const MAX_NAME = 200;
 const MAX_SENTENCE = 500;
 
-/**
- * Parses `value` by `schema`, whose messages continue `The <Name> field`.
- * Refusals: `code`; `BadRequest` with the first `MAX_FAULTS` faults; those of bounds if there are no others.
- */
-export function parsedInput<T>(schema: z.ZodType<T>, value: unknown, code: PortalRefusalCode): T {
+/** Faults of a value: the refusal of a bound, if it has no others, or sentences by member. */
+export type InputFaults =
+  | { readonly bound: BoundRefusal }
+  | { readonly errors: { readonly [member: string]: readonly string[] } };
+
+export type Read<T> = { readonly value: T } | { readonly faults: InputFaults };
+
+/** Parses `value` by `schema`, whose messages continue `The <Name> field`; reports the first `MAX_FAULTS` faults. */
+export function readInput<T>(schema: z.ZodType<T>, value: unknown): Read<T> {
   const result = schema.safeParse(value, { reportInput: true });
-  if (result.success) return result.data;
-  if (code !== 'BadRequest') throw new PortalRefusal(code);
-  const bounds = result.error.issues.map(boundRefusalOf);
-  if (bounds.every((bound) => bound !== undefined) && bounds[0] !== undefined)
-    throw new PortalRefusal(bounds[0].code as PortalRefusalCode, bounds[0].message);
+  if (result.success) return { value: result.data };
+  const { issues } = result.error;
+  const [bound, ...others] = issues.map(boundRefusalOf);
+  if (bound !== undefined && others.every((other) => other !== undefined)) return { faults: { bound } };
   // No prototype: a client may name a member `toString`.
   const errors: Record<string, string[]> = Object.create(null);
-  for (const issue of result.error.issues.slice(0, MAX_FAULTS)) {
+  for (const issue of issues.slice(0, MAX_FAULTS)) {
     const member = memberName(issue.path).slice(0, MAX_NAME);
     errors[member] = [...(errors[member] ?? []), sentence(issue).slice(0, MAX_SENTENCE)];
   }
-  throw new PortalRefusal(code, Object.values(errors)[0]?.[0], { errors });
+  return { faults: { errors } };
 }
 
 function boundRefusalOf(issue: z.core.$ZodIssue): BoundRefusal | undefined {

@@ -1,0 +1,169 @@
+/**
+ * Records of organizations that clients name by id: saved flows, drafts, templates, generations, sessions of the editor
+ * and for marks. Each is one actor, whose context names its organization.
+ */
+import type {
+  ActorView,
+  CommittedActor,
+  ContextOf,
+  InputOf,
+  MessageOf,
+  Row,
+  StepOutcome,
+} from '@sealwright/runtime';
+import type { RecordQuery } from '../../../contracts/portal/kept-requests/records.ts';
+import type { ListPosition, Page } from '../../../contracts/portal/lists.ts';
+import { type Millis, parsePortalId } from '../../../machines/ids.ts';
+import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import type { ServiceRuntime } from '../../hosting/service-plan.ts';
+import { containing, pageByPosition, pageOfRows } from '../../shared/row-pages.ts';
+import { principalOf, type Tenant } from '../api/callers.ts';
+import { derivedId } from './effect-ids.ts';
+
+export type RecordRuntime = Pick<ServiceRuntime, 'system' | 'store' | 'clock' | 'ids'>;
+
+/** Properties in which kinds of records differ. */
+export interface RecordKind<Kind extends string> {
+  readonly kind: Kind;
+  /** Code of an id that names no record of the organization. */
+  readonly notFound: PortalRefusalCode;
+  /**
+   * View of its rows [organization, order, id] → { name, … }, and the most that one organization may keep, whose counter is
+   * `<view>/<organization>`. @default not listed, any number
+   */
+  readonly list?: { readonly view: string; readonly most: number; readonly items: string };
+  /** Refusal of a message that the state of the record does not accept. @default `ServiceBusy` */
+  readonly notAccepted?: { readonly code: PortalRefusalCode; readonly message: string };
+  /** True for a record that counts as removed although its actor has not ended. @default never */
+  readonly isOver?: (actor: ActorView<ContextOf<Kind>>, now: Millis) => boolean;
+}
+
+export class Records<Kind extends string> {
+  readonly #runtime: RecordRuntime;
+  readonly #kind: RecordKind<Kind>;
+
+  constructor(runtime: RecordRuntime, kind: RecordKind<Kind>) {
+    this.#runtime = runtime;
+    this.#kind = kind;
+  }
+
+  /** The rows of one page; by position where the query has one. @param matches further filter of rows */
+  async list(
+    { organization }: Tenant,
+    {
+      q,
+      limit,
+      offset,
+      order,
+      position,
+    }: RecordQuery & { readonly position?: 'start' | ListPosition | undefined },
+    matches?: (row: Row) => boolean,
+  ): Promise<Page<Row>> {
+    const view = this.#kind.list?.view ?? '';
+    const named = containing(q, ({ value }) => (value as { readonly name: string }).name);
+    const range = {
+      ...{ view, prefix: [organization.id], newestFirst: order === 'Desc', limit },
+      matches: named && matches ? (row: Row) => named(row) && matches(row) : (named ?? matches),
+      counter: `${view}/${organization.id}`,
+    };
+    const { rows, ...rest } =
+      position === undefined
+        ? await pageOfRows(this.#runtime.store, { ...range, offset })
+        : await pageByPosition(this.#runtime.store, { ...range, position });
+    return { ...rest, items: rows };
+  }
+
+  /**
+   * Creates the record of a request, durably. Of a request that is executed again, returns the record that it has made.
+   * Refusals: `LimitExceeded`, `ServiceBusy`.
+   *
+   * @param seed of a request that may be executed again; undefined = a fresh id
+   * @param make makes the input of the record; called if there is none
+   */
+  async create(
+    { organization }: Tenant,
+    seed: string | undefined,
+    make: (id: string) => InputOf<Kind> | Promise<InputOf<Kind>>,
+  ): Promise<ActorView<ContextOf<Kind>>> {
+    const { system, ids } = this.#runtime;
+    const { kind } = this.#kind;
+    const address = { kind, id: seed === undefined ? ids.uuid() : derivedId(kind, seed) };
+    const find = async () => (seed === undefined ? undefined : await system.read(address));
+    const made = await find();
+    if (made !== undefined) return made;
+    let input: InputOf<Kind>;
+    try {
+      await this.#assertRoom(organization.id);
+      input = await make(address.id);
+    } catch (error) {
+      // The same request may have made it on another node meanwhile, for example as the last one below a limit.
+      const existing = error instanceof PortalRefusal ? await find() : undefined;
+      if (existing === undefined) throw error;
+      return existing;
+    }
+    const outcome = await system.create(address, input);
+    if (outcome.accepted) {
+      await outcome.durable;
+      return outcome.actor;
+    }
+    // The same request is executed on another node.
+    const existing = outcome.reason === 'exists' ? await find() : undefined;
+    if (existing === undefined) throw new PortalRefusal('ServiceBusy');
+    return existing;
+  }
+
+  async #assertRoom(organization: string): Promise<void> {
+    const { list } = this.#kind;
+    if (list === undefined) return;
+    const counter = `${list.view}/${organization}`;
+    if (((await this.#runtime.store.counters(counter))[counter] ?? 0) >= list.most)
+      throw new PortalRefusal('LimitExceeded', `An organization may keep ${list.most} ${list.items}.`);
+  }
+
+  /** Members that the context of a new record begins with. */
+  origin(tenant: Tenant) {
+    const createdBy = principalOf(tenant);
+    return { organizationId: tenant.organization.id, createdBy, creationDate: this.#runtime.clock.now() };
+  }
+
+  /** The record of an id that a client sent, of any organization; undefined: none, or it is over. */
+  async read(given: string): Promise<CommittedActor<ContextOf<Kind>> | undefined> {
+    const { kind, isOver } = this.#kind;
+    // Ids of records have the form of document ids.
+    const id = parsePortalId('DocumentId', given);
+    const actor = id && (await this.#runtime.system.read({ kind, id }));
+    return actor && isOver?.(actor, this.#runtime.clock.now()) !== true ? actor : undefined;
+  }
+
+  /** The record of an id that a client sent; undefined also for one of another organization. */
+  async find(organization: string, id: string): Promise<CommittedActor<ContextOf<Kind>> | undefined> {
+    const actor = await this.read(id);
+    const context: { readonly organizationId?: string; readonly organization?: { readonly id: string } } =
+      actor?.context ?? {};
+    return (context.organizationId ?? context.organization?.id) === organization ? actor : undefined;
+  }
+
+  async existing({ organization }: Tenant, id: string): Promise<CommittedActor<ContextOf<Kind>>> {
+    const actor = await this.find(organization.id, id);
+    if (actor === undefined) throw new PortalRefusal(this.#kind.notFound);
+    return actor;
+  }
+
+  /** Changes a record of the organization, durably, and returns it. */
+  async change(tenant: Tenant, given: string, message: MessageOf<Kind>): Promise<ActorView<ContextOf<Kind>>> {
+    const { id } = await this.existing(tenant, given);
+    const outcome = await this.send(id, message);
+    if (outcome.accepted) return outcome.actor;
+    const { notFound, notAccepted } = this.#kind;
+    if (outcome.reason === 'not-accepted' && notAccepted !== undefined)
+      throw new PortalRefusal(notAccepted.code, notAccepted.message);
+    throw new PortalRefusal(outcome.reason === 'unknown-actor' ? notFound : 'ServiceBusy');
+  }
+
+  /** Resolves once an accepted message is durable. */
+  async send(id: string, message: MessageOf<Kind>): Promise<StepOutcome<ContextOf<Kind>>> {
+    const outcome = await this.#runtime.system.send({ kind: this.#kind.kind, id }, message);
+    if (outcome.accepted) await outcome.durable;
+    return outcome;
+  }
+}
