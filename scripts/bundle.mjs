@@ -7,7 +7,7 @@
  *                           dist/web/assets/ has what browsers load
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -33,13 +33,8 @@ const PACKAGES = new Map(
   readJson('package.json').workspaces.map((folder) => [readJson(folder, 'package.json').name, folder]),
 );
 
-/** Sources of the pages: service, folder, end of the names. */
-const PAGE_FOLDERS = [
-  ['batch', 'web/client/batch/pages', '.ts'],
-  ['portal', 'web/client/portal/pages', '.ts'],
-  ['batch', 'web/styles/batch', '.css'],
-  ['portal', 'web/styles/portal', '.css'],
-];
+/** Services with pages: their scripts are in web/client/<service>/pages/, their stylesheets in web/styles/<service>/. */
+const SERVICES = ['batch', 'portal'];
 
 const SHARED = {
   absWorkingDir: ROOT,
@@ -130,13 +125,15 @@ export async function bundleProgram() {
  * Source: docs/decisions/0188-bundled-pages.md.
  */
 export async function bundlePages() {
-  const outdir = join(ROOT, 'dist', 'web', 'assets');
-  rmSync(outdir, { recursive: true, force: true });
+  const assets = join(ROOT, 'dist', 'web', 'assets');
+  rmSync(assets, { recursive: true, force: true });
   const options = {
     absWorkingDir: ROOT,
-    outdir,
     bundle: true,
     platform: 'browser',
+    // Fonts of stylesheets are copied beside them.
+    loader: { '.woff2': 'file' },
+    assetNames: '[name]',
     target: 'es2023',
     minifyWhitespace: true,
     minifySyntax: true,
@@ -145,17 +142,19 @@ export async function bundlePages() {
     sourcesContent: false,
     logLevel: 'warning',
   };
-  const entries = PAGE_FOLDERS.flatMap(([service, folder, extension]) =>
-    readdirSync(join(ROOT, folder))
-      .filter((name) => name.endsWith(extension))
-      .map((name) => ({ in: join(folder, name), out: `${service}/${name.slice(0, -extension.length)}` })),
-  );
   // Other sites load the widget as a classic script, whose names must not collide with theirs.
-  const isClassic = ({ out }) => out === 'portal/widget';
-  await Promise.all([
-    build({ ...options, format: 'esm', entryPoints: entries.filter((entry) => !isClassic(entry)) }),
-    build({ ...options, format: 'iife', entryPoints: entries.filter(isClassic) }),
-  ]);
+  const widget = 'web/client/portal/pages/widget.ts';
+  await Promise.all(
+    SERVICES.flatMap((service) => {
+      const outdir = join(assets, service);
+      const entryPoints = [`web/client/${service}/pages`, `web/styles/${service}`]
+        .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`))
+        .filter((path) => path !== widget)
+        .map((path) => ({ in: path, out: basename(path).replace(/\.\w+$/, '') }));
+      return build({ ...options, outdir, format: 'esm', entryPoints });
+    }),
+  );
+  await build({ ...options, outdir: join(assets, 'portal'), format: 'iife', entryPoints: [widget] });
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Conventions of the batch service for requests and refusals. Source: docs/batch-values.md §2. */
 import { Refusal, type RefusalCode } from '../../machines/refusals.ts';
-import { notFoundPage } from '../../web/pages/batch/not-found.ts';
+import { notFoundPage } from '../../web/pages/batch/not-found.tsx';
 import { isPagePath } from '../core/accept.ts';
 import { fingerprintOf, readJson, SMALL_BODY_BYTES } from '../core/body/json-body.ts';
 import { checked } from '../core/checked.ts';

@@ -10,6 +10,7 @@ import { jobParams } from '../../contracts/batch/jobs.ts';
 import { DELIVERY_STATUSES, JOB_FORMATS, JOB_STATES } from '../../contracts/batch/words.ts';
 import { MAIL_STATUSES } from '../../contracts/portal/mails.ts';
 import type { Html } from '../../contracts/texts/html.ts';
+import { componentsPage } from '../../web/pages/batch/components-page.tsx';
 import { framedPage, type PageLink } from '../../web/pages/batch/layout.ts';
 import {
   INPUT,
@@ -68,6 +69,8 @@ interface OperatorPage {
   readonly path: string;
   /** Name in `web/client/batch/pages/`. */
   readonly script: string;
+  /** Stylesheets besides that of all pages. */
+  readonly styles?: readonly string[];
   readonly title: string;
   readonly summary: string;
   readonly description: string;
@@ -132,6 +135,15 @@ const INSPECTION_PAGES: readonly OperatorPage[] = [
     description:
       'The certificates of `GET /api/profiles` with the findings of `GET /api/ready`, and the keys of `GET /api/portal/keys`.',
     main: () => CERTIFICATES,
+  },
+  {
+    path: '/components',
+    script: 'components',
+    styles: ['components-page.css'],
+    title: 'Components',
+    summary: 'Every component of the pages in every state.',
+    description: 'For those who build pages. It shows nothing of the service.',
+    main: componentsPage,
   },
 ];
 
@@ -204,7 +216,7 @@ export function pageRoutes(
     },
   ];
   return [
-    ...pages.map(({ path, script, title, summary, description, main }) =>
+    ...pages.map(({ path, script, styles = [], title, summary, description, main }) =>
       handle(
         {
           method: 'GET',
@@ -223,7 +235,7 @@ export function pageRoutes(
             path: path.split('{', 1)[0] ?? path,
             links,
             version,
-            styles: ['pages.css'],
+            styles: ['pages.css', ...styles],
             script: `${script}.js`,
             pollSeconds,
             main: main(params.id),

@@ -7,7 +7,7 @@ import type { SystemEvents } from '../../actors/batch/api/service.ts';
 import { logIn, logOut, readLoginPage } from '../../contracts/batch/session.ts';
 import type { Part } from '../../contracts/operation.ts';
 import { Refusal } from '../../machines/refusals.ts';
-import { type LoginError, loginPage } from '../../web/pages/batch/login.ts';
+import { type LoginError, loginPage } from '../../web/pages/batch/login.tsx';
 import { prefersHtml } from '../core/accept.ts';
 import { clientNetwork } from '../core/access/addresses.ts';
 import { type Authenticator, OPERATOR } from '../core/access/auth.ts';

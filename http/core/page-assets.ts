@@ -14,20 +14,22 @@ import { type AnyRoute, route } from './router.ts';
 const TYPES: { readonly [extension: string]: string } = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
+  woff2: 'font/woff2',
 };
 
 /** Folder of the bundled scripts and styles, which the build makes (`scripts/bundle.mjs`). */
 export const PAGE_ASSETS = new URL('../../web/assets/', import.meta.url);
 
-/** Names of the scripts and styles of a service. The source maps beside them are for developers. */
+/** Names of the scripts, styles and fonts of a service. The source maps beside them are for developers. */
 export function assetNames(service: 'batch' | 'portal'): readonly string[] {
-  return readdirSync(new URL(service, PAGE_ASSETS)).filter((name) => /\.(js|css)$/.test(name));
+  return readdirSync(new URL(service, PAGE_ASSETS)).filter((name) => /\.(js|css|woff2)$/.test(name));
 }
 
 /** @param name one of `assetNames`, never a client's text */
 export function readAsset(service: 'batch' | 'portal', name: string): Asset {
   const extension = name.slice(name.lastIndexOf('.') + 1);
-  return asset(TYPES[extension] ?? '', readFileSync(new URL(`${service}/${name}`, PAGE_ASSETS), 'utf8'));
+  const bytes = readFileSync(new URL(`${service}/${name}`, PAGE_ASSETS));
+  return asset(TYPES[extension] ?? '', extension === 'woff2' ? bytes : bytes.toString());
 }
 
 /**

@@ -7,7 +7,7 @@ import { createWrongKeys } from '../core/access/wrong-keys.ts';
 import { FAVICON_ROUTE } from '../core/icon.ts';
 import type { HttpServer } from '../core/listener.ts';
 import { withReference } from '../core/openapi/routes.ts';
-import { assetRoutes } from '../core/page-assets.ts';
+import { assetNames, assetRoutes } from '../core/page-assets.ts';
 import type { AnyRoute } from '../core/router.ts';
 import { createServer, type HttpProcess } from '../core/server.ts';
 import type { ListenSettings } from '../core/settings.ts';
@@ -70,6 +70,7 @@ export function portalRoutes(
   runId?: string,
 ): readonly AnyRoute[] {
   const { documents, folders, idempotency, signing, validation, webhooks } = service;
+  const fonts = assetNames('batch').filter((name) => name.endsWith('.woff2'));
   const routes = [
     ...uploadRoutes(service.uploads, idempotency),
     ...documentRoutes(documents, idempotency),
@@ -98,7 +99,7 @@ export function portalRoutes(
     ...systemRoutes(runId),
     ...pageRoutes,
     FAVICON_ROUTE,
-    ...assetRoutes(['reference.js', 'pages.css', 'reference.css'], {
+    ...assetRoutes(['reference.js', 'pages.css', 'reference.css', ...fonts], {
       prefix: REFERENCE_ASSETS,
       group: 'Description',
       auth: 'anonymous',

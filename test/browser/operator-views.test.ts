@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { assertAccessible } from './axe.ts';
 import { closeBrowser, logIn, startService, toast, visit } from './browser.ts';
 
 test.after.always(() => closeBrowser());
@@ -69,3 +70,29 @@ test.serial('every page works by keyboard and fits a phone', async (t) => {
     t.is(await page.evaluate('document.activeElement.id'), 'main', path);
   }
 });
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.serial(`the page of the components is accessible and comes to life (${colorScheme})`, async (t) => {
+    const service = await startService(t);
+    const visited = await visit(t, service.url, { colorScheme, reducedMotion: 'reduce' });
+    if (visited === undefined) return;
+    const { page } = visited;
+    await logIn(page, `${service.url}/components`, await service.key());
+    await page.locator('[data-island="toast"][data-live]').waitFor();
+    await assertAccessible(t, page, 'components');
+    await page.getByRole('tab', { name: 'Type' }).press('ArrowRight');
+    await page.getByRole('tab', { name: 'Draw', selected: true }).and(page.locator(':focus')).waitFor();
+    await page.getByRole('tabpanel').getByText('A drawing.').waitFor();
+    await page.getByRole('button', { name: 'Any time', pressed: false }).click();
+    await page.getByRole('button', { name: 'Any time', pressed: true }).waitFor();
+    await page.getByRole('button', { name: 'Open a dialog' }).press('Enter');
+    await page.getByRole('dialog', { name: 'Sign the document' }).waitFor();
+    await assertAccessible(t, page, 'dialog');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Open a dialog' }).and(page.locator(':focus')).waitFor();
+    await page.getByRole('button', { name: 'Show a toast' }).click();
+    await page.getByRole('status').getByText('It is saved.').waitFor();
+    // Letters come with the page, from its own service.
+    t.true(await page.evaluate(`document.fonts.check('16px "Inter Variable"')`));
+  });
+}

@@ -268,7 +268,7 @@ for (const what of ['store', 'whole root'] as const) {
     disk.fill();
     await service.until('an upload to be refused for the full disk', async () => {
       const form = new FormData();
-      form.set('file', new Blob([samplePdf(100_000, String(accepted.length))]), 'during.pdf');
+      form.set('file', new Blob([new Uint8Array(samplePdf(100_000, String(accepted.length)))]), 'during.pdf');
       const response = await service.fetch('/api/files', { method: 'POST', body: form });
       if (response.status === 202) {
         accepted.push(((await response.json()) as { jobId: string }).jobId);

@@ -5,7 +5,7 @@ import { TEXTS } from '../../contracts/texts/texts.ts';
 import { errorPage } from '../../http/portal/pages/error-page.ts';
 import { signingPageOptions } from '../../http/portal/pages/page-options.ts';
 import { framedPage } from '../../web/pages/batch/layout.ts';
-import { loginPage } from '../../web/pages/batch/login.ts';
+import { loginPage } from '../../web/pages/batch/login.tsx';
 import {
   INPUT,
   jobListPage,
@@ -20,10 +20,10 @@ import { applicationPage, applicationsPage } from '../../web/pages/portal/applic
 import { brandingPage } from '../../web/pages/portal/branding-view.ts';
 import { marksOverPage, marksPage } from '../../web/pages/portal/marks-view.ts';
 import { organizationPage } from '../../web/pages/portal/organization-view.ts';
-import { signingPage } from '../../web/pages/portal/signing-view.ts';
+import { signingPage } from '../../web/pages/portal/signing-view.tsx';
 import { pageTexts } from '../../web/pages/portal/texts.ts';
 import { usersPage } from '../../web/pages/portal/users-view.ts';
-import { validationPage } from '../../web/pages/portal/validation-view.ts';
+import { validationPage } from '../../web/pages/portal/validation-view.tsx';
 
 /** Ends a text, an attribute in either quotes, and an element. */
 export const HOSTILE = `"'><script>alert(1)</script>&amp;`;

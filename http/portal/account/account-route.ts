@@ -10,7 +10,7 @@ import { TEXTS } from '../../../contracts/texts/texts.ts';
 import { PortalRefusal, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { type AccountPage, FORM_TOKEN } from '../../../web/pages/portal/account-frame.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
-import { notAllowedPage } from '../../../web/pages/portal/sign-in-view.ts';
+import { notAllowedPage } from '../../../web/pages/portal/sign-in-view.tsx';
 import type { Caller } from '../../core/access/caller.ts';
 import { readCookie } from '../../core/access/cookies.ts';
 import { type EmptyReply, type PageReply, page } from '../../core/reply.ts';

@@ -9,7 +9,12 @@ import { z } from 'zod';
 import type { SignIn } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { addressFrom } from '../../../web/pages/portal/account-frame.ts';
-import { linkPage, linkSentPage, myAccountPage, signInPage } from '../../../web/pages/portal/sign-in-view.ts';
+import {
+  linkPage,
+  linkSentPage,
+  myAccountPage,
+  signInPage,
+} from '../../../web/pages/portal/sign-in-view.tsx';
 import { clearedCookie, readCookie, sessionCookie } from '../../core/access/cookies.ts';
 import { isSameOrigin } from '../../core/access/origin.ts';
 import { createWrongKeys, type WrongKeys } from '../../core/access/wrong-keys.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { BrandingService } from '../../../actors/portal/api.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { BRANDING } from '../../../web/pages/portal/page-frame.ts';
+import { BRANDING } from '../../../web/pages/portal/page-frame.tsx';
 import { asset, assetReply } from '../../core/asset.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';

@@ -6,11 +6,11 @@
  */
 import type { EditorSessionService } from '../../../actors/portal/api.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
+import { refusedFramePage } from '../../../web/pages/portal/notice-view.tsx';
 import {
   editorSessionOverPage,
   editorSessionPage,
 } from '../../../web/pages/portal/sender/editor-session-view.ts';
-import { refusedFramePage } from '../../../web/pages/portal/state-view.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';

@@ -1,8 +1,7 @@
 /** Error page for people: never a problem body, and without the cause, which is in the log under the reference. */
 
-import { html } from '../../../contracts/texts/html.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
-import { message, portalPage } from '../../../web/pages/portal/page-frame.ts';
+import { noticePage } from '../../../web/pages/portal/notice-view.tsx';
 import { filled } from '../../../web/pages/portal/texts.ts';
 import { type PageReply, page } from '../../core/reply.ts';
 import type { PageFailure } from '../../core/router.ts';
@@ -19,14 +18,13 @@ export function errorPage(framing: Framing): (failure: PageFailure) => PageReply
     const { culture, theme } = readPortalQuery(query);
     const words = textsFor(culture, header('accept-language'));
     const { busy, broken, reference } = words.failure;
-    const notice = status === 503 || status === 429 ? busy : broken;
-    const more = html`<p class="hint">${filled(reference, { id: requestId })}</p>\n`;
-    const text = portalPage({
+    const isBusy = status === 503 || status === 429;
+    const text = noticePage({
       words,
-      title: notice.title,
       theme: themeOf({ theme }),
-      kind: 'quiet',
-      main: message(notice, more),
+      message: isBusy ? busy : broken,
+      icon: isBusy ? 'hourglass' : 'triangle-alert',
+      hint: filled(reference, { id: requestId }),
     });
     return page(status, text, pageHeaders(framing));
   };

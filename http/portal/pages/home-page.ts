@@ -1,5 +1,5 @@
 /** `/`: tells visitors of the portal where their documents are, and leads to the check page. */
-import { homePage } from '../../../web/pages/portal/home-view.ts';
+import { homePage } from '../../../web/pages/portal/home-view.tsx';
 import { textsFor } from '../../../web/pages/portal/language.ts';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';

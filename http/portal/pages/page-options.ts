@@ -5,7 +5,7 @@
  * Source: docs/portal-values.md §9, query parameters; §1 rows 5 to 7.
  */
 import { z } from 'zod';
-import type { Theme } from '../../../web/pages/portal/page-frame.ts';
+import type { Theme } from '../../../web/pages/portal/page-frame.tsx';
 import type { SigningPageOptions } from '../../../web/pages/portal/signing-options.ts';
 
 const language = z.string().optional().describe('`en`, `pt` or `es`; otherwise what the browser prefers.');

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { z } from 'zod';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
-import { ASSETS } from '../../../web/pages/portal/page-frame.ts';
+import { ASSETS } from '../../../web/pages/portal/page-frame.tsx';
 import { type Asset, asset, assetReply } from '../../core/asset.ts';
 import { ICON_SVG } from '../../core/icon.ts';
 import { assetNames, PAGE_ASSETS } from '../../core/page-assets.ts';

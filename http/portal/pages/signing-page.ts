@@ -11,8 +11,8 @@ import { queryWord } from '../../../contracts/portal/lists.ts';
 import { FILE_HEADERS } from '../../../contracts/portal/operation.ts';
 import { PortalRefusal } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
-import { signingPage } from '../../../web/pages/portal/signing-view.ts';
-import { noticePage, refusedFramePage } from '../../../web/pages/portal/state-view.ts';
+import { noticePage, refusedFramePage } from '../../../web/pages/portal/notice-view.tsx';
+import { signingPage } from '../../../web/pages/portal/signing-view.tsx';
 import { page } from '../../core/reply.ts';
 import type { AnyRoute } from '../../core/router.ts';
 import { portalRoute } from '../route.ts';
@@ -63,8 +63,12 @@ export function signingRoutes(
       async handle({ params: { key }, query, header }) {
         const isSent = await isNewLinkSent(signing, key, query.ticket ?? '');
         const words = textsFor(query.culture, header('accept-language'));
-        const notice = isSent ? words.newLinkSent : words.states.unknown;
-        const html = noticePage(notice, words, themeOf(query));
+        const html = noticePage({
+          words,
+          theme: themeOf(query),
+          message: isSent ? words.newLinkSent : words.states.unknown,
+          icon: isSent ? 'mail' : 'link-2-off',
+        });
         return page(isSent ? 200 : 404, html, pageHeaders('any'));
       },
     }),

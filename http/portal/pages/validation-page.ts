@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { PortalValidation } from '../../../actors/portal/api.ts';
 import type { PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
 import { textsFor } from '../../../web/pages/portal/language.ts';
-import { type ValidationPageResult, validationPage } from '../../../web/pages/portal/validation-view.ts';
+import { type ValidationPageResult, validationPage } from '../../../web/pages/portal/validation-view.tsx';
 import { clientNetwork } from '../../core/access/addresses.ts';
 import { createRateLimiter, type RateLimiter } from '../../core/access/rate-limit.ts';
 import { page } from '../../core/reply.ts';

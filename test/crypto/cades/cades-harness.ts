@@ -105,7 +105,7 @@ export async function accepted(request: {
 
 /** The verdict of another CMS library on signer `place`. @param content left out, the one inside counts */
 export async function otherLibrary(der: Buffer, content?: Buffer, place = 0): Promise<boolean> {
-  const signedData = new pkijs.SignedData({ schema: pkijs.ContentInfo.fromBER(der).content });
+  const signedData = new pkijs.SignedData({ schema: pkijs.ContentInfo.fromBER(new Uint8Array(der)).content });
   const data = content === undefined ? {} : { data: Uint8Array.from(content).buffer };
   try {
     return await signedData.verify({ signer: place, checkChain: false, ...data });
@@ -116,7 +116,7 @@ export async function otherLibrary(der: Buffer, content?: Buffer, place = 0): Pr
 
 /** Signed attributes (as a SET) and value of signer `place`, as another library reads them. */
 export function readByOther(der: Buffer, place = 0): { readonly attributes: Buffer; readonly value: Buffer } {
-  const signedData = new pkijs.SignedData({ schema: pkijs.ContentInfo.fromBER(der).content });
+  const signedData = new pkijs.SignedData({ schema: pkijs.ContentInfo.fromBER(new Uint8Array(der)).content });
   const signer = signedData.signerInfos[place];
   if (signer?.signedAttrs === undefined) throw new Error('no signed attributes');
   return {

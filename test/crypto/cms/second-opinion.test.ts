@@ -8,7 +8,7 @@ pkijs.setEngine('node', new pkijs.CryptoEngine({ name: 'node', crypto: webcrypto
 
 /** Verifies our signature over `content` with another CMS library; needs no installed tool. */
 async function judged(der: Buffer, content: Buffer): Promise<boolean> {
-  const signedData = new pkijs.SignedData({ schema: pkijs.ContentInfo.fromBER(der).content });
+  const signedData = new pkijs.SignedData({ schema: pkijs.ContentInfo.fromBER(new Uint8Array(der)).content });
   try {
     return await signedData.verify({ signer: 0, data: Uint8Array.from(content).buffer, checkChain: false });
   } catch {

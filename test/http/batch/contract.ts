@@ -105,7 +105,7 @@ export const ADDED: readonly RegExp[] = [
   /^GET \/api\/portal\/(?:keys|activity)$/,
   /^GET \/api\/(?:actor-kinds\/\{kind\}|changes|failures|statistics\/series)$/,
   /^GET \/(?:jobs|jobs\/\{id\}|input|mails|system)?$/,
-  /^GET \/(?:actors|actors\/\{kind\}\/\{id\}|certificates|documents|failures|runtime|webhooks)$/,
+  /^GET \/(?:actors|actors\/\{kind\}\/\{id\}|certificates|components|documents|failures|runtime|webhooks)$/,
   /^GET \/assets\/\{name\}$/,
   /^GET \/favicon\.ico$/,
 ];

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { assetNames, PAGE_ASSETS, readAsset } from '../../../http/core/page-assets.ts';
 
@@ -28,4 +29,25 @@ test('bundles keep names of functions, and source maps are not among the served 
   t.false(assetNames('portal').some((name) => name.endsWith('.map')));
   const signing = SCRIPTS.find(({ name }) => name === 'portal/signing-client.js')?.text ?? '';
   t.regex(signing, /function startElectronic\(/);
+});
+
+/** Colours by value or name, sizes of text, and shadows that are not tokens. */
+const RAW_VALUES = [
+  /#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch|oklab|lab|lch)a?\(/i,
+  /(?:color|background|border(?:-[a-z-]+)?|outline|fill|stroke):[^;]*\b(?:white|black|red|green|blue|gray|grey|Canvas|CanvasText|GrayText)\b/,
+  /font(?:-size)?:[^;]*\b[\d.]+(?:px|rem|pt)\b/,
+  /(?:box|text)-shadow:(?!\s*(?:none|var\())/,
+];
+
+test('colours, sizes of text and shadows are in tokens.css alone', (t) => {
+  const folder = fileURLToPath(new URL('../../../../web/styles/', import.meta.url));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.css') && name !== 'tokens.css',
+  );
+  t.true(files.length >= 6);
+  for (const name of files) {
+    // Of the ids of elements no colour is meant.
+    const rules = readFileSync(`${folder}${name}`, 'utf8').replaceAll(/^[^{}]*\{/gm, '{');
+    for (const raw of RAW_VALUES) t.notRegex(rules, raw, name);
+  }
 });

@@ -16,11 +16,11 @@ import { fieldUploadRoutes } from '../../../http/portal/signing/field-uploads.ts
 import { signingRoutes } from '../../../http/portal/signing/signing-routes.ts';
 import type { DocumentId } from '../../../machines/ids.ts';
 import { PORTAL_REFUSALS, type PortalRefusalCode } from '../../../machines/portal/portal-refusals.ts';
+import { jsonInHtml } from '../../../web/components/markup.tsx';
 import { textsFor } from '../../../web/pages/portal/language.ts';
-import { jsonInHtml } from '../../../web/pages/portal/page-frame.ts';
-import { signingPage } from '../../../web/pages/portal/signing-view.ts';
+import { signingPage } from '../../../web/pages/portal/signing-view.tsx';
 import { counted, pageTexts } from '../../../web/pages/portal/texts.ts';
-import { hideEmail, hideIdentifier } from '../../../web/pages/portal/validation-view.ts';
+import { hideEmail, hideIdentifier } from '../../../web/pages/portal/validation-view.tsx';
 
 test('a page has the language of its address, else of the browser, else English', (t) => {
   const spoken = (culture: string | undefined, accept: string) => textsFor(culture, accept).language;

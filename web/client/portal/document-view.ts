@@ -82,6 +82,9 @@ export async function showDocument(data: DisplayedFile): Promise<ShownDocument> 
     state.className = 'trouble';
     state.textContent = words.cannotShow;
     throw error;
+  } finally {
+    const letters = new URL('fonts.css', import.meta.url).href;
+    document.head.append(createElement('link', { rel: 'stylesheet', href: letters }));
   }
 }
 

@@ -7,7 +7,7 @@ import type { SignedInUser } from '../../../actors/portal/api.ts';
 import type { Language } from '../../../contracts/portal/words.ts';
 import { type Html, html } from '../../../contracts/texts/html.ts';
 import { TEXTS, type Texts } from '../../../contracts/texts/texts.ts';
-import { logoOf, portalPage, type Theme } from './page-frame.ts';
+import { logoOf, portalPage, type Theme } from './page-frame.tsx';
 import { filled, LANGUAGE_NAMES, type PageTexts } from './texts.ts';
 
 /** Name of the form field with the session's token, and of the header in requests of scripts. */

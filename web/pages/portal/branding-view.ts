@@ -22,7 +22,7 @@ import {
   sureForm,
 } from './account-frame.ts';
 import { entriesOf } from './entered-form.ts';
-import { BRANDING } from './page-frame.ts';
+import { BRANDING } from './page-frame.tsx';
 
 const PATH = '/organization/branding';
 export interface BrandingPage {

@@ -7,7 +7,8 @@
 import { plainLine } from '../../../contracts/plain-text.ts';
 import { html } from '../../../contracts/texts/html.ts';
 import type { PageBranding } from '../../../machines/portal/branding.ts';
-import { message, portalPage, type Theme } from './page-frame.ts';
+import { noticePage } from './notice-view.tsx';
+import { portalPage, type Theme } from './page-frame.tsx';
 import { filled, type PageTexts } from './texts.ts';
 
 export interface MarksPage {
@@ -79,7 +80,7 @@ export function marksPage(
 /** Page of an expired or unknown session. */
 export function marksOverPage(words: PageTexts, theme: Theme | undefined): string {
   const { over } = words.marks;
-  return portalPage({ words, title: over.title, theme, kind: 'quiet', main: message(over) });
+  return noticePage({ words, theme, message: over, icon: 'clock' });
 }
 
 /** The request is stored as sent: a value other than a list counts as empty. */

@@ -1,5 +1,5 @@
 /** Display options and addresses of the signing page. */
-import type { Theme } from './page-frame.ts';
+import type { Theme } from './page-frame.tsx';
 
 /** Display options. Source: docs/portal-values.md §9, query parameters. */
 export interface SigningPageOptions {

@@ -2,7 +2,8 @@
 import type { EditorSessionPage } from '../../../../actors/portal/api.ts';
 import { html } from '../../../../contracts/texts/html.ts';
 import { TEXTS } from '../../../../contracts/texts/texts.ts';
-import { message, portalPage, type Theme } from '../page-frame.ts';
+import { noticePage } from '../notice-view.tsx';
+import { portalPage, type Theme } from '../page-frame.tsx';
 import type { PageTexts } from '../texts.ts';
 import { editorForms } from './editor-view.ts';
 
@@ -51,11 +52,6 @@ ${editorForms(sender, finish, false)}
 /** Page of a link that cannot be used any more. */
 export function editorSessionOverPage({ words, theme, embedded }: EditorSessionPageOptions): string {
   const { over } = TEXTS[words.language].editorSession;
-  return portalPage({
-    words,
-    title: over.title,
-    theme,
-    kind: embedded ? 'quiet embedded' : 'quiet',
-    main: message(over),
-  });
+  const more = { kind: embedded ? 'quiet embedded' : 'quiet' };
+  return noticePage({ words, theme, message: over, icon: 'clock', more });
 }

@@ -6,12 +6,13 @@
 import type { SigningPageView } from '../../../actors/portal/api.ts';
 import { type Html, html, lines } from '../../../contracts/texts/html.ts';
 import type { Millis } from '../../../machines/ids.ts';
-import { documentPart, earlyParts, languageSwitch, participantList } from './document-part.ts';
+import { markup } from '../../components/markup.tsx';
+import { DocumentPart, earlyParts, LanguageSwitch, ParticipantList } from './document-part.tsx';
 import type { SigningData } from './page-data.ts';
-import { portalPage } from './page-frame.ts';
+import { portalPage } from './page-frame.tsx';
 import { actionForms } from './signing-form.ts';
 import type { SigningAddresses, SigningPageOptions } from './signing-options.ts';
-import { statePage } from './state-view.ts';
+import { statePage } from './state-view.tsx';
 import { filled, type PageTexts } from './texts.ts';
 
 export function signingPage(
@@ -36,10 +37,21 @@ export function signingPage(
   const refusing = wishes.refusing || !wishes.embedded;
   const main = html`<a class="skip" href="#actions">${words.skip}</a>
 <main id="main" class="columns${wishes.hideDocument ? html` without-document` : ''}">
-${wishes.embedded ? '' : languageSwitch(words, addresses)}
+${wishes.embedded ? '' : markup(<LanguageSwitch words={words} self={addresses.self} />)}
 ${heading(view, words)}
 ${attachmentList(view, words, addresses)}
-${wishes.hideDocument ? '' : documentPart(shown.mimeType, words, { scale: wishes.scale, download: addresses.content })}
+${
+  wishes.hideDocument
+    ? ''
+    : markup(
+        <DocumentPart
+          mimeType={shown.mimeType}
+          words={words}
+          scale={wishes.scale}
+          download={addresses.content}
+        />,
+      )
+}
 <section id="actions" class="actions" aria-labelledby="actions-title" tabindex="-1">
 <h2 id="actions-title">${act}</h2>
 <p id="acting">${actingAs}</p>
@@ -49,7 +61,7 @@ ${wishes.hideDocument ? '' : documentPart(shown.mimeType, words, { scale: wishes
 <div id="forms">
 ${actionForms(action, words, { refusing, alone: view.participants?.length === 1 })}
 </div>
-${participantList(view, words, 'h3')}
+${markup(<ParticipantList view={view} words={words} heading="h3" />)}
 </section>
 <a class="button main jump" id="jump" href="#actions">${act}</a>
 </main>`;

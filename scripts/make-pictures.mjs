@@ -1,0 +1,139 @@
+/**
+ * Makes pictures of the pages in each state, light and dark, on a desk and on a phone, and compares them with earlier ones.
+ *
+ * node scripts/make-pictures.mjs <folder> [--against <folder>] [--only <part of a name>]
+ *   writes <folder>/<page>-<device>-<theme>.png; with --against it prints the pictures that differ, with the share of
+ *   pixels, and exits with 1 when one differs. Needs chromium and the compiled tests (npm run build).
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { chromium } from 'playwright-core';
+import { startPagesServer } from '../dist/test/browser/pages-server.js';
+import { PortalProgram } from '../dist/test/browser/portal-program.js';
+
+const DEVICES = {
+  desk: { viewport: { width: 1280, height: 800 } },
+  phone: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+};
+const THEMES = ['light', 'dark'];
+const STATES = [
+  'waiting-for-turn done refused canceled expired concluded deleted observing processing ticket-expired unknown',
+].flatMap((names) => names.split(' '));
+
+const { values, positionals } = parseArgs({
+  options: { against: { type: 'string' }, only: { type: 'string', default: '' } },
+  allowPositionals: true,
+});
+const [folder] = positionals;
+if (folder === undefined) throw new Error('Name the folder of the pictures.');
+mkdirSync(folder, { recursive: true });
+
+/** Ends of the servers, as tests call them. */
+const ends = [];
+const session = { teardown: (end) => ends.unshift(end), log: () => undefined };
+const field = {
+  isRequired: true,
+  formField: null,
+  maxLength: 100,
+  format: null,
+  minimum: null,
+  maximum: null,
+};
+const at = (topLeftY, height = 22) => ({ topLeftX: 60, topLeftY, width: 200, height, pageNumber: 1 });
+const action = {
+  needsEmailCode: true,
+  initialsMode: 'Optional',
+  marks: [{ ...at(600, 60), type: 'SignatureVisualRepresentation', fontSize: null }],
+  fields: [
+    { ...field, id: 'f1', name: 'city', type: 'Text', label: 'City of birth', options: [], place: at(120) },
+    { ...field, id: 'f2', name: 'plan', type: 'Choice', label: 'Plan', options: ['Basic'], place: at(180) },
+    { ...field, id: 'f3', name: 'agreed', type: 'Checkbox', label: 'I agree', options: [], place: at(240) },
+  ],
+};
+
+const pictured = [];
+try {
+  const signer = await startPagesServer(session, { action });
+  const program = await PortalProgram.start(session);
+  const pages = {
+    signer: signer.url + signer.signPath,
+    'signer-embedded': signer.url + signer.embedPath,
+    ...Object.fromEntries(
+      STATES.map((state) => [
+        `state-${state}`,
+        `${signer.url}${signer.signPath}`.replace(/ticket=[^&]*/, `ticket=state-${state}`),
+      ]),
+    ),
+    home: `${program.url}/`,
+    'sign-in': `${program.url}/sign-in`,
+    check: `${program.url}/check`,
+    'check-unknown': `${program.url}/check/ABCDEFGHIJ0123456789`,
+    'not-found': `${program.url}/nothing`,
+  };
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
+  try {
+    for (const [device, options] of Object.entries(DEVICES))
+      for (const theme of THEMES)
+        for (const [name, address] of Object.entries(pages)) {
+          if (!name.includes(values.only)) continue;
+          const context = await browser.newContext({
+            ...options,
+            colorScheme: theme,
+            locale: 'en-US',
+            reducedMotion: 'reduce',
+          });
+          const page = await context.newPage();
+          await page.goto(address, { waitUntil: 'networkidle' });
+          if ((await page.locator('#pages').count()) > 0)
+            await page.locator('.page[data-drawn]').first().waitFor({ timeout: 20_000 });
+          const file = `${name}-${device}-${theme}.png`;
+          await page.screenshot({ path: join(folder, file) });
+          pictured.push(file);
+          await context.close();
+        }
+    console.log(`${pictured.length} pictures in ${folder}`);
+    if (values.against !== undefined) await compare(browser, values.against);
+  } finally {
+    await browser.close();
+  }
+} finally {
+  for (const end of ends) await end();
+}
+
+/** Prints what differs from the earlier pictures. */
+async function compare(browser, earlier) {
+  const page = await browser.newPage();
+  for (const file of pictured) {
+    if (!existsSync(join(earlier, file))) {
+      console.log(`${file}: new`);
+      continue;
+    }
+    const urls = [earlier, folder].map(
+      (from) => `data:image/png;base64,${readFileSync(join(from, file)).toString('base64')}`,
+    );
+    const share = await page.evaluate(async (both) => {
+      const [one, other] = await Promise.all(
+        both.map(async (url) => {
+          const image = await createImageBitmap(await (await fetch(url)).blob());
+          const canvas = new OffscreenCanvas(image.width, image.height);
+          const context = canvas.getContext('2d');
+          context.drawImage(image, 0, 0);
+          return context.getImageData(0, 0, image.width, image.height);
+        }),
+      );
+      if (one.width !== other.width || one.height !== other.height) return 1;
+      const first = new Uint32Array(one.data.buffer);
+      const second = new Uint32Array(other.data.buffer);
+      return first.filter((pixel, index) => pixel !== second[index]).length / first.length;
+    }, urls);
+    if (share === 0) continue;
+    process.exitCode = 1;
+    console.log(`${file}: ${(100 * share).toFixed(2)} % of the pixels differ`);
+  }
+}
+
+function chromiumPath() {
+  return process.env.CHROMIUM ?? execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim();
+}

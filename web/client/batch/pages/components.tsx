@@ -1,0 +1,5 @@
+/** Brings the page of the components to life. */
+import { Chips, DialogButton, Tabs, ToastButton } from '../../../components/interactive.tsx';
+import { hydrateIslands } from '../../islands.tsx';
+
+hydrateIslands({ chips: Chips, dialog: DialogButton, tabs: Tabs, toast: ToastButton });

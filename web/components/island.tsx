@@ -1,0 +1,19 @@
+/** A part of a page that the server renders and the browser brings to life (web/client/islands.tsx), with the same component. */
+import type { ComponentType, VNode } from 'preact';
+
+/** Renders a component in a place where the script of the page finds it, with its properties beside it. */
+export function Island<Props extends object>({
+  name,
+  of: Component,
+  props,
+}: {
+  readonly name: string;
+  readonly of: ComponentType<Props>;
+  readonly props: Props;
+}): VNode {
+  return (
+    <div data-island={name} data-props={JSON.stringify(props)}>
+      <Component {...props} />
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+/** Every component in every state, for those who build pages; `/components` of the operator pages. */
+import type { ComponentChildren } from 'preact';
+import type { Html } from '../../../contracts/texts/html.ts';
+import { Button, ButtonLink, Field } from '../../components/controls.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { ICONS, type IconName } from '../../components/icons.ts';
+import { Chips, DialogButton, Tabs, ToastButton } from '../../components/interactive.tsx';
+import { Island } from '../../components/island.tsx';
+import { markup } from '../../components/markup.tsx';
+import {
+  Avatar,
+  Badge,
+  Brandmark,
+  Card,
+  Progress,
+  Skeleton,
+  StateOf,
+  Table,
+  Tile,
+} from '../../components/surfaces.tsx';
+
+const TOKENS = ['page', 'surface', 'sunken', 'brand', 'brand-soft', 'good', 'warn', 'bad', 'info'];
+
+const names = Object.keys(ICONS) as readonly IconName[];
+
+export function componentsPage(): Html {
+  return markup(
+    <>
+      <h1>Components</h1>
+      <Part title="Buttons">
+        <p class="ways">
+          <Button rank="main" icon="send">
+            Primary
+          </Button>
+          <Button>Plain</Button>
+          <Button rank="quiet">Quiet</Button>
+          <Button rank="bad" icon="trash-2">
+            Destructive
+          </Button>
+          <Button disabled>Disabled</Button>
+          <Button big icon="arrow-down">
+            Big
+          </Button>
+          <Button rank="quiet" icon="ellipsis" label="More" />
+          <ButtonLink href="#buttons" icon="download">
+            Link
+          </ButtonLink>
+        </p>
+      </Part>
+      <Part title="Fields">
+        <Field id="plain-field" label="Name" hint="As it stands in the document." autoComplete="off" />
+        <Field id="filled-field" label="City" value="Lisbon" autoComplete="off" />
+        <Field
+          id="wrong-field"
+          label="E-mail"
+          value="ana@"
+          error="Give the part after the @."
+          autoComplete="off"
+        />
+        <Field id="off-field" label="Country" value="Portugal" disabled />
+        <Field id="code-field" class="code" label="Code" inputMode="numeric" maxLength={6} value="419" />
+        <label class="tick">
+          <input type="checkbox" checked /> Remember this
+        </label>
+      </Part>
+      <Part title="Badges and chips">
+        <p class="ways">
+          <Badge>Not sent</Badge>
+          <Badge tone="info">Waiting</Badge>
+          <Badge tone="good">Concluded</Badge>
+          <Badge tone="warn">Ends soon</Badge>
+          <Badge tone="bad">Refused</Badge>
+        </p>
+        <Island
+          name="chips"
+          of={Chips}
+          props={{ label: 'Filters', names: ['Waiting for others', 'Sent by me', 'Any time'] }}
+        />
+      </Part>
+      <Part title="Tiles">
+        <div class="tiles">
+          <Tile href="#tiles" name="Waiting for me" figure="2" />
+          <Tile href="#tiles" name="Waiting for others" figure="37" note="5 end this week" />
+          <Tile href="#tiles" name="Concluded, 30 days" figure="184" />
+        </div>
+      </Part>
+      <Part title="Table">
+        <Table
+          caption="Documents"
+          heads={['Document', 'People', 'State']}
+          rows={[
+            ['Services agreement', <Avatar name="Ana Lima" done />, <Badge tone="info">Waiting</Badge>],
+            ['Offer letter', <Avatar name="Lena Pohl" />, <Badge tone="bad">Refused</Badge>],
+          ]}
+        />
+      </Part>
+      <Part title="Progress">
+        <Progress done={0} of={5} label="Nothing done" />
+        <Progress done={2} of={5} label="2 of 5 done" />
+        <Progress done={5} of={5} label="All done" />
+      </Part>
+      <Part title="Tabs, dialog and toast">
+        <Island
+          name="tabs"
+          of={Tabs}
+          props={{
+            id: 'signature',
+            label: 'How to sign',
+            tabs: [
+              { name: 'Type', text: 'Your typed name.' },
+              { name: 'Draw', text: 'A drawing.' },
+              { name: 'Upload', text: 'A picture.' },
+            ],
+          }}
+        />
+        <div class="ways">
+          <Island
+            name="dialog"
+            of={DialogButton}
+            props={{ id: 'sample-dialog', open: 'Open a dialog', title: 'Sign the document', close: 'Close' }}
+          />
+          <Island name="toast" of={ToastButton} props={{ label: 'Show a toast', text: 'It is saved.' }} />
+        </div>
+      </Part>
+      <Part title="Messages">
+        <p class="outcome good">The document was sent.</p>
+        <p class="outcome bad">The service cannot be reached.</p>
+        <p class="outcome busy">One moment, please.</p>
+      </Part>
+      <Part title="In the place of data">
+        <div class="tiles">
+          <StateOf icon="inbox" title="No documents yet">
+            <p>Documents that you send are listed here.</p>
+            <ButtonLink href="#data">New document</ButtonLink>
+          </StateOf>
+          <StateOf icon="triangle-alert" tone="bad" title="The list could not be loaded">
+            <Button>Try again</Button>
+          </StateOf>
+          <StateOf icon="circle-check" tone="good" title="You signed">
+            <p>Bruno Dias signs next.</p>
+          </StateOf>
+        </div>
+        <Skeleton lines={3} label="The list is being loaded." />
+      </Part>
+      <Part title="Colours, letters and icons">
+        <Brandmark name="Acme Lda" />
+        <ul class="swatches">
+          {TOKENS.map((name) => (
+            <li>
+              <span class={`swatch ${name}`} /> --{name}
+            </li>
+          ))}
+        </ul>
+        <ul class="swatches">
+          {names.map((name) => (
+            <li>
+              <Icon name={name} /> {name}
+            </li>
+          ))}
+        </ul>
+      </Part>
+    </>,
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <div class="part">
+      <Card title={title}>
+        <div class="body stack">{children}</div>
+      </Card>
+    </div>
+  );
+}

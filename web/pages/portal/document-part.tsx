@@ -1,0 +1,152 @@
+/** Parts of the pages of a document: the place of its file with its tools, its participants, and the languages. */
+import type { SigningPageView } from '../../../actors/portal/api.ts';
+import type { PortalFrame } from './page-frame.tsx';
+import type { SigningAddresses } from './signing-options.ts';
+import { LANGUAGE_NAMES, type PageTexts } from './texts.ts';
+
+const ZOOMS = ['50', '75', '100', '125', '150', '200', '300'];
+
+/** @param download path of the file; absent where the page offers it elsewhere, together with the guide */
+export function DocumentPart({
+  mimeType,
+  words: { signing },
+  scale,
+  download,
+}: {
+  readonly mimeType: string;
+  readonly words: PageTexts;
+  readonly scale: string | undefined;
+  readonly download?: string;
+}) {
+  const isPdf = mimeType === 'application/pdf';
+  return (
+    <section id="document" class="document" aria-label={signing.document}>
+      <div class="tools" role="group" aria-label={signing.tools}>
+        {isPdf && (
+          <>
+            <button type="button" id="previous" aria-label={signing.previous} disabled>
+              &#8593;
+            </button>
+            <button type="button" id="next" aria-label={signing.next} disabled>
+              &#8595;
+            </button>
+            <label>
+              {signing.page}{' '}
+              <input id="page-number" inputMode="numeric" size={3} value="1" autoComplete="off" />
+            </label>{' '}
+            <span id="page-count" />
+            <label>
+              {signing.zoom}{' '}
+              <select id="zoom">
+                <option value="PageWidth">{signing.fitWidth}</option>
+                {ZOOMS.map((value) => (
+                  <option value={value} selected={scale === value}>
+                    {value} %
+                  </option>
+                ))}
+              </select>
+            </label>
+            <button type="button" id="print" hidden>
+              {signing.print}
+            </button>
+          </>
+        )}
+        {download !== undefined && (
+          <a class="button" id="download" href={download} download>
+            {signing.download}
+          </a>
+        )}
+      </div>
+      {isPdf && download !== undefined && <GuidePart signing={signing} />}
+      <p id="document-state" class="hint" role="status">
+        {signing.loading}
+      </p>
+      <div id="pages" class="pages" tabIndex={0} role="group" aria-label={signing.document} />
+      <p id="other-file" class="hint" hidden>
+        {signing.otherFile}
+      </p>
+    </section>
+  );
+}
+
+/** Hidden until the document is shown. */
+function GuidePart({ signing }: Pick<PageTexts, 'signing'>) {
+  return (
+    <div id="guide" class="guide" hidden>
+      <button type="button" id="guide-next" /> <span id="guide-progress" role="status" />
+      <button type="button" id="guide-unseen" />
+      <details id="thumbnails">
+        <summary>{signing.thumbnails}</summary>
+        <ol class="thumbnails" />
+      </details>
+    </div>
+  );
+}
+
+/** The page in the other languages; typed text stays. */
+export function LanguageSwitch({
+  words: { language, languages },
+  self,
+}: {
+  readonly words: PageTexts;
+  readonly self: SigningAddresses['self'];
+}) {
+  const plain = self.replace(/&culture=[^&]*/, '');
+  return (
+    <nav class="languages" aria-label={languages}>
+      {LANGUAGE_NAMES.map(([tag, name]) => (
+        <a
+          href={`${plain}&culture=${tag}`}
+          lang={tag}
+          hreflang={tag}
+          aria-current={tag === language ? 'true' : undefined}
+        >
+          {name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+export function ParticipantList({
+  view: { participants = [] },
+  words: { signing },
+  heading: Heading,
+}: {
+  readonly view: SigningPageView;
+  readonly words: PageTexts;
+  readonly heading: 'h2' | 'h3';
+}) {
+  if (participants.length === 0) return null;
+  return (
+    <div class="people">
+      <Heading>{signing.participants}</Heading>
+      <ol class="participants">
+        {participants.map(({ name, type, status, isYou }) => (
+          <li aria-current={isYou ? 'true' : undefined} data-status={status}>
+            <span class="who">
+              <bdi>{name ?? signing.unnamed}</bdi>
+              {isYou && ` (${signing.you})`}
+            </span>{' '}
+            <span class="what">{signing.doings[type][status]}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/**
+ * Longest PDF that is requested together with pdf.js, bytes. pdf.js requests a file of this length whole, of which it
+ * would otherwise learn the address only once it runs; of longer files it reads ranges.
+ */
+const MAX_PRELOAD_BYTES = 128 * 1024;
+
+/** Parts of a page's head that bring its PDF to the screen early; none for other files. */
+export function earlyParts(
+  { mimeType, length }: Pick<NonNullable<SigningPageView['document']>, 'mimeType' | 'length'>,
+  content: string,
+): Pick<PortalFrame, 'early' | 'preload'> {
+  if (mimeType !== 'application/pdf') return {};
+  return { early: 'early-pdf.js', preload: length <= MAX_PRELOAD_BYTES ? content : undefined };
+}

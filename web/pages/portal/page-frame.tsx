@@ -1,0 +1,92 @@
+/**
+ * Frame of the portal's pages. Scripts and styles are separate files, because the Content-Security-Policy forbids
+ * inline ones; a block of JSON, which browsers do not execute, carries the data of the scripts.
+ */
+import type { Html } from '../../../contracts/texts/html.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
+import { type Content, documentText, Inserted, markup, PageData } from '../../components/markup.tsx';
+import type { PageTexts } from './texts.ts';
+
+/** URL prefix of scripts and styles. */
+export const ASSETS = '/document/assets';
+
+export type Theme = 'light' | 'dark';
+
+export interface PortalFrame {
+  readonly words: PageTexts;
+  readonly title: string;
+  /** Undefined: the system's colour scheme. */
+  readonly theme?: Theme | undefined;
+  /** Class of `<body>`. */
+  readonly kind: string;
+  /** Script of the page, a file below `ASSETS`. */
+  readonly script?: string | undefined;
+  /** File below `ASSETS` that runs as soon as it is loaded, before the others. */
+  readonly early?: string | undefined;
+  /** Path of a file that a script will read; requested at once. */
+  readonly preload?: string | undefined;
+  /** Data for the script. */
+  readonly data?: unknown;
+  /** Look of the organization. */
+  readonly branding?: PageBranding | undefined;
+  /** The page has a header of its own, in place of the band. */
+  readonly ownHeader?: boolean;
+  readonly main: Content;
+}
+
+export function portalPage(frame: PortalFrame): string {
+  const { words, title, theme, kind, script, early, preload, data, main, branding, ownHeader } = frame;
+  const hasBand = branding !== undefined && ownHeader !== true && !kind.includes('embedded');
+  return documentText(
+    <html lang={words.language} data-theme={theme}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content={theme ?? 'light dark'} />
+        <title>{title}</title>
+        <link rel="icon" href={`${ASSETS}/icon.svg`} />
+        <link rel="stylesheet" href={`${ASSETS}/pages.css`} />
+        {early === undefined && <link rel="stylesheet" href={`${ASSETS}/fonts.css`} />}
+        {branding?.colors !== undefined && (
+          <link rel="stylesheet" href={`${brandingPath(branding)}/colors.css?v=${branding.colors}`} />
+        )}
+        {early !== undefined && <script type="module" async src={`${ASSETS}/${early}`} />}
+        {script !== undefined && <script type="module" src={`${ASSETS}/${script}`} />}
+        {preload !== undefined && <link rel="preload" as="fetch" crossOrigin="anonymous" href={preload} />}
+      </head>
+      <body class={kind}>
+        {hasBand && (
+          <header class="branding">
+            {branding.logo === undefined ? (
+              <strong>{branding.name}</strong>
+            ) : (
+              <Logo branding={branding} alt={branding.name} />
+            )}
+          </header>
+        )}
+        <Inserted content={main} />
+        {data !== undefined && <PageData data={data} />}
+      </body>
+    </html>,
+  );
+}
+
+/** URL prefix of what an organization's pages load. */
+export const BRANDING = '/document/branding';
+
+function brandingPath({ organizationId }: PageBranding): string {
+  return `${BRANDING}/${encodeURIComponent(organizationId)}`;
+}
+
+/** Nothing without a logo. @param alt empty when the name is shown beside it */
+export function Logo({ branding, alt }: { readonly branding: PageBranding; readonly alt: string }) {
+  const { logo } = branding;
+  if (logo === undefined) return null;
+  const source = `${brandingPath(branding)}/logo?v=${logo.digest}`;
+  return <img src={source} alt={alt} width={logo.width} height={logo.height} />;
+}
+
+/** The logo for a page that is a template. */
+export function logoOf(branding: PageBranding, alt: string): Html | undefined {
+  return branding.logo === undefined ? undefined : markup(<Logo branding={branding} alt={alt} />);
+}

@@ -1,0 +1,281 @@
+/**
+ * The check page: the validation record of a document, for holders of its key. It is public, so identifiers and
+ * addresses are partly masked; authorized callers get them from the API.
+ *
+ * Source: docs/portal-values.md §17.
+ */
+import type { ComponentChildren } from 'preact';
+import type {
+  SignatureView,
+  TimestampView,
+  ValidationItemView,
+  ValidationRecord,
+  ValidationResultsView,
+} from '../../../actors/portal/api.ts';
+import type { Millis } from '../../../machines/ids.ts';
+import type { PageBranding } from '../../../machines/portal/branding.ts';
+import { Button } from '../../components/controls.tsx';
+import { Badge } from '../../components/surfaces.tsx';
+import { portalPage } from './page-frame.tsx';
+import type { PageTexts } from './texts.ts';
+
+/** Result for the entered key; `empty`: no key was entered. */
+export type ValidationPageResult =
+  | {
+      readonly found: 'record';
+      readonly record: ValidationRecord;
+      readonly branding?: PageBranding | undefined;
+    }
+  | { readonly found: 'empty' | 'unknown' | 'unsigned' | 'deleted' | 'busy' | 'broken' };
+
+/** Maximum depth of nested checks that are shown. */
+const DEPTH = 4;
+
+/** @param key as entered; empty for the form alone */
+export function validationPage(finding: ValidationPageResult, key: string, words: PageTexts): string {
+  const { check } = words;
+  const { found } = finding;
+  const title = found === 'record' ? finding.record.name : check.title;
+  const form = (
+    <form method="get" action="/check" role="search">
+      <label for="key">
+        {check.key}
+        <input
+          id="key"
+          name="key"
+          value={key}
+          required
+          maxLength={64}
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellcheck={false}
+          aria-invalid={found === 'unknown' ? 'true' : undefined}
+          aria-describedby={found === 'unknown' ? 'finding' : undefined}
+        />
+      </label>
+      <Button type="submit" rank="main">
+        {check.button}
+      </Button>
+    </form>
+  );
+  return portalPage({
+    words,
+    title,
+    kind: 'checking',
+    branding: found === 'record' ? finding.branding : undefined,
+    main: (
+      <main id="main" class="check">
+        <h1>{title}</h1>
+        {found === 'record' ? (
+          <>
+            <RecordPart record={finding.record} words={words} />
+            {form}
+          </>
+        ) : (
+          <>
+            <p>{check.intro}</p>
+            {form}
+            {found !== 'empty' && (
+              <p class="trouble" role="alert" id="finding">
+                {check[found]}
+              </p>
+            )}
+          </>
+        )}
+      </main>
+    ),
+  });
+}
+
+function RecordPart({ record, words }: { readonly record: ValidationRecord; readonly words: PageTexts }) {
+  const { check } = words;
+  const allGood = record.signers.every(({ validationResults }) => validationResults.isValid);
+  return (
+    <>
+      <p class={`verdict ${allGood ? 'good' : 'bad'}`} role="status">
+        {allGood ? check.allGood : check.someBad}
+      </p>
+      <FactList
+        facts={[
+          [check.status, check.statuses[record.status]],
+          [check.file, record.filename],
+          [check.created, <Moment at={record.creationDate} words={words} />],
+          [check.createdBy, record.createdBy.name],
+          [check.changed, <Moment at={record.updateDate} words={words} />],
+        ]}
+      />
+      <h2>{check.signatures}</h2>
+      {record.signers.map((signature) => (
+        <SignaturePart signature={signature} words={words} />
+      ))}
+    </>
+  );
+}
+
+function SignaturePart({
+  signature,
+  words,
+}: {
+  readonly signature: SignatureView;
+  readonly words: PageTexts;
+}) {
+  const { check } = words;
+  const { validationResults: results, validityStart, validityEnd } = signature;
+  const kind = signature.isTimestamp
+    ? check.timestamp
+    : signature.isElectronic
+      ? check.electronic
+      : check.certificate;
+  const stamps = [...signature.signatureTimestamps, ...signature.archiveTimestamps];
+  return (
+    <section class="signature">
+      <h3>{signature.subjectName}</h3>
+      <FactList
+        facts={[
+          [
+            kind,
+            <Badge tone={results.isValid ? 'good' : 'bad'}>{results.isValid ? check.good : check.bad}</Badge>,
+          ],
+          [check.signedAt, <Moment at={signature.signingTime} words={words} />],
+          [check.email, hidden(signature.emailAddress, hideEmail)],
+          [check.identifier, hidden(signature.identifier, hideIdentifier)],
+          [check.company, signature.companyName ?? ''],
+          [check.issuer, signature.issuerName],
+          [
+            check.validity,
+            validityStart !== null && validityEnd !== null && (
+              <>
+                <Moment at={validityStart} words={words} /> – <Moment at={validityEnd} words={words} />
+              </>
+            ),
+          ],
+          [check.thumbprint, <code>{signature.certificateThumbprint}</code>],
+          [check.timestamps, stamps.length > 0 && <TimestampList all={stamps} words={words} />],
+        ]}
+      />
+      <details>
+        <summary>{check.checks}</summary>
+        <ResultLists results={results} words={words} depth={DEPTH} />
+      </details>
+    </section>
+  );
+}
+
+function ResultLists({
+  results,
+  words,
+  depth,
+}: {
+  readonly results: ValidationResultsView;
+  readonly words: PageTexts;
+  readonly depth: number;
+}) {
+  const { check } = words;
+  const groups: readonly (readonly [string, readonly ValidationItemView[]])[] = [
+    [check.errors, results.errors],
+    [check.warnings, results.warnings],
+    [check.passed, results.passedChecks],
+  ];
+  return (
+    <>
+      {groups
+        .filter(([, items]) => items.length > 0)
+        .map(([title, items]) => (
+          <>
+            <p>
+              <strong>{title}</strong>
+            </p>
+            <ul class="checks">
+              {items.map(({ message, detail, innerValidationResults: inner }) => (
+                <li>
+                  {message}
+                  {detail !== null && (
+                    <>
+                      <br />
+                      <span class="detail">{detail}</span>
+                    </>
+                  )}
+                  {inner !== null && depth > 0 && (
+                    <ResultLists results={inner} words={words} depth={depth - 1} />
+                  )}
+                </li>
+              ))}
+            </ul>
+          </>
+        ))}
+    </>
+  );
+}
+
+/** Name and value; pairs without content are omitted. */
+function FactList({
+  facts,
+}: {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+}) {
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value !== '' && value !== false)
+        .map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+    </dl>
+  );
+}
+
+function TimestampList({
+  all,
+  words,
+}: {
+  readonly all: readonly TimestampView[];
+  readonly words: PageTexts;
+}) {
+  return (
+    <>
+      {all.map(({ displayName, genTime }, index) => (
+        <>
+          {index > 0 && <br />}
+          {displayName}: <Moment at={genTime} words={words} />
+        </>
+      ))}
+    </>
+  );
+}
+
+/** In UTC with the zone named, because the reader's zone is unknown. */
+function Moment({
+  at,
+  words: { language, check },
+}: {
+  readonly at: Millis | null;
+  readonly words: PageTexts;
+}) {
+  if (at === null) return <>{check.unknownTime}</>;
+  const text = new Intl.DateTimeFormat(language, {
+    dateStyle: 'medium',
+    timeStyle: 'long',
+    timeZone: 'UTC',
+  }).format(at);
+  return <time dateTime={new Date(at).toISOString()}>{text}</time>;
+}
+
+function hidden(text: string | null, hide: (text: string) => string): string {
+  return text === null || text === '' ? '' : hide(text);
+}
+
+/** `maria.silva@example.com` → `m***@example.com`. */
+export function hideEmail(address: string): string {
+  const at = address.lastIndexOf('@');
+  return at < 1 ? '***' : `${address.slice(0, 1)}***${address.slice(at)}`;
+}
+
+/** `12345678909` → `***678***`: recognisable, but not usable. */
+export function hideIdentifier(identifier: string): string {
+  if (identifier.length < 7) return '***';
+  const middle = Math.floor(identifier.length / 2);
+  return `***${identifier.slice(middle - 1, middle + 2)}***`;
+}
